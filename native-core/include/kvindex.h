@@ -1,0 +1,163 @@
+/*
+ * kvindex: the tiered KV prefix index, C ABI.
+ *
+ * Conventions
+ *  1. Handles are opaque pointers; NULL is refused with KVI_E_ARGUMENT, never dereferenced.
+ *  2. Every function returns int32_t: KVI_OK (0) or a negative kvi_status. Results go through out
+ *     parameters and are written only on success.
+ *  3. No exception crosses. Allocation failure is KVI_E_MEMORY, anything unforeseen KVI_E_INTERNAL.
+ *  4. Only fixed-width integers and pointer + count. Little-endian, natural alignment (8 for records).
+ *  5. The caller owns every buffer; nothing is kept after the call returns; no callback.
+ *  6. Any byte may be wrong: sizes, offsets, kinds, tiers and slots are checked before use.
+ *     A malformed event is skipped and counted, its neighbours are applied.
+ *  7. Threads: kvi_match*, kvi_stats, kvi_hash*, kvi_seed, kvi_abi_version from any thread at any time
+ *     between open and close; kvi_slot_*, kvi_apply from any thread, serialised inside. kvi_close must not
+ *     run beside another call on the same handle.
+ *  8. KVI_ABI_VERSION changes with any change here; the loader compares it.
+ *  9. Costs are per call, with n = blocks; measured figures live in src-cpp/bench/RESULTS.md.
+ *
+ * Hashing (source: Dynamo's rule, src/docs/hashing.md)
+ *   seed   = 1337 + xxh3_64(lora, 0) [if not empty] + xxh3_64(salt, 1) [if not empty]
+ *   local  = xxh3_64(block's token ids as u32 LE, seed)
+ *   seq[0] = local[0];  seq[i] = xxh3_64(le64(seq[i-1]) || le64(local[i]), 1337)
+ */
+#ifndef WARMPATH_KVINDEX_H
+#define WARMPATH_KVINDEX_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define KVI_ABI_VERSION 1u
+
+/* Tiers, fastest first. Depths in kvi_hit are cumulative over tiers 0..i. */
+#define KVI_TIER_GPU 0u
+#define KVI_TIER_HOST 1u
+#define KVI_TIER_DISK 2u
+#define KVI_TIER_EXTERNAL 3u
+#define KVI_TIERS 4u
+
+#define KVI_MAX_SLOTS 4096u        /* open slots of one index */
+#define KVI_MAX_BLOCK_SIZE 65536u  /* tokens per block */
+#define KVI_MAX_BLOCKS 16777216u   /* blocks of one event or query */
+
+typedef enum kvi_status {
+    KVI_OK = 0,
+    KVI_E_ARGUMENT = -1, /* NULL, zero, out of range, misaligned */
+    KVI_E_MEMORY = -2,   /* out of memory; the index is unchanged and usable */
+    KVI_E_FULL = -3,     /* no free slot */
+    KVI_E_SLOT = -4,     /* slot is not open */
+    KVI_E_CAPACITY = -5, /* the caller's out buffer is too small; nothing was written */
+    KVI_E_INTERNAL = -6
+} kvi_status;
+
+typedef struct kvi_index kvi_index;
+
+/* Events come as records one after the other, each 8-aligned, `size` bytes long including this head.
+ *
+ * kind             payload after the head
+ * STORED_TOKENS    n u64 engine hashes, then n * block_size u32 token ids, padded to 8
+ * STORED_LOCALS    n u64 engine hashes, then n u64 local hashes
+ * REMOVED          n u64 engine hashes
+ * CLEARED          nothing (every tier of the slot), n = 0
+ */
+#define KVI_STORED_TOKENS 1u
+#define KVI_STORED_LOCALS 2u
+#define KVI_REMOVED 3u
+#define KVI_CLEARED 4u
+
+#define KVI_HAS_PARENT 1u /* flags: `parent` names the block before the first one; else root */
+
+typedef struct kvi_event {
+    uint32_t size;       /* bytes of the record, head included, multiple of 8 */
+    uint8_t kind;
+    uint8_t tier;        /* ignored by CLEARED */
+    uint16_t flags;
+    uint32_t slot;
+    uint32_t n;          /* blocks, 1..KVI_MAX_BLOCKS */
+    uint32_t block_size; /* STORED_TOKENS: tokens per block; else 0 */
+    uint32_t reserved;   /* 0 */
+    uint64_t parent;     /* engine hash */
+    uint64_t seed;       /* STORED_TOKENS: hash seed, see kvi_seed */
+} kvi_event;
+
+/* What became of a buffer of events. */
+typedef struct kvi_applied {
+    uint64_t applied;         /* events that changed or confirmed the index */
+    uint64_t orphans;         /* stored events kept aside for want of their parent */
+    uint64_t unknown_removed; /* hashes to remove that were not there */
+    uint64_t ignored;         /* events of a slot that is not open */
+    uint64_t malformed;       /* records skipped; a wrong `size` ends the buffer */
+} kvi_applied;
+
+/* Cumulative contiguous depths of one slot, in blocks. depth[KVI_TIERS-1] > 0 in every hit. */
+typedef struct kvi_hit {
+    uint32_t slot;
+    uint32_t depth[KVI_TIERS];
+} kvi_hit;
+
+typedef struct kvi_statistics {
+    uint64_t slots;
+    uint64_t blocks;      /* distinct blocks held by anyone */
+    uint64_t residencies; /* (slot, block) pairs, counted once however many tiers */
+    uint64_t runs;
+    uint64_t orphans;     /* (slot, block) pairs waiting for a parent */
+    uint64_t bytes;       /* memory of the tables */
+} kvi_statistics;
+
+/* KVI_ABI_VERSION of the library. O(1). */
+int32_t kvi_abi_version(uint32_t* out_version);
+
+/* Static text for a status; never NULL. O(1). */
+const char* kvi_status_text(int32_t status);
+
+/* Creates an empty index. `orphan_limit`: most (slot, block) pairs kept for want of a parent, 0 = default. */
+int32_t kvi_open(uint64_t orphan_limit, kvi_index** out_index);
+
+/* Frees it. NULL is allowed. */
+int32_t kvi_close(kvi_index* index);
+
+/* A new, empty slot for one incarnation of (worker, rank); lowest free number. */
+int32_t kvi_slot_open(kvi_index* index, uint64_t worker, uint32_t dp_rank, uint32_t* out_slot);
+
+/* Forgets the slot's blocks. The number may be given out again afterwards. */
+int32_t kvi_slot_close(kvi_index* index, uint32_t slot);
+
+/* Applies packed events in order. O(blocks). `buffer` 8-aligned. */
+int32_t kvi_apply(kvi_index* index, const void* buffer, uint64_t length, kvi_applied* out);
+
+/* Hash seed of (lora, salt), UTF-8, NULL or length 0 = absent. */
+int32_t kvi_seed(const uint8_t* lora, uint32_t lora_length, const uint8_t* salt, uint32_t salt_length,
+                 uint64_t* out_seed);
+
+/* Hashes the complete blocks of a prompt. `out_locals`, `out_sequence`: room for `capacity` values each, may be
+ * NULL. KVI_E_CAPACITY when capacity < token_count / block_size and one of them is not NULL. */
+int32_t kvi_hash(const uint32_t* tokens, uint32_t token_count, uint32_t block_size, uint64_t seed,
+                 uint64_t* out_locals, uint64_t* out_sequence, uint32_t capacity, uint32_t* out_blocks);
+
+/* Tokens in, depths out, ascending by slot: one call per request. Only the complete blocks are looked up.
+ * `out_sequence`: chained hash of EVERY complete block, room for `sequence_capacity`, or NULL (then hashing
+ * stops with the match). KVI_E_CAPACITY when there are more than `hit_capacity` hits. */
+int32_t kvi_match_tokens(const kvi_index* index, const uint32_t* tokens, uint32_t token_count, uint32_t block_size,
+                         uint64_t seed, uint64_t* out_sequence, uint32_t sequence_capacity, kvi_hit* out_hits,
+                         uint32_t hit_capacity, uint32_t* out_hit_count);
+
+/* The same from local hashes. */
+int32_t kvi_match_locals(const kvi_index* index, const uint64_t* locals, uint32_t count, kvi_hit* out_hits,
+                         uint32_t hit_capacity, uint32_t* out_hit_count);
+
+int32_t kvi_stats(const kvi_index* index, kvi_statistics* out);
+
+#ifdef __cplusplus
+} /* extern "C" */
+
+static_assert(sizeof(kvi_event) == 40 && offsetof(kvi_event, parent) == 24, "kvi_event layout");
+static_assert(sizeof(kvi_applied) == 40, "kvi_applied layout");
+static_assert(sizeof(kvi_hit) == 20, "kvi_hit layout");
+static_assert(sizeof(kvi_statistics) == 48, "kvi_statistics layout");
+#endif
+
+#endif

@@ -1,0 +1,27 @@
+package io.warmpath.events;
+
+import io.warmpath.prefix.WorkerSlot;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One publisher of KV events: usually one (worker, rank).
+ *
+ * @param worker name for messages
+ * @param slots slot per dp rank, index = rank; a rank inside a batch picks from here, else {@code
+ *     dpRank}
+ * @param endpoint ZeroMQ endpoint, such as {@code tcp://10.0.0.1:5557}
+ * @param bind true when the router binds and the engine connects (llm-d's simulator)
+ * @param replayEndpoint ROUTER socket that serves missed batches, null when there is none
+ * @param topic subscription prefix, may be empty
+ * @param blockSize tokens per block of this worker; stores of another size are counted and dropped
+ */
+public record EventSource(
+        String worker,
+        int dpRank,
+        List<WorkerSlot> slots,
+        String endpoint,
+        boolean bind,
+        @Nullable String replayEndpoint,
+        String topic,
+        int blockSize) {}

@@ -1,0 +1,322 @@
+package io.warmpath.fault;
+
+import java.time.Duration;
+
+/**
+ * What can go wrong between a client and an engine.
+ *
+ * <p>Each kind knows the HTTP status the client sees, the OpenAI error type and code, whether
+ * nothing has been done yet that a second try could repeat, and a message that names the thing and
+ * the next step. Messages never contain an engine's address. Immutable, safe to share.
+ */
+public sealed interface GatewayError {
+    /** Status the client sees, 400..599. */
+    int httpStatus();
+
+    /** OpenAI's {@code error.type}, such as {@code invalid_request_error}. */
+    String type();
+
+    /** OpenAI's {@code error.code}, machine readable, snake case. */
+    String code();
+
+    /** For people: names the thing and the next step; no internal address. */
+    String message();
+
+    /** True when no engine can have started the request, so another worker may be tried. */
+    default boolean safeToRetry() {
+        return false;
+    }
+
+    /** Value of {@code Retry-After}, zero when the header is left out. */
+    default Duration retryAfter() {
+        return Duration.ZERO;
+    }
+
+    /** The request itself is wrong: unreadable JSON, a missing or mistyped field. */
+    record BadRequest(String param, String message) implements GatewayError {
+        @Override
+        public int httpStatus() {
+            return 400;
+        }
+
+        @Override
+        public String type() {
+            return "invalid_request_error";
+        }
+
+        @Override
+        public String code() {
+            return "invalid_request";
+        }
+    }
+
+    /** The body is larger than {@code limitBytes}. */
+    record BodyTooLarge(long limitBytes) implements GatewayError {
+        @Override
+        public int httpStatus() {
+            return 413;
+        }
+
+        @Override
+        public String type() {
+            return "invalid_request_error";
+        }
+
+        @Override
+        public String code() {
+            return "request_too_large";
+        }
+
+        @Override
+        public String message() {
+            return "The request body is larger than the limit of "
+                    + limitBytes
+                    + " bytes; send a shorter prompt or raise warmpath.http.max-body-size.";
+        }
+    }
+
+    /** No worker serves this model. */
+    record UnknownModel(String model) implements GatewayError {
+        @Override
+        public int httpStatus() {
+            return 404;
+        }
+
+        @Override
+        public String type() {
+            return "invalid_request_error";
+        }
+
+        @Override
+        public String code() {
+            return "model_not_found";
+        }
+
+        @Override
+        public String message() {
+            return "The model `"
+                    + model
+                    + "` does not exist; GET /v1/models lists those served here.";
+        }
+    }
+
+    /** No such path or method. */
+    record NoSuchRoute(String method, String path) implements GatewayError {
+        @Override
+        public int httpStatus() {
+            return 404;
+        }
+
+        @Override
+        public String type() {
+            return "invalid_request_error";
+        }
+
+        @Override
+        public String code() {
+            return "unknown_url";
+        }
+
+        @Override
+        public String message() {
+            return "Unknown request URL: " + method + " " + path + ".";
+        }
+    }
+
+    /** The caller may not use an admin endpoint. */
+    record Forbidden(String message) implements GatewayError {
+        @Override
+        public int httpStatus() {
+            return 403;
+        }
+
+        @Override
+        public String type() {
+            return "permission_error";
+        }
+
+        @Override
+        public String code() {
+            return "forbidden";
+        }
+    }
+
+    /** The model is known but no healthy worker serves it now. */
+    record NoHealthyWorker(String model, Duration retryAfter) implements GatewayError {
+        @Override
+        public int httpStatus() {
+            return 503;
+        }
+
+        @Override
+        public String type() {
+            return "service_unavailable_error";
+        }
+
+        @Override
+        public String code() {
+            return "no_healthy_worker";
+        }
+
+        @Override
+        public String message() {
+            return "No healthy worker serves the model `" + model + "` right now; try again later.";
+        }
+
+        @Override
+        public boolean safeToRetry() {
+            return true;
+        }
+    }
+
+    /** The engine could not be reached, so it has not seen the request. */
+    record WorkerUnreachable(String worker) implements GatewayError {
+        @Override
+        public int httpStatus() {
+            return 502;
+        }
+
+        @Override
+        public String type() {
+            return "upstream_error";
+        }
+
+        @Override
+        public String code() {
+            return "worker_unreachable";
+        }
+
+        @Override
+        public String message() {
+            return "Worker `" + worker + "` could not be reached; try again.";
+        }
+
+        @Override
+        public boolean safeToRetry() {
+            return true;
+        }
+    }
+
+    /**
+     * The connection to the engine broke; {@code bytesReceived} counts bytes of the answer's body.
+     */
+    record UpstreamBroke(String worker, long bytesReceived) implements GatewayError {
+        @Override
+        public int httpStatus() {
+            return 502;
+        }
+
+        @Override
+        public String type() {
+            return "upstream_error";
+        }
+
+        @Override
+        public String code() {
+            return "upstream_broke";
+        }
+
+        @Override
+        public String message() {
+            return bytesReceived == 0
+                    ? "Worker `" + worker + "` closed the connection before it answered; try again."
+                    : "Worker `"
+                            + worker
+                            + "` failed in the middle of the answer; send the request again.";
+        }
+
+        @Override
+        public boolean safeToRetry() {
+            return bytesReceived == 0;
+        }
+    }
+
+    /**
+     * The engine kept silent for longer than a time-out; {@code phase} is connect, first byte or
+     * idle.
+     */
+    record UpstreamTimeout(String worker, String phase, Duration after) implements GatewayError {
+        @Override
+        public int httpStatus() {
+            return 504;
+        }
+
+        @Override
+        public String type() {
+            return "upstream_error";
+        }
+
+        @Override
+        public String code() {
+            return "upstream_timeout";
+        }
+
+        @Override
+        public String message() {
+            return "Worker `"
+                    + worker
+                    + "` timed out ("
+                    + phase
+                    + ") after "
+                    + after.toMillis()
+                    + " ms.";
+        }
+
+        @Override
+        public boolean safeToRetry() {
+            return phase.equals("connect");
+        }
+    }
+
+    /** The engine's answer is not HTTP that can be passed on. */
+    record BadUpstreamAnswer(String worker, String detail) implements GatewayError {
+        @Override
+        public int httpStatus() {
+            return 502;
+        }
+
+        @Override
+        public String type() {
+            return "upstream_error";
+        }
+
+        @Override
+        public String code() {
+            return "bad_upstream_answer";
+        }
+
+        @Override
+        public String message() {
+            return "Worker `"
+                    + worker
+                    + "` sent an answer that cannot be passed on: "
+                    + detail
+                    + ".";
+        }
+    }
+
+    /** A bug here; the log has the cause under the request id. */
+    record Internal(String requestId) implements GatewayError {
+        @Override
+        public int httpStatus() {
+            return 500;
+        }
+
+        @Override
+        public String type() {
+            return "server_error";
+        }
+
+        @Override
+        public String code() {
+            return "internal_error";
+        }
+
+        @Override
+        public String message() {
+            return "Internal error; the gateway's log has the cause under request id "
+                    + requestId
+                    + ".";
+        }
+    }
+}

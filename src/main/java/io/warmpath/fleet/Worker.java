@@ -1,0 +1,44 @@
+package io.warmpath.fleet;
+
+import io.warmpath.prefix.WorkerSlot;
+import java.net.URI;
+import java.util.List;
+import java.util.Set;
+
+/**
+ * One engine process as the router sees it. Immutable.
+ *
+ * @param id u64 name used in events, APIs and {@code nvext}; XXH64 of the URL unless configured
+ * @param name short, safe to show to clients; never an address
+ * @param url base URL of its HTTP API
+ * @param kind what speaks there
+ * @param models model names it serves, as clients write them
+ * @param blockSize tokens per KV block; 0 when unknown, then it is routed by load alone
+ * @param state whether it gets requests
+ * @param ranks its data-parallel ranks, at least one, ascending
+ */
+public record Worker(
+        long id,
+        String name,
+        URI url,
+        EngineKind kind,
+        Set<String> models,
+        int blockSize,
+        WorkerState state,
+        List<Rank> ranks) {
+
+    /** One schedulable rank and its slot in the prefix index. */
+    public record Rank(int dpRank, WorkerSlot slot) {}
+
+    public Worker {
+        models = Set.copyOf(models);
+        ranks = List.copyOf(ranks);
+        if (ranks.isEmpty()) {
+            throw new IllegalArgumentException("worker " + name + " has no rank");
+        }
+    }
+
+    public boolean available() {
+        return state == WorkerState.READY;
+    }
+}

@@ -1,0 +1,50 @@
+package io.warmpath.prefix;
+
+/**
+ * One change of what a worker caches, as the index takes it.
+ *
+ * <p>Engine hashes are opaque 64-bit names, unique per slot's worker; parents and removals are
+ * matched by them, queries by token content. Arrays are not copied and must not change afterwards.
+ */
+public sealed interface PrefixEvent {
+    WorkerSlot slot();
+
+    /**
+     * Consecutive blocks now lie in {@code tier}.
+     *
+     * @param hasParent false when the first block starts the prompt
+     * @param parent engine hash of the block before the first one; meaningless without a parent
+     * @param hashes engine hash per block, at least one
+     * @param tokens {@code hashes.length * blockSize} token ids, u32 in an int
+     */
+    record Stored(
+            WorkerSlot slot,
+            Tier tier,
+            boolean hasParent,
+            long parent,
+            long[] hashes,
+            int[] tokens,
+            int blockSize,
+            PrefixSpace space)
+            implements PrefixEvent {
+        public Stored {
+            if (blockSize <= 0
+                    || hashes.length == 0
+                    || tokens.length != (long) hashes.length * blockSize) {
+                throw new IllegalArgumentException(
+                        hashes.length
+                                + " hashes of "
+                                + blockSize
+                                + " tokens do not fit "
+                                + tokens.length
+                                + " tokens");
+            }
+        }
+    }
+
+    /** These blocks left {@code tier}; unknown hashes are counted and ignored. */
+    record Removed(WorkerSlot slot, Tier tier, long[] hashes) implements PrefixEvent {}
+
+    /** Every block of every tier is gone. */
+    record Cleared(WorkerSlot slot) implements PrefixEvent {}
+}

@@ -1,0 +1,76 @@
+package io.warmpath.prefix;
+
+import java.util.Arrays;
+
+/**
+ * The longest cached prefix of one prompt on each worker, per tier.
+ *
+ * <p>Immutable, safe to share. Depths are in blocks and cumulative: {@code depth(slot, HOST)}
+ * counts the blocks from the start that lie in GPU or host memory without a gap, so GPU &le; HOST
+ * &le; DISK &le; EXTERNAL. Slots without a match have depth 0 everywhere.
+ */
+public final class PrefixMatch {
+    private final int blockSize;
+    private final int blocks;
+    private final int[] slots;
+    private final int[] depths;
+    private final long[] sequenceHashes;
+
+    /**
+     * @param blocks complete blocks of the prompt
+     * @param slots slot numbers with a match, ascending
+     * @param depths {@link Tier#COUNT} cumulative depths per entry of {@code slots}
+     * @param sequenceHashes chained hash of each of the prompt's blocks, or empty when not asked
+     *     for
+     */
+    public PrefixMatch(
+            int blockSize, int blocks, int[] slots, int[] depths, long[] sequenceHashes) {
+        if (depths.length != slots.length * Tier.COUNT) {
+            throw new IllegalArgumentException(
+                    depths.length + " depths for " + slots.length + " slots");
+        }
+        this.blockSize = blockSize;
+        this.blocks = blocks;
+        this.slots = slots;
+        this.depths = depths;
+        this.sequenceHashes = sequenceHashes;
+    }
+
+    /** A prompt that nobody is known to hold. */
+    public static PrefixMatch none(int blockSize, int blocks) {
+        return new PrefixMatch(blockSize, blocks, new int[0], new int[0], new long[0]);
+    }
+
+    public int blockSize() {
+        return blockSize;
+    }
+
+    /** Complete blocks of the prompt. */
+    public int blocks() {
+        return blocks;
+    }
+
+    /** Number of slots with a match. */
+    public int size() {
+        return slots.length;
+    }
+
+    /** The {@code i}-th matching slot, ascending. */
+    public int slotAt(int i) {
+        return slots[i];
+    }
+
+    /**
+     * Contiguous blocks from the start in {@code tier} or a faster one; 0 for an unknown slot.
+     * O(log n).
+     */
+    public int depth(WorkerSlot slot, Tier tier) {
+        int i = Arrays.binarySearch(slots, slot.index());
+        return i < 0 ? 0 : depths[i * Tier.COUNT + tier.ordinal()];
+    }
+
+    /** Chained hash per block (names of the prompt's blocks for load accounting); not copied. */
+    public long[] sequenceHashes() {
+        return sequenceHashes;
+    }
+}

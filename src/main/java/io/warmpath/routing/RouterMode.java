@@ -1,0 +1,18 @@
+package io.warmpath.routing;
+
+import java.util.Locale;
+
+/** How a worker is chosen. */
+public enum RouterMode {
+    /** Lowest cost from cached prefix and load. */
+    KV,
+    RANDOM,
+    ROUND_ROBIN,
+    /** The client names the worker; refused otherwise. */
+    DIRECT;
+
+    /** As written in flags and configuration: {@code round-robin}. */
+    public String flag() {
+        return name().toLowerCase(Locale.ROOT).replace('_', '-');
+    }
+}

@@ -1,0 +1,13 @@
+package io.warmpath.routing;
+
+import java.util.List;
+
+/**
+ * The winner, and every candidate's terms. The log line, the response headers and a failing test
+ * print this same object.
+ *
+ * @param reason one short phrase, such as {@code lowest cost 3.0 of 4} or {@code pinned by client}
+ * @param blocks KV blocks the request will occupy on the chosen worker (prompt blocks, rounded up)
+ */
+public record RoutingDecision(
+        RouterMode mode, Score chosen, List<Score> scores, int blocks, String reason) {}
