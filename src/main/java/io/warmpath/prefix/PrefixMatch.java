@@ -66,7 +66,7 @@ public final class PrefixMatch {
      */
     public int depth(WorkerSlot slot, Tier tier) {
         int i = Arrays.binarySearch(slots, slot.index());
-        return i < 0 ? 0 : depths[i * Tier.COUNT + tier.ordinal()];
+        return i < 0 ? 0 : depths[i * Tier.COUNT + tier.number()];
     }
 
     /** Chained hash per block (names of the prompt's blocks for load accounting); not copied. */

@@ -5,14 +5,25 @@ package io.warmpath.prefix;
  */
 public enum Tier {
     /** Device memory (L1). */
-    GPU,
+    GPU(0),
     /** Pinned host memory (L2). */
-    HOST,
+    HOST(1),
     /** Local disk. */
-    DISK,
+    DISK(2),
     /** Shared pool reachable by this worker. */
-    EXTERNAL;
+    EXTERNAL(3);
 
     /** Number of tiers; depths come in groups of this many. */
     public static final int COUNT = 4;
+
+    private final int number;
+
+    Tier(int number) {
+        this.number = number;
+    }
+
+    /** Number of the tier in the C ABI and in groups of depths, 0 = fastest. */
+    public int number() {
+        return number;
+    }
 }
