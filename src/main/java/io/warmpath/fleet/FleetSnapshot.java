@@ -18,21 +18,29 @@ public final class FleetSnapshot {
     private final long version;
     private final List<Worker> workers;
     private final Map<String, List<Candidate>> byModel;
+    private final Map<String, List<Candidate>> unhealthyByModel;
 
     public FleetSnapshot(long version, List<Worker> workers) {
         this.version = version;
         this.workers = List.copyOf(workers);
         Map<String, List<Candidate>> map = new LinkedHashMap<>();
+        Map<String, List<Candidate>> unhealthy = new LinkedHashMap<>();
         for (Worker w : this.workers) {
             for (String model : w.models()) {
                 List<Candidate> list = map.computeIfAbsent(model, m -> new ArrayList<>());
-                if (w.available()) {
-                    w.ranks().forEach(r -> list.add(new Candidate(w, r.dpRank(), r.slot())));
+                List<Candidate> into =
+                        w.available()
+                                ? list
+                                : unhealthy.computeIfAbsent(model, m -> new ArrayList<>());
+                if (w.available() || w.state() == WorkerState.UNHEALTHY) {
+                    w.ranks().forEach(r -> into.add(new Candidate(w, r.dpRank(), r.slot())));
                 }
             }
         }
         map.replaceAll((m, list) -> List.copyOf(list));
+        unhealthy.replaceAll((m, list) -> List.copyOf(list));
         this.byModel = Map.copyOf(map);
+        this.unhealthyByModel = Map.copyOf(unhealthy);
     }
 
     /** Grows with every change of the fleet. */
@@ -52,6 +60,15 @@ public final class FleetSnapshot {
     /** Ready ranks that serve this model; empty when there is none. */
     public List<Candidate> candidates(String model) {
         return byModel.getOrDefault(model, List.of());
+    }
+
+    /**
+     * Unhealthy ranks that serve this model, for the moment when no other is left: trying one costs
+     * a refused connection and finds an engine that just came back. Draining workers are not among
+     * them.
+     */
+    public List<Candidate> lastResort(String model) {
+        return unhealthyByModel.getOrDefault(model, List.of());
     }
 
     /** All model names, sorted. */
