@@ -112,6 +112,9 @@ public final class KvEventDecoder implements BatchDecoder {
             hasEvents = true;
             for (int i = 0; i < n; i++) {
                 int start = in.position();
+                if (in.type() == ValueType.EXTENSION) {
+                    throw new MalformedBatchException("an event of a MessagePack extension type");
+                }
                 try {
                     EventFields fields = new EventFields(in);
                     events.add(fields.read());
