@@ -42,9 +42,6 @@ import org.jspecify.annotations.Nullable;
  * only a stable 64-bit chain over the same content: equal prefixes have equal hashes, nothing more.
  */
 public final class ReferencePrefixIndex implements PrefixIndex {
-    /** Open slots at once, as in the C ABI. */
-    public static final int MAX_SLOTS = 4096;
-
     private static final long DEFAULT_ORPHAN_LIMIT = 1 << 20;
 
     private final ReentrantReadWriteLock lock = new ReentrantReadWriteLock();
@@ -93,10 +90,11 @@ public final class ReferencePrefixIndex implements PrefixIndex {
         try {
             requireOpen();
             Map<Long, Residency> held = slots.get(slot.index());
-            if (held != null) {
-                clear(slot.index(), held);
-                slots.remove(slot.index());
+            if (held == null) {
+                throw new IllegalStateException("slot " + slot.index() + " is not open");
             }
+            clear(slot.index(), held);
+            slots.remove(slot.index());
         } finally {
             lock.writeLock().unlock();
         }
@@ -124,8 +122,12 @@ public final class ReferencePrefixIndex implements PrefixIndex {
             return new ApplyResult(0, 0, 0, 1);
         }
         return switch (event) {
-            case PrefixEvent.Stored stored -> store(slot, held, stored);
-            case PrefixEvent.Removed removed -> remove(slot, held, removed);
+            case PrefixEvent.Stored stored ->
+                    stored.blockSize() > MAX_BLOCK_SIZE
+                            ? new ApplyResult(0, 0, 0, 1)
+                            : store(slot, held, stored);
+            case PrefixEvent.Removed removed ->
+                    removed.hashes().length == 0 ? ApplyResult.NONE : remove(slot, held, removed);
             case PrefixEvent.Cleared c -> {
                 clear(slot, held);
                 yield new ApplyResult(1, 0, 0, 0);
@@ -221,6 +223,10 @@ public final class ReferencePrefixIndex implements PrefixIndex {
 
     @Override
     public PrefixMatch match(PrefixQuery query) {
+        if (query.blockSize() > MAX_BLOCK_SIZE) {
+            throw new IllegalArgumentException(
+                    "block size " + query.blockSize() + " is above the limit " + MAX_BLOCK_SIZE);
+        }
         List<Block> content =
                 blocks(
                         Arrays.copyOf(query.tokens(), query.blocks() * query.blockSize()),
@@ -238,7 +244,7 @@ public final class ReferencePrefixIndex implements PrefixIndex {
                     content.size(),
                     depths.keySet().stream().mapToInt(Integer::intValue).toArray(),
                     depths.values().stream().flatMapToInt(Arrays::stream).toArray(),
-                    chain(content));
+                    query.sequenceHashes() ? chain(content) : new long[0]);
         } finally {
             lock.readLock().unlock();
         }
