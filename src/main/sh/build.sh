@@ -52,9 +52,10 @@ free_lock() {
 
 now() { date +%s; }
 
-# Reads Maven's output and prints one line per phase, with the seconds since the start.
+# show_phases START [without-tests]: reads Maven's output and prints one line per phase, with the seconds since START.
 show_phases() {
     started=$1
+    without_tests=${2-}
     downloads=0
     printf '  [%4d s] %s\n' 0 'reading the project, resolving dependencies' >&2
     while IFS= read -r line; do
@@ -66,8 +67,8 @@ show_phases() {
                 ;;
             '[INFO] --- '*exec*'(native-library)'*) phase='native library (CMake)' ;;
             '[INFO] --- '*compiler*':compile '*) phase='compiling the gateway (javac, ErrorProne, NullAway)' ;;
-            '[INFO] --- '*compiler*':testCompile '*) phase='compiling the tests' ;;
-            '[INFO] --- '*surefire*':test '*) phase='running the tests' ;;
+            '[INFO] --- '*compiler*':testCompile '*) phase=${without_tests:-compiling the tests} ;;
+            '[INFO] --- '*surefire*':test '*) phase=${without_tests:-running the tests} ;;
             '[INFO] --- '*quarkus*':build '*) phase='packing the gateway (Quarkus)' ;;
             '[INFO] --- '*spotless*) phase='checking the format' ;;
             *'Tests run:'*'Time elapsed:'*' -- in '*)
@@ -75,7 +76,7 @@ show_phases() {
                 phase="  ${line##* in }: ${counts%% -- in *}"
                 ;;
         esac
-        [ -z "$phase" ] || printf '  [%4d s] %s\n' "$(($(now) - started))" "$phase" >&2
+        [ -z "$phase" ] || [ "$phase" = "$without_tests" ] || printf '  [%4d s] %s\n' "$(($(now) - started))" "$phase" >&2
     done
 }
 
@@ -85,12 +86,14 @@ maven() {
     status_file=$target/warmpath-build.status
     rm -f "$status_file"
     began=$(now)
+    skipping=
+    case " $* " in *' -Dmaven.test.skip=true '*) skipping=without-tests ;; esac
     # shellcheck disable=SC2086 # options are words
     {
         status=0
         (cd "$root" && exec "$MAVEN" -B -Dstyle.color=never ${WARMPATH_MAVEN_OPTS-} "$@") </dev/null 2>&1 || status=$?
         echo "$status" >"$status_file"
-    } | tee "$build_log" | show_phases "$began"
+    } | tee "$build_log" | show_phases "$began" "$skipping"
     [ "$(cat "$status_file" 2>/dev/null)" = 0 ] && return 0
     say "Maven failed; the end of target/warmpath-build.log:"
     # Below the last error Maven prints only advice about its own switches.
