@@ -7,7 +7,6 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.OptionalLong;
 
 /**
  * Every key under {@code warmpath}. Sources, strongest first: command line, {@code WARMPATH_...}
@@ -424,8 +423,10 @@ public interface WarmpathConfig {
         @Setting(doc = "Name in logs, headers and metrics; default w0, w1, ...", unit = "name")
         Optional<String> name();
 
-        @Setting(doc = "Identity in APIs; default: XXH64 of the URL.", unit = "u64")
-        OptionalLong id();
+        @Setting(
+                doc = "Identity in APIs; default: XXH64 of the URL.",
+                unit = "whole number below 2^64")
+        Optional<String> id();
 
         @Setting(doc = "sglang, vllm or openai; default: asked of the engine.")
         Optional<EngineType> kind();

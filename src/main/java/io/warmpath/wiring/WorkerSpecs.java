@@ -7,6 +7,7 @@ import java.net.URI;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
+import java.util.OptionalLong;
 import java.util.Set;
 
 /** Workers of the configuration as the fleet takes them. Stateless. */
@@ -47,11 +48,20 @@ final class WorkerSpecs {
         specs.add(spec);
     }
 
+    private static OptionalLong id(String text) {
+        try {
+            return OptionalLong.of(Long.parseUnsignedLong(text.strip()));
+        } catch (NumberFormatException e) {
+            throw new IllegalArgumentException(
+                    "id " + text + " must be a whole number from 0 to 18446744073709551615", e);
+        }
+    }
+
     private static WorkerSpec spec(WarmpathConfig.WorkerEntry entry) {
         return new WorkerSpec(
                 WorkerSpec.parse(entry.url()),
                 entry.name().orElse(null),
-                entry.id(),
+                entry.id().map(WorkerSpecs::id).orElse(OptionalLong.empty()),
                 entry.kind().map(k -> EngineKind.valueOf(k.name())).orElse(null),
                 Set.copyOf(entry.models().orElse(List.of())),
                 entry.blockSize(),
