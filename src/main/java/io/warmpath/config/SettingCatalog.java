@@ -12,7 +12,6 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
-import java.util.OptionalLong;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
@@ -117,7 +116,7 @@ public final class SettingCatalog {
     private static SettingKey.Form form(Class<?> type, String name) {
         if (type == String.class) {
             return SettingKey.Form.TEXT;
-        } else if (type == int.class || type == long.class || type == OptionalLong.class) {
+        } else if (type == int.class || type == long.class) {
             return SettingKey.Form.WHOLE;
         } else if (type == double.class) {
             return SettingKey.Form.NUMBER;

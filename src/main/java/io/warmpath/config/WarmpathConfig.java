@@ -7,7 +7,6 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.OptionalLong;
 
 /**
  * Every key under {@code warmpath}. Sources, strongest first: command line, {@code WARMPATH_...}
@@ -96,6 +95,19 @@ public interface WarmpathConfig {
                 maxSize = "1G")
         ByteSize maxBodySize();
 
+        @WithDefault("0")
+        @Setting(
+                doc = "Event loop threads; 0: one per core.",
+                unit = "threads",
+                min = 0,
+                max = 1024)
+        int eventLoops();
+
+        @WithDefault("1s")
+        @WithConverter(TimeSpan.class)
+        @Setting(doc = "What clients are told to wait when no worker is there.", maxTime = "1h")
+        Duration retryAfter();
+
         @WithDefault("4096")
         @Setting(
                 doc = "Connections that may wait to be accepted.",
@@ -174,6 +186,15 @@ public interface WarmpathConfig {
                 offFlags = {"--no-router-kv-events", "--no-kv-events"},
                 env = {"DYN_ROUTER_USE_KV_EVENTS"})
         boolean useKvEvents();
+
+        @WithDefault("1h")
+        @WithConverter(TimeSpan.class)
+        @Setting(
+                doc = "A request that is still booked after this no longer counts as load.",
+                env = {"DYN_ROUTER_ACTIVE_REQUEST_EXPIRY_SECS"},
+                minTime = "1s",
+                maxTime = "30d")
+        Duration activeRequestExpiry();
     }
 
     /** The prefix index. */
@@ -194,7 +215,7 @@ public interface WarmpathConfig {
 
     /** The side that engines see. */
     interface Upstream {
-        @WithDefault("1s")
+        @WithDefault("2s")
         @WithConverter(TimeSpan.class)
         @Setting(
                 doc = "How long connecting to an engine may take.",
@@ -226,17 +247,17 @@ public interface WarmpathConfig {
                 doc =
                         "How long an unused connection to an engine is kept. Must be below the"
                                 + " engine's own limit, which is 5 s for vLLM and SGLang.",
-                minTime = "0ms",
+                minTime = "1ms",
                 maxTime = "1h")
         Duration keepAliveTimeout();
 
-        @WithDefault("1")
+        @WithDefault("16384")
         @Setting(
-                doc = "Further workers tried when one fails before its first byte.",
-                unit = "tries",
-                min = 0,
-                max = 10)
-        int retries();
+                doc = "Connections to one worker per event loop; further requests wait for one.",
+                unit = "connections",
+                min = 1,
+                max = 1e6)
+        int maxConnectionsPerWorker();
     }
 
     /** Prompt to token ids. */
@@ -267,6 +288,14 @@ public interface WarmpathConfig {
                 min = 1,
                 max = 1e6)
         int queueSize();
+
+        @WithDefault("2s")
+        @WithConverter(TimeSpan.class)
+        @Setting(
+                doc = "A prompt that takes longer to tokenise is routed by load alone.",
+                minTime = "1ms",
+                maxTime = "1h")
+        Duration deadline();
     }
 
     /** The engines' KV events. */
@@ -287,7 +316,15 @@ public interface WarmpathConfig {
                 maxTime = "10m")
         Duration reconnectMaxDelay();
 
-        @WithDefault("2s")
+        @WithDefault("30s")
+        @WithConverter(TimeSpan.class)
+        @Setting(
+                doc = "Silence of an event source after which it is asked for missed events.",
+                minTime = "100ms",
+                maxTime = "1d")
+        Duration auditInterval();
+
+        @WithDefault("5s")
         @WithConverter(TimeSpan.class)
         @Setting(
                 doc = "How long missed events are waited for when an engine replays them.",
@@ -369,12 +406,13 @@ public interface WarmpathConfig {
 
     /** Telling why a worker was chosen. */
     interface Explain {
-        @WithDefault("true")
+        @WithDefault("on-request")
         @Setting(
-                doc = "Tell the chosen worker and the predicted cached tokens in answer headers.",
-                flags = {"--explain-headers"},
-                offFlags = {"--no-explain-headers"})
-        boolean headers();
+                doc =
+                        "When answer headers tell the chosen worker and why: off, on-request (when"
+                                + " the request has `x-warmpath-explain: 1`) or always.",
+                flags = {"--explain"})
+        ExplainHeaders headers();
     }
 
     /** One engine. */
@@ -385,8 +423,10 @@ public interface WarmpathConfig {
         @Setting(doc = "Name in logs, headers and metrics; default w0, w1, ...", unit = "name")
         Optional<String> name();
 
-        @Setting(doc = "Identity in APIs; default: XXH64 of the URL.", unit = "u64")
-        OptionalLong id();
+        @Setting(
+                doc = "Identity in APIs; default: XXH64 of the URL.",
+                unit = "whole number below 2^64")
+        Optional<String> id();
 
         @Setting(doc = "sglang, vllm or openai; default: asked of the engine.")
         Optional<EngineType> kind();

@@ -9,6 +9,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.LongAdder;
+import java.util.function.Consumer;
 import java.util.function.LongConsumer;
 import java.util.function.ToLongFunction;
 import org.jspecify.annotations.Nullable;
@@ -28,6 +29,7 @@ import org.jspecify.annotations.Nullable;
 public final class FleetRegistry implements Fleet {
     private final PrefixIndex index;
     private final ToLongFunction<String> idOfUrl;
+    private final Consumer<WorkerSlot> slotOpened;
     private final List<FleetListener> listeners = new CopyOnWriteArrayList<>();
     private final LongAdder restarts = new LongAdder();
 
@@ -44,9 +46,13 @@ public final class FleetRegistry implements Fleet {
 
     /**
      * @param idOfUrl identity of a worker whose id is not configured: XXH64 of its URL
+     * @param slotOpened told of every slot before it is seen in a snapshot; slot numbers are used
+     *     again, so whoever counts per slot starts anew here
      */
-    public FleetRegistry(PrefixIndex index, ToLongFunction<String> idOfUrl) {
+    public FleetRegistry(
+            PrefixIndex index, ToLongFunction<String> idOfUrl, Consumer<WorkerSlot> slotOpened) {
         this.index = index;
+        this.slotOpened = slotOpened;
         this.idOfUrl = idOfUrl;
     }
 
@@ -252,7 +258,9 @@ public final class FleetRegistry implements Fleet {
         try {
             while (ranks.size() < size) {
                 int rank = ranks.size();
-                ranks.add(new Worker.Rank(rank, index.open(id, rank)));
+                WorkerSlot slot = index.open(id, rank);
+                ranks.add(new Worker.Rank(rank, slot));
+                slotOpened.accept(slot);
             }
         } catch (RuntimeException e) {
             ranks.subList(kept, ranks.size()).forEach(r -> index.close(r.slot()));

@@ -110,7 +110,7 @@ class ConfigPrecedenceTest {
                   workers:
                     - url: http://c:3
                       name: big
-                      id: 7
+                      id: 18446744073709551615
                       kind: vllm
                       models: [m1, m2]
                       block-size: 32
@@ -129,7 +129,7 @@ class ConfigPrecedenceTest {
         assertEquals(Map.of("org/model-1.5", "/models/tokenizer.json"), c.tokens().tokenizers());
         WarmpathConfig.WorkerEntry w = c.workers().get(0);
         assertEquals("big", w.name().orElseThrow());
-        assertEquals(7, w.id().orElseThrow());
+        assertEquals("18446744073709551615", w.id().orElseThrow());
         assertEquals(EngineType.VLLM, w.kind().orElseThrow());
         assertEquals(List.of("m1", "m2"), w.models().orElseThrow());
         assertEquals(2, w.dpSize());
