@@ -58,6 +58,8 @@ final class Layers {
         allow("adapter.mooncake", "fault", "prefix", "pool");
         allow("adapter.sglang", "fault", "fleet", "events");
         allow("adapter.vllm", "fault", "fleet", "events");
+        allow("adapter.openai", "fault", "fleet");
+        allow("adapter.enginehttp", "fault", "fleet");
         allow("adapter.kubernetes", "fault", "fleet");
         allow("adapter.tokenizer", "fault", "tokens");
         MAY_USE.put("telemetry", with(STEPS, "gateway"));
