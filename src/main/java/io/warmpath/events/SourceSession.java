@@ -18,7 +18,10 @@ import org.jspecify.annotations.Nullable;
  * has been silent for a while: it finds batches lost in a reconnect that no later batch betrays.
  */
 public final class SourceSession {
-    /** Sends a replay request; an earlier one is abandoned. Answers come back as calls. */
+    /**
+     * Sends a replay request; nothing may arrive any more of an earlier one that has not ended.
+     * Answers come back as calls.
+     */
     public interface ReplayLink {
         void request(long fromSequence);
     }
@@ -46,6 +49,9 @@ public final class SourceSession {
 
     private record Message(long sequence, byte[] payload) {}
 
+    /** Requests that may go unanswered in a row before a replay is given up. */
+    private static final int TRIES = 2;
+
     private final EventApplier applier;
     private final BatchDecoder decoder;
     private final EventCounters counters;
@@ -61,6 +67,8 @@ public final class SourceSession {
     private boolean progress;
     private boolean replayWorks;
     private int replies;
+    private int tries;
+    private long askedFrom;
     private long deadline;
     private long quietSince;
     private volatile Trust trust = Trust.INCOMPLETE;
@@ -163,7 +171,11 @@ public final class SourceSession {
         if (replaying()) {
             if (now - deadline >= 0) {
                 counters.replayFailures.increment();
-                finish();
+                if (replies == 0 && tries < TRIES) {
+                    send();
+                } else {
+                    finish();
+                }
             }
         } else if (replay != null && now - quietSince >= timing.auditIntervalNanos()) {
             quietSince = now;
@@ -243,18 +255,25 @@ public final class SourceSession {
     }
 
     private void ask(Asked what, long from) {
-        if (replay == null) {
-            throw new IllegalStateException("no replay endpoint");
-        }
         asked = what;
-        replies = 0;
+        askedFrom = from;
         progress = false;
-        deadline = nanoTime.getAsLong() + timing.replayTimeoutNanos();
-        counters.replays.increment();
+        tries = 0;
         if (what != Asked.AUDIT) {
             changeTrust(Trust.REPAIRING, "asking for batches from " + from);
         }
-        replay.request(from);
+        send();
+    }
+
+    private void send() {
+        if (replay == null) {
+            throw new IllegalStateException("no replay endpoint");
+        }
+        replies = 0;
+        tries++;
+        deadline = nanoTime.getAsLong() + timing.replayTimeoutNanos();
+        counters.replays.increment();
+        replay.request(askedFrom);
     }
 
     /** The replay is over, well or not: the batches that waited are applied now. */

@@ -68,12 +68,12 @@ class ArchitectureTest {
 
     @Test
     void a_package_outside_the_layer_table_is_refused() {
-        check(Rules::layers, "unknown", "attic is not in the layer table");
+        assertRed("unknown", Rules::layers, "attic is not in the layer table");
     }
 
     @Test
     void nothing_but_the_dispatcher_calls_the_simulator() {
-        check(Rules::layers, "simulator", "gateway must not use sim");
+        assertRed("simulator", Rules::layers, "gateway must not use sim");
         assertFalse(evaluate(Rules::layers, "dispatch").hasViolation(), "the exception is gone");
     }
 

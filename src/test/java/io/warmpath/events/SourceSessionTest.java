@@ -138,19 +138,24 @@ class SourceSessionTest {
     }
 
     @Test
-    void a_replay_that_is_not_answered_gives_up_after_its_time() {
+    void a_replay_that_is_not_answered_is_tried_twice_and_given_up() {
         SourceSession session = session(true);
         send(session, 0, 1, 5);
         now += 4 * SECOND;
         session.tick();
-        assertTrue(session.replaying());
+        assertEquals(1, requests.size());
         now += 2 * SECOND;
         session.tick();
+        assertEquals(List.of(1L, 1L), requests);
+        assertTrue(session.replaying());
+        assertEquals(2, depth(), "forgotten while there still was hope");
+        now += 6 * SECOND;
+        session.tick();
         assertFalse(session.replaying());
-        assertEquals(1, counters.replayFailures());
+        assertEquals(2, counters.replayFailures());
         assertEquals(0, depth());
         assertEquals(Trust.INCOMPLETE, session.trust());
-        assertEquals(1, requests.size(), "a dead replay socket must not be asked in a circle");
+        assertEquals(2, requests.size(), "a dead replay socket must not be asked in a circle");
     }
 
     @Test

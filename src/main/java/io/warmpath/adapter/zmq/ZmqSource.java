@@ -20,7 +20,10 @@ import org.zeromq.ZMQ;
 /**
  * The sockets of one source and its session. Everything but {@link #trusted} on the feed's thread.
  *
- * <p>Each replay has a socket of its own, so an answer that comes too late goes nowhere.
+ * <p>One replay socket serves all requests. It is replaced only when a request is made before the
+ * last one has ended, so that what still comes for that one goes nowhere. (A new socket for each
+ * would be simpler, but a JeroMQ ROUTER sometimes never hears of a client that connects while
+ * another leaves.)
  */
 final class ZmqSource {
     private static final Logger LOG = Logger.getLogger(ZmqSource.class);
@@ -41,6 +44,7 @@ final class ZmqSource {
     private final SourceSession session;
     private ZMQ.@Nullable Socket live;
     private ZMQ.@Nullable Socket replay;
+    private boolean replayOpen;
 
     ZmqSource(
             EventSource source,
@@ -106,9 +110,6 @@ final class ZmqSource {
         drainReplay();
         drainLive();
         session.tick();
-        if (!session.replaying()) {
-            closeReplay();
-        }
     }
 
     void close() {
@@ -144,6 +145,7 @@ final class ZmqSource {
             if (frame == null) {
                 counters.badFrame();
             } else if (frame.end()) {
+                replayOpen = false;
                 session.replayEnded();
             } else {
                 session.replayed(frame.sequence(), frame.payload());
@@ -169,7 +171,17 @@ final class ZmqSource {
     }
 
     private void requestReplay(long fromSequence) {
-        closeReplay();
+        if (replayOpen) {
+            closeReplay();
+        }
+        ZMQ.Socket s = replay == null ? openReplay() : replay;
+        replayOpen = true;
+        List<byte[]> frames = EventFrames.request(fromSequence);
+        s.sendMore(frames.get(0));
+        s.send(frames.get(1), ZMQ.DONTWAIT);
+    }
+
+    private ZMQ.Socket openReplay() {
         String endpoint = source.replayEndpoint();
         if (endpoint == null) {
             throw new IllegalStateException("no replay endpoint");
@@ -179,16 +191,15 @@ final class ZmqSource {
         s.setRcvHWM(0);
         configure(s);
         s.connect(endpoint);
-        List<byte[]> frames = EventFrames.request(fromSequence);
-        s.sendMore(frames.get(0));
-        s.send(frames.get(1), ZMQ.DONTWAIT);
         socketsChanged.run();
+        return s;
     }
 
     private void closeReplay() {
         if (replay != null) {
             replay.close();
             replay = null;
+            replayOpen = false;
             socketsChanged.run();
         }
     }
