@@ -83,11 +83,7 @@ public final class EventMeters {
     }
 
     private void kind(String kind, ToDoubleFunction<EventCounters> value) {
-        counter(
-                "warmpath.events.received",
-                "Events by kind",
-                new String[] {"kind", kind},
-                value);
+        counter("warmpath.events.received", "Events by kind", new String[] {"kind", kind}, value);
     }
 
     private void blocks(String kind, ToDoubleFunction<EventCounters> value) {

@@ -38,8 +38,7 @@ public final class IndexMeters {
                 "Pairs of a rank and a block it holds",
                 IndexStats::residencies);
         meters.gauge(registry, "runs", "Runs of the tree", IndexStats::runs);
-        meters.gauge(
-                registry, "orphans", "Blocks waiting for their parent", IndexStats::orphans);
+        meters.gauge(registry, "orphans", "Blocks waiting for their parent", IndexStats::orphans);
         meters.gauge(registry, "bytes", "Memory of the index's tables", IndexStats::bytes);
     }
 
