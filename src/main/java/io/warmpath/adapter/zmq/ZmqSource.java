@@ -126,12 +126,9 @@ final class ZmqSource {
             if (frames == null) {
                 return;
             }
-            EventFrames.Frame frame = EventFrames.live(frames);
-            if (frame == null) {
-                counters.badFrame();
-            } else {
-                session.live(frame.sequence(), frame.payload());
-            }
+            EventMessages.live(frames)
+                    .ifPresentOrElse(
+                            m -> session.live(m.sequence(), m.payload()), counters::badFrame);
         }
     }
 
@@ -141,15 +138,16 @@ final class ZmqSource {
             if (frames == null) {
                 return;
             }
-            EventFrames.Frame frame = EventFrames.replay(frames);
-            if (frame == null) {
-                counters.badFrame();
-            } else if (frame.end()) {
-                replayOpen = false;
-                session.replayEnded();
-            } else {
-                session.replayed(frame.sequence(), frame.payload());
-            }
+            EventMessages.replay(frames).ifPresentOrElse(this::answered, counters::badFrame);
+        }
+    }
+
+    private void answered(EventMessages.Message message) {
+        if (message.end()) {
+            replayOpen = false;
+            session.replayEnded();
+        } else {
+            session.replayed(message.sequence(), message.payload());
         }
     }
 
@@ -176,7 +174,7 @@ final class ZmqSource {
         }
         ZMQ.Socket s = replay == null ? openReplay() : replay;
         replayOpen = true;
-        List<byte[]> frames = EventFrames.request(fromSequence);
+        List<byte[]> frames = EventMessages.request(fromSequence);
         s.sendMore(frames.get(0));
         s.send(frames.get(1), ZMQ.DONTWAIT);
     }
