@@ -100,7 +100,30 @@ public sealed interface GatewayError {
         }
     }
 
-    /** No such path or method. */
+    /** The path exists, but not with this method. */
+    record MethodNotAllowed(String method, String path, String allowed) implements GatewayError {
+        @Override
+        public int httpStatus() {
+            return 405;
+        }
+
+        @Override
+        public String type() {
+            return "invalid_request_error";
+        }
+
+        @Override
+        public String code() {
+            return "method_not_allowed";
+        }
+
+        @Override
+        public String message() {
+            return "Not allowed: " + method + " " + path + "; use " + allowed + ".";
+        }
+    }
+
+    /** No such path. */
     record NoSuchRoute(String method, String path) implements GatewayError {
         @Override
         public int httpStatus() {

@@ -1,0 +1,233 @@
+package io.warmpath.adapter.zmq;
+
+import io.warmpath.events.EventApplier;
+import io.warmpath.events.EventCounters;
+import io.warmpath.events.EventSource;
+import io.warmpath.events.SourceSession;
+import io.warmpath.events.Trust;
+import io.warmpath.prefix.PrefixIndex;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.function.LongSupplier;
+import org.jboss.logging.Logger;
+import org.jspecify.annotations.Nullable;
+import org.zeromq.SocketType;
+import org.zeromq.ZContext;
+import org.zeromq.ZMQ;
+
+/**
+ * The sockets of one source and its session. Everything but {@link #trusted} on the feed's thread.
+ *
+ * <p>One replay socket serves all requests. It is replaced only when a request is made before the
+ * last one has ended, so that what still comes for that one goes nowhere. (A new socket for each
+ * would be simpler, but a JeroMQ ROUTER sometimes never hears of a client that connects while
+ * another leaves.)
+ */
+final class ZmqSource {
+    private static final Logger LOG = Logger.getLogger(ZmqSource.class);
+
+    /** Messages taken from one socket before the next source gets its turn. */
+    private static final int BURST = 512;
+
+    /** Larger messages end the connection; engines stay far below. */
+    private static final long MAX_MESSAGE = 64L << 20;
+
+    private static final int HEARTBEAT_MILLIS = 10_000;
+
+    private final EventSource source;
+    private final ZContext context;
+    private final EventCounters counters;
+    private final ZmqEventFeed.Settings settings;
+    private final Runnable socketsChanged;
+    private final SourceSession session;
+    private ZMQ.@Nullable Socket live;
+    private ZMQ.@Nullable Socket replay;
+    private boolean replayOpen;
+
+    ZmqSource(
+            EventSource source,
+            ZContext context,
+            PrefixIndex index,
+            EventCounters counters,
+            ZmqEventFeed.Settings settings,
+            LongSupplier nanoTime,
+            Runnable socketsChanged) {
+        this.source = source;
+        this.context = context;
+        this.counters = counters;
+        this.settings = settings;
+        this.socketsChanged = socketsChanged;
+        this.session =
+                new SourceSession(
+                        new EventApplier(source, index, counters),
+                        new KvEventDecoder(),
+                        counters,
+                        source.replayEndpoint() == null ? null : this::requestReplay,
+                        this::trustChanged,
+                        new SourceSession.Timing(
+                                settings.replayTimeout().toNanos(),
+                                settings.auditInterval().toNanos()),
+                        nanoTime);
+    }
+
+    EventSource source() {
+        return source;
+    }
+
+    boolean trusted() {
+        return session.trust() == Trust.COMPLETE;
+    }
+
+    void open() {
+        ZMQ.Socket s = context.createSocket(SocketType.SUB);
+        live = s;
+        s.setRcvHWM(0);
+        configure(s);
+        s.subscribe(source.topic().getBytes(StandardCharsets.UTF_8));
+        if (source.bind()) {
+            s.bind(source.endpoint());
+        } else {
+            s.connect(source.endpoint());
+        }
+        session.start();
+    }
+
+    List<ZMQ.Socket> sockets() {
+        List<ZMQ.Socket> out = new ArrayList<>(2);
+        if (live != null) {
+            out.add(live);
+        }
+        if (replay != null) {
+            out.add(replay);
+        }
+        return out;
+    }
+
+    /** Takes what has arrived, then looks at the clock. */
+    void pump() {
+        drainReplay();
+        drainLive();
+        session.tick();
+    }
+
+    void close() {
+        if (live != null) {
+            live.close();
+            live = null;
+        }
+        closeReplay();
+    }
+
+    private void drainLive() {
+        for (int i = 0; i < BURST && live != null; i++) {
+            List<byte[]> frames = receive(live);
+            if (frames == null) {
+                return;
+            }
+            EventFrames.Frame frame = EventFrames.live(frames);
+            if (frame == null) {
+                counters.badFrame();
+            } else {
+                session.live(frame.sequence(), frame.payload());
+            }
+        }
+    }
+
+    private void drainReplay() {
+        for (int i = 0; i < BURST && replay != null; i++) {
+            List<byte[]> frames = receive(replay);
+            if (frames == null) {
+                return;
+            }
+            EventFrames.Frame frame = EventFrames.replay(frames);
+            if (frame == null) {
+                counters.badFrame();
+            } else if (frame.end()) {
+                replayOpen = false;
+                session.replayEnded();
+            } else {
+                session.replayed(frame.sequence(), frame.payload());
+            }
+        }
+    }
+
+    private static @Nullable List<byte[]> receive(ZMQ.Socket socket) {
+        byte[] first = socket.recv(ZMQ.DONTWAIT);
+        if (first == null) {
+            return null;
+        }
+        List<byte[]> frames = new ArrayList<>(4);
+        frames.add(first);
+        while (socket.hasReceiveMore()) {
+            byte[] next = socket.recv(0);
+            if (next == null) {
+                return null;
+            }
+            frames.add(next);
+        }
+        return frames;
+    }
+
+    private void requestReplay(long fromSequence) {
+        if (replayOpen) {
+            closeReplay();
+        }
+        ZMQ.Socket s = replay == null ? openReplay() : replay;
+        replayOpen = true;
+        List<byte[]> frames = EventFrames.request(fromSequence);
+        s.sendMore(frames.get(0));
+        s.send(frames.get(1), ZMQ.DONTWAIT);
+    }
+
+    private ZMQ.Socket openReplay() {
+        String endpoint = source.replayEndpoint();
+        if (endpoint == null) {
+            throw new IllegalStateException("no replay endpoint");
+        }
+        ZMQ.Socket s = context.createSocket(SocketType.DEALER);
+        replay = s;
+        s.setRcvHWM(0);
+        configure(s);
+        s.connect(endpoint);
+        socketsChanged.run();
+        return s;
+    }
+
+    private void closeReplay() {
+        if (replay != null) {
+            replay.close();
+            replay = null;
+            replayOpen = false;
+            socketsChanged.run();
+        }
+    }
+
+    private void configure(ZMQ.Socket s) {
+        s.setLinger(0);
+        s.setReconnectIVL(millis(settings.reconnectInitial()));
+        s.setReconnectIVLMax(millis(settings.reconnectMax()));
+        s.setMaxMsgSize(MAX_MESSAGE);
+        s.setTCPKeepAlive(1);
+        s.setHeartbeatIvl(HEARTBEAT_MILLIS);
+        s.setIPv6(source.endpoint().contains("["));
+    }
+
+    private static int millis(Duration d) {
+        return Math.toIntExact(d.toMillis());
+    }
+
+    private void trustChanged(Trust now, String why) {
+        String name = source.worker() + "/" + source.dpRank();
+        switch (now) {
+            case INCOMPLETE ->
+                    LOG.warnf(
+                            "KV events of %s are incomplete (%s): its cached prefixes may be"
+                                    + " underestimated until it clears its cache or restarts",
+                            name, why);
+            case REPAIRING -> LOG.debugf("KV events of %s: %s", name, why);
+            case COMPLETE -> LOG.infof("KV events of %s are complete (%s)", name, why);
+        }
+    }
+}

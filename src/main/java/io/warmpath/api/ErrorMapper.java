@@ -1,0 +1,66 @@
+package io.warmpath.api;
+
+import com.fasterxml.jackson.core.JsonFactory;
+import com.fasterxml.jackson.core.JsonGenerator;
+import io.vertx.core.buffer.Buffer;
+import io.vertx.core.http.HttpServerResponse;
+import io.warmpath.fault.GatewayError;
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+
+/**
+ * {@link GatewayError} to what a client of OpenAI's API understands. The only place that does it.
+ *
+ * <p>{@code {"error":{"message":..,"type":..,"param":null,"code":..}}}; any thread.
+ */
+public final class ErrorMapper {
+    private static final JsonFactory JSON = new JsonFactory();
+
+    private ErrorMapper() {}
+
+    /** Answers with the error, unless the answer has begun or the client has gone. */
+    public static void respond(HttpServerResponse response, GatewayError error, String requestId) {
+        if (response.headWritten() || response.closed() || response.ended()) {
+            return;
+        }
+        response.setStatusCode(error.httpStatus());
+        response.putHeader("content-type", "application/json");
+        response.putHeader(RequestIds.HEADER, requestId);
+        long seconds = Math.ceilDiv(error.retryAfter().toMillis(), 1000L);
+        if (seconds > 0) {
+            response.putHeader("retry-after", Long.toString(seconds));
+        }
+        if (error instanceof GatewayError.MethodNotAllowed m) {
+            response.putHeader("allow", m.allowed());
+        }
+        response.end(body(error));
+    }
+
+    /** The error as the last event of a stream. */
+    static Buffer event(GatewayError error) {
+        return Buffer.buffer("data: ").appendBuffer(body(error)).appendString("\n\n");
+    }
+
+    /** The error as JSON, on one line. */
+    public static Buffer body(GatewayError error) {
+        ByteArrayOutputStream bytes = new ByteArrayOutputStream(256);
+        try (JsonGenerator json = JSON.createGenerator(bytes)) {
+            json.writeStartObject();
+            json.writeObjectFieldStart("error");
+            json.writeStringField("message", error.message());
+            json.writeStringField("type", error.type());
+            if (error instanceof GatewayError.BadRequest bad && !bad.param().isEmpty()) {
+                json.writeStringField("param", bad.param());
+            } else {
+                json.writeNullField("param");
+            }
+            json.writeStringField("code", error.code());
+            json.writeEndObject();
+            json.writeEndObject();
+        } catch (IOException e) {
+            throw new UncheckedIOException("writing to memory", e);
+        }
+        return Buffer.buffer(bytes.toByteArray());
+    }
+}

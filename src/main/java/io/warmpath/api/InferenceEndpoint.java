@@ -1,0 +1,174 @@
+package io.warmpath.api;
+
+import io.vertx.core.Context;
+import io.vertx.core.MultiMap;
+import io.vertx.core.Vertx;
+import io.vertx.core.buffer.Buffer;
+import io.vertx.core.http.HttpServerRequest;
+import io.warmpath.fault.GatewayError;
+import io.warmpath.fault.GatewayException;
+import io.warmpath.gateway.Exchange;
+import io.warmpath.gateway.FlowMetrics;
+import io.warmpath.gateway.GatewayOptions;
+import io.warmpath.gateway.InferenceRequest;
+import io.warmpath.gateway.RequestFlow;
+import org.jboss.logging.Logger;
+import org.jspecify.annotations.Nullable;
+
+/** One POST: collects the body, reads it, hands it to the flow, tells it when the client leaves. */
+final class InferenceEndpoint {
+    private static final Logger LOG = Logger.getLogger(InferenceEndpoint.class);
+
+    /** First buffer for a body of known length; a client that only promises bytes gets no more. */
+    private static final int FIRST_BUFFER = 1 << 20;
+
+    private final RequestFlow flow;
+    private final GatewayOptions options;
+    private final FlowMetrics metrics;
+    private final RequestIds ids;
+
+    InferenceEndpoint(
+            RequestFlow flow, GatewayOptions options, FlowMetrics metrics, RequestIds ids) {
+        this.flow = flow;
+        this.options = options;
+        this.metrics = metrics;
+        this.ids = ids;
+    }
+
+    /** On the request's event loop. */
+    void handle(HttpServerRequest request, RequestParser.Endpoint endpoint) {
+        new Reception(request, endpoint, ids.of(request.headers())).begin();
+    }
+
+    /** One request until it is complete, and its client's side until the end. */
+    private final class Reception {
+        private final HttpServerRequest request;
+        private final RequestParser.Endpoint endpoint;
+        private final String requestId;
+        private final Context context;
+        private @Nullable Buffer body;
+        private @Nullable Exchange exchange;
+        private boolean refused;
+
+        Reception(HttpServerRequest request, RequestParser.Endpoint endpoint, String requestId) {
+            this.request = request;
+            this.endpoint = endpoint;
+            this.requestId = requestId;
+            Context current = Vertx.currentContext();
+            if (current == null) {
+                throw new IllegalStateException("a request arrived outside a Vert.x context");
+            }
+            this.context = current;
+        }
+
+        void begin() {
+            long length = contentLength(request.headers());
+            request.response().closeHandler(v -> clientGone());
+            request.response().exceptionHandler(e -> clientGone());
+            request.exceptionHandler(e -> clientGone());
+            if (length > options.maxBodyBytes()) {
+                tooLarge();
+                return;
+            }
+            if (length > 0) {
+                body = Buffer.buffer((int) Math.min(length, FIRST_BUFFER));
+            }
+            request.handler(this::add);
+            request.endHandler(v -> complete());
+            String expect = request.getHeader("expect");
+            if (expect != null && expect.equalsIgnoreCase("100-continue")) {
+                request.response().writeContinue();
+            }
+            request.resume(); // Quarkus hands requests over paused
+        }
+
+        private void add(Buffer chunk) {
+            if (refused) {
+                return;
+            }
+            Buffer sofar = body;
+            if (sofar == null) {
+                body = Buffer.buffer(chunk.length()).appendBuffer(chunk);
+            } else {
+                sofar.appendBuffer(chunk);
+            }
+            if (body != null && body.length() > options.maxBodyBytes()) {
+                tooLarge();
+            }
+        }
+
+        private void complete() {
+            if (refused) {
+                return;
+            }
+            try {
+                InferenceRequest parsed =
+                        RequestParser.parse(
+                                endpoint,
+                                requestId,
+                                request.uri(),
+                                request.headers(),
+                                body == null ? Buffer.buffer(0) : body,
+                                "1".equals(request.getHeader("x-warmpath-explain")));
+                body = null;
+                exchange =
+                        flow.start(
+                                context,
+                                parsed,
+                                new HttpAnswer(request.response(), request.version(), requestId));
+            } catch (GatewayException e) {
+                refuse(e.error());
+            } catch (RuntimeException e) {
+                LOG.errorf(e, "request %s failed by a bug in the gateway", requestId);
+                refuse(new GatewayError.Internal(requestId));
+            }
+        }
+
+        private void refuse(GatewayError error) {
+            refused = true;
+            body = null;
+            metrics.rejected();
+            ErrorMapper.respond(request.response(), error, requestId);
+        }
+
+        /**
+         * Answers at once, then reads on for a moment: closing a connection with unread bytes
+         * resets it, and the reset can overtake the answer.
+         */
+        private void tooLarge() {
+            refuse(new GatewayError.BodyTooLarge(options.maxBodyBytes()));
+            long timer =
+                    context.owner()
+                            .setTimer(
+                                    Math.max(1, options.bodyLinger().toMillis()),
+                                    t -> request.connection().close());
+            request.handler(ignored -> {});
+            request.endHandler(v -> context.owner().cancelTimer(timer));
+            request.resume();
+        }
+
+        private void clientGone() {
+            Exchange running = exchange;
+            if (running != null) {
+                running.clientGone();
+            } else if (!refused) {
+                refused = true;
+                body = null;
+                metrics.cancelledEarly();
+            }
+        }
+    }
+
+    /** -1 when there is none; Netty has refused what is not a number. */
+    private static long contentLength(MultiMap headers) {
+        String length = headers.get("content-length");
+        if (length == null) {
+            return -1;
+        }
+        try {
+            return Long.parseLong(length.strip());
+        } catch (NumberFormatException e) {
+            return -1;
+        }
+    }
+}

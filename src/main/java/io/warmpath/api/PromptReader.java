@@ -1,0 +1,209 @@
+package io.warmpath.api;
+
+import static io.warmpath.api.RequestParser.bad;
+import static io.warmpath.api.RequestParser.but;
+
+import com.fasterxml.jackson.core.JsonParser;
+import com.fasterxml.jackson.core.JsonToken;
+import io.warmpath.tokens.PromptInput;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * {@code messages} and {@code prompt} to {@link PromptInput}.
+ *
+ * <p>Whatever an engine's template may treat specially (tool calls, names, images, several text
+ * parts, which vLLM joins with a newline and SGLang with a blank) makes the prompt opaque: it is
+ * better routed by load than by wrong tokens.
+ */
+final class PromptReader {
+    private static final long MAX_TOKEN_ID = 0xffff_ffffL;
+
+    private final JsonParser json;
+    private @Nullable List<PromptInput.Message> messages;
+    private @Nullable PromptInput prompt;
+    private @Nullable String opaque;
+
+    PromptReader(JsonParser json) {
+        this.json = json;
+    }
+
+    PromptInput chat(boolean addGenerationPrompt) {
+        if (messages == null) {
+            throw bad("messages", "You must provide messages, a non-empty array.");
+        }
+        return opaque != null
+                ? new PromptInput.Opaque(opaque)
+                : new PromptInput.Chat(List.copyOf(messages), addGenerationPrompt);
+    }
+
+    PromptInput completion() {
+        if (prompt == null) {
+            throw bad("prompt", "You must provide a prompt: text or an array of token ids.");
+        }
+        return prompt;
+    }
+
+    void messages(JsonToken value) throws IOException {
+        if (value == JsonToken.VALUE_NULL) {
+            messages = null;
+            return;
+        }
+        if (value != JsonToken.START_ARRAY) {
+            throw bad("messages", "`messages` must be an array" + but(value));
+        }
+        List<PromptInput.Message> read = new ArrayList<>();
+        opaque = null;
+        for (JsonToken t = json.nextToken(); t != JsonToken.END_ARRAY; t = json.nextToken()) {
+            message(t, read);
+        }
+        if (read.isEmpty()) {
+            throw bad("messages", "`messages` must not be empty.");
+        }
+        messages = read;
+    }
+
+    private void message(JsonToken value, List<PromptInput.Message> into) throws IOException {
+        String at = "messages[" + into.size() + "]";
+        if (value != JsonToken.START_OBJECT) {
+            throw bad(at, "`" + at + "` must be an object" + but(value));
+        }
+        String role = null;
+        String content = null;
+        for (String name = json.nextFieldName(); name != null; name = json.nextFieldName()) {
+            JsonToken member = json.nextToken();
+            switch (name) {
+                case "role" -> {
+                    if (member != JsonToken.VALUE_STRING) {
+                        throw bad(at + ".role", "`" + at + ".role` must be a string" + but(member));
+                    }
+                    role = json.getText();
+                }
+                case "content" -> content = content(at, member);
+                default -> {
+                    if (member != JsonToken.VALUE_NULL) {
+                        opaque = "message with " + name;
+                    }
+                    json.skipChildren();
+                }
+            }
+        }
+        if (role == null) {
+            throw bad(at + ".role", "`" + at + "` has no role.");
+        }
+        if (content == null && opaque == null) {
+            opaque = "message without text";
+        }
+        into.add(new PromptInput.Message(role, content == null ? "" : content));
+    }
+
+    private @Nullable String content(String at, JsonToken value) throws IOException {
+        switch (value) {
+            case VALUE_STRING -> {
+                return json.getText();
+            }
+            case VALUE_NULL -> {
+                return null;
+            }
+            case START_ARRAY -> {
+                return parts(at);
+            }
+            default ->
+                    throw bad(
+                            at + ".content",
+                            "`" + at + ".content` must be text or an array of parts" + but(value));
+        }
+    }
+
+    private @Nullable String parts(String at) throws IOException {
+        int count = 0;
+        String only = null;
+        for (JsonToken t = json.nextToken(); t != JsonToken.END_ARRAY; t = json.nextToken()) {
+            if (t != JsonToken.START_OBJECT) {
+                throw bad(at + ".content", "`" + at + ".content` has a part that is no object.");
+            }
+            only = part();
+            count++;
+        }
+        if (count != 1 || only == null) {
+            opaque = "content parts";
+        }
+        return only;
+    }
+
+    private @Nullable String part() throws IOException {
+        String type = null;
+        String text = null;
+        for (String name = json.nextFieldName(); name != null; name = json.nextFieldName()) {
+            JsonToken member = json.nextToken();
+            switch (name) {
+                case "type" -> type = member == JsonToken.VALUE_STRING ? json.getText() : null;
+                case "text" -> text = member == JsonToken.VALUE_STRING ? json.getText() : null;
+                default -> json.skipChildren();
+            }
+        }
+        return "text".equals(type) ? text : null;
+    }
+
+    void prompt(JsonToken value) throws IOException {
+        prompt =
+                switch (value) {
+                    case VALUE_STRING -> new PromptInput.Text(json.getText());
+                    case VALUE_NULL -> null;
+                    case START_ARRAY -> promptArray();
+                    default ->
+                            throw bad("prompt", "`prompt` must be text or an array" + but(value));
+                };
+    }
+
+    private PromptInput promptArray() throws IOException {
+        JsonToken first = json.nextToken();
+        PromptInput only =
+                switch (first) {
+                    case VALUE_NUMBER_INT -> null;
+                    case VALUE_STRING -> new PromptInput.Text(json.getText());
+                    case START_ARRAY -> {
+                        json.nextToken();
+                        yield new PromptInput.Ids(ids("prompt[0]", json));
+                    }
+                    case END_ARRAY -> throw bad("prompt", "`prompt` must not be empty.");
+                    default -> throw bad("prompt", "`prompt` must hold texts or token ids.");
+                };
+        if (only == null) {
+            return new PromptInput.Ids(ids("prompt", json));
+        }
+        boolean batch = false;
+        for (JsonToken t = json.nextToken(); t != JsonToken.END_ARRAY; t = json.nextToken()) {
+            if (t == null) {
+                throw new IOException("unexpected end of input");
+            }
+            batch = true;
+            json.skipChildren();
+        }
+        return batch ? new PromptInput.Opaque("batch of prompts") : only;
+    }
+
+    /** The current token is the array's first element or its end. */
+    static int[] ids(String name, JsonParser json) throws IOException {
+        int[] ids = new int[64];
+        int n = 0;
+        for (JsonToken t = json.currentToken(); t != JsonToken.END_ARRAY; t = json.nextToken()) {
+            boolean fits =
+                    t == JsonToken.VALUE_NUMBER_INT
+                            && json.getNumberType() != JsonParser.NumberType.BIG_INTEGER
+                            && json.getLongValue() >= 0
+                            && json.getLongValue() <= MAX_TOKEN_ID;
+            if (!fits) {
+                throw bad(name, "`" + name + "[" + n + "]` is not a token id in 0..4294967295.");
+            }
+            if (n == ids.length) {
+                ids = Arrays.copyOf(ids, n * 2);
+            }
+            ids[n++] = (int) json.getLongValue();
+        }
+        return Arrays.copyOf(ids, n);
+    }
+}

@@ -1,0 +1,98 @@
+package io.warmpath.api;
+
+import io.vertx.core.http.HttpMethod;
+import io.vertx.ext.web.Router;
+import io.vertx.ext.web.RoutingContext;
+import io.warmpath.fault.GatewayError;
+import io.warmpath.fleet.Fleet;
+import io.warmpath.gateway.FlowMetrics;
+import io.warmpath.gateway.GatewayOptions;
+import io.warmpath.gateway.RequestFlow;
+import java.util.function.Consumer;
+import java.util.function.LongSupplier;
+
+/**
+ * The public HTTP surface on a Vert.x router: inference, models, health.
+ *
+ * <p>Handlers run on the event loop, before everything else on that router, and read their bodies
+ * themselves.
+ */
+public final class Routes {
+    /** Before Quarkus' own handlers, whose default order is 0 and above. */
+    private static final int FIRST = -1000;
+
+    private final InferenceEndpoint inference;
+    private final StatusEndpoints status;
+    private final RequestIds ids;
+
+    /**
+     * @param random 64 random bits for request ids; any thread
+     */
+    public Routes(
+            Fleet fleet,
+            RequestFlow flow,
+            GatewayOptions options,
+            FlowMetrics metrics,
+            LongSupplier random) {
+        this.ids = new RequestIds(random);
+        this.inference = new InferenceEndpoint(flow, options, metrics, ids);
+        this.status = new StatusEndpoints(fleet, ids);
+    }
+
+    public void mount(Router router) {
+        post(router, "/v1/chat/completions", RequestParser.Endpoint.CHAT);
+        post(router, "/v1/completions", RequestParser.Endpoint.COMPLETIONS);
+        get(router, "/v1/models", status::models);
+        get(router, "/health", status::health);
+        get(router, "/live", status::live);
+        get(router, "/ready", status::ready);
+        router.route("/v1/*").order(FIRST + 1).handler(this::unknown);
+        // Whatever no other route of the application took.
+        router.errorHandler(404, this::unknown);
+    }
+
+    private void post(Router router, String path, RequestParser.Endpoint endpoint) {
+        router.route(path)
+                .order(FIRST)
+                .handler(
+                        rc -> {
+                            if (rc.request().method().equals(HttpMethod.POST)) {
+                                inference.handle(rc.request(), endpoint);
+                            } else {
+                                wrongMethod(rc, "POST");
+                            }
+                        });
+    }
+
+    private void get(Router router, String path, Consumer<RoutingContext> h) {
+        router.route(path)
+                .order(FIRST)
+                .handler(
+                        rc -> {
+                            HttpMethod method = rc.request().method();
+                            if (method.equals(HttpMethod.GET) || method.equals(HttpMethod.HEAD)) {
+                                h.accept(rc);
+                            } else {
+                                wrongMethod(rc, "GET, HEAD");
+                            }
+                        });
+    }
+
+    private void wrongMethod(RoutingContext rc, String allowed) {
+        respond(
+                rc,
+                new GatewayError.MethodNotAllowed(
+                        rc.request().method().name(), rc.normalizedPath(), allowed));
+    }
+
+    private void unknown(RoutingContext rc) {
+        respond(
+                rc,
+                new GatewayError.NoSuchRoute(rc.request().method().name(), rc.normalizedPath()));
+    }
+
+    private void respond(RoutingContext rc, GatewayError error) {
+        rc.request().resume(); // Quarkus hands requests over paused; an unread body would stay
+        ErrorMapper.respond(rc.response(), error, ids.of(rc.request().headers()));
+    }
+}

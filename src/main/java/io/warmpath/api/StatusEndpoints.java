@@ -1,0 +1,80 @@
+package io.warmpath.api;
+
+import io.vertx.core.http.HttpServerResponse;
+import io.vertx.core.json.JsonArray;
+import io.vertx.core.json.JsonObject;
+import io.vertx.ext.web.RoutingContext;
+import io.warmpath.fleet.Fleet;
+import io.warmpath.fleet.FleetSnapshot;
+import io.warmpath.fleet.Worker;
+
+/** Models and health, answered from the fleet snapshot. Never names an engine's address. */
+final class StatusEndpoints {
+    private final Fleet fleet;
+    private final RequestIds ids;
+
+    StatusEndpoints(Fleet fleet, RequestIds ids) {
+        this.fleet = fleet;
+        this.ids = ids;
+    }
+
+    /** OpenAI's model list; empty when no worker is known. */
+    void models(RoutingContext rc) {
+        JsonArray data = new JsonArray();
+        for (String model : fleet.snapshot().models()) {
+            data.add(
+                    new JsonObject()
+                            .put("id", model)
+                            .put("object", "model")
+                            .put("created", 0)
+                            .put("owned_by", "warmpath"));
+        }
+        respond(rc, 200, new JsonObject().put("object", "list").put("data", data));
+    }
+
+    /** 200 while at least one worker gets requests. */
+    void health(RoutingContext rc) {
+        FleetSnapshot now = fleet.snapshot();
+        int ready = 0;
+        for (Worker w : now.workers()) {
+            ready += w.available() ? 1 : 0;
+        }
+        respond(
+                rc,
+                ready > 0 ? 200 : 503,
+                new JsonObject()
+                        .put("status", ready > 0 ? "healthy" : "unhealthy")
+                        .put(
+                                "workers",
+                                new JsonObject()
+                                        .put("ready", ready)
+                                        .put("total", now.workers().size()))
+                        .put("models", now.models().size()));
+    }
+
+    /** 200 as long as this process answers at all. */
+    void live(RoutingContext rc) {
+        respond(rc, 200, new JsonObject().put("status", "live"));
+    }
+
+    /** 503 until a worker gets requests. */
+    void ready(RoutingContext rc) {
+        boolean ready = fleet.snapshot().anyAvailable();
+        respond(
+                rc,
+                ready ? 200 : 503,
+                new JsonObject().put("status", ready ? "ready" : "waiting for a worker"));
+    }
+
+    private void respond(RoutingContext rc, int code, JsonObject body) {
+        rc.request().resume();
+        HttpServerResponse response = rc.response();
+        response.setStatusCode(code);
+        response.putHeader("content-type", "application/json");
+        response.putHeader(RequestIds.HEADER, ids.of(rc.request().headers()));
+        if (code == 503) {
+            response.putHeader("retry-after", "1");
+        }
+        response.end(body.toBuffer()); // Vert.x leaves the body out for HEAD
+    }
+}

@@ -1,0 +1,41 @@
+package io.warmpath.gateway;
+
+import io.vertx.core.MultiMap;
+import io.vertx.core.buffer.Buffer;
+import io.warmpath.fault.GatewayError;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The client's side of one request. All methods on the request's event loop. After the client has
+ * gone all of them are harmless.
+ */
+public interface Answer {
+    /**
+     * Status and headers, not yet written: they go out with the first bytes.
+     *
+     * @param engine the engine's headers, unfiltered
+     * @param own headers of the gateway beside the request id, replacing the engine's
+     * @param keepLength pass on {@code Content-Length}
+     */
+    void head(int status, MultiMap engine, @Nullable MultiMap own, boolean keepLength);
+
+    void write(Buffer chunk);
+
+    /** Last bytes, maybe none, and the end of the answer. */
+    void end(Buffer rest);
+
+    /** An error answer; only before {@link #head}. */
+    void fail(GatewayError error);
+
+    /** Writes the error as the stream's last event, without {@code [DONE]}, and ends the answer. */
+    void endWithErrorEvent(GatewayError error);
+
+    /** Breaks the connection, so that the client cannot take a part for the whole. */
+    void reset();
+
+    /** More has been written than the client has taken; wait for {@link #onDrain}. */
+    boolean isFull();
+
+    /** Called once, when there is room again. */
+    void onDrain(Runnable action);
+}

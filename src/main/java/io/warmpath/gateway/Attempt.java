@@ -1,0 +1,361 @@
+package io.warmpath.gateway;
+
+import io.vertx.core.MultiMap;
+import io.vertx.core.buffer.Buffer;
+import io.warmpath.fault.GatewayError;
+import io.warmpath.fleet.Candidate;
+import io.warmpath.fleet.EngineKind;
+import io.warmpath.gateway.FlowMetrics.Outcome;
+import io.warmpath.gateway.FlowMetrics.RetryCause;
+import io.warmpath.load.LoadBook;
+import io.warmpath.routing.RoutingDecision;
+import io.warmpath.upstream.AnswerScanner;
+import io.warmpath.upstream.UpstreamCall;
+import io.warmpath.upstream.UpstreamListener;
+import io.warmpath.upstream.UpstreamRequest;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One try of one request on one worker: books it, sends it, passes the answer on.
+ *
+ * <p>Until the first token nothing reaches the client ({@code released} is false), so a failure can
+ * be answered by another attempt. A detached attempt has lost its request to another attempt; what
+ * still comes is thrown away. All on the request's event loop.
+ */
+final class Attempt implements UpstreamListener {
+    /** A detached error answer is read this far, so that its connection can be used again. */
+    private static final int DRAIN_BYTES = 64 << 10;
+
+    private static final Buffer NOTHING = Buffer.buffer(0);
+
+    private final Exchange exchange;
+    private final RoutingDecision decision;
+    private final int promptTokens;
+    private LoadBook.@Nullable Booking booking;
+    private @Nullable UpstreamCall call;
+    private @Nullable MultiMap headers;
+    private @Nullable AnswerScanner scanner;
+    private @Nullable EventTail tail;
+    private @Nullable Buffer held;
+    private int status;
+    private long received;
+    private boolean eventStream;
+    private boolean keepLength;
+    private boolean sawFirst;
+    private boolean released;
+    private boolean detached;
+
+    Attempt(Exchange exchange, RoutingDecision decision, int promptTokens) {
+        this.exchange = exchange;
+        this.decision = decision;
+        this.promptTokens = promptTokens;
+    }
+
+    RoutingDecision decision() {
+        return decision;
+    }
+
+    Candidate candidate() {
+        return decision.chosen().candidate();
+    }
+
+    boolean released() {
+        return released;
+    }
+
+    void start(boolean freshConnection) {
+        RequestFlow flow = exchange.flow;
+        InferenceRequest request = exchange.request;
+        Candidate to = candidate();
+        booking = flow.load.book(to.slot(), decision.chosen().prefillTokens(), decision.blocks());
+        MultiMap extra = MultiMap.caseInsensitiveMultiMap();
+        extra.add("x-request-id", request.requestId());
+        int spliceRank = -1;
+        if (to.worker().ranks().size() > 1) {
+            if (to.worker().kind() == EngineKind.SGLANG) {
+                spliceRank = to.dpRank();
+            } else {
+                extra.add("X-data-parallel-rank", Integer.toString(to.dpRank()));
+            }
+        }
+        Buffer body =
+                BodyEditor.edit(request.body(), request.edits(), spliceRank, request.saltToSend());
+        call =
+                flow.engines.send(
+                        new UpstreamRequest(
+                                to.worker().name(),
+                                to.worker().url(),
+                                request.target(),
+                                request.headers(),
+                                extra,
+                                body,
+                                freshConnection),
+                        this);
+    }
+
+    /** The request goes on elsewhere: free the worker, let an error answer run out. */
+    void detach() {
+        detached = true;
+        closeBooking();
+    }
+
+    /** The request is over: stop the engine. */
+    void abandon() {
+        detach();
+        if (call != null) {
+            call.cancel();
+        }
+    }
+
+    @Override
+    public void head(int code, MultiMap engineHeaders) {
+        if (detached) {
+            return;
+        }
+        try {
+            status = code;
+            headers = engineHeaders;
+            if (isWorkersFault(code) && exchange.retryElsewhere(this, RetryCause.STATUS)) {
+                return;
+            }
+            if (code >= 300 && code < 400 && code != 304) {
+                // Its Location would name an address that the client must not see.
+                abandon();
+                exchange.refuse(
+                        Outcome.UPSTREAM_FAILED,
+                        new GatewayError.BadUpstreamAnswer(
+                                candidate().worker().name(), "a redirect"));
+                return;
+            }
+            prepare(code, engineHeaders);
+        } catch (RuntimeException e) {
+            exchange.crashed(e);
+        }
+    }
+
+    private void prepare(int code, MultiMap engineHeaders) {
+        String type = engineHeaders.get("content-type");
+        boolean readable =
+                code == 200 && type != null && !engineHeaders.contains("content-encoding");
+        eventStream = readable && startsWithIgnoreCase(type, "text/event-stream");
+        keepLength = true;
+        if (eventStream) {
+            // A stream that may get an error event at its end cannot promise its length.
+            keepLength = false;
+            scanner = AnswerScanner.ofEvents();
+            tail = new EventTail(exchange.flow.options.tailBytes());
+        } else if (readable && startsWithIgnoreCase(type, "application/json")) {
+            scanner = AnswerScanner.ofJson();
+        }
+    }
+
+    @Override
+    public void data(Buffer chunk) {
+        received += chunk.length();
+        if (detached) {
+            if (received > DRAIN_BYTES && call != null) {
+                call.cancel();
+            }
+            return;
+        }
+        try {
+            Buffer out = scan(chunk);
+            if (out != null) {
+                passOn(out);
+            }
+        } catch (RuntimeException e) {
+            exchange.crashed(e);
+        }
+    }
+
+    @Override
+    public void end(Buffer rest) {
+        if (detached) {
+            return;
+        }
+        try {
+            received += rest.length();
+            Buffer out = rest.length() == 0 ? null : scan(rest);
+            Buffer left = tail == null ? null : tail.takeRest();
+            Buffer last = concat(concat(held, out), left);
+            held = null;
+            closeBooking();
+            compareWithReport();
+            if (!released) {
+                release();
+            }
+            exchange.finish(status < 400 ? Outcome.OK : Outcome.ENGINE_ERROR);
+            exchange.answer.end(last == null ? NOTHING : last);
+        } catch (RuntimeException e) {
+            exchange.crashed(e);
+        }
+    }
+
+    @Override
+    public void failed(GatewayError error) {
+        closeBooking();
+        if (detached) {
+            return;
+        }
+        try {
+            if (isLostConnection(error)) {
+                exchange.flow.fleet.reportFailure(candidate().worker().id());
+            }
+            if (released) {
+                breakAnswer(error);
+            } else {
+                answerOrRetry(error);
+            }
+        } catch (RuntimeException e) {
+            exchange.crashed(e);
+        }
+    }
+
+    private void answerOrRetry(GatewayError error) {
+        boolean unreachable =
+                error instanceof GatewayError.WorkerUnreachable
+                        || (error instanceof GatewayError.UpstreamTimeout && error.safeToRetry());
+        boolean broke =
+                error instanceof GatewayError.UpstreamBroke
+                        || error instanceof GatewayError.BadUpstreamAnswer;
+        if (unreachable || broke) {
+            RetryCause cause = unreachable ? RetryCause.UNREACHABLE : RetryCause.BROKE;
+            if (exchange.retryElsewhere(this, cause)) {
+                return;
+            }
+            if (error instanceof GatewayError.UpstreamBroke
+                    && headers == null
+                    && call != null
+                    && call.reusedConnection()
+                    && exchange.retryOnFreshConnection(this)) {
+                return;
+            }
+        }
+        if (unreachable) {
+            exchange.refuse(Outcome.NO_WORKER, exchange.noWorker());
+        } else {
+            exchange.refuse(Outcome.UPSTREAM_FAILED, error);
+        }
+    }
+
+    private void breakAnswer(GatewayError error) {
+        exchange.finish(Outcome.BROKEN_MID_ANSWER);
+        // A full answer means that the client has stopped reading; it would not see the event.
+        if (eventStream && tail != null && tail.isClean() && !exchange.answer.isFull()) {
+            exchange.answer.endWithErrorEvent(error);
+        } else {
+            exchange.answer.reset();
+        }
+    }
+
+    /** Looks at the bytes; what may be passed on now, null when all is held back. */
+    private @Nullable Buffer scan(Buffer chunk) {
+        AnswerScanner s = scanner;
+        if (s == null) {
+            firstToken();
+            return chunk;
+        }
+        int complete = s.scan(chunk);
+        if (!eventStream || tail == null) {
+            firstToken();
+            return chunk;
+        }
+        if (s.sawToken()) {
+            firstToken();
+        }
+        return tail.add(chunk, complete);
+    }
+
+    private void firstToken() {
+        if (!sawFirst) {
+            sawFirst = true;
+            if (booking != null) {
+                booking.firstToken();
+            }
+            if (status < 400) {
+                exchange.flow.metrics.firstToken(exchange.nanosSinceStart());
+            }
+        }
+    }
+
+    private void passOn(Buffer out) {
+        Answer answer = exchange.answer;
+        if (!released) {
+            Buffer all = held == null ? out : held.appendBuffer(out);
+            held = all;
+            boolean enough =
+                    !eventStream
+                            || (scanner != null && scanner.sawAnything())
+                            || all.length() > exchange.flow.options.holdBytes();
+            if (!enough) {
+                return;
+            }
+            out = all;
+            held = null;
+            release();
+        }
+        answer.write(out);
+        if (answer.isFull() && call != null) {
+            UpstreamCall paused = call;
+            paused.pause();
+            answer.onDrain(paused::resume);
+        }
+    }
+
+    private void release() {
+        released = true;
+        InferenceRequest request = exchange.request;
+        boolean explain =
+                switch (exchange.flow.options.explain()) {
+                    case OFF -> false;
+                    case ON_REQUEST -> request.explain();
+                    case ALWAYS -> true;
+                };
+        MultiMap own = explain ? Explanation.headers(decision, promptTokens) : null;
+        MultiMap engineHeaders = headers == null ? MultiMap.caseInsensitiveMultiMap() : headers;
+        exchange.answer.head(status, engineHeaders, own, keepLength);
+    }
+
+    private void compareWithReport() {
+        AnswerScanner s = scanner;
+        FlowMetrics metrics = exchange.flow.metrics;
+        int predicted = decision.chosen().cachedTokens();
+        if (promptTokens >= 0) {
+            metrics.predicted(promptTokens, predicted);
+        }
+        if (s != null && s.cachedTokens() >= 0) {
+            metrics.reported(s.cachedTokens());
+            if (promptTokens >= 0) {
+                metrics.compared(predicted, s.cachedTokens());
+            }
+        }
+    }
+
+    private void closeBooking() {
+        if (booking != null) {
+            booking.close();
+            booking = null;
+        }
+    }
+
+    private static boolean isWorkersFault(int code) {
+        return code == 500 || code == 502 || code == 503 || code == 504;
+    }
+
+    private static boolean isLostConnection(GatewayError error) {
+        return error instanceof GatewayError.WorkerUnreachable
+                || error instanceof GatewayError.UpstreamBroke
+                || (error instanceof GatewayError.UpstreamTimeout && error.safeToRetry());
+    }
+
+    private static @Nullable Buffer concat(@Nullable Buffer a, @Nullable Buffer b) {
+        if (a == null || b == null) {
+            return a == null ? b : a;
+        }
+        return a.appendBuffer(b);
+    }
+
+    private static boolean startsWithIgnoreCase(String text, String prefix) {
+        return text.regionMatches(true, 0, prefix, 0, prefix.length());
+    }
+}

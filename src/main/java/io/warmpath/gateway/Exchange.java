@@ -1,0 +1,187 @@
+package io.warmpath.gateway;
+
+import io.vertx.core.Context;
+import io.warmpath.fault.GatewayError;
+import io.warmpath.fault.GatewayException;
+import io.warmpath.fleet.Candidate;
+import io.warmpath.fleet.FleetSnapshot;
+import io.warmpath.gateway.FlowMetrics.Outcome;
+import io.warmpath.gateway.FlowMetrics.RetryCause;
+import io.warmpath.routing.RoutingDecision;
+import java.util.List;
+import org.jboss.logging.Logger;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One request on its way: tokens, decision, at most two attempts, one end.
+ *
+ * <p>All methods on the request's event loop. Ends exactly once, by {@link #finish}; what comes
+ * later (tokens, a second cancel) is ignored.
+ */
+public final class Exchange {
+    private static final Logger LOG = Logger.getLogger(Exchange.class);
+
+    /** Attempts at most: the first one and one more. */
+    private static final int MAX_ATTEMPTS = 2;
+
+    final RequestFlow flow;
+    final InferenceRequest request;
+    final Answer answer;
+    private final Context context;
+    private final long started;
+    private int @Nullable [] tokens;
+    private @Nullable Attempt attempt;
+    private int attempts;
+    private boolean over;
+
+    Exchange(RequestFlow flow, Context context, InferenceRequest request, Answer answer) {
+        this.flow = flow;
+        this.context = context;
+        this.request = request;
+        this.answer = answer;
+        this.started = flow.nanoTime.getAsLong();
+    }
+
+    void begin() {
+        flow.metrics.started();
+        try {
+            FleetSnapshot fleet = flow.fleet.snapshot();
+            if (!fleet.knows(request.model())) {
+                refuse(Outcome.REJECTED, new GatewayError.UnknownModel(request.model()));
+            } else if (Planner.candidates(fleet, request.model(), null).isEmpty()) {
+                refuse(Outcome.NO_WORKER, noWorker());
+            } else {
+                flow.tokenStep.run(context, request, this::decide);
+            }
+        } catch (RuntimeException e) {
+            crashed(e);
+        }
+    }
+
+    /** The client closed its connection: stop the engine now, not when its next token comes. */
+    public void clientGone() {
+        if (!over) {
+            Attempt running = attempt;
+            finish(Outcome.CANCELLED);
+            if (running != null) {
+                running.abandon();
+            }
+        }
+    }
+
+    boolean isOver() {
+        return over;
+    }
+
+    private void decide(int @Nullable [] promptTokens) {
+        if (over) {
+            return;
+        }
+        tokens = promptTokens;
+        try {
+            // A newer snapshot: tokenising may have taken a while.
+            List<Candidate> candidates =
+                    Planner.candidates(flow.fleet.snapshot(), request.model(), null);
+            if (candidates.isEmpty()) {
+                refuse(Outcome.NO_WORKER, noWorker());
+                return;
+            }
+            attempt(flow.planner.decide(request, candidates, promptTokens), false);
+        } catch (GatewayException e) {
+            refuse(Outcome.REJECTED, e.error());
+        } catch (RuntimeException e) {
+            crashed(e);
+        }
+    }
+
+    private void attempt(RoutingDecision decision, boolean freshConnection) {
+        attempts++;
+        if (LOG.isDebugEnabled()) {
+            LOG.debugf("%s attempt %d: %s", request.requestId(), attempts, decision);
+        }
+        Attempt next = new Attempt(this, decision, tokens == null ? -1 : tokens.length);
+        attempt = next;
+        next.start(freshConnection);
+    }
+
+    /**
+     * Tries another worker, unless this was the second attempt or there is no other.
+     *
+     * @return false when the caller has to answer with what it has
+     */
+    boolean retryElsewhere(Attempt failed, RetryCause cause) {
+        if (over || attempts >= MAX_ATTEMPTS || request.pinnedWorker().isPresent()) {
+            return false;
+        }
+        List<Candidate> others =
+                Planner.candidates(
+                        flow.fleet.snapshot(), request.model(), failed.candidate().worker().id());
+        if (others.isEmpty()) {
+            return false;
+        }
+        RoutingDecision second;
+        try {
+            second = flow.planner.decide(request, others, tokens);
+        } catch (GatewayException e) {
+            // The pinned rank exists on the failed worker only.
+            LOG.debugf("%s no second attempt: %s", request.requestId(), e.getMessage());
+            return false;
+        }
+        failed.detach();
+        flow.metrics.retried(cause);
+        attempt(second, false);
+        return true;
+    }
+
+    /** Tries the same worker again over a new connection. */
+    boolean retryOnFreshConnection(Attempt failed) {
+        if (over || attempts >= MAX_ATTEMPTS) {
+            return false;
+        }
+        failed.detach();
+        flow.metrics.retried(RetryCause.STALE_CONNECTION);
+        attempt(failed.decision(), true);
+        return true;
+    }
+
+    GatewayError noWorker() {
+        return new GatewayError.NoHealthyWorker(request.model(), flow.options.retryAfter());
+    }
+
+    long nanosSinceStart() {
+        return flow.nanoTime.getAsLong() - started;
+    }
+
+    /** Answers with an error and ends; nothing of an answer has been passed on. */
+    void refuse(Outcome outcome, GatewayError error) {
+        if (!over) {
+            finish(outcome);
+            answer.fail(error);
+        }
+    }
+
+    /** Ends the books of this request. */
+    void finish(Outcome outcome) {
+        over = true;
+        attempt = null;
+        flow.metrics.ended(outcome, nanosSinceStart());
+    }
+
+    /** A bug: the client gets what can still be said, the log gets the cause. */
+    void crashed(RuntimeException cause) {
+        LOG.errorf(cause, "request %s failed by a bug in the gateway", request.requestId());
+        Attempt running = attempt;
+        if (running != null) {
+            running.abandon();
+        }
+        if (over) {
+            return;
+        }
+        finish(Outcome.INTERNAL);
+        if (running != null && running.released()) {
+            answer.reset();
+        } else {
+            answer.fail(new GatewayError.Internal(request.requestId()));
+        }
+    }
+}

@@ -1,0 +1,48 @@
+package io.warmpath.gateway;
+
+import io.vertx.core.MultiMap;
+import io.warmpath.routing.RoutingDecision;
+import io.warmpath.routing.Score;
+import java.util.Locale;
+
+/** The decision as response headers. */
+final class Explanation {
+    private Explanation() {}
+
+    /**
+     * @param promptTokens -1 when the prompt's tokens are not known
+     */
+    static MultiMap headers(RoutingDecision decision, int promptTokens) {
+        Score s = decision.chosen();
+        MultiMap h = MultiMap.caseInsensitiveMultiMap();
+        h.add("x-warmpath-worker", ascii(s.candidate().label()));
+        h.add("x-warmpath-mode", decision.mode().flag());
+        if (promptTokens >= 0) {
+            h.add("x-warmpath-prompt-tokens", Integer.toString(promptTokens));
+            h.add("x-warmpath-predicted-cached-tokens", Integer.toString(s.cachedTokens()));
+            h.add(
+                    "x-warmpath-matched-blocks",
+                    "gpu="
+                            + s.gpuBlocks()
+                            + ";host="
+                            + s.hostBlocks()
+                            + ";disk="
+                            + s.diskBlocks()
+                            + ";external="
+                            + s.externalBlocks());
+        }
+        h.add("x-warmpath-cost", String.format(Locale.ROOT, "%.3f", s.cost()));
+        h.add("x-warmpath-reason", ascii(decision.reason()));
+        return h;
+    }
+
+    /** Worker names come from configuration; a header value may hold printable ASCII only. */
+    private static String ascii(String text) {
+        StringBuilder b = new StringBuilder(text.length());
+        for (int i = 0; i < text.length(); i++) {
+            char c = text.charAt(i);
+            b.append(c >= ' ' && c < 0x7f ? c : '?');
+        }
+        return b.toString();
+    }
+}

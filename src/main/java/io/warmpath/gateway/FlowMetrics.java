@@ -1,0 +1,238 @@
+package io.warmpath.gateway;
+
+import io.micrometer.core.instrument.Counter;
+import io.micrometer.core.instrument.Gauge;
+import io.micrometer.core.instrument.MeterRegistry;
+import io.micrometer.core.instrument.Timer;
+import io.warmpath.routing.RouterMode;
+import java.util.EnumMap;
+import java.util.Locale;
+import java.util.Map;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.LongAdder;
+import java.util.function.Function;
+
+/**
+ * Meters of the request flow. All references are looked up once, here. Any thread.
+ *
+ * <p>Names are {@code warmpath.*} and appear as {@code warmpath_*} in Prometheus' text.
+ */
+public final class FlowMetrics {
+    /** How a request ended; each request has exactly one. */
+    public enum Outcome {
+        /** The engine's answer, below 400, was passed on whole. */
+        OK,
+        /** The engine's answer, 400 or above, was passed on. */
+        ENGINE_ERROR,
+        /** Refused here: bad JSON, too large, unknown model. */
+        REJECTED,
+        /** No worker was there or none could be reached. */
+        NO_WORKER,
+        /** The engine failed before anything of the answer had been passed on. */
+        UPSTREAM_FAILED,
+        /** The engine failed in the middle of the answer. */
+        BROKEN_MID_ANSWER,
+        /** The client left. */
+        CANCELLED,
+        /** A bug here. */
+        INTERNAL
+    }
+
+    /** Why another worker, or another connection, was tried. */
+    public enum RetryCause {
+        UNREACHABLE,
+        BROKE,
+        STATUS,
+        /** Same worker, new connection. */
+        STALE_CONNECTION
+    }
+
+    /** Why a request was routed by load alone. */
+    public enum WithoutTokens {
+        /** Tools, images, batches, or a model without a tokenizer. */
+        UNKNOWN,
+        /** The tokenising queue was full. */
+        QUEUE_FULL,
+        FAILED,
+        /** Took longer than the deadline. */
+        LATE
+    }
+
+    /** How a prediction compares with what the engine reported. */
+    public enum Prediction {
+        EQUAL,
+        OVER,
+        UNDER
+    }
+
+    private final Map<Outcome, Counter> outcomes;
+    private final Map<RetryCause, Counter> retries;
+    private final Map<WithoutTokens, Counter> withoutTokens;
+    private final Map<Prediction, Counter> predictions;
+    private final Map<RouterMode, Counter> decisions;
+    private final Counter indexFailures;
+    private final Counter promptTokens;
+    private final Counter predictedTokens;
+    private final Counter reportedTokens;
+    private final Timer firstToken;
+    private final Timer duration;
+    private final Timer tokenising;
+    private final LongAdder active = new LongAdder();
+
+    public FlowMetrics(MeterRegistry registry) {
+        outcomes =
+                counters(
+                        registry,
+                        Outcome.class,
+                        o ->
+                                Counter.builder("warmpath.requests")
+                                        .description("Inference requests by how they ended")
+                                        .tag("outcome", tag(o)));
+        retries =
+                counters(
+                        registry,
+                        RetryCause.class,
+                        c ->
+                                Counter.builder("warmpath.retries")
+                                        .description("Second tries before the first byte")
+                                        .tag("cause", tag(c)));
+        withoutTokens =
+                counters(
+                        registry,
+                        WithoutTokens.class,
+                        c ->
+                                Counter.builder("warmpath.requests.without.tokens")
+                                        .description("Requests routed by load alone")
+                                        .tag("cause", tag(c)));
+        predictions =
+                counters(
+                        registry,
+                        Prediction.class,
+                        p ->
+                                Counter.builder("warmpath.predictions")
+                                        .description(
+                                                "Predicted against reported cached tokens, per"
+                                                        + " request")
+                                        .tag("result", tag(p)));
+        decisions =
+                counters(
+                        registry,
+                        RouterMode.class,
+                        m ->
+                                Counter.builder("warmpath.decisions")
+                                        .description("Routing decisions, second ones included")
+                                        .tag("mode", m.flag()));
+        indexFailures =
+                Counter.builder("warmpath.index.failures")
+                        .description("Look-ups that failed; the request was routed by load alone")
+                        .register(registry);
+        promptTokens =
+                Counter.builder("warmpath.prompt.tokens")
+                        .description("Prompt tokens of requests whose tokens are known")
+                        .register(registry);
+        predictedTokens =
+                Counter.builder("warmpath.cached.tokens.predicted")
+                        .description("Cached tokens predicted on the chosen workers")
+                        .register(registry);
+        reportedTokens =
+                Counter.builder("warmpath.cached.tokens.reported")
+                        .description("Cached tokens that engines reported")
+                        .register(registry);
+        firstToken =
+                Timer.builder("warmpath.ttft")
+                        .description("From the request's last byte to the first token")
+                        .register(registry);
+        duration =
+                Timer.builder("warmpath.request.duration")
+                        .description("From the request's last byte to the end of the answer")
+                        .register(registry);
+        tokenising =
+                Timer.builder("warmpath.tokenising")
+                        .description("Prompt to token ids")
+                        .register(registry);
+        Gauge.builder("warmpath.requests.active", active, LongAdder::doubleValue)
+                .description("Inference requests between their last byte and their end")
+                .register(registry);
+    }
+
+    void started() {
+        active.increment();
+    }
+
+    void ended(Outcome outcome, long nanos) {
+        active.decrement();
+        count(outcomes, outcome);
+        duration.record(nanos, TimeUnit.NANOSECONDS);
+    }
+
+    /** A request that never became one: refused before it could be started. */
+    public void rejected() {
+        count(outcomes, Outcome.REJECTED);
+    }
+
+    /** The client left before its request was complete. */
+    public void cancelledEarly() {
+        count(outcomes, Outcome.CANCELLED);
+    }
+
+    void firstToken(long nanos) {
+        firstToken.record(nanos, TimeUnit.NANOSECONDS);
+    }
+
+    void tokenised(long nanos) {
+        tokenising.record(nanos, TimeUnit.NANOSECONDS);
+    }
+
+    void decided(RouterMode mode) {
+        count(decisions, mode);
+    }
+
+    void retried(RetryCause cause) {
+        count(retries, cause);
+    }
+
+    void withoutTokens(WithoutTokens cause) {
+        count(withoutTokens, cause);
+    }
+
+    void indexFailed() {
+        indexFailures.increment();
+    }
+
+    void predicted(int prompt, int cached) {
+        promptTokens.increment(prompt);
+        predictedTokens.increment(cached);
+    }
+
+    void reported(long cached) {
+        reportedTokens.increment((double) cached);
+    }
+
+    void compared(int predicted, long reported) {
+        Prediction p =
+                predicted == reported
+                        ? Prediction.EQUAL
+                        : predicted > reported ? Prediction.OVER : Prediction.UNDER;
+        count(predictions, p);
+    }
+
+    private static <E extends Enum<E>> Map<E, Counter> counters(
+            MeterRegistry registry, Class<E> type, Function<E, Counter.Builder> builder) {
+        Map<E, Counter> counters = new EnumMap<>(type);
+        for (E value : type.getEnumConstants()) {
+            counters.put(value, builder.apply(value).register(registry));
+        }
+        return counters;
+    }
+
+    private static <E extends Enum<E>> void count(Map<E, Counter> counters, E value) {
+        Counter counter = counters.get(value);
+        if (counter != null) {
+            counter.increment();
+        }
+    }
+
+    private static String tag(Enum<?> value) {
+        return value.name().toLowerCase(Locale.ROOT);
+    }
+}

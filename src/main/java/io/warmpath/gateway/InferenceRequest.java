@@ -1,0 +1,41 @@
+package io.warmpath.gateway;
+
+import io.vertx.core.MultiMap;
+import io.vertx.core.buffer.Buffer;
+import io.warmpath.tokens.PromptInput;
+import java.util.OptionalInt;
+import java.util.OptionalLong;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One validated request: what the decision needs, and the bytes that are sent on.
+ *
+ * @param requestId the client's or a new one; goes to the log, the engine and the answer
+ * @param target path and query as the client sent them
+ * @param headers the client's headers
+ * @param body the client's bytes; never changed in place
+ * @param model as the client wrote it
+ * @param stream the client wants an event stream
+ * @param prompt what will become tokens
+ * @param cacheSalt separates caches of equal prompts; empty when there is none
+ * @param saltToSend value that the engine has to find in {@code cache_salt} because a header or
+ *     {@code nvext} gave it; null when the body says it already
+ * @param pinnedWorker the client names the worker, u64
+ * @param pinnedRank the client names the dp rank
+ * @param edits where fields can be added to the body
+ * @param explain the client asked for the decision's reasons
+ */
+public record InferenceRequest(
+        String requestId,
+        String target,
+        MultiMap headers,
+        Buffer body,
+        String model,
+        boolean stream,
+        PromptInput prompt,
+        String cacheSalt,
+        @Nullable String saltToSend,
+        OptionalLong pinnedWorker,
+        OptionalInt pinnedRank,
+        BodyEdits edits,
+        boolean explain) {}

@@ -1,0 +1,108 @@
+package io.warmpath.gateway;
+
+import io.warmpath.fleet.Candidate;
+import io.warmpath.fleet.FleetSnapshot;
+import io.warmpath.prefix.PrefixIndex;
+import io.warmpath.prefix.PrefixMatch;
+import io.warmpath.prefix.PrefixQuery;
+import io.warmpath.prefix.PrefixSpace;
+import io.warmpath.routing.Router;
+import io.warmpath.routing.RoutingDecision;
+import io.warmpath.routing.RoutingRequest;
+import java.util.ArrayList;
+import java.util.List;
+import org.jboss.logging.Logger;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Tokens to decision: asks the index once per block size, then the router. Any thread;
+ * microseconds.
+ */
+final class Planner {
+    private static final Logger LOG = Logger.getLogger(Planner.class);
+
+    private final PrefixIndex index;
+    private final Router router;
+    private final FlowMetrics metrics;
+    private final Dependency indexHealth =
+            new Dependency(LOG, "The prefix index", "requests are routed by load alone");
+
+    Planner(PrefixIndex index, Router router, FlowMetrics metrics) {
+        this.index = index;
+        this.router = router;
+        this.metrics = metrics;
+    }
+
+    /**
+     * The ranks this request may go to: the healthy ones, or, when there are none, the unhealthy
+     * ones, because one of them may just have come back.
+     *
+     * @param without a worker that has failed this request already
+     */
+    static List<Candidate> candidates(FleetSnapshot fleet, String model, @Nullable Long without) {
+        List<Candidate> healthy = others(fleet.candidates(model), without);
+        return healthy.isEmpty() ? others(fleet.lastResort(model), without) : healthy;
+    }
+
+    /**
+     * @param candidates not empty
+     * @param tokens the prompt, or null when it is not known
+     */
+    RoutingDecision decide(
+            InferenceRequest request, List<Candidate> candidates, int @Nullable [] tokens) {
+        RoutingDecision decision =
+                router.decide(
+                        new RoutingRequest(
+                                candidates,
+                                tokens == null ? 0 : tokens.length,
+                                tokens == null
+                                        ? List.of()
+                                        : matches(request.cacheSalt(), candidates, tokens),
+                                request.pinnedWorker(),
+                                request.pinnedRank()));
+        metrics.decided(decision.mode());
+        return decision;
+    }
+
+    private List<PrefixMatch> matches(String salt, List<Candidate> candidates, int[] tokens) {
+        PrefixSpace space = salt.isEmpty() ? PrefixSpace.NONE : new PrefixSpace("", salt);
+        List<PrefixMatch> matches = new ArrayList<>(1);
+        try {
+            for (int i = 0; i < candidates.size(); i++) {
+                int blockSize = candidates.get(i).worker().blockSize();
+                if (blockSize > 0 && !asked(matches, blockSize)) {
+                    matches.add(
+                            index.match(new PrefixQuery(tokens, tokens.length, blockSize, space)));
+                }
+            }
+            indexHealth.worked();
+            return matches;
+        } catch (RuntimeException e) {
+            metrics.indexFailed();
+            indexHealth.failed(e);
+            return List.of();
+        }
+    }
+
+    private static boolean asked(List<PrefixMatch> matches, int blockSize) {
+        for (int i = 0; i < matches.size(); i++) {
+            if (matches.get(i).blockSize() == blockSize) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    private static List<Candidate> others(List<Candidate> all, @Nullable Long without) {
+        if (without == null) {
+            return all;
+        }
+        List<Candidate> others = new ArrayList<>(all.size());
+        for (Candidate c : all) {
+            if (c.worker().id() != without) {
+                others.add(c);
+            }
+        }
+        return others;
+    }
+}

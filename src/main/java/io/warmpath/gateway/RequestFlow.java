@@ -1,0 +1,70 @@
+package io.warmpath.gateway;
+
+import io.vertx.core.Context;
+import io.warmpath.fleet.Fleet;
+import io.warmpath.load.LoadBook;
+import io.warmpath.prefix.PrefixIndex;
+import io.warmpath.routing.Router;
+import io.warmpath.tokens.PromptTokens;
+import io.warmpath.upstream.EngineClient;
+import java.util.concurrent.Executor;
+import java.util.function.LongSupplier;
+
+/**
+ * The use case: prompt to tokens, match, decide, book, send, pass on, close the books.
+ *
+ * <p>Shared by all event loops; each request stays on its own. Nothing here blocks.
+ */
+public final class RequestFlow {
+    final Fleet fleet;
+    final TokenStep tokenStep;
+    final Planner planner;
+    final LoadBook load;
+    final EngineClient engines;
+    final GatewayOptions options;
+    final FlowMetrics metrics;
+    final LongSupplier nanoTime;
+
+    /**
+     * @param tokenizers runs the prompts that are not cheap; its queue is bounded, and it throws
+     *     {@link java.util.concurrent.RejectedExecutionException} when that is full
+     * @param nanoTime as {@link System#nanoTime}
+     */
+    public RequestFlow(
+            Fleet fleet,
+            PromptTokens tokens,
+            PrefixIndex index,
+            Router router,
+            LoadBook load,
+            EngineClient engines,
+            Executor tokenizers,
+            GatewayOptions options,
+            FlowMetrics metrics,
+            LongSupplier nanoTime) {
+        this.fleet = fleet;
+        this.tokenStep =
+                new TokenStep(
+                        tokens,
+                        router.mode(),
+                        tokenizers,
+                        options.tokenDeadline(),
+                        metrics,
+                        nanoTime);
+        this.planner = new Planner(index, router, metrics);
+        this.load = load;
+        this.engines = engines;
+        this.options = options;
+        this.metrics = metrics;
+        this.nanoTime = nanoTime;
+    }
+
+    /**
+     * Starts the request; to be called on its event loop, whose context is given. The answer comes
+     * on the same loop.
+     */
+    public Exchange start(Context context, InferenceRequest request, Answer answer) {
+        Exchange exchange = new Exchange(this, context, request, answer);
+        exchange.begin();
+        return exchange;
+    }
+}

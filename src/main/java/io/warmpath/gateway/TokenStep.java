@@ -1,0 +1,143 @@
+package io.warmpath.gateway;
+
+import io.vertx.core.Context;
+import io.warmpath.gateway.FlowMetrics.WithoutTokens;
+import io.warmpath.routing.RouterMode;
+import io.warmpath.tokens.PromptInput;
+import io.warmpath.tokens.PromptTokens;
+import java.time.Duration;
+import java.util.concurrent.Executor;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.function.LongSupplier;
+import org.jboss.logging.Logger;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Prompt to tokens: at once when that is cheap, else on the tokenising threads and back.
+ *
+ * <p>Tokens are advice. Whatever goes wrong, {@code next} runs exactly once, on the request's event
+ * loop, with null when the tokens are not known.
+ */
+final class TokenStep {
+    private static final Logger LOG = Logger.getLogger(TokenStep.class);
+
+    /** What follows. */
+    interface Next {
+        void tokens(int @Nullable [] ids);
+    }
+
+    private final PromptTokens tokens;
+    private final RouterMode mode;
+    private final Executor threads;
+    private final Duration deadline;
+    private final FlowMetrics metrics;
+    private final LongSupplier nanoTime;
+    private final Dependency health =
+            new Dependency(LOG, "Tokenising", "prompts that fail are routed by load alone");
+
+    TokenStep(
+            PromptTokens tokens,
+            RouterMode mode,
+            Executor threads,
+            Duration deadline,
+            FlowMetrics metrics,
+            LongSupplier nanoTime) {
+        this.tokens = tokens;
+        this.mode = mode;
+        this.threads = threads;
+        this.deadline = deadline;
+        this.metrics = metrics;
+        this.nanoTime = nanoTime;
+    }
+
+    void run(Context context, InferenceRequest request, Next next) {
+        if (mode != RouterMode.KV && !request.explain()) {
+            next.tokens(null); // the decision does not look at them
+            return;
+        }
+        if (request.prompt() instanceof PromptInput.Opaque) {
+            metrics.withoutTokens(WithoutTokens.UNKNOWN);
+            next.tokens(null);
+            return;
+        }
+        boolean cheap;
+        try {
+            cheap = tokens.isCheap(request.model(), request.prompt());
+        } catch (RuntimeException e) {
+            metrics.withoutTokens(WithoutTokens.FAILED);
+            health.failed(e);
+            next.tokens(null);
+            return;
+        }
+        if (cheap) {
+            next.tokens(compute(request));
+        } else {
+            offload(context, request, next);
+        }
+    }
+
+    private void offload(Context context, InferenceRequest request, Next next) {
+        Handover handover = new Handover(context, next);
+        try {
+            threads.execute(() -> handover.deliver(compute(request)));
+        } catch (RejectedExecutionException e) {
+            metrics.withoutTokens(WithoutTokens.QUEUE_FULL);
+            next.tokens(null);
+            return;
+        }
+        handover.timer =
+                context.owner().setTimer(Math.max(1, deadline.toMillis()), t -> handover.late());
+    }
+
+    /** Any thread; never throws. */
+    private int @Nullable [] compute(InferenceRequest request) {
+        long begin = nanoTime.getAsLong();
+        try {
+            int[] ids = tokens.tokens(request.model(), request.prompt()).orElse(null);
+            health.worked();
+            if (ids == null) {
+                metrics.withoutTokens(WithoutTokens.UNKNOWN);
+            } else {
+                metrics.tokenised(nanoTime.getAsLong() - begin);
+            }
+            return ids;
+        } catch (RuntimeException | LinkageError e) {
+            // LinkageError: the tokenizer's native library is loaded on first use.
+            metrics.withoutTokens(WithoutTokens.FAILED);
+            health.failed(e);
+            return null;
+        }
+    }
+
+    /** Between the tokenising thread and the loop; {@code next} is called by whoever is first. */
+    private final class Handover {
+        private final Context context;
+        private final Next next;
+        private boolean done; // event loop only
+        long timer = -1; // event loop only
+
+        Handover(Context context, Next next) {
+            this.context = context;
+            this.next = next;
+        }
+
+        void deliver(int @Nullable [] ids) {
+            context.runOnContext(
+                    v -> {
+                        if (!done) {
+                            done = true;
+                            context.owner().cancelTimer(timer);
+                            next.tokens(ids);
+                        }
+                    });
+        }
+
+        void late() {
+            if (!done) {
+                done = true;
+                metrics.withoutTokens(WithoutTokens.LATE);
+                next.tokens(null);
+            }
+        }
+    }
+}

@@ -1,0 +1,419 @@
+package io.warmpath.upstream;
+
+import java.nio.charset.StandardCharsets;
+
+/**
+ * Finds the few members that matter in an OpenAI answer or chunk, fed in pieces cut anywhere.
+ *
+ * <p>Follows only the containers that can hold them ({@code choices}, their {@code delta} or {@code
+ * message}, {@code usage} and its details) and skips all others by counting brackets. Not a
+ * validator: it tells whole objects from cut ones, no more. No allocation while feeding. One
+ * thread.
+ */
+final class AnswerJson {
+    private enum State {
+        VALUE,
+        STRING,
+        SCALAR,
+        KEY_OR_END,
+        KEY,
+        COLON,
+        AFTER_VALUE,
+        SKIP,
+        SKIP_STRING,
+        END,
+        BAD
+    }
+
+    /** What a value means at its place. */
+    private enum Role {
+        NONE,
+        ROOT,
+        CHOICES,
+        CHOICE,
+        DELTA,
+        /** Output when it is a non-empty string, list or object. */
+        OUTPUT,
+        FINISH,
+        ERROR,
+        USAGE,
+        DETAILS,
+        PROMPT_TOKENS,
+        COMPLETION_TOKENS,
+        CACHED_TOKENS
+    }
+
+    private static final int MAX_DEPTH = 5;
+    private static final byte[] CHOICES = key("choices");
+    private static final byte[] USAGE = key("usage");
+    private static final byte[] ERROR = key("error");
+    private static final byte[] TEXT = key("text");
+    private static final byte[] OUTPUT_IDS = key("output_ids");
+    private static final byte[] DELTA = key("delta");
+    private static final byte[] MESSAGE = key("message");
+    private static final byte[] FINISH_REASON = key("finish_reason");
+    private static final byte[] TOKEN_IDS = key("token_ids");
+    private static final byte[] CONTENT = key("content");
+    private static final byte[] REASONING = key("reasoning");
+    private static final byte[] REASONING_CONTENT = key("reasoning_content");
+    private static final byte[] TOOL_CALLS = key("tool_calls");
+    private static final byte[] FUNCTION_CALL = key("function_call");
+    private static final byte[] REFUSAL = key("refusal");
+    private static final byte[] PROMPT_TOKENS = key("prompt_tokens");
+    private static final byte[] COMPLETION_TOKENS = key("completion_tokens");
+    private static final byte[] PROMPT_TOKENS_DETAILS = key("prompt_tokens_details");
+    private static final byte[] CACHED_TOKENS = key("cached_tokens");
+
+    private final Role[] stack = new Role[MAX_DEPTH];
+    private int depth;
+    private State state = State.VALUE;
+    private Role role = Role.ROOT; // of the value that comes next or is being read
+    private boolean escaped;
+    private boolean emptySoFar; // string or skipped container being read
+    private int skipDepth;
+    private final byte[] key = new byte[PROMPT_TOKENS_DETAILS.length];
+    private int keyLength;
+    private boolean nullScalar;
+    private long number; // -1 when the scalar is not a plain non-negative integer
+
+    private boolean token;
+    private boolean finish;
+    private boolean error;
+    private boolean usage;
+    private long promptTokens;
+    private long completionTokens;
+    private long cachedTokens;
+
+    /** Before the first byte of a document. */
+    void reset() {
+        depth = 0;
+        state = State.VALUE;
+        role = Role.ROOT;
+        escaped = false;
+        token = false;
+        finish = false;
+        error = false;
+        usage = false;
+        promptTokens = -1;
+        completionTokens = -1;
+        cachedTokens = -1;
+    }
+
+    void feed(byte[] b, int p, int end) {
+        while (p < end) {
+            switch (state) {
+                case STRING, SKIP_STRING -> p = string(b, p, end);
+                case SKIP -> p = skip(b, p, end);
+                case KEY -> p = key(b, p, end);
+                case SCALAR -> p = scalar(b, p, end);
+                case BAD -> {
+                    return;
+                }
+                default -> {
+                    byte c = b[p++];
+                    if (c != ' ' && c != '\n' && c != '\t' && c != '\r') {
+                        between(c);
+                        if (state == State.SCALAR) {
+                            p--; // its first byte belongs to it
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    /** One byte outside strings, scalars and skipped containers. */
+    private void between(byte c) {
+        switch (state) {
+            case VALUE -> startValue(c);
+            case KEY_OR_END -> {
+                if (c == '"') {
+                    keyLength = 0;
+                    state = State.KEY;
+                } else if (c == '}') {
+                    pop();
+                } else {
+                    state = State.BAD;
+                }
+            }
+            case COLON -> state = c == ':' ? State.VALUE : State.BAD;
+            case AFTER_VALUE -> {
+                boolean array = stack[depth - 1] == Role.CHOICES;
+                if (c == ',') {
+                    if (array) {
+                        role = Role.CHOICE;
+                        state = State.VALUE;
+                    } else {
+                        state = State.KEY_OR_END;
+                    }
+                } else if (c == (array ? ']' : '}')) {
+                    pop();
+                } else {
+                    state = State.BAD;
+                }
+            }
+            default -> state = State.BAD; // END: bytes behind the document
+        }
+    }
+
+    private void startValue(byte c) {
+        if (role == Role.ROOT && c != '{') {
+            state = State.BAD;
+            return;
+        }
+        switch (c) {
+            case '"' -> {
+                emptySoFar = true;
+                state = State.STRING;
+            }
+            case '{' -> {
+                switch (role) {
+                    case ROOT, CHOICE, DELTA, USAGE, DETAILS -> {
+                        if (role == Role.USAGE) {
+                            usage = true;
+                            promptTokens = -1;
+                            completionTokens = -1;
+                            cachedTokens = -1;
+                        }
+                        push(State.KEY_OR_END);
+                    }
+                    default -> startSkip();
+                }
+            }
+            case '[' -> {
+                if (role == Role.CHOICES) {
+                    push(State.VALUE);
+                    role = Role.CHOICE;
+                } else {
+                    startSkip();
+                }
+            }
+            case ']' -> {
+                if (depth > 0 && stack[depth - 1] == Role.CHOICES) {
+                    pop(); // no choices
+                } else {
+                    state = State.BAD;
+                }
+            }
+            case '}', ',', ':' -> state = State.BAD;
+            default -> {
+                nullScalar = c == 'n';
+                number = 0;
+                state = State.SCALAR;
+            }
+        }
+    }
+
+    private void push(State next) {
+        stack[depth++] = role;
+        state = next;
+    }
+
+    private void pop() {
+        depth--;
+        state = depth == 0 ? State.END : State.AFTER_VALUE;
+    }
+
+    private void startSkip() {
+        if (role == Role.ERROR) {
+            error = true;
+        } else if (role == Role.FINISH) {
+            finish = true;
+        }
+        emptySoFar = true;
+        skipDepth = 1;
+        state = State.SKIP;
+    }
+
+    private int skip(byte[] b, int p, int end) {
+        while (p < end) {
+            byte c = b[p++];
+            if (c == '}' || c == ']') {
+                if (--skipDepth == 0) {
+                    state = State.AFTER_VALUE;
+                    return p;
+                }
+            } else if (c != ' ' && c != '\n' && c != '\t' && c != '\r') {
+                if (emptySoFar) {
+                    emptySoFar = false;
+                    token |= role == Role.OUTPUT;
+                }
+                if (c == '{' || c == '[') {
+                    skipDepth++;
+                } else if (c == '"') {
+                    state = State.SKIP_STRING;
+                    return p;
+                }
+            }
+        }
+        return p;
+    }
+
+    private int string(byte[] b, int p, int end) {
+        if (escaped) {
+            escaped = false;
+            return p + 1;
+        }
+        int begin = p;
+        while (p < end && b[p] != '"' && b[p] != '\\') {
+            p++;
+        }
+        if (p > begin || (p < end && b[p] == '\\')) {
+            emptySoFar = false;
+        }
+        if (p == end) {
+            return end;
+        }
+        if (b[p] == '\\') {
+            escaped = true;
+        } else if (state == State.SKIP_STRING) {
+            state = State.SKIP;
+        } else {
+            token |= role == Role.OUTPUT && !emptySoFar;
+            finish |= role == Role.FINISH;
+            error |= role == Role.ERROR;
+            state = State.AFTER_VALUE;
+        }
+        return p + 1;
+    }
+
+    private int key(byte[] b, int p, int end) {
+        while (p < end) {
+            byte c = b[p++];
+            if (escaped) {
+                escaped = false;
+                keyLength = key.length + 1; // no key of ours is written with escapes
+            } else if (c == '\\') {
+                escaped = true;
+            } else if (c == '"') {
+                role = child(stack[depth - 1]);
+                state = State.COLON;
+                return p;
+            } else {
+                if (keyLength < key.length) {
+                    key[keyLength] = c;
+                }
+                if (keyLength <= key.length) {
+                    keyLength++;
+                }
+            }
+        }
+        return p;
+    }
+
+    private int scalar(byte[] b, int p, int end) {
+        while (p < end) {
+            byte c = b[p];
+            if (c == ',' || c == '}' || c == ']' || c == ' ' || c == '\n' || c == '\r'
+                    || c == '\t') {
+                endScalar();
+                state = State.AFTER_VALUE;
+                return p;
+            }
+            if (c < '0' || c > '9' || number < 0 || number > Long.MAX_VALUE / 10 - 10) {
+                number = -1;
+            } else {
+                number = number * 10 + (c - '0');
+            }
+            p++;
+        }
+        return p;
+    }
+
+    private void endScalar() {
+        switch (role) {
+            case PROMPT_TOKENS -> promptTokens = number;
+            case COMPLETION_TOKENS -> completionTokens = number;
+            case CACHED_TOKENS -> cachedTokens = number;
+            case ERROR -> error |= !nullScalar;
+            case FINISH -> finish |= !nullScalar;
+            default -> {}
+        }
+    }
+
+    private Role child(Role parent) {
+        return switch (parent) {
+            case ROOT ->
+                    is(CHOICES)
+                            ? Role.CHOICES
+                            : is(USAGE)
+                                    ? Role.USAGE
+                                    : is(ERROR)
+                                            ? Role.ERROR
+                                            : is(TEXT) || is(OUTPUT_IDS) ? Role.OUTPUT : Role.NONE;
+            case CHOICE ->
+                    is(DELTA) || is(MESSAGE)
+                            ? Role.DELTA
+                            : is(TEXT) || is(TOKEN_IDS)
+                                    ? Role.OUTPUT
+                                    : is(FINISH_REASON) ? Role.FINISH : Role.NONE;
+            case DELTA ->
+                    is(CONTENT)
+                                    || is(REASONING)
+                                    || is(REASONING_CONTENT)
+                                    || is(TOOL_CALLS)
+                                    || is(FUNCTION_CALL)
+                                    || is(REFUSAL)
+                                    || is(TOKEN_IDS)
+                            ? Role.OUTPUT
+                            : Role.NONE;
+            case USAGE ->
+                    is(PROMPT_TOKENS)
+                            ? Role.PROMPT_TOKENS
+                            : is(COMPLETION_TOKENS)
+                                    ? Role.COMPLETION_TOKENS
+                                    : is(PROMPT_TOKENS_DETAILS) ? Role.DETAILS : Role.NONE;
+            case DETAILS -> is(CACHED_TOKENS) ? Role.CACHED_TOKENS : Role.NONE;
+            default -> Role.NONE;
+        };
+    }
+
+    private boolean is(byte[] name) {
+        if (keyLength != name.length) {
+            return false;
+        }
+        for (int i = 0; i < name.length; i++) {
+            if (key[i] != name[i]) {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    /** A whole object has been fed and nothing behind it. */
+    boolean isComplete() {
+        return state == State.END;
+    }
+
+    boolean sawToken() {
+        return token;
+    }
+
+    boolean sawFinish() {
+        return finish;
+    }
+
+    boolean sawError() {
+        return error;
+    }
+
+    boolean sawUsage() {
+        return usage;
+    }
+
+    long promptTokens() {
+        return promptTokens;
+    }
+
+    long completionTokens() {
+        return completionTokens;
+    }
+
+    long cachedTokens() {
+        return cachedTokens;
+    }
+
+    private static byte[] key(String text) {
+        return text.getBytes(StandardCharsets.US_ASCII);
+    }
+}

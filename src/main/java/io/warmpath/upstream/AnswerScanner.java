@@ -1,0 +1,345 @@
+package io.warmpath.upstream;
+
+import io.netty.buffer.ByteBuf;
+import io.vertx.core.buffer.Buffer;
+
+/**
+ * Reads along with an engine's answer: first token, usage, finish, errors, {@code [DONE]}.
+ *
+ * <p>Changes nothing and keeps nothing of the answer; allocates nothing per chunk. The bytes may be
+ * cut anywhere. Follows the event-stream rules: CR, LF and CRLF end lines, several data lines join
+ * with a newline, an event counts when its blank line has come, events with a name other than
+ * {@code message} carry no tokens, what follows {@code [DONE]} is ignored. One thread.
+ */
+public final class AnswerScanner {
+    private static final byte[] DATA = {'d', 'a', 't', 'a'};
+    private static final byte[] EVENT = {'e', 'v', 'e', 'n', 't'};
+    private static final byte[] MESSAGE = {'m', 'e', 's', 's', 'a', 'g', 'e'};
+    private static final byte[] DONE = {'[', 'D', 'O', 'N', 'E', ']'};
+    private static final byte[] BYTE_ORDER_MARK = {(byte) 0xef, (byte) 0xbb, (byte) 0xbf};
+    private static final byte[] NEWLINE = {'\n'};
+
+    private enum Line {
+        START,
+        FIELD,
+        COLON,
+        DATA_VALUE,
+        EVENT_VALUE,
+        IGNORED_VALUE,
+        COMMENT
+    }
+
+    private final boolean events;
+    private final AnswerJson json = new AnswerJson();
+
+    // Line state
+    private Line line = Line.START;
+    private boolean swallowLf;
+    private int
+            mark; // bytes of a byte order mark seen; -1 when the stream's first byte is behind us
+    private final byte[] field = new byte[6];
+    private int fieldLength;
+
+    // The event being read
+    private boolean pending; // a field line has come since the last blank line
+    private int dataLines;
+    private int dataLength;
+    private boolean dataIsDone;
+    private int nameLength;
+    private boolean nameIsMessage;
+
+    // What has been seen
+    private int eventCount;
+    private int comments;
+    private int errors;
+    private int malformed;
+    private int firstTokenEvent = -1;
+    private boolean sawToken;
+    private boolean finished;
+    private boolean done;
+    private long promptTokens = -1;
+    private long completionTokens = -1;
+    private long cachedTokens = -1;
+
+    private AnswerScanner(boolean events) {
+        this.events = events;
+        json.reset();
+    }
+
+    /** For {@code text/event-stream}. */
+    public static AnswerScanner ofEvents() {
+        return new AnswerScanner(true);
+    }
+
+    /** For one JSON document. */
+    public static AnswerScanner ofJson() {
+        return new AnswerScanner(false);
+    }
+
+    /**
+     * @return for event streams the bytes of this chunk up to the end of its last complete event or
+     *     comment; for JSON the length
+     */
+    public int scan(Buffer chunk) {
+        @SuppressWarnings("deprecation") // the only way to a heap buffer's array without a copy
+        ByteBuf bytes = chunk.getByteBuf();
+        if (bytes.hasArray()) {
+            return scan(bytes.array(), bytes.arrayOffset() + bytes.readerIndex(), chunk.length());
+        }
+        return scan(chunk.getBytes(), 0, chunk.length());
+    }
+
+    int scan(byte[] b, int from, int length) {
+        if (!events) {
+            json.feed(b, from, from + length);
+            takeUsage();
+            return length;
+        }
+        int end = from + length;
+        int boundary = from;
+        int p = from;
+        while (p < end) {
+            p = step(b, p, end);
+            if (line == Line.START && !pending) {
+                boundary = p;
+            }
+        }
+        return boundary - from;
+    }
+
+    /** Consumes at least one byte, at most to the end of the line. */
+    private int step(byte[] b, int p, int end) {
+        byte c = b[p];
+        if (swallowLf) {
+            swallowLf = false;
+            if (c == '\n') {
+                return p + 1;
+            }
+        }
+        switch (line) {
+            case START -> {
+                if (mark >= 0) {
+                    if (mark < BYTE_ORDER_MARK.length && c == BYTE_ORDER_MARK[mark]) {
+                        mark++;
+                        return p + 1;
+                    }
+                    mark = -1;
+                }
+                if (c == '\n' || c == '\r') {
+                    blankLine();
+                    return endLine(c, p);
+                }
+                if (c == ':') {
+                    line = Line.COMMENT;
+                    return p + 1;
+                }
+                fieldLength = 0;
+                line = Line.FIELD;
+                return p; // read again as the field's first byte
+            }
+            case FIELD -> {
+                return fieldName(b, p, end);
+            }
+            case COLON -> {
+                line = valueState();
+                return c == ' ' ? p + 1 : p;
+            }
+            default -> {
+                return value(b, p, end);
+            }
+        }
+    }
+
+    private int fieldName(byte[] b, int p, int end) {
+        while (p < end) {
+            byte c = b[p];
+            if (c == '\n' || c == '\r') {
+                line = valueState(); // a field without a colon has an empty value
+                return endOfValue(c, p);
+            }
+            if (c == ':') {
+                line = Line.COLON;
+                return p + 1;
+            }
+            if (fieldLength < field.length) {
+                field[fieldLength] = c;
+            }
+            fieldLength++;
+            p++;
+        }
+        return p;
+    }
+
+    private Line valueState() {
+        pending = true;
+        if (isField(DATA)) {
+            if (dataLines == 0) {
+                json.reset();
+                dataLength = 0;
+                dataIsDone = true;
+            } else {
+                data(NEWLINE, 0, 1);
+            }
+            dataLines++;
+            return Line.DATA_VALUE;
+        }
+        if (isField(EVENT)) {
+            nameLength = 0;
+            nameIsMessage = true;
+            return Line.EVENT_VALUE;
+        }
+        return Line.IGNORED_VALUE;
+    }
+
+    private boolean isField(byte[] name) {
+        if (fieldLength != name.length) {
+            return false;
+        }
+        for (int i = 0; i < name.length; i++) {
+            if (field[i] != name[i]) {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    private int value(byte[] b, int p, int end) {
+        int q = p;
+        while (q < end && b[q] != '\n' && b[q] != '\r') {
+            q++;
+        }
+        if (line == Line.DATA_VALUE) {
+            data(b, p, q);
+        } else if (line == Line.EVENT_VALUE) {
+            name(b, p, q);
+        }
+        return q == end ? end : endOfValue(b[q], q);
+    }
+
+    private void data(byte[] b, int p, int q) {
+        for (int i = p; dataIsDone && i < q; i++) {
+            int at = dataLength + i - p;
+            dataIsDone = at < DONE.length && b[i] == DONE[at];
+        }
+        dataLength += q - p;
+        json.feed(b, p, q);
+    }
+
+    private void name(byte[] b, int p, int q) {
+        for (int i = p; nameIsMessage && i < q; i++) {
+            int at = nameLength + i - p;
+            nameIsMessage = at < MESSAGE.length && b[i] == MESSAGE[at];
+        }
+        nameLength += q - p;
+    }
+
+    private int endOfValue(byte c, int p) {
+        if (line == Line.COMMENT) {
+            comments++;
+        }
+        return endLine(c, p);
+    }
+
+    private int endLine(byte c, int p) {
+        line = Line.START;
+        swallowLf = c == '\r';
+        return p + 1;
+    }
+
+    private void blankLine() {
+        if (dataLines > 0) {
+            dispatch();
+        }
+        pending = false;
+        dataLines = 0;
+        nameLength = 0;
+        nameIsMessage = true;
+    }
+
+    private void dispatch() {
+        int number = eventCount++;
+        boolean named = nameLength > 0 && !(nameIsMessage && nameLength == MESSAGE.length);
+        if (named || done) {
+            return;
+        }
+        if (dataIsDone && dataLength == DONE.length) {
+            done = true;
+        } else if (!json.isComplete()) {
+            malformed++;
+        } else if (json.sawError()) {
+            errors++;
+        } else {
+            if (json.sawToken() && !sawToken) {
+                sawToken = true;
+                firstTokenEvent = number;
+            }
+            finished |= json.sawFinish();
+            takeUsage();
+        }
+    }
+
+    private void takeUsage() {
+        if (json.sawUsage()) {
+            promptTokens = json.promptTokens();
+            completionTokens = json.completionTokens();
+            cachedTokens = json.cachedTokens();
+        }
+    }
+
+    /** Some output was generated: text, reasoning, a tool call or token ids. */
+    public boolean sawToken() {
+        return sawToken;
+    }
+
+    /** A token, or anything else that the client should get without waiting for a token. */
+    public boolean sawAnything() {
+        return sawToken || comments > 0 || errors > 0 || malformed > 0 || finished || done;
+    }
+
+    /** Number of the event with the first token, from 0; -1 when there is none yet. */
+    int firstTokenEvent() {
+        return firstTokenEvent;
+    }
+
+    int eventCount() {
+        return eventCount;
+    }
+
+    int comments() {
+        return comments;
+    }
+
+    /** Events that are an {@code error} object. */
+    int errors() {
+        return errors;
+    }
+
+    /** Events whose data is neither a JSON object nor {@code [DONE]}. */
+    int malformed() {
+        return malformed;
+    }
+
+    /** Some choice has its finish reason. */
+    boolean finished() {
+        return finished;
+    }
+
+    boolean done() {
+        return done;
+    }
+
+    /** Of the last usage seen; -1 when it was not reported. */
+    public long promptTokens() {
+        return promptTokens;
+    }
+
+    /** Of the last usage seen; -1 when it was not reported. */
+    public long completionTokens() {
+        return completionTokens;
+    }
+
+    /** Cached prompt tokens of the last usage seen; -1 when they were not reported. */
+    public long cachedTokens() {
+        return cachedTokens;
+    }
+}

@@ -1,0 +1,25 @@
+package io.warmpath.upstream;
+
+/** One running call. All methods on the event loop that started it. */
+public interface UpstreamCall {
+    /**
+     * Ends the call at once, whatever it is doing; the engine sees its connection reset and stops
+     * generating. No callback follows. Harmless when the call is over.
+     */
+    void cancel();
+
+    /**
+     * Stops reading from the engine. What was read already may still come as one {@code data}. The
+     * idle time-out goes on: a client that takes nothing for that long is given up.
+     */
+    void pause();
+
+    /** Reads on after {@link #pause}. */
+    void resume();
+
+    /**
+     * The call ran on a connection that had served another call before. When such a connection
+     * breaks before the first byte of an answer, the engine may simply have closed it while idle.
+     */
+    boolean reusedConnection();
+}

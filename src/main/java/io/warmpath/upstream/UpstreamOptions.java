@@ -1,0 +1,47 @@
+package io.warmpath.upstream;
+
+import java.time.Duration;
+
+/**
+ * Limits of the connections to engines. There is no limit on a whole answer.
+ *
+ * @param connectTimeout until the TCP (and TLS) connection stands
+ * @param firstByteTimeout from the request's last byte to the answer's head
+ * @param idleTimeout between two reads of the answer, also while the client takes nothing
+ * @param keepAlive how long an unused connection is kept; must stay below the engine's own (uvicorn
+ *     closes after 5 s), or requests meet connections that are just being closed
+ * @param maxConnectionsPerWorker per event loop; a request beyond it waits for a connection
+ */
+public record UpstreamOptions(
+        Duration connectTimeout,
+        Duration firstByteTimeout,
+        Duration idleTimeout,
+        Duration keepAlive,
+        int maxConnectionsPerWorker) {
+
+    public UpstreamOptions {
+        positive("connectTimeout", connectTimeout);
+        positive("firstByteTimeout", firstByteTimeout);
+        positive("idleTimeout", idleTimeout);
+        positive("keepAlive", keepAlive);
+        if (maxConnectionsPerWorker <= 0) {
+            throw new IllegalArgumentException(
+                    "maxConnectionsPerWorker " + maxConnectionsPerWorker + " is not positive");
+        }
+    }
+
+    public static UpstreamOptions defaults() {
+        return new UpstreamOptions(
+                Duration.ofSeconds(2),
+                Duration.ofSeconds(600),
+                Duration.ofSeconds(120),
+                Duration.ofSeconds(4),
+                16_384);
+    }
+
+    private static void positive(String name, Duration value) {
+        if (value.isNegative() || value.isZero()) {
+            throw new IllegalArgumentException(name + " " + value + " is not positive");
+        }
+    }
+}

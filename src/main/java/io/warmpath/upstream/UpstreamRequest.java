@@ -1,0 +1,26 @@
+package io.warmpath.upstream;
+
+import io.vertx.core.MultiMap;
+import io.vertx.core.buffer.Buffer;
+import java.net.URI;
+
+/**
+ * One POST to an engine.
+ *
+ * @param worker name for messages and logs; never an address
+ * @param base base URL of the engine; a path in it is put before {@code target}
+ * @param target path and query, from the client's request
+ * @param headers the client's headers, unfiltered; hop-by-hop and end-to-end-only ones are dropped
+ *     on the way out
+ * @param extra headers that the gateway adds; they replace the client's of the same name
+ * @param body sent with its length; not changed, may be sent again
+ * @param freshConnection do not reuse a kept-alive connection
+ */
+public record UpstreamRequest(
+        String worker,
+        URI base,
+        String target,
+        MultiMap headers,
+        MultiMap extra,
+        Buffer body,
+        boolean freshConnection) {}

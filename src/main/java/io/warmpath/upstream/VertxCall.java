@@ -1,0 +1,238 @@
+package io.warmpath.upstream;
+
+import io.netty.channel.ConnectTimeoutException;
+import io.netty.handler.codec.DecoderException;
+import io.vertx.core.Context;
+import io.vertx.core.Handler;
+import io.vertx.core.buffer.Buffer;
+import io.vertx.core.http.HttpClientRequest;
+import io.vertx.core.http.HttpClientResponse;
+import io.vertx.core.http.HttpMethod;
+import io.vertx.core.http.RequestOptions;
+import io.warmpath.fault.GatewayError;
+import java.net.URI;
+import java.time.Duration;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One call over Vert.x's client. On one event loop from start to end.
+ *
+ * <p>Ends exactly once: {@code over} is set by the answer's end, by a failure, by a time-out or by
+ * {@link #cancel}, and whatever Vert.x reports afterwards is dropped.
+ */
+final class VertxCall extends Deadlines.Entry implements UpstreamCall, Handler<Void> {
+    private static final Buffer NOTHING = Buffer.buffer(0);
+
+    private final VertxEngineClient.Loop loop;
+    private final Context context;
+    private final UpstreamRequest request;
+    private final UpstreamListener listener;
+    private @Nullable HttpClientRequest sent;
+    private @Nullable HttpClientResponse response;
+    private @Nullable Buffer gathered;
+    private boolean flushQueued;
+    private boolean reused;
+    private boolean over;
+    private long received;
+
+    VertxCall(
+            VertxEngineClient.Loop loop,
+            Context context,
+            UpstreamRequest request,
+            UpstreamListener listener) {
+        this.loop = loop;
+        this.context = context;
+        this.request = request;
+        this.listener = listener;
+    }
+
+    void start() {
+        URI base = request.base();
+        boolean tls = "https".equalsIgnoreCase(base.getScheme());
+        RequestOptions to =
+                new RequestOptions()
+                        .setMethod(HttpMethod.POST)
+                        .setHost(base.getHost())
+                        .setPort(base.getPort() >= 0 ? base.getPort() : tls ? 443 : 80)
+                        .setSsl(tls)
+                        .setFollowRedirects(false)
+                        .setURI(path(base) + request.target());
+        deadlineIn(loop.options().firstByteTimeout());
+        loop.deadlines().add(this);
+        loop.client(request)
+                .request(to)
+                .onComplete(
+                        connected -> {
+                            if (connected.succeeded()) {
+                                connected(connected.result());
+                            } else {
+                                fail(notConnected(connected.cause()));
+                            }
+                        });
+    }
+
+    private static String path(URI base) {
+        String path = base.getRawPath();
+        if (path == null || path.isEmpty() || path.equals("/")) {
+            return "";
+        }
+        return path.endsWith("/") ? path.substring(0, path.length() - 1) : path;
+    }
+
+    private void connected(HttpClientRequest engine) {
+        if (over) {
+            engine.reset(); // cancelled while connecting: the connection goes back unused
+            return;
+        }
+        sent = engine;
+        reused = loop.markUsed(engine.connection());
+        Headers.copyRequest(request.headers(), engine.headers());
+        request.extra().forEach((name, value) -> engine.headers().set(name, value));
+        deadlineIn(loop.options().firstByteTimeout());
+        engine.exceptionHandler(this::broke);
+        engine.send(request.body())
+                .onComplete(
+                        answered -> {
+                            if (answered.succeeded()) {
+                                answered(answered.result());
+                            } else {
+                                broke(answered.cause());
+                            }
+                        });
+    }
+
+    private void answered(HttpClientResponse head) {
+        if (over) {
+            return;
+        }
+        response = head;
+        deadlineIn(loop.options().idleTimeout());
+        head.handler(this::gather);
+        head.endHandler(v -> end());
+        head.exceptionHandler(this::broke);
+        listener.head(head.statusCode(), head.headers());
+    }
+
+    private void gather(Buffer chunk) {
+        if (over) {
+            return;
+        }
+        received += chunk.length();
+        Buffer before = gathered;
+        gathered = before == null ? chunk : before.appendBuffer(chunk);
+        if (!flushQueued) {
+            flushQueued = true;
+            deadlineIn(loop.options().idleTimeout());
+            context.runOnContext(this); // runs after everything that was ready has been read
+        }
+    }
+
+    /** Hands on what this turn of the loop has brought. */
+    @Override
+    public void handle(Void v) {
+        flushQueued = false;
+        Buffer chunk = gathered;
+        if (chunk != null && !over) {
+            gathered = null;
+            listener.data(chunk);
+        }
+    }
+
+    private void end() {
+        if (!over) {
+            over();
+            Buffer rest = gathered;
+            gathered = null;
+            listener.end(rest == null ? NOTHING : rest);
+        }
+    }
+
+    private void broke(Throwable cause) {
+        String worker = request.worker();
+        fail(
+                isBadHttp(cause)
+                        ? new GatewayError.BadUpstreamAnswer(worker, "not valid HTTP")
+                        : new GatewayError.UpstreamBroke(worker, received));
+    }
+
+    private static boolean isBadHttp(Throwable cause) {
+        return cause instanceof DecoderException
+                || cause instanceof IllegalArgumentException
+                || cause instanceof io.netty.handler.codec.http.TooLongHttpHeaderException;
+    }
+
+    private GatewayError notConnected(Throwable cause) {
+        return cause instanceof ConnectTimeoutException
+                ? new GatewayError.UpstreamTimeout(
+                        request.worker(), "connect", loop.options().connectTimeout())
+                : new GatewayError.WorkerUnreachable(request.worker());
+    }
+
+    private void fail(GatewayError error) {
+        if (!over) {
+            over();
+            Buffer rest = gathered;
+            gathered = null;
+            if (rest != null) {
+                listener.data(rest); // arrived in the same turn, before the break
+            }
+            listener.failed(error);
+        }
+    }
+
+    @Override
+    void expired() {
+        UpstreamOptions options = loop.options();
+        GatewayError error =
+                response == null
+                        ? new GatewayError.UpstreamTimeout(
+                                request.worker(), "first byte", options.firstByteTimeout())
+                        : new GatewayError.UpstreamTimeout(
+                                request.worker(), "idle", options.idleTimeout());
+        HttpClientRequest running = sent;
+        fail(error);
+        if (running != null) {
+            running.reset();
+        }
+    }
+
+    @Override
+    public void cancel() {
+        if (!over) {
+            over();
+            gathered = null;
+            if (sent != null) {
+                sent.reset();
+            }
+        }
+    }
+
+    @Override
+    public void pause() {
+        if (response != null && !over) {
+            response.pause();
+        }
+    }
+
+    @Override
+    public void resume() {
+        if (response != null && !over) {
+            deadlineIn(loop.options().idleTimeout());
+            response.resume();
+        }
+    }
+
+    @Override
+    public boolean reusedConnection() {
+        return reused;
+    }
+
+    private void over() {
+        over = true;
+        loop.deadlines().remove(this);
+    }
+
+    private void deadlineIn(Duration timeout) {
+        deadline(loop.now() + timeout.toNanos());
+    }
+}

@@ -1,0 +1,161 @@
+package io.warmpath.upstream;
+
+import io.vertx.core.Context;
+import io.vertx.core.Vertx;
+import io.vertx.core.http.HttpClient;
+import io.vertx.core.http.HttpClientOptions;
+import io.vertx.core.http.HttpConnection;
+import io.vertx.core.http.HttpVersion;
+import io.vertx.core.http.PoolOptions;
+import java.time.Duration;
+import java.util.Collections;
+import java.util.IdentityHashMap;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.TimeUnit;
+import java.util.function.LongSupplier;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * {@link EngineClient} over Vert.x's HTTP client.
+ *
+ * <p>Each event loop has its own client and so its own connections: a request never leaves the loop
+ * of its client's connection. What arrives in one turn of the loop is handed on as one buffer, so
+ * that a burst of small chunks costs one write instead of one each.
+ */
+public final class VertxEngineClient implements EngineClient {
+    private final Vertx vertx;
+    private final UpstreamOptions options;
+    private final LongSupplier nanoTime;
+    private final ThreadLocal<Loop> loops = ThreadLocal.withInitial(this::newLoop);
+    private final List<Loop> all = new CopyOnWriteArrayList<>();
+
+    /**
+     * @param nanoTime as {@link System#nanoTime}
+     */
+    public VertxEngineClient(Vertx vertx, UpstreamOptions options, LongSupplier nanoTime) {
+        this.vertx = vertx;
+        this.options = options;
+        this.nanoTime = nanoTime;
+    }
+
+    @Override
+    public UpstreamCall send(UpstreamRequest request, UpstreamListener listener) {
+        Context context = Vertx.currentContext();
+        if (context == null || !Context.isOnEventLoopThread()) {
+            throw new IllegalStateException(
+                    "an engine is called from "
+                            + Thread.currentThread().getName()
+                            + ", which is not an event loop");
+        }
+        VertxCall call = new VertxCall(loops.get(), context, request, listener);
+        call.start();
+        return call;
+    }
+
+    @Override
+    public void close() {
+        all.forEach(Loop::close);
+    }
+
+    private Loop newLoop() {
+        Loop loop = new Loop();
+        all.add(loop);
+        return loop;
+    }
+
+    /** Connections and running calls of one event loop; touched by that loop only, save close. */
+    final class Loop {
+        private final HttpClient pooled = client(true);
+        private @Nullable HttpClient fresh;
+        private final Set<HttpConnection> used = Collections.newSetFromMap(new IdentityHashMap<>());
+        private final Deadlines deadlines = new Deadlines();
+        private final long timer;
+
+        Loop() {
+            long period =
+                    Math.clamp(
+                            Math.min(
+                                            options.firstByteTimeout().toMillis(),
+                                            options.idleTimeout().toMillis())
+                                    / 8,
+                            5,
+                            500);
+            timer = vertx.setPeriodic(period, t -> deadlines.sweep(nanoTime.getAsLong()));
+        }
+
+        HttpClient client(UpstreamRequest request) {
+            if (!request.freshConnection()) {
+                return pooled;
+            }
+            HttpClient client = fresh;
+            if (client == null) {
+                client = client(false);
+                fresh = client;
+            }
+            return client;
+        }
+
+        /** True from the second call on the same connection. */
+        boolean markUsed(HttpConnection connection) {
+            boolean reused = !used.add(connection);
+            if (!reused) {
+                connection.closeHandler(v -> used.remove(connection));
+            }
+            return reused;
+        }
+
+        Deadlines deadlines() {
+            return deadlines;
+        }
+
+        UpstreamOptions options() {
+            return options;
+        }
+
+        long now() {
+            return nanoTime.getAsLong();
+        }
+
+        private HttpClient client(boolean keepAlive) {
+            return vertx.httpClientBuilder()
+                    .with(httpOptions(keepAlive))
+                    .with(
+                            new PoolOptions()
+                                    .setHttp1MaxSize(options.maxConnectionsPerWorker())
+                                    .setCleanerPeriod(250))
+                    .build();
+        }
+
+        private void close() {
+            vertx.cancelTimer(timer);
+            pooled.close();
+            HttpClient client = fresh;
+            if (client != null) {
+                client.close();
+            }
+        }
+    }
+
+    private HttpClientOptions httpOptions(boolean keepAlive) {
+        return new HttpClientOptions()
+                .setProtocolVersion(HttpVersion.HTTP_1_1)
+                .setKeepAlive(keepAlive)
+                .setKeepAliveTimeout(seconds(options.keepAlive()))
+                .setPipelining(false)
+                .setTcpNoDelay(true)
+                .setTcpKeepAlive(true)
+                .setConnectTimeout(Math.toIntExact(options.connectTimeout().toMillis()))
+                .setDecompressionSupported(false)
+                .setIdleTimeout(0)
+                .setMaxChunkSize(64 << 10)
+                .setMaxHeaderSize(64 << 10)
+                .setIdleTimeoutUnit(TimeUnit.SECONDS);
+    }
+
+    /** Vert.x counts whole seconds and takes 0 for "for ever". */
+    private static int seconds(Duration d) {
+        return Math.max(1, Math.toIntExact(d.toSeconds()));
+    }
+}
