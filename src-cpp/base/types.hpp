@@ -48,15 +48,15 @@ struct stored_event {
     tier where = tier::gpu;
     bool has_parent = false;
     engine_hash parent = 0; ///< the block before the first one; meaningless without has_parent
-    std::span<const engine_hash> names;
-    std::span<const local_hash> locals;
+    std::span<const engine_hash> names{};
+    std::span<const local_hash> locals{};
 };
 
 /// These blocks left one tier.
 struct removed_event {
     slot_id slot{};
     tier where = tier::gpu;
-    std::span<const engine_hash> names;
+    std::span<const engine_hash> names{};
 };
 
 /// Every block of every tier of the slot is gone, the waiting ones too.

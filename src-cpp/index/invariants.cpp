@@ -169,7 +169,6 @@ private:
                 alive += b.struck ? 0 : 1;
             }
             expect(alive != 0 && alive == o.waiting, "a waiting event counts its blocks wrongly");
-            expect(!o.ready, "a waiting event is ready after all was applied");
             expect(number_of(o.slot) < m_index.m_slots.size() &&
                        m_index.m_slots[number_of(o.slot)] != nullptr,
                    "an event waits for a slot that is not open");

@@ -98,12 +98,6 @@ void orphan_store::postpone() noexcept {
     m_by_age.splice(m_by_age.end(), m_by_age, o.self);
 }
 
-void orphan_store::lull() noexcept {
-    while (m_first_ready != nullptr) {
-        pop_ready();
-    }
-}
-
 void orphan_store::clear(slot_id slot) noexcept {
     for (auto o = m_by_age.begin(); m_of_slot[number_of(slot)] != 0;) {
         orphan& candidate = *o++;
@@ -124,6 +118,18 @@ void orphan_store::pop_ready() noexcept {
     m_first_ready = m_first_ready->next_ready;
 }
 
+/// Only for a slot that is cleared after an event ran out of memory; else ready events are applied at once.
+void orphan_store::leave_ready(orphan& o) noexcept {
+    orphan* before = nullptr;
+    for (orphan* r = m_first_ready; r != &o; r = r->next_ready) {
+        before = r;
+    }
+    (before == nullptr ? m_first_ready : before->next_ready) = o.next_ready;
+    if (m_last_ready == &o) {
+        m_last_ready = before;
+    }
+}
+
 void orphan_store::drop(orphan& o) noexcept {
     for (orphan_block& b : o.blocks) {
         if (!b.struck) {
@@ -131,6 +137,9 @@ void orphan_store::drop(orphan& o) noexcept {
         }
     }
     leave_siblings(o);
+    if (o.ready) {
+        leave_ready(o);
+    }
     m_blocks -= o.waiting;
     m_of_slot[number_of(o.slot)]--;
     m_by_age.erase(o.self);

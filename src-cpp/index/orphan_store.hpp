@@ -66,9 +66,6 @@ public:
     /// The first ready event has no parent after all: waits again, as the youngest.
     void postpone() noexcept;
 
-    /// Nothing is ready any more; all wait on. For an event that could not be applied to its end.
-    void lull() noexcept;
-
     void clear(slot_id slot) noexcept;
 
     /// Blocks that wait, not counting struck ones.
@@ -133,6 +130,7 @@ private:
     void drop(orphan& o) noexcept;
     void give_up_oldest() noexcept;
     void pop_ready() noexcept;
+    void leave_ready(orphan& o) noexcept;
     void shrink() noexcept;
 
     memory_account& m_account;

@@ -7,18 +7,16 @@ namespace {
 /// Sweeps when an event ends, also when it ends by an exception: what was laid and is held by nobody goes.
 class sweep_at_end {
 public:
-    sweep_at_end(content_tree& tree, orphan_store& orphans) : m_tree(tree), m_orphans(orphans) {}
+    explicit sweep_at_end(content_tree& tree) : m_tree(tree) {}
     sweep_at_end(const sweep_at_end&) = delete;
     sweep_at_end& operator=(const sweep_at_end&) = delete;
 
     ~sweep_at_end() {
-        m_orphans.lull();
         m_tree.sweep();
     }
 
 private:
     content_tree& m_tree;
-    orphan_store& m_orphans;
 };
 
 } // namespace
@@ -64,6 +62,10 @@ applied_counts tree_index::apply(const event& e) {
     if (s == nullptr) {
         return {.ignored = 1};
     }
+    if (m_orphans.first_ready() != nullptr) {
+        const sweep_at_end sweep(m_tree); // an event before this one ran out of memory here
+        apply_ready();
+    }
     if (const auto* stored = std::get_if<stored_event>(&e)) {
         return store(*s, *stored);
     }
@@ -84,19 +86,20 @@ applied_counts tree_index::store(slot_state& s, const stored_event& e) {
         }
         at = parent->where();
     }
-    const sweep_at_end sweep(m_tree, m_orphans);
+    const sweep_at_end sweep(m_tree);
     lay(s, e.slot, e.where, at, e.names, e.locals);
     if (!m_orphans.empty()) {
         for (const engine_hash name : e.names) {
             m_orphans.wake(e.slot, name);
         }
-        apply_ready(s);
+        apply_ready();
     }
     return {.applied = 1};
 }
 
-void tree_index::apply_ready(slot_state& s) {
+void tree_index::apply_ready() {
     while (orphan* o = m_orphans.first_ready()) {
+        slot_state& s = *state_of(o->slot);
         const storage::name_entry* parent = s.names.find(o->parent);
         if (parent == nullptr) {
             m_orphans.postpone(); // an event before this one moved the parent away
@@ -134,7 +137,7 @@ void tree_index::apply_ready(slot_state& s) {
 }
 
 applied_counts tree_index::remove(slot_state& s, const removed_event& e) {
-    const sweep_at_end sweep(m_tree, m_orphans);
+    const sweep_at_end sweep(m_tree);
     applied_counts counts{.applied = 1};
     const tier_mask bit = mask_of(e.where);
     std::size_t i = 0;

@@ -12,7 +12,8 @@
 /// Not thread-safe: match() and stats() may run in many threads beside each other, nothing beside a change.
 ///
 /// On std::bad_alloc from apply(): what lies before the failing stretch of blocks is applied, the rest is
-/// not, every invariant holds, and the same event applied again completes it.
+/// not, every invariant holds, and the same event applied again completes it (an event that moves names may
+/// leave a name that moves twice at the other of its two places).
 #pragma once
 
 #include "index/content_tree.hpp"
@@ -69,7 +70,7 @@ private:
     applied_counts remove(slot_state& s, const removed_event& e);
     void clear(slot_state& s, slot_id slot) noexcept;
 
-    void apply_ready(slot_state& s);
+    void apply_ready();
     place lay(slot_state& s, slot_id slot, tier where, place at, std::span<const engine_hash> names,
               std::span<const local_hash> locals);
     void hold(slot_state& s, slot_id slot, tier where, place first, std::span<const engine_hash> names);
