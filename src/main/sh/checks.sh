@@ -152,7 +152,19 @@ jmh() {
         --enable-native-access=ALL-UNNAMED --sun-misc-unsafe-memory-access=allow "$JMH_MAIN" "$@"
 }
 
-native_bench() { sh "$root/native-core/bench.sh"; }
+# Every executable of the release preset whose name says that it measures.
+native_bench() {
+    (cd "$root/native-core" && cmake --preset release >"$target/warmpath-bench.log" 2>&1 &&
+        cmake --build "$target/native-release" --parallel >>"$target/warmpath-bench.log" 2>&1) || {
+        tail -n 20 "$target/warmpath-bench.log" >&2
+        return 1
+    }
+    found=$(find "$target/native-release" -type f -name '*bench*' -perm -u+x | sort)
+    [ -n "$found" ] || { say "no benchmark was built in target/native-release"; return 1; }
+    printf '%s\n' "$found" | while IFS= read -r bench; do
+        "$bench" || exit 1
+    done
+}
 
 run_bench() {
     need_toolchain tests
