@@ -107,7 +107,7 @@ native_presets() { sh "$root/native-core/check.sh" "$@"; }
 openai_client_test() { sh "$root/src/test/e2e/run.sh"; }
 
 # On a port of its own: the usual one may be in use by a gateway of this machine.
-demo_test() { "$root/warmpath" demo --once --port "${WARMPATH_TEST_DEMO_PORT:-18080}"; }
+demo_test() { run_gateway demo --once --port "$demo_test_port"; }
 
 common_steps() {
     step 'launcher: syntax and self-test' check_scripts
