@@ -42,7 +42,7 @@ TEMPLATES = [
      "{% for message in messages %}\n  {% if loop.first and messages[0].role != \"system\" %}\nSYS\n  {% endif %}\n"
      "<|im_start|>{{ message.role }}\n\n{{ message.content }}<|im_end|>\n\n{% endfor %}\n{% if add_generation_prompt %}\nGO\n\n{% endif %}\n"),
     ("inline statement keeps its blanks", True,
-     "{% for message in messages %} {{ message.role }}: {{ message.content }}; {% endfor %} {% if add_generation_prompt %} assistant: {% endif %}"),
+     "{% for message in messages %} {{ message.role }}: {{ message.content }}; {% endfor %}{% if add_generation_prompt %} assistant: {% endif %}"),
     ("begins with a token", True, "{{ bos_token }}" + LOOP + EMIT + END + GEN),
     ("ends each message with a token", True,
      LOOP + "{{ '<|im_start|>' + message['role'] + '\\n' + message['content'] + eos_token + '\\n' }}" + END + GEN),

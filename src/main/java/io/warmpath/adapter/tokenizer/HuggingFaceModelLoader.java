@@ -2,6 +2,7 @@ package io.warmpath.adapter.tokenizer;
 
 import com.fasterxml.jackson.core.JacksonException;
 import com.fasterxml.jackson.databind.ObjectMapper;
+import io.warmpath.tokens.AddedTokens;
 import io.warmpath.tokens.ChatMlRecogniser;
 import io.warmpath.tokens.ChatMlTemplate;
 import io.warmpath.tokens.ChatTemplate;
@@ -68,14 +69,17 @@ public final class HuggingFaceModelLoader implements ModelLoader {
                             + " prompts with these tokens are not found in the cache");
         }
         HuggingFaceTokenizerAdapter tokenizer = tokenizer(file, json);
-        if (!head.whyNotSplit().isEmpty()) {
+        String whyNotSplit = head.whyNotSplit(tokenizer);
+        if (!whyNotSplit.isEmpty()) {
             warnings.add(
                     file
                             + ": prompts are tokenised as a whole each time ("
-                            + head.whyNotSplit()
+                            + whyNotSplit
                             + "), which costs CPU in long conversations");
         }
-        return new LoadedModel(tokenizer, head.splitOn(), template, List.copyOf(warnings));
+        Optional<AddedTokens> splitOn =
+                whyNotSplit.isEmpty() ? Optional.of(head.splitOn()) : Optional.empty();
+        return new LoadedModel(tokenizer, splitOn, template, List.copyOf(warnings));
     }
 
     private static HuggingFaceTokenizerAdapter tokenizer(Path file, String json)

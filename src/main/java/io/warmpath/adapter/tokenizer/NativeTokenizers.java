@@ -1,5 +1,6 @@
 package io.warmpath.adapter.tokenizer;
 
+import ai.djl.huggingface.tokenizers.jni.LibUtils;
 import ai.djl.huggingface.tokenizers.jni.TokenizersLibrary;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -37,6 +38,7 @@ final class NativeTokenizers {
         if (System.getenv(CACHE_DIR) == null && System.getProperty(CACHE_DIR) == null) {
             System.setProperty(CACHE_DIR, cacheDir().toString());
         }
+        LibUtils.checkStatus(); // loads, and throws what went wrong
         return TokenizersLibrary.LIB;
     }
 

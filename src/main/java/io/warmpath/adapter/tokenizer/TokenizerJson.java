@@ -7,12 +7,12 @@ import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import io.warmpath.tokens.AddedTokens;
+import io.warmpath.tokens.TextTokenizer;
 import java.io.IOException;
-import java.util.HashMap;
-import java.util.HashSet;
+import java.util.LinkedHashMap;
 import java.util.Map;
-import java.util.Optional;
 import java.util.Set;
+import java.util.TreeSet;
 
 /**
  * What Warmpath itself has to know of a {@code tokenizer.json}: everything but the vocabulary.
@@ -84,26 +84,27 @@ final class TokenizerJson {
     }
 
     /**
-     * The added tokens at which a text can be cut, or empty with {@link #whyNotSplit}.
+     * The added tokens at which a text can be cut, when {@link #whyNotSplit} has no objection.
      *
      * <p>Tokens marked {@code normalized} are looked for after the normaliser, inside the pieces,
      * so they do not take part.
      */
-    Optional<AddedTokens> splitOn() {
-        if (!whyNotSplit().isEmpty()) {
-            return Optional.empty();
-        }
-        Map<String, Integer> ids = new HashMap<>();
+    AddedTokens splitOn() {
+        return new AddedTokens(idsByContent());
+    }
+
+    private Map<String, Integer> idsByContent() {
+        Map<String, Integer> ids = new LinkedHashMap<>();
         for (JsonNode token : addedTokens()) {
             if (!token.path("normalized").asBoolean()) {
                 ids.put(token.path("content").asText(), token.path("id").asInt());
             }
         }
-        return Optional.of(new AddedTokens(ids));
+        return ids;
     }
 
     /** The setting that makes the ids of a piece depend on its neighbours; empty when none does. */
-    String whyNotSplit() {
+    String whyNotSplit(TextTokenizer tokenizer) {
         for (JsonNode token : addedTokens()) {
             if (token.path("normalized").asBoolean()) {
                 continue;
@@ -117,7 +118,7 @@ final class TokenizerJson {
         if (randomMerges) {
             return "dropout of the model";
         }
-        Set<String> steps = new HashSet<>();
+        Set<String> steps = new TreeSet<>();
         collectTypes(head.path("normalizer"), "normalizers", steps);
         steps.removeAll(LOCAL_NORMALIZERS);
         if (!steps.isEmpty()) {
@@ -125,7 +126,21 @@ final class TokenizerJson {
         }
         collectTypes(head.path("pre_tokenizer"), "pretokenizers", steps);
         steps.removeAll(LOCAL_PRE_TOKENIZERS);
-        return steps.isEmpty() ? "" : "pre-tokenizer " + String.join(", ", steps);
+        return steps.isEmpty() ? otherIds(tokenizer) : "pre-tokenizer " + String.join(", ", steps);
+    }
+
+    /**
+     * The library numbers added tokens itself; a file whose numbers disagree is not taken at its
+     * word.
+     */
+    private String otherIds(TextTokenizer tokenizer) {
+        for (Map.Entry<String, Integer> token : idsByContent().entrySet()) {
+            int[] ids = tokenizer.encode(token.getKey(), false);
+            if (!token.getKey().isEmpty() && !(ids.length == 1 && ids[0] == token.getValue())) {
+                return "id of the added token " + token.getKey();
+            }
+        }
+        return "";
     }
 
     private static void collectTypes(JsonNode step, String children, Set<String> into) {
