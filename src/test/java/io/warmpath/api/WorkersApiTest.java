@@ -246,4 +246,19 @@ class WorkersApiTest {
         given().spec(api).get("/workers").then().statusCode(200);
         given().spec(api).header(header, "x").get("/workers").then().statusCode(403);
     }
+
+    @ParameterizedTest
+    @CsvSource({
+        "127.0.0.1, true",
+        "127.9.9.9, true",
+        "::1, true",
+        "::ffff:127.0.0.1, true",
+        "10.0.0.1, false",
+        "::ffff:10.0.0.1, false",
+        "fe80::1, false",
+        "0.0.0.0, false",
+    })
+    void addresses_of_this_machine_are_told_from_others(String address, boolean local) {
+        assertEquals(local, AdminAccess.isLoopback(address));
+    }
 }
