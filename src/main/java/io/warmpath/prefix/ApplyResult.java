@@ -6,7 +6,7 @@ package io.warmpath.prefix;
  * @param applied events that changed or confirmed the index
  * @param orphans stored events whose parent is unknown; kept aside until the parent comes
  * @param unknownRemoved hashes to remove that were not there
- * @param ignored events of a closed slot
+ * @param ignored events of a closed slot or outside the index's limits
  */
 public record ApplyResult(long applied, long orphans, long unknownRemoved, long ignored) {
     public static final ApplyResult NONE = new ApplyResult(0, 0, 0, 0);

@@ -1,0 +1,248 @@
+/// The C ABI: checks what comes from outside, translates, and does nothing else.
+#pragma GCC visibility push(default) // everything else in the library is hidden
+#include "kvindex.h"
+#pragma GCC visibility pop
+
+#include "abi/decode.hpp"
+#include "base/hashing.hpp"
+#include "kvindex/prefix_index.hpp"
+
+#include <algorithm>
+#include <new>
+#include <type_traits>
+
+struct kvi_index {
+    kvindex::prefix_index impl;
+};
+
+namespace {
+
+using kvindex::hit;
+using kvindex::local_hash;
+
+// Hits are written through the index's own type straight into the caller's array.
+static_assert(sizeof(hit) == sizeof(kvi_hit) && alignof(hit) == alignof(kvi_hit));
+static_assert(offsetof(hit, slot) == offsetof(kvi_hit, slot) && offsetof(hit, depth) == offsetof(kvi_hit, depth));
+
+template <typename T>
+bool readable(const T* pointer, std::uint64_t count) {
+    return count == 0 || (pointer != nullptr && reinterpret_cast<std::uintptr_t>(pointer) % alignof(T) == 0);
+}
+
+template <typename T>
+bool writable(T* pointer) {
+    return readable(pointer, 1);
+}
+
+/// Runs f, which answers a status; no exception leaves.
+template <typename F>
+std::int32_t guarded(F&& f) noexcept {
+    try {
+        return f();
+    } catch (const std::bad_alloc&) {
+        return KVI_E_MEMORY;
+    } catch (...) {
+        return KVI_E_INTERNAL;
+    }
+}
+
+bool good_prompt(const std::uint32_t* tokens, std::uint32_t token_count, std::uint32_t block_size) {
+    return block_size != 0 && block_size <= KVI_MAX_BLOCK_SIZE && readable(tokens, token_count) &&
+           token_count / block_size <= KVI_MAX_BLOCKS;
+}
+
+std::span<hit> hits(kvi_hit* out, std::uint32_t capacity) {
+    return {reinterpret_cast<hit*>(out), capacity};
+}
+
+} // namespace
+
+extern "C" {
+
+std::int32_t kvi_abi_version(std::uint32_t* out_version) {
+    if (!writable(out_version)) {
+        return KVI_E_ARGUMENT;
+    }
+    *out_version = KVI_ABI_VERSION;
+    return KVI_OK;
+}
+
+const char* kvi_status_text(std::int32_t status) {
+    switch (status) {
+    case KVI_OK:
+        return "ok";
+    case KVI_E_ARGUMENT:
+        return "bad argument: NULL, zero, out of range or misaligned";
+    case KVI_E_MEMORY:
+        return "out of memory";
+    case KVI_E_FULL:
+        return "no free slot";
+    case KVI_E_SLOT:
+        return "slot is not open";
+    case KVI_E_CAPACITY:
+        return "out buffer too small";
+    case KVI_E_INTERNAL:
+        return "internal error";
+    default:
+        return "unknown status";
+    }
+}
+
+std::int32_t kvi_open(std::uint64_t orphan_limit, kvi_index** out_index) {
+    if (!writable(out_index)) {
+        return KVI_E_ARGUMENT;
+    }
+    return guarded([&] {
+        *out_index = new kvi_index{kvindex::prefix_index(orphan_limit)};
+        return KVI_OK;
+    });
+}
+
+std::int32_t kvi_close(kvi_index* index) {
+    return guarded([&] {
+        delete index;
+        return KVI_OK;
+    });
+}
+
+std::int32_t kvi_slot_open(kvi_index* index, std::uint64_t worker, std::uint32_t dp_rank,
+                           std::uint32_t* out_slot) {
+    if (index == nullptr || !writable(out_slot)) {
+        return KVI_E_ARGUMENT;
+    }
+    return guarded([&] {
+        const auto slot = index->impl.open_slot(worker, dp_rank);
+        if (!slot) {
+            return KVI_E_FULL;
+        }
+        *out_slot = kvindex::number_of(*slot);
+        return KVI_OK;
+    });
+}
+
+std::int32_t kvi_slot_close(kvi_index* index, std::uint32_t slot) {
+    if (index == nullptr) {
+        return KVI_E_ARGUMENT;
+    }
+    return guarded([&] { return index->impl.close_slot(kvindex::slot_id{slot}) ? KVI_OK : KVI_E_SLOT; });
+}
+
+std::int32_t kvi_apply(kvi_index* index, const void* buffer, std::uint64_t length, kvi_applied* out) {
+    const auto* bytes = static_cast<const std::byte*>(buffer);
+    const bool aligned = reinterpret_cast<std::uintptr_t>(buffer) % alignof(kvi_event) == 0;
+    if (index == nullptr || !writable(out) || (length != 0 && (buffer == nullptr || !aligned))) {
+        return KVI_E_ARGUMENT;
+    }
+    return guarded([&] {
+        const kvindex::abi::decoded decoded = kvindex::abi::decode({bytes, length});
+        const kvindex::applied_counts counts = index->impl.apply(decoded.events);
+        *out = {.applied = counts.applied,
+                .orphans = counts.orphans,
+                .unknown_removed = counts.unknown_removed,
+                .ignored = counts.ignored,
+                .malformed = decoded.malformed};
+        return KVI_OK;
+    });
+}
+
+std::int32_t kvi_seed(const std::uint8_t* lora, std::uint32_t lora_length, const std::uint8_t* salt,
+                      std::uint32_t salt_length, std::uint64_t* out_seed) {
+    if (!writable(out_seed)) {
+        return KVI_E_ARGUMENT;
+    }
+    const auto text = [](const std::uint8_t* start, std::uint32_t length) {
+        return std::span(start, start == nullptr ? 0 : length);
+    };
+    *out_seed = kvindex::hash_seed(text(lora, lora_length), text(salt, salt_length));
+    return KVI_OK;
+}
+
+std::int32_t kvi_hash(const std::uint32_t* tokens, std::uint32_t token_count, std::uint32_t block_size,
+                      std::uint64_t seed, std::uint64_t* out_locals, std::uint64_t* out_sequence,
+                      std::uint32_t capacity, std::uint32_t* out_blocks) {
+    if (!good_prompt(tokens, token_count, block_size) || !writable(out_blocks) ||
+        !readable(out_locals, out_locals != nullptr) || !readable(out_sequence, out_sequence != nullptr)) {
+        return KVI_E_ARGUMENT;
+    }
+    const std::uint32_t blocks = token_count / block_size;
+    if (blocks > capacity && (out_locals != nullptr || out_sequence != nullptr)) {
+        return KVI_E_CAPACITY;
+    }
+    // Either output may be wanted alone; the chain is made in place, over the local hashes.
+    std::uint64_t* locals = out_locals != nullptr ? out_locals : out_sequence;
+    if (locals != nullptr) {
+        kvindex::hash_blocks(tokens, block_size, seed, {locals, blocks});
+    }
+    if (out_sequence != nullptr) {
+        kvindex::chain_hashes({locals, blocks}, {out_sequence, blocks});
+    }
+    *out_blocks = blocks;
+    return KVI_OK;
+}
+
+std::int32_t kvi_match_tokens(const kvi_index* index, const std::uint32_t* tokens, std::uint32_t token_count,
+                              std::uint32_t block_size, std::uint64_t seed, std::uint64_t* out_sequence,
+                              std::uint32_t sequence_capacity, kvi_hit* out_hits, std::uint32_t hit_capacity,
+                              std::uint32_t* out_hit_count) {
+    if (index == nullptr || !good_prompt(tokens, token_count, block_size) ||
+        !readable(out_sequence, out_sequence != nullptr) || !readable(out_hits, hit_capacity) ||
+        !writable(out_hit_count)) {
+        return KVI_E_ARGUMENT;
+    }
+    const std::uint32_t blocks = token_count / block_size;
+    if (out_sequence != nullptr && blocks > sequence_capacity) {
+        return KVI_E_CAPACITY;
+    }
+    return guarded([&] {
+        kvindex::match_result result;
+        if (out_sequence == nullptr) {
+            result = index->impl.match_tokens(tokens, blocks, block_size, seed, hits(out_hits, hit_capacity));
+        } else {
+            std::vector<local_hash> locals(blocks);
+            kvindex::hash_blocks(tokens, block_size, seed, locals);
+            result = index->impl.match(locals, hits(out_hits, hit_capacity));
+            if (result.fits) {
+                kvindex::chain_hashes(locals, {out_sequence, blocks});
+            }
+        }
+        if (!result.fits) {
+            return KVI_E_CAPACITY;
+        }
+        *out_hit_count = result.hits;
+        return KVI_OK;
+    });
+}
+
+std::int32_t kvi_match_locals(const kvi_index* index, const std::uint64_t* locals, std::uint32_t count,
+                              kvi_hit* out_hits, std::uint32_t hit_capacity, std::uint32_t* out_hit_count) {
+    if (index == nullptr || !readable(locals, count) || count > KVI_MAX_BLOCKS ||
+        !readable(out_hits, hit_capacity) || !writable(out_hit_count)) {
+        return KVI_E_ARGUMENT;
+    }
+    return guarded([&] {
+        const auto result = index->impl.match({locals, count}, hits(out_hits, hit_capacity));
+        if (!result.fits) {
+            return KVI_E_CAPACITY;
+        }
+        *out_hit_count = result.hits;
+        return KVI_OK;
+    });
+}
+
+std::int32_t kvi_stats(const kvi_index* index, kvi_statistics* out) {
+    if (index == nullptr || !writable(out)) {
+        return KVI_E_ARGUMENT;
+    }
+    return guarded([&] {
+        const kvindex::statistics s = index->impl.stats();
+        *out = {.slots = s.slots,
+                .blocks = s.blocks,
+                .residencies = s.residencies,
+                .runs = s.runs,
+                .orphans = s.orphans,
+                .bytes = s.bytes};
+        return KVI_OK;
+    });
+}
+
+} // extern "C"

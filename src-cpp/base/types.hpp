@@ -1,0 +1,114 @@
+/// Values that every layer speaks: hashes, tiers, slots, events, answers. No behaviour.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <span>
+#include <variant>
+
+namespace kvindex {
+
+/// Name that an engine gives to a block. Opaque; unique within a slot, not between slots.
+using engine_hash = std::uint64_t;
+
+/// XXH3-64 of one block's tokens, the same for every engine. See hashing.hpp.
+using local_hash = std::uint64_t;
+
+/// Where a block lies on a worker, fastest first.
+enum class tier : std::uint8_t { gpu = 0, host = 1, disk = 2, external = 3 };
+
+inline constexpr std::uint32_t tier_count = 4;
+
+/// A set of tiers, one bit per tier number.
+using tier_mask = std::uint8_t;
+
+inline constexpr tier_mask all_tiers = (1u << tier_count) - 1u;
+
+constexpr tier_mask mask_of(tier t) {
+    return static_cast<tier_mask>(1u << static_cast<unsigned>(t));
+}
+
+/// Tier number `t` and every faster one.
+constexpr tier_mask mask_up_to(std::uint32_t t) {
+    return static_cast<tier_mask>((2u << t) - 1u);
+}
+
+/// 1 when the set holds tier number `t`, else 0.
+constexpr std::uint32_t count_in(tier_mask tiers, std::uint32_t t) {
+    return (tiers & (1u << t)) != 0 ? 1 : 0;
+}
+
+/// Number of one incarnation of one (worker, dp rank).
+enum class slot_id : std::uint32_t {};
+
+inline constexpr std::uint32_t max_slots = 4096;
+
+constexpr std::uint32_t number_of(slot_id slot) {
+    return static_cast<std::uint32_t>(slot);
+}
+
+/// Consecutive blocks now lie in a tier; `names` and `locals` are equally long, at least 1.
+struct stored_event {
+    slot_id slot{};
+    tier where = tier::gpu;
+    bool has_parent = false;
+    engine_hash parent = 0; ///< the block before the first one; meaningless without has_parent
+    std::span<const engine_hash> names{};
+    std::span<const local_hash> locals{};
+};
+
+/// These blocks left one tier.
+struct removed_event {
+    slot_id slot{};
+    tier where = tier::gpu;
+    std::span<const engine_hash> names{};
+};
+
+/// Every block of every tier of the slot is gone, the waiting ones too.
+struct cleared_event {
+    slot_id slot{};
+};
+
+using event = std::variant<stored_event, removed_event, cleared_event>;
+
+/// What became of some events.
+struct applied_counts {
+    std::uint64_t applied = 0;         ///< events that changed or confirmed the index
+    std::uint64_t orphans = 0;         ///< stored events kept aside for want of their parent
+    std::uint64_t unknown_removed = 0; ///< hashes to remove that were not in that tier
+    std::uint64_t ignored = 0;         ///< events of a slot that is not open
+
+    applied_counts& operator+=(const applied_counts& o) {
+        applied += o.applied;
+        orphans += o.orphans;
+        unknown_removed += o.unknown_removed;
+        ignored += o.ignored;
+        return *this;
+    }
+};
+
+/// Depths of one slot in blocks: depth[t] counts the blocks from the start that lie, without a gap,
+/// in tier t or a faster one.
+struct hit {
+    std::uint32_t slot = 0;
+    std::array<std::uint32_t, tier_count> depth{};
+};
+
+struct match_result {
+    bool fits = true;         ///< false: more hits than room, nothing was written
+    std::uint32_t hits = 0;   ///< written, ascending by slot
+    std::uint32_t walked = 0; ///< blocks looked at until nobody was left; all of them = undecided
+};
+
+struct statistics {
+    std::uint64_t slots = 0;
+    std::uint64_t blocks = 0;      ///< distinct blocks that somebody holds
+    std::uint64_t residencies = 0; ///< (slot, block) pairs, once however many tiers or names
+    std::uint64_t runs = 0;
+    std::uint64_t orphans = 0;     ///< blocks of waiting events
+    std::uint64_t bytes = 0;       ///< memory of the tables
+    std::uint64_t moves = 0;       ///< names stored again at another place, since the beginning
+    std::uint64_t orphans_given_up = 0; ///< waiting blocks dropped at the limit, since the beginning
+};
+
+} // namespace kvindex

@@ -1,0 +1,98 @@
+package io.warmpath.adapter.enginehttp;
+
+import io.warmpath.fleet.EngineHttp;
+import java.io.IOException;
+import java.io.InterruptedIOException;
+import java.net.ConnectException;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpConnectTimeoutException;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
+import java.net.http.HttpResponse.BodyHandlers;
+import java.net.http.HttpTimeoutException;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * GET requests over the JDK's HTTP client, apart from the pools of the streaming path so that a
+ * health check never waits behind requests.
+ *
+ * <p>Any thread, blocks up to the time-out; meant for virtual threads.
+ */
+public final class JdkEngineHttp implements EngineHttp, AutoCloseable {
+    /** vLLM's /metrics, the longest answer read, has some 100 KiB. */
+    private static final int MAX_ANSWER_BYTES = 8 << 20;
+
+    private final HttpClient client;
+    private final Duration timeout;
+
+    /**
+     * @param timeout of a whole exchange, the body included
+     */
+    public JdkEngineHttp(Duration timeout) {
+        this.timeout = timeout;
+        this.client =
+                HttpClient.newBuilder()
+                        .version(HttpClient.Version.HTTP_1_1)
+                        .connectTimeout(timeout)
+                        .followRedirects(HttpClient.Redirect.NEVER)
+                        .build();
+    }
+
+    @Override
+    public Answer get(URI worker, String path) throws IOException {
+        HttpRequest request =
+                HttpRequest.newBuilder(URI.create(worker + path)).timeout(timeout).GET().build();
+        CompletableFuture<HttpResponse<String>> exchange =
+                client.sendAsync(
+                        request,
+                        BodyHandlers.limiting(
+                                BodyHandlers.ofString(StandardCharsets.UTF_8), MAX_ANSWER_BYTES));
+        try {
+            // The request's own time-out ends with the headers; a body that never ends must not
+            // hold us either.
+            HttpResponse<String> r = exchange.get(timeout.toMillis(), TimeUnit.MILLISECONDS);
+            return new Answer(r.statusCode(), r.body());
+        } catch (TimeoutException e) {
+            exchange.cancel(true);
+            throw late(e);
+        } catch (InterruptedException e) {
+            exchange.cancel(true);
+            Thread.currentThread().interrupt();
+            throw new InterruptedIOException("interrupted");
+        } catch (ExecutionException e) {
+            throw explained(e.getCause());
+        }
+    }
+
+    private IOException explained(@Nullable Throwable cause) {
+        return switch (cause) {
+            case HttpConnectTimeoutException e -> late(e); // not refused: the host is silent
+            case ConnectException e -> {
+                ConnectException refused = new ConnectException("connection refused");
+                refused.initCause(e);
+                yield refused;
+            }
+            case HttpTimeoutException e -> late(e);
+            case IOException e -> new IOException(String.valueOf(e.getMessage()), e);
+            case null -> new IOException("failed without a cause");
+            default -> new IOException(cause.toString(), cause);
+        };
+    }
+
+    private IOException late(Exception cause) {
+        return new IOException("no answer within " + timeout.toMillis() + " ms", cause);
+    }
+
+    @Override
+    public void close() {
+        client.shutdownNow();
+        client.close();
+    }
+}

@@ -1,0 +1,196 @@
+package io.warmpath.adapter.nativeindex;
+
+import com.sun.jna.Function;
+import com.sun.jna.Memory;
+import com.sun.jna.Native;
+import com.sun.jna.NativeLibrary;
+import com.sun.jna.Platform;
+import com.sun.jna.Pointer;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * {@code kvindex.h} as Java sees it: JNA direct mapping, addresses as raw {@code long}.
+ *
+ * <p>Interface mapping or array arguments would cost a multiple of the call. One library per JVM:
+ * {@link #load} binds it on the first call; later calls must mean the same file.
+ *
+ * <p>Looked for at {@code -Dwarmpath.native.path}, else at the configured path (each a file or a
+ * folder), else in the jar's folder for this platform. There is no search beyond these: a library
+ * that happens to lie on the system's path is never taken.
+ */
+final class KvIndexLibrary {
+    static final String PATH_PROPERTY = "warmpath.native.path";
+
+    private static @Nullable Path loaded;
+
+    private KvIndexLibrary() {}
+
+    static native int kvi_open(long orphanLimit, long outIndex);
+
+    static native int kvi_close(long index);
+
+    static native int kvi_slot_open(long index, long worker, int dpRank, long outSlot);
+
+    static native int kvi_slot_close(long index, int slot);
+
+    static native int kvi_apply(long index, long buffer, long length, long out);
+
+    static native int kvi_seed(long lora, int loraLength, long salt, int saltLength, long outSeed);
+
+    static native int kvi_hash(
+            long tokens,
+            int tokenCount,
+            int blockSize,
+            long seed,
+            long outLocals,
+            long outSequence,
+            int capacity,
+            long outBlocks);
+
+    static native int kvi_match_tokens(
+            long index,
+            long tokens,
+            int tokenCount,
+            int blockSize,
+            long seed,
+            long outSequence,
+            int sequenceCapacity,
+            long outHits,
+            int hitCapacity,
+            long outHitCount);
+
+    static native int kvi_match_locals(
+            long index, long locals, int count, long outHits, int hitCapacity, long outHitCount);
+
+    static native int kvi_stats(long index, long out);
+
+    static native Pointer kvi_status_text(int status);
+
+    /**
+     * Binds the library, once per JVM.
+     *
+     * @param configured file or folder from the configuration
+     * @return the file that is bound
+     * @throws NativeIndexException naming the file, what is wrong with it, and the next step
+     */
+    static synchronized Path load(Optional<Path> configured) {
+        String property = System.getProperty(PATH_PROPERTY);
+        Optional<Path> wanted =
+                property == null || property.isEmpty()
+                        ? configured
+                        : Optional.of(Path.of(property));
+        if (loaded != null) {
+            if (wanted.isPresent() && !same(loaded, inFolder(wanted.get()))) {
+                throw new NativeIndexException(
+                        "this process already uses "
+                                + loaded
+                                + "; restart it to use "
+                                + inFolder(wanted.get()));
+            }
+            return loaded;
+        }
+        Path file = wanted.map(KvIndexLibrary::inFolder).orElseGet(KvIndexLibrary::packaged);
+        bind(file);
+        loaded = file;
+        return file;
+    }
+
+    /** Binds this file, after a look at its ABI version. */
+    static void bind(Path file) {
+        if (!Files.isRegularFile(file)) {
+            throw new NativeIndexException(
+                    "there is no native index at " + file + "; build it with `./warmpath native`");
+        }
+        NativeLibrary library;
+        try {
+            library = NativeLibrary.getInstance(file.toAbsolutePath().toString());
+        } catch (UnsatisfiedLinkError e) {
+            throw new NativeIndexException(
+                    file
+                            + " cannot be loaded on this machine ("
+                            + e.getMessage()
+                            + "); rebuild with `./warmpath native`",
+                    e);
+        }
+        // The version is asked before anything else is bound: another ABI may lack functions.
+        requireAbi(file, abiOf(file, library));
+        try {
+            Native.register(KvIndexLibrary.class, library);
+        } catch (UnsatisfiedLinkError e) {
+            throw new NativeIndexException(
+                    file
+                            + " lacks a function of the index ("
+                            + e.getMessage()
+                            + "); rebuild with `./warmpath native`",
+                    e);
+        }
+    }
+
+    private static int abiOf(Path file, NativeLibrary library) {
+        try (Memory version = new Memory(Integer.BYTES)) {
+            Function ask = library.getFunction("kvi_abi_version");
+            int status = ask.invokeInt(new Object[] {version});
+            if (status != KvLayout.OK) {
+                throw new NativeIndexException(file + " does not tell its ABI version: " + status);
+            }
+            return version.getInt(0);
+        } catch (UnsatisfiedLinkError e) {
+            throw new NativeIndexException(
+                    file + " is not a native index; rebuild with `./warmpath native`", e);
+        }
+    }
+
+    static void requireAbi(Path file, int found) {
+        if (found != KvLayout.ABI_VERSION) {
+            throw new NativeIndexException(
+                    file
+                            + " has ABI "
+                            + Integer.toUnsignedString(found)
+                            + ", this gateway needs "
+                            + KvLayout.ABI_VERSION
+                            + "; rebuild with `./warmpath native`");
+        }
+    }
+
+    private static Path inFolder(Path path) {
+        if (!Files.isDirectory(path)) {
+            return path;
+        }
+        Path platform = path.resolve(Platform.RESOURCE_PREFIX).resolve(fileName());
+        return Files.isRegularFile(platform) ? platform : path.resolve(fileName());
+    }
+
+    private static Path packaged() {
+        try {
+            return Native.extractFromResourcePath("kvindex", KvIndexLibrary.class.getClassLoader())
+                    .toPath();
+        } catch (IOException e) {
+            throw new NativeIndexException(
+                    "the gateway's jar has no "
+                            + Platform.RESOURCE_PREFIX
+                            + "/"
+                            + fileName()
+                            + " that can be unpacked ("
+                            + e.getMessage()
+                            + "); build it with `./warmpath native`, or name a built one with -D"
+                            + PATH_PROPERTY,
+                    e);
+        }
+    }
+
+    private static String fileName() {
+        return System.mapLibraryName("kvindex");
+    }
+
+    private static boolean same(Path a, Path b) {
+        try {
+            return Files.isSameFile(a, b);
+        } catch (IOException e) {
+            return a.toAbsolutePath().normalize().equals(b.toAbsolutePath().normalize());
+        }
+    }
+}

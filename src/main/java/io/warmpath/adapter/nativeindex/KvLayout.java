@@ -1,0 +1,56 @@
+package io.warmpath.adapter.nativeindex;
+
+/**
+ * Numbers of {@code kvindex.h}: record sizes, field offsets in bytes, kinds and limits.
+ *
+ * <p>The header asserts the same numbers at compile time; {@code KvLayoutTest} computes them from
+ * the header's text and compares.
+ */
+final class KvLayout {
+    static final int ABI_VERSION = 1;
+
+    static final int EVENT_SIZE = 40;
+    static final int EVENT_SIZE_AT = 0;
+    static final int EVENT_KIND_AT = 4;
+    static final int EVENT_TIER_AT = 5;
+    static final int EVENT_FLAGS_AT = 6;
+    static final int EVENT_SLOT_AT = 8;
+    static final int EVENT_N_AT = 12;
+    static final int EVENT_BLOCK_SIZE_AT = 16;
+    static final int EVENT_RESERVED_AT = 20;
+    static final int EVENT_PARENT_AT = 24;
+    static final int EVENT_SEED_AT = 32;
+
+    static final byte STORED_TOKENS = 1;
+    static final byte REMOVED = 3;
+    static final byte CLEARED = 4;
+    static final short HAS_PARENT = 1;
+
+    static final int APPLIED_SIZE = 40;
+    static final int APPLIED_APPLIED_AT = 0;
+    static final int APPLIED_ORPHANS_AT = 8;
+    static final int APPLIED_UNKNOWN_REMOVED_AT = 16;
+    static final int APPLIED_IGNORED_AT = 24;
+    static final int APPLIED_MALFORMED_AT = 32;
+
+    static final int HIT_SIZE = 20;
+    static final int HIT_SLOT_AT = 0;
+    static final int HIT_DEPTH_AT = 4;
+
+    static final int STATISTICS_SIZE = 48;
+    static final int STATISTICS_SLOTS_AT = 0;
+    static final int STATISTICS_BLOCKS_AT = 8;
+    static final int STATISTICS_RESIDENCIES_AT = 16;
+    static final int STATISTICS_RUNS_AT = 24;
+    static final int STATISTICS_ORPHANS_AT = 32;
+    static final int STATISTICS_BYTES_AT = 40;
+
+    static final int MAX_BLOCKS = 16_777_216;
+
+    static final int OK = 0;
+    static final int E_FULL = -3;
+    static final int E_SLOT = -4;
+    static final int E_CAPACITY = -5;
+
+    private KvLayout() {}
+}

@@ -1,0 +1,258 @@
+package io.warmpath.adapter.nativeindex;
+
+import io.warmpath.prefix.ApplyResult;
+import io.warmpath.prefix.IndexStats;
+import io.warmpath.prefix.PrefixEvent;
+import io.warmpath.prefix.PrefixIndex;
+import io.warmpath.prefix.PrefixMatch;
+import io.warmpath.prefix.PrefixQuery;
+import io.warmpath.prefix.PrefixSpace;
+import io.warmpath.prefix.Tier;
+import io.warmpath.prefix.WorkerSlot;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.LongAdder;
+
+/**
+ * The C++ prefix index behind the port: one native call per query, one per batch of events.
+ *
+ * <p>Threads as the port says. A call takes microseconds, allocates only its result, and may run on
+ * an event loop. Buffers are per thread and off-heap; see {@link CallGuard} for how {@link
+ * #close()} waits for running calls without making them pay for a lock.
+ */
+public final class NativePrefixIndex implements PrefixIndex {
+    /** Let the library choose how many blocks may wait for their parent. */
+    public static final long DEFAULT_ORPHAN_LIMIT = 0;
+
+    /** A batch above this goes down in several calls, in order. */
+    private static final long BATCH_BYTES = 512 << 10;
+
+    /** Salts come from clients: the cache must not grow with what they think up. */
+    private static final int MAX_CACHED_SEEDS = 4096;
+
+    private final long handle;
+    private final CallGuard guard = new CallGuard();
+    private final Map<PrefixSpace, Long> seeds = new ConcurrentHashMap<>();
+    private final long plainSeed;
+    private final LongAdder malformed = new LongAdder();
+
+    /**
+     * Loads the library, if this process has not yet, and makes an empty index.
+     *
+     * @param library file or folder; empty takes the one in the jar. {@code -Dwarmpath.native.path}
+     *     goes before both
+     * @param orphanLimit most (slot, block) pairs kept for want of a parent, or {@link
+     *     #DEFAULT_ORPHAN_LIMIT}
+     * @throws NativeIndexException when there is no library, or one that does not fit
+     */
+    public NativePrefixIndex(Optional<Path> library, long orphanLimit) {
+        KvIndexLibrary.load(library);
+        Scratch s = guard.enter();
+        try {
+            this.plainSeed = s.seed(PrefixSpace.NONE);
+            Status.check(KvIndexLibrary.kvi_open(orphanLimit, s.out.address()), "kvi_open");
+            this.handle = s.outLong(0);
+        } finally {
+            guard.exit(s);
+        }
+    }
+
+    @Override
+    public WorkerSlot open(long workerId, int dpRank) {
+        Scratch s = guard.enter();
+        try {
+            Status.check(
+                    KvIndexLibrary.kvi_slot_open(handle, workerId, dpRank, s.out.address()),
+                    "kvi_slot_open");
+            return new WorkerSlot(s.outInt(0));
+        } finally {
+            guard.exit(s);
+        }
+    }
+
+    @Override
+    public void close(WorkerSlot slot) {
+        Scratch s = guard.enter();
+        try {
+            int status = KvIndexLibrary.kvi_slot_close(handle, slot.index());
+            if (status == KvLayout.E_SLOT) {
+                throw new IllegalStateException("slot " + slot.index() + " is not open");
+            }
+            Status.check(status, "kvi_slot_close");
+        } finally {
+            guard.exit(s);
+        }
+    }
+
+    /**
+     * {@inheritDoc}
+     *
+     * @throws NativeIndexException out of memory: what came before in the batch is applied, the
+     *     rest is not, so the sources of the batch are to be repaired like after a gap
+     */
+    @Override
+    public ApplyResult apply(List<? extends PrefixEvent> events) {
+        Scratch s = guard.enter();
+        try {
+            EventPacker packer = new EventPacker(s.events, space -> seed(space, s));
+            ApplyResult sum = ApplyResult.NONE;
+            long refused = 0;
+            for (PrefixEvent event : events) {
+                if (event instanceof PrefixEvent.Removed r && r.hashes().length == 0) {
+                    continue;
+                }
+                long size = EventPacker.sizeOf(event);
+                if (size < 0) {
+                    malformed.increment();
+                    refused++;
+                    continue;
+                }
+                if (packer.used() > 0 && packer.used() + size > BATCH_BYTES) {
+                    sum = sum.plus(flush(packer, s));
+                }
+                packer.pack(event, size);
+            }
+            if (packer.used() > 0) {
+                sum = sum.plus(flush(packer, s));
+            }
+            return refused == 0 ? sum : sum.plus(new ApplyResult(0, 0, 0, refused));
+        } finally {
+            guard.exit(s);
+        }
+    }
+
+    private ApplyResult flush(EventPacker packer, Scratch s) {
+        Status.check(
+                KvIndexLibrary.kvi_apply(
+                        handle, s.events.address(), packer.used(), s.out.address()),
+                "kvi_apply");
+        packer.reset();
+        long bad = s.outLong(KvLayout.APPLIED_MALFORMED_AT);
+        malformed.add(bad);
+        return new ApplyResult(
+                s.outLong(KvLayout.APPLIED_APPLIED_AT),
+                s.outLong(KvLayout.APPLIED_ORPHANS_AT),
+                s.outLong(KvLayout.APPLIED_UNKNOWN_REMOVED_AT),
+                s.outLong(KvLayout.APPLIED_IGNORED_AT) + bad);
+    }
+
+    @Override
+    public PrefixMatch match(PrefixQuery query) {
+        int blockSize = query.blockSize();
+        if (blockSize > MAX_BLOCK_SIZE) {
+            throw new IllegalArgumentException(
+                    "block size " + blockSize + " is above the limit " + MAX_BLOCK_SIZE);
+        }
+        Scratch s = guard.enter();
+        try {
+            int blocks = query.blocks();
+            if (blocks == 0) {
+                return PrefixMatch.none(blockSize, 0);
+            }
+            int tokens = blocks * blockSize;
+            s.tokens.ensure(4L * tokens);
+            MemorySegment.copy(
+                    query.tokens(), 0, s.tokens.segment(), ValueLayout.JAVA_INT, 0, tokens);
+            boolean wantsHashes = query.sequenceHashes();
+            if (wantsHashes) {
+                s.sequence.ensure(8L * blocks);
+            }
+            long seed = seed(query.space(), s);
+            int status = match(s, tokens, blockSize, seed, wantsHashes ? blocks : 0);
+            if (status == KvLayout.E_CAPACITY) {
+                s.hits.ensure((long) MAX_SLOTS * KvLayout.HIT_SIZE);
+                status = match(s, tokens, blockSize, seed, wantsHashes ? blocks : 0);
+            }
+            Status.check(status, "kvi_match_tokens");
+            return read(s, blockSize, blocks, wantsHashes);
+        } finally {
+            guard.exit(s);
+        }
+    }
+
+    private int match(Scratch s, int tokens, int blockSize, long seed, int sequenceCapacity) {
+        return KvIndexLibrary.kvi_match_tokens(
+                handle,
+                s.tokens.address(),
+                tokens,
+                blockSize,
+                seed,
+                sequenceCapacity == 0 ? 0 : s.sequence.address(),
+                sequenceCapacity,
+                s.hits.address(),
+                (int) (s.hits.capacity() / KvLayout.HIT_SIZE),
+                s.out.address());
+    }
+
+    private static PrefixMatch read(Scratch s, int blockSize, int blocks, boolean wantsHashes) {
+        int count = s.outInt(0);
+        int[] slots = new int[count];
+        int[] depths = new int[count * Tier.COUNT];
+        MemorySegment hits = s.hits.segment();
+        for (int i = 0; i < count; i++) {
+            long hit = (long) i * KvLayout.HIT_SIZE;
+            slots[i] = hits.get(ValueLayout.JAVA_INT, hit + KvLayout.HIT_SLOT_AT);
+            MemorySegment.copy(
+                    hits,
+                    ValueLayout.JAVA_INT,
+                    hit + KvLayout.HIT_DEPTH_AT,
+                    depths,
+                    i * Tier.COUNT,
+                    Tier.COUNT);
+        }
+        long[] sequence = new long[wantsHashes ? blocks : 0];
+        MemorySegment.copy(
+                s.sequence.segment(), ValueLayout.JAVA_LONG, 0, sequence, 0, sequence.length);
+        return new PrefixMatch(blockSize, blocks, slots, depths, sequence);
+    }
+
+    private long seed(PrefixSpace space, Scratch s) {
+        if (space.lora().isEmpty() && space.salt().isEmpty()) {
+            return plainSeed;
+        }
+        Long known = seeds.get(space);
+        if (known != null) {
+            return known;
+        }
+        long seed = s.seed(space);
+        if (seeds.size() >= MAX_CACHED_SEEDS) {
+            seeds.clear();
+        }
+        seeds.put(space, seed);
+        return seed;
+    }
+
+    @Override
+    public IndexStats stats() {
+        Scratch s = guard.enter();
+        try {
+            Status.check(KvIndexLibrary.kvi_stats(handle, s.out.address()), "kvi_stats");
+            return new IndexStats(
+                    Math.toIntExact(s.outLong(KvLayout.STATISTICS_SLOTS_AT)),
+                    s.outLong(KvLayout.STATISTICS_BLOCKS_AT),
+                    s.outLong(KvLayout.STATISTICS_RESIDENCIES_AT),
+                    s.outLong(KvLayout.STATISTICS_RUNS_AT),
+                    s.outLong(KvLayout.STATISTICS_ORPHANS_AT),
+                    s.outLong(KvLayout.STATISTICS_BYTES_AT));
+        } finally {
+            guard.exit(s);
+        }
+    }
+
+    /** Events that were refused as malformed or too large; also counted as ignored. */
+    public long malformed() {
+        return malformed.sum();
+    }
+
+    @Override
+    public void close() {
+        if (guard.close()) {
+            Status.check(KvIndexLibrary.kvi_close(handle), "kvi_close");
+        }
+    }
+}

@@ -1,0 +1,68 @@
+package io.warmpath.adapter.nativeindex;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+
+/**
+ * A reusable off-heap buffer that grows by doubling. One thread at a time.
+ *
+ * <p>Its memory is returned by the garbage collector, so a thread that ends leaks nothing. The raw
+ * {@link #address} is valid while this object is reachable and until the next growth.
+ */
+final class OffHeap {
+    private static final int ALIGNMENT = 8;
+
+    private final long keepAtMost;
+    private MemorySegment segment;
+
+    /**
+     * @param keepAtMost bytes kept after {@link #trim}; more is for one large call only
+     */
+    OffHeap(long firstBytes, long keepAtMost) {
+        this.keepAtMost = keepAtMost;
+        this.segment = allocate(firstBytes);
+    }
+
+    MemorySegment segment() {
+        return segment;
+    }
+
+    long address() {
+        return segment.address();
+    }
+
+    long capacity() {
+        return segment.byteSize();
+    }
+
+    /** Room for {@code bytes}; what was written before is lost when it grows. */
+    void ensure(long bytes) {
+        if (bytes > segment.byteSize()) {
+            segment = allocate(larger(bytes));
+        }
+    }
+
+    /** Room for {@code bytes}; the first {@code used} bytes stay. */
+    void ensure(long bytes, long used) {
+        if (bytes > segment.byteSize()) {
+            MemorySegment old = segment;
+            segment = allocate(larger(bytes));
+            MemorySegment.copy(old, 0, segment, 0, used);
+        }
+    }
+
+    /** Gives the memory of an unusually large call back. */
+    void trim() {
+        if (segment.byteSize() > keepAtMost) {
+            segment = allocate(keepAtMost);
+        }
+    }
+
+    private long larger(long bytes) {
+        return Math.max(bytes, segment.byteSize() * 2);
+    }
+
+    private static MemorySegment allocate(long bytes) {
+        return Arena.ofAuto().allocate(bytes, ALIGNMENT);
+    }
+}

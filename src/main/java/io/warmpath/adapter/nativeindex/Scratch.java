@@ -1,0 +1,104 @@
+package io.warmpath.adapter.nativeindex;
+
+import io.warmpath.prefix.PrefixSpace;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
+import java.nio.charset.StandardCharsets;
+
+/**
+ * One thread's off-heap buffers for calls of one index, and its mark that a call is running.
+ *
+ * <p>Used by one thread at a time; {@link #isBusy} by any.
+ */
+final class Scratch {
+    private static final long KEEP_BYTES = 1 << 20;
+    private static final long KEEP_TOKEN_BYTES = 4 << 20;
+    private static final int SMALL_OUT_BYTES = 64;
+    private static final VarHandle BUSY;
+
+    static {
+        try {
+            BUSY = MethodHandles.lookup().findVarHandle(Scratch.class, "busy", boolean.class);
+        } catch (ReflectiveOperationException e) {
+            throw new ExceptionInInitializerError(e);
+        }
+    }
+
+    /** Token ids of a query. */
+    final OffHeap tokens = new OffHeap(16 << 10, KEEP_TOKEN_BYTES);
+
+    /** Sequence hashes of a query. */
+    final OffHeap sequence = new OffHeap(1 << 10, KEEP_BYTES);
+
+    /** Hits of a query. */
+    final OffHeap hits = new OffHeap(64L * KvLayout.HIT_SIZE, KEEP_BYTES);
+
+    /** Packed events; made by the first batch, query threads need none. */
+    final OffHeap events = new OffHeap(8, KEEP_BYTES);
+
+    /** Results of fixed size: counts, seeds, statistics. */
+    final OffHeap out = new OffHeap(SMALL_OUT_BYTES, SMALL_OUT_BYTES);
+
+    private final OffHeap text = new OffHeap(64, KEEP_BYTES);
+
+    @SuppressWarnings("UnusedVariable") // through BUSY
+    private boolean busy;
+
+    /**
+     * Marks a call as running.
+     *
+     * <p>volatile: the mark must be visible before this thread reads whether the index is closed.
+     * Pairs with {@link #isBusy} in close(), which writes closed first and reads the mark second:
+     * one of the two sees the other.
+     */
+    void begin() {
+        BUSY.setVolatile(this, true);
+    }
+
+    /** release: pairs with the acquire in {@link #isBusy}; the call's effects come before it. */
+    void end() {
+        BUSY.setRelease(this, false);
+    }
+
+    boolean isBusy() {
+        return (boolean) BUSY.getVolatile(this);
+    }
+
+    /** Gives back what one large call needed. */
+    void trim() {
+        tokens.trim();
+        sequence.trim();
+        hits.trim();
+        events.trim();
+        text.trim();
+    }
+
+    int outInt(long offset) {
+        return out.segment().get(ValueLayout.JAVA_INT, offset);
+    }
+
+    long outLong(long offset) {
+        return out.segment().get(ValueLayout.JAVA_LONG, offset);
+    }
+
+    /** Hash seed of a space. */
+    long seed(PrefixSpace space) {
+        byte[] lora = space.lora().getBytes(StandardCharsets.UTF_8);
+        byte[] salt = space.salt().getBytes(StandardCharsets.UTF_8);
+        text.ensure((long) lora.length + salt.length);
+        MemorySegment.copy(lora, 0, text.segment(), ValueLayout.JAVA_BYTE, 0, lora.length);
+        MemorySegment.copy(
+                salt, 0, text.segment(), ValueLayout.JAVA_BYTE, lora.length, salt.length);
+        Status.check(
+                KvIndexLibrary.kvi_seed(
+                        text.address(),
+                        lora.length,
+                        text.address() + lora.length,
+                        salt.length,
+                        out.address()),
+                "kvi_seed");
+        return outLong(0);
+    }
+}

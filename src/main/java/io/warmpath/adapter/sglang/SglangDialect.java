@@ -1,0 +1,105 @@
+package io.warmpath.adapter.sglang;
+
+import com.fasterxml.jackson.core.JsonProcessingException;
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import io.warmpath.fleet.EngineDialect;
+import io.warmpath.fleet.EngineFacts;
+import io.warmpath.fleet.EngineHttp;
+import io.warmpath.fleet.EngineKind;
+import io.warmpath.fleet.EventEndpoint;
+import java.io.IOException;
+import java.net.URI;
+import java.util.List;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * SGLang's {@code GET /server_info}, with the {@code kv_events} descriptor of its event sockets.
+ *
+ * <p>Releases before the rename answer at {@code /get_server_info}; those before the descriptor
+ * tell page size and ranks only. Stateless.
+ */
+public final class SglangDialect implements EngineDialect {
+    private static final ObjectMapper JSON = new ObjectMapper();
+
+    @Override
+    public EngineKind kind() {
+        return EngineKind.SGLANG;
+    }
+
+    @Override
+    public Optional<EngineFacts> ask(URI worker, EngineHttp http) throws IOException {
+        EngineHttp.Answer answer = http.get(worker, "/server_info");
+        if (answer.status() == 404) {
+            answer = http.get(worker, "/get_server_info");
+        }
+        return answer.ok() ? read(worker, answer.body()) : Optional.empty();
+    }
+
+    static Optional<EngineFacts> read(URI worker, String body) throws IOException {
+        JsonNode info;
+        try {
+            info = JSON.readTree(body);
+        } catch (JsonProcessingException e) {
+            return Optional.empty(); // something else that answers every path
+        }
+        // vLLM has a debugging route of the same name, with other fields.
+        if (!info.has("kv_events") && !info.has("internal_states") && !info.has("page_size")) {
+            return Optional.empty();
+        }
+        JsonNode events = info.path("kv_events");
+        int pageSize = number(info, "page_size", 0);
+        int dpSize = number(info, "dp_size", 1);
+        String version = info.path("version").asText("");
+        if (!events.isObject()) {
+            return Optional.of(
+                    new EngineFacts(EngineKind.SGLANG, version, pageSize, dpSize, List.of()));
+        }
+        int blockSize = number(events, "block_size", pageSize);
+        int ranks = number(events, "dp_size", dpSize);
+        return Optional.of(
+                new EngineFacts(
+                        EngineKind.SGLANG,
+                        version,
+                        blockSize,
+                        ranks,
+                        endpoints(worker, events, ranks)));
+    }
+
+    private static List<EventEndpoint> endpoints(URI worker, JsonNode events, int ranks)
+            throws IOException {
+        if (!events.path("publisher").asText("").equals("zmq")) {
+            return List.of();
+        }
+        String base = endpoint(worker, events, "endpoint_port_base");
+        if (base == null) {
+            throw new IOException("/server_info announces kv_events without endpoint_port_base");
+        }
+        try {
+            return EventEndpoint.perRank(
+                    base,
+                    endpoint(worker, events, "replay_endpoint_port_base"),
+                    false,
+                    events.path("topic").asText(""),
+                    ranks);
+        } catch (IllegalArgumentException e) {
+            throw new IOException("/server_info: " + e.getMessage(), e);
+        }
+    }
+
+    private static @Nullable String endpoint(URI worker, JsonNode events, String portField) {
+        int port = number(events, portField, 0);
+        if (port == 0) {
+            return null;
+        }
+        String host = events.path("endpoint_host").asText("*");
+        return EventEndpoint.reachable("tcp://" + host + ":" + port, worker);
+    }
+
+    /** A positive integer, else {@code otherwise}. */
+    private static int number(JsonNode object, String field, int otherwise) {
+        int n = object.path(field).asInt(0);
+        return n > 0 ? n : otherwise;
+    }
+}

@@ -1,0 +1,83 @@
+package io.warmpath.adapter.vllm;
+
+import com.fasterxml.jackson.core.JsonProcessingException;
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import io.warmpath.fleet.EventEndpoint;
+import java.io.IOException;
+import java.net.URI;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Reads vLLM's {@code GET /kv_event_sources}.
+ *
+ * <p>Two shapes are known: an object from rank to publisher settings (0.32), and a list of entries
+ * with {@code data_parallel_rank}. The settings may be the same for every rank although rank r
+ * publishes on port + r, so equal endpoints are counted up and distinct ones taken as they are.
+ */
+final class KvEventSources {
+    private static final ObjectMapper JSON = new ObjectMapper();
+
+    private KvEventSources() {}
+
+    static List<EventEndpoint> read(URI worker, String body) throws IOException {
+        Map<Integer, JsonNode> byRank = new TreeMap<>();
+        try {
+            JsonNode root = JSON.readTree(body);
+            if (root.isObject()) {
+                for (Map.Entry<String, JsonNode> e : root.properties()) {
+                    byRank.put(Integer.parseUnsignedInt(e.getKey()), e.getValue());
+                }
+            } else if (root.isArray()) {
+                for (JsonNode e : root) {
+                    byRank.put(e.path("data_parallel_rank").asInt(byRank.size()), e);
+                }
+            }
+        } catch (JsonProcessingException | NumberFormatException e) {
+            throw new IOException("/kv_event_sources cannot be read: " + e.getMessage(), e);
+        }
+        long distinct = byRank.values().stream().map(e -> text(e, "endpoint")).distinct().count();
+        boolean sameForAll = byRank.size() > 1 && distinct == 1;
+        List<EventEndpoint> list = new ArrayList<>();
+        for (Map.Entry<Integer, JsonNode> e : byRank.entrySet()) {
+            EventEndpoint endpoint = endpoint(worker, e.getKey(), e.getValue(), sameForAll);
+            if (endpoint != null) {
+                list.add(endpoint);
+            }
+        }
+        return list;
+    }
+
+    private static @Nullable EventEndpoint endpoint(
+            URI worker, int rank, JsonNode source, boolean countUp) throws IOException {
+        String endpoint = text(source, "endpoint");
+        boolean off =
+                source.has("enable_kv_cache_events")
+                        && !source.path("enable_kv_cache_events").asBoolean();
+        if (endpoint == null || off || !source.path("publisher").asText("zmq").equals("zmq")) {
+            return null;
+        }
+        String replay = text(source, "replay_endpoint");
+        int by = countUp ? rank : 0;
+        try {
+            return new EventEndpoint(
+                    rank,
+                    EventEndpoint.offsetPort(EventEndpoint.reachable(endpoint, worker), by),
+                    false,
+                    replay == null
+                            ? null
+                            : EventEndpoint.offsetPort(EventEndpoint.reachable(replay, worker), by),
+                    source.path("topic").asText(""));
+        } catch (IllegalArgumentException e) {
+            throw new IOException("/kv_event_sources: " + e.getMessage(), e);
+        }
+    }
+
+    private static @Nullable String text(JsonNode object, String field) {
+        return object.hasNonNull(field) ? object.get(field).asText() : null;
+    }
+}

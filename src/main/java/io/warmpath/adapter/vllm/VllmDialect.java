@@ -1,0 +1,71 @@
+package io.warmpath.adapter.vllm;
+
+import com.fasterxml.jackson.core.JsonProcessingException;
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import io.warmpath.fleet.EngineDialect;
+import io.warmpath.fleet.EngineFacts;
+import io.warmpath.fleet.EngineHttp;
+import io.warmpath.fleet.EngineKind;
+import io.warmpath.fleet.EventEndpoint;
+import java.io.IOException;
+import java.net.URI;
+import java.util.List;
+import java.util.Optional;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+
+/**
+ * vLLM: {@code /version} tells that it is vLLM, {@code /kv_event_sources} its event sockets, and
+ * the gauge {@code vllm:cache_config_info} of {@code /metrics} its block size.
+ *
+ * <p>What a release does not offer stays unknown and comes from configuration. Stateless.
+ */
+public final class VllmDialect implements EngineDialect {
+    private static final ObjectMapper JSON = new ObjectMapper();
+
+    /** The gauge's value says nothing; what matters stands in its labels. */
+    private static final Pattern BLOCK_SIZE =
+            Pattern.compile(
+                    "^vllm:cache_config_info\\{(?:[^}]*,)?block_size=\"(\\d{1,6})\"",
+                    Pattern.MULTILINE);
+
+    @Override
+    public EngineKind kind() {
+        return EngineKind.VLLM;
+    }
+
+    @Override
+    public Optional<EngineFacts> ask(URI worker, EngineHttp http) throws IOException {
+        EngineHttp.Answer version = http.get(worker, "/version");
+        if (!version.ok()) {
+            return Optional.empty();
+        }
+        JsonNode said;
+        try {
+            said = JSON.readTree(version.body());
+        } catch (JsonProcessingException e) {
+            return Optional.empty(); // something else that answers every path
+        }
+        if (!said.path("version").isTextual()) {
+            return Optional.empty();
+        }
+        EngineHttp.Answer sources = http.get(worker, "/kv_event_sources");
+        List<EventEndpoint> events =
+                sources.ok() ? KvEventSources.read(worker, sources.body()) : List.of();
+        EngineHttp.Answer metrics = http.get(worker, "/metrics");
+        int dpSize = events.stream().mapToInt(e -> e.dpRank() + 1).max().orElse(0);
+        return Optional.of(
+                new EngineFacts(
+                        EngineKind.VLLM,
+                        said.path("version").asText(),
+                        metrics.ok() ? blockSize(metrics.body()) : 0,
+                        dpSize,
+                        events));
+    }
+
+    static int blockSize(String metrics) {
+        Matcher m = BLOCK_SIZE.matcher(metrics);
+        return m.find() ? Integer.parseInt(m.group(1)) : 0;
+    }
+}

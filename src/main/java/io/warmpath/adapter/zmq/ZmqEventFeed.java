@@ -1,0 +1,261 @@
+package io.warmpath.adapter.zmq;
+
+import io.warmpath.events.EventCounters;
+import io.warmpath.events.EventFeed;
+import io.warmpath.events.EventSource;
+import io.warmpath.prefix.PrefixIndex;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Queue;
+import java.util.concurrent.Callable;
+import java.util.concurrent.CancellationException;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.FutureTask;
+import java.util.function.LongSupplier;
+import org.jboss.logging.Logger;
+import org.zeromq.ZContext;
+import org.zeromq.ZMQ;
+import org.zeromq.ZMQException;
+
+/**
+ * Receives the events of many engines over ZeroMQ and applies them to the index.
+ *
+ * <p>{@link #subscribe}, {@link #close} and the subscriptions' methods: any thread; they wait for
+ * the feed's own thread, so never call them on an event loop. One platform thread owns every
+ * socket, since JeroMQ's are single-threaded, and does all decoding and applying; engines emit far
+ * less than it can take. Callers reach it through a queue that it looks at between polls: waking it
+ * through a socket would let an interrupted caller close the channel underneath.
+ */
+public final class ZmqEventFeed implements EventFeed {
+    /**
+     * @param replayTimeout silence of a replay socket after which the replay counts as failed
+     * @param auditInterval silence of a source after which its replay socket is asked whether
+     *     something was missed
+     * @param reconnectInitial first pause before a lost connection is tried again; doubles
+     * @param reconnectMax longest such pause
+     */
+    public record Settings(
+            Duration replayTimeout,
+            Duration auditInterval,
+            Duration reconnectInitial,
+            Duration reconnectMax) {
+        public static final Settings DEFAULT =
+                new Settings(
+                        Duration.ofSeconds(5),
+                        Duration.ofSeconds(30),
+                        Duration.ofMillis(100),
+                        Duration.ofSeconds(5));
+    }
+
+    private static final Logger LOG = Logger.getLogger(ZmqEventFeed.class);
+
+    /** How long a caller may wait for the thread to notice it. */
+    private static final int POLL_MILLIS = 10;
+
+    private final PrefixIndex index;
+    private final EventCounters counters;
+    private final Settings settings;
+    private final LongSupplier nanoTime;
+    private final Queue<FutureTask<?>> calls = new ConcurrentLinkedQueue<>();
+    private final CompletableFuture<Void> ended = new CompletableFuture<>();
+    private final Thread thread;
+    private volatile boolean stopping;
+
+    // Owned by the thread.
+    private final ZContext context = new ZContext(1);
+    private final List<ZmqSource> sources = new ArrayList<>();
+    private ZMQ.Poller poller;
+    private boolean stale;
+
+    public ZmqEventFeed(
+            PrefixIndex index, EventCounters counters, Settings settings, LongSupplier nanoTime) {
+        this.index = index;
+        this.counters = counters;
+        this.settings = settings;
+        this.nanoTime = nanoTime;
+        this.poller = context.createPoller(1);
+        this.thread = Thread.ofPlatform().name("warmpath-kv-events").daemon().unstarted(this::run);
+        thread.start();
+    }
+
+    public EventCounters counters() {
+        return counters;
+    }
+
+    /**
+     * @throws IllegalArgumentException when an endpoint cannot be used: a malformed address, or a
+     *     port to bind that is taken
+     */
+    @Override
+    public Subscription subscribe(EventSource source) {
+        try {
+            return new Handle(call(() -> open(source)));
+        } catch (CancellationException e) {
+            throw new IllegalStateException("the event feed is closed", e);
+        }
+    }
+
+    @Override
+    public void close() {
+        stopping = true;
+        ended.join();
+    }
+
+    private ZmqSource open(EventSource source) {
+        ZmqSource opened =
+                new ZmqSource(source, context, index, counters, settings, nanoTime, this::stale);
+        try {
+            opened.open();
+        } catch (ZMQException | IllegalArgumentException e) {
+            opened.close();
+            throw new IllegalArgumentException(
+                    "cannot listen to the KV events of "
+                            + source.worker()
+                            + " at "
+                            + source.endpoint()
+                            + (source.replayEndpoint() == null
+                                    ? ""
+                                    : " with replay at " + source.replayEndpoint())
+                            + ": "
+                            + e.getMessage()
+                            + "; check the event endpoints of this worker",
+                    e);
+        }
+        sources.add(opened);
+        stale = true;
+        return opened;
+    }
+
+    private boolean drop(ZmqSource source) {
+        sources.remove(source);
+        source.close();
+        stale = true;
+        return true;
+    }
+
+    private void stale() {
+        stale = true;
+    }
+
+    /** Runs on the feed's thread; waits for it even when interrupted, and keeps the interrupt. */
+    private <T> T call(Callable<T> work) {
+        FutureTask<T> task = new FutureTask<>(work);
+        calls.add(task);
+        if (ended.isDone()) {
+            // The thread may have left before it saw the call.
+            runCalls();
+        }
+        boolean interrupted = false;
+        try {
+            while (true) {
+                try {
+                    return task.get();
+                } catch (InterruptedException e) {
+                    interrupted = true;
+                } catch (ExecutionException e) {
+                    if (e.getCause() instanceof RuntimeException r) {
+                        throw r;
+                    }
+                    throw new IllegalStateException(e.getCause());
+                }
+            }
+        } finally {
+            if (interrupted) {
+                Thread.currentThread().interrupt();
+            }
+        }
+    }
+
+    private void run() {
+        try {
+            while (!stopping) {
+                runCalls();
+                rebuildPoller();
+                poller.poll(POLL_MILLIS);
+                for (ZmqSource source : List.copyOf(sources)) {
+                    pump(source);
+                }
+            }
+        } catch (RuntimeException | Error e) {
+            LOG.error("the KV event thread died; the prefix index gets no more events", e);
+            throw e;
+        } finally {
+            sources.forEach(ZmqSource::close);
+            sources.clear();
+            poller.close();
+            context.close();
+            ended.complete(null);
+            runCalls();
+        }
+    }
+
+    private void pump(ZmqSource source) {
+        try {
+            source.pump();
+        } catch (RuntimeException e) {
+            LOG.errorf(
+                    e,
+                    "the KV events of %s cannot be applied; it is routed without them from now on",
+                    source.source().worker());
+            drop(source);
+        }
+    }
+
+    private void runCalls() {
+        FutureTask<?> task = calls.poll();
+        while (task != null) {
+            if (ended.isDone()) {
+                task.cancel(false);
+            } else {
+                task.run();
+            }
+            task = calls.poll();
+        }
+    }
+
+    private void rebuildPoller() {
+        if (!stale) {
+            return;
+        }
+        stale = false;
+        poller.close();
+        poller = context.createPoller(Math.max(1, 2 * sources.size()));
+        for (ZmqSource source : sources) {
+            source.sockets().forEach(s -> poller.register(s, ZMQ.Poller.POLLIN));
+        }
+    }
+
+    /** What a subscriber holds. */
+    private final class Handle implements Subscription {
+        private final ZmqSource opened;
+
+        Handle(ZmqSource opened) {
+            this.opened = opened;
+        }
+
+        @Override
+        public EventSource source() {
+            return opened.source();
+        }
+
+        @Override
+        public boolean trusted() {
+            return opened.trusted();
+        }
+
+        @Override
+        public void close() {
+            if (!ended.isDone()) {
+                try {
+                    call(() -> drop(opened));
+                } catch (CancellationException e) {
+                    // The whole feed was closed meanwhile, and with it this source.
+                    LOG.debugf("feed closed before the source of %s", source().worker());
+                }
+            }
+        }
+    }
+}

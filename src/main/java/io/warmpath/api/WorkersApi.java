@@ -1,0 +1,194 @@
+package io.warmpath.api;
+
+import com.fasterxml.jackson.databind.ObjectMapper;
+import io.vertx.core.Handler;
+import io.vertx.core.buffer.Buffer;
+import io.vertx.core.http.HttpMethod;
+import io.vertx.core.http.HttpServerRequest;
+import io.vertx.core.http.HttpServerResponse;
+import io.vertx.ext.web.Router;
+import io.vertx.ext.web.RoutingContext;
+import io.warmpath.fault.GatewayError;
+import io.warmpath.fault.GatewayException;
+import io.warmpath.fleet.DuplicateWorkerException;
+import io.warmpath.fleet.FleetRegistry;
+import io.warmpath.fleet.Worker;
+import io.warmpath.fleet.WorkerSpec;
+import io.warmpath.fleet.WorkerStatus;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.Callable;
+import org.jboss.logging.Logger;
+
+/**
+ * Operators' view of the fleet: {@code GET /workers}, {@code POST /workers}, {@code GET} and {@code
+ * DELETE /workers/{name or id}}.
+ *
+ * <p>Routes run on the event loop; what locks the registry runs on Vert.x's workers.
+ */
+public final class WorkersApi {
+    /** How errors are answered; the one mapper of this package. */
+    @FunctionalInterface
+    public interface Errors {
+        void respond(HttpServerResponse response, GatewayError error, String requestId);
+    }
+
+    private static final Logger LOG = Logger.getLogger(WorkersApi.class);
+    private static final ObjectMapper JSON = new ObjectMapper();
+
+    /** Before the routes of the runtime, like all of ours. */
+    private static final int FIRST = -1000;
+
+    private static final int MAX_BODY_BYTES = 1 << 20;
+
+    private final FleetRegistry fleet;
+    private final AdminAccess access;
+    private final Errors errors;
+
+    public WorkersApi(FleetRegistry fleet, AdminAccess access, Errors errors) {
+        this.fleet = fleet;
+        this.access = access;
+        this.errors = errors;
+    }
+
+    public void mount(Router router) {
+        router.route("/workers").order(FIRST).handler(guarded(this::collection));
+        router.route("/workers/:worker").order(FIRST).handler(guarded(this::one));
+    }
+
+    private Handler<RoutingContext> guarded(Handler<RoutingContext> handler) {
+        return rc -> {
+            String refusal = access.refusal(rc.request()).orElse(null);
+            if (refusal == null) {
+                handler.handle(rc);
+            } else {
+                rc.request().resume(); // Quarkus hands requests over paused
+                fail(rc, new GatewayError.Forbidden(refusal));
+            }
+        };
+    }
+
+    private void collection(RoutingContext rc) {
+        HttpMethod method = rc.request().method();
+        if (method.equals(HttpMethod.GET)) {
+            rc.request().resume();
+            List<Object> workers =
+                    fleet.status().stream().map(s -> (Object) WorkerJson.of(s)).toList();
+            answer(rc, 200, Map.of("object", "list", "data", workers));
+        } else if (method.equals(HttpMethod.POST)) {
+            add(rc);
+        } else {
+            wrongMethod(rc, "GET, POST");
+        }
+    }
+
+    private void one(RoutingContext rc) {
+        HttpMethod method = rc.request().method();
+        String name = rc.pathParam("worker");
+        if (!method.equals(HttpMethod.GET) && !method.equals(HttpMethod.DELETE)) {
+            wrongMethod(rc, "GET, DELETE");
+            return;
+        }
+        rc.request().resume();
+        WorkerStatus status = fleet.find(name).orElse(null);
+        if (status == null) {
+            fail(rc, new GatewayError.NoSuchRoute(method.name(), rc.normalizedPath()));
+        } else if (method.equals(HttpMethod.GET)) {
+            answer(rc, 200, WorkerJson.of(status));
+        } else {
+            blocking(
+                    rc,
+                    () -> {
+                        fleet.drain(status.worker().id());
+                        return status.worker();
+                    });
+        }
+    }
+
+    private void add(RoutingContext rc) {
+        HttpServerRequest request = rc.request();
+        String type = request.getHeader("content-type");
+        if (type == null || !type.startsWith("application/json")) {
+            request.resume();
+            fail(rc, new GatewayError.BadRequest("", "Send the worker as application/json."));
+            return;
+        }
+        Buffer body = Buffer.buffer();
+        request.handler(
+                chunk -> {
+                    if (body.length() <= MAX_BODY_BYTES) {
+                        body.appendBuffer(chunk);
+                    }
+                });
+        request.exceptionHandler(e -> LOG.debugf(e, "POST /workers broke off"));
+        request.endHandler(
+                end -> {
+                    if (body.length() > MAX_BODY_BYTES) {
+                        fail(rc, new GatewayError.BodyTooLarge(MAX_BODY_BYTES));
+                    } else {
+                        blocking(rc, () -> fleet.add(spec(body)));
+                    }
+                });
+        request.resume();
+    }
+
+    private static WorkerSpec spec(Buffer body) {
+        try {
+            return WorkerJson.spec(body.getBytes());
+        } catch (IllegalArgumentException e) {
+            throw new GatewayException(
+                    new GatewayError.BadRequest("", String.valueOf(e.getMessage())));
+        }
+    }
+
+    /** Changes the fleet off the event loop, then answers 202 with the worker as it is by then. */
+    private void blocking(RoutingContext rc, Callable<Worker> change) {
+        rc.vertx()
+                .executeBlocking(change, false)
+                .onSuccess(
+                        worker ->
+                                fleet.find(worker.name())
+                                        .ifPresentOrElse(
+                                                s -> answer(rc, 202, WorkerJson.of(s)),
+                                                () -> answer(rc, 202, Map.of())))
+                .onFailure(failure -> fail(rc, explained(rc, failure)));
+    }
+
+    private static GatewayError explained(RoutingContext rc, Throwable failure) {
+        return switch (failure) {
+            case GatewayException e -> e.error();
+            case DuplicateWorkerException e ->
+                    new GatewayError.BadRequest("url", String.valueOf(e.getMessage()));
+            default -> {
+                LOG.errorf(failure, "Request %s failed", requestId(rc));
+                yield new GatewayError.Internal(requestId(rc));
+            }
+        };
+    }
+
+    private void wrongMethod(RoutingContext rc, String allowed) {
+        rc.request().resume();
+        fail(
+                rc,
+                new GatewayError.MethodNotAllowed(
+                        rc.request().method().name(), rc.normalizedPath(), allowed));
+    }
+
+    private void fail(RoutingContext rc, GatewayError error) {
+        errors.respond(rc.response(), error, requestId(rc));
+    }
+
+    private static String requestId(RoutingContext rc) {
+        String given = rc.request().getHeader("x-request-id");
+        return given == null || given.length() > 128 ? "admin" : given;
+    }
+
+    private static void answer(RoutingContext rc, int status, Object body) {
+        HttpServerResponse response = rc.response();
+        if (response.ended() || response.closed()) {
+            return; // the operator has gone
+        }
+        response.setStatusCode(status).putHeader("content-type", "application/json");
+        response.end(Buffer.buffer(JSON.valueToTree(body).toString()));
+    }
+}

@@ -1,0 +1,146 @@
+package io.warmpath.config;
+
+import io.smallrye.config.ConfigValue;
+import io.smallrye.config.SmallRyeConfig;
+import java.util.ArrayList;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Objects;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import org.eclipse.microprofile.config.spi.ConfigSource;
+import org.jspecify.annotations.Nullable;
+
+/** Finds unknown keys and values out of range before anything starts. Stateless. */
+public final class ConfigCheck {
+    private ConfigCheck() {}
+
+    /** One sentence per problem, none when the configuration is sound. */
+    public static List<String> problems(SettingCatalog catalog, SmallRyeConfig config) {
+        List<String> problems = new ArrayList<>();
+        for (String property : names(catalog, config)) {
+            SettingKey key = catalog.find(property).orElse(null);
+            if (key == null) {
+                problems.add(unknown(catalog, config, property));
+                continue;
+            }
+            ConfigValue value = config.getConfigValue(property);
+            String text = value.getValue();
+            // An empty value unsets a key, by the rule of MicroProfile Config.
+            String problem = text == null || text.isEmpty() ? null : key.problem(text);
+            if (problem != null) {
+                problems.add(
+                        property
+                                + (key.setting().secret() ? "" : " = " + text)
+                                + " (from "
+                                + origin(config, value)
+                                + ") "
+                                + problem
+                                + ".");
+            }
+        }
+        problems.addAll(missing(catalog, config));
+        for (ConfigSource source : config.getConfigSources()) {
+            if (source.getOrdinal() == WarmpathSources.FILE_ORDINAL) {
+                problems.addAll(strangers(source));
+            }
+        }
+        return problems;
+    }
+
+    /** Keys that every entry of their list must have. */
+    private static List<String> missing(SettingCatalog catalog, SmallRyeConfig config) {
+        Set<String> names = names(catalog, config);
+        Set<String> missing = new TreeSet<>();
+        for (SettingKey key : catalog.keys()) {
+            int star = key.name().indexOf("[*]");
+            if (!key.required() || star < 0) {
+                continue;
+            }
+            Pattern entry =
+                    Pattern.compile(Pattern.quote(key.name().substring(0, star)) + "\\[\\d+]");
+            for (String name : names) {
+                Matcher m = entry.matcher(name);
+                String wanted = m.lookingAt() ? m.group() + key.name().substring(star + 3) : name;
+                if (!names.contains(wanted)) {
+                    missing.add(wanted + " is missing.");
+                }
+            }
+        }
+        return List.copyOf(missing);
+    }
+
+    /** Keys of the file that nobody reads. */
+    private static List<String> strangers(ConfigSource file) {
+        List<String> problems = new ArrayList<>();
+        for (String name : new TreeSet<>(file.getPropertyNames())) {
+            if (name.startsWith("\"" + SettingCatalog.PREFIX + ".")) {
+                // YAML takes a key with dots as one name, so it would set nothing.
+                problems.add(
+                        name.replace("\"", "")
+                                + " (from "
+                                + file.getName()
+                                + ") must be written nested, one level per line.");
+            } else if (!name.startsWith(SettingCatalog.PREFIX + ".")
+                    && !name.startsWith("quarkus.")) {
+                problems.add(
+                        name
+                                + " (from "
+                                + file.getName()
+                                + ") is not a known key; all keys lie under warmpath.");
+            }
+        }
+        return problems;
+    }
+
+    /** Plain keys, which the environment may set without listing them, and all that files name. */
+    private static Set<String> names(SettingCatalog catalog, SmallRyeConfig config) {
+        Set<String> names = new LinkedHashSet<>();
+        catalog.keys().stream()
+                .filter(SettingKey::isPlain)
+                .map(SettingKey::name)
+                .forEach(names::add);
+        for (String name : config.getPropertyNames()) {
+            if (name.startsWith(SettingCatalog.PREFIX + ".")) {
+                names.add(name);
+            }
+        }
+        return names;
+    }
+
+    private static String unknown(SettingCatalog catalog, SmallRyeConfig config, String property) {
+        List<String> known = catalog.keys().stream().map(SettingKey::name).toList();
+        String hint =
+                Nearest.to(property.replaceAll("\\[\\d+]", "[*]"), known)
+                        .map(k -> " Did you mean " + k + "?")
+                        .orElse("");
+        return property
+                + " (from "
+                + origin(config, config.getConfigValue(property))
+                + ") is not a known key."
+                + hint;
+    }
+
+    private static String origin(SmallRyeConfig config, ConfigValue value) {
+        String source = Objects.requireNonNullElse(value.getConfigSourceName(), "defaults");
+        String alias = alias(config, value.getName());
+        if (source.equals("environment aliases") && alias != null) {
+            return "the environment, " + alias;
+        }
+        if (source.startsWith("SysProp")) {
+            return "the command line";
+        }
+        return source.startsWith("Env") ? "the environment" : source;
+    }
+
+    private static @Nullable String alias(SmallRyeConfig config, String property) {
+        for (ConfigSource s : config.getConfigSources()) {
+            if (s instanceof EnvironmentAliases aliases) {
+                return aliases.origin(property);
+            }
+        }
+        return null;
+    }
+}

@@ -1,0 +1,9 @@
+package io.warmpath.config;
+
+/** How a worker is chosen, as configured. */
+public enum RoutingMode {
+    KV,
+    RANDOM,
+    ROUND_ROBIN,
+    DIRECT
+}

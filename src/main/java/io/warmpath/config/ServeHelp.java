@@ -1,0 +1,77 @@
+package io.warmpath.config;
+
+import java.util.ArrayList;
+import java.util.List;
+
+/** Text of {@code serve --help}, made from the catalogue. Stateless. */
+public final class ServeHelp {
+    private static final int WIDTH = 96;
+    private static final String INDENT = "      ";
+
+    private ServeHelp() {}
+
+    public static String text(SettingCatalog catalog) {
+        StringBuilder out = new StringBuilder();
+        out.append(
+                """
+                usage: warmpath serve [FLAG...]
+
+                Starts the gateway. A setting comes from its flag, else from the environment, else from
+                the file of --config, else it has the default shown here. Every key has an environment
+                name: warmpath.http.port is WARMPATH_HTTP_PORT.
+
+                Flags:
+                """);
+        catalog.keys().stream()
+                .filter(k -> k.setting().flags().length > 0)
+                .forEach(k -> entry(out, flags(k), k));
+        out.append("\nFurther keys (file or environment):\n");
+        catalog.keys().stream()
+                .filter(k -> k.setting().flags().length == 0)
+                .forEach(k -> entry(out, k.name(), k));
+        return out.toString();
+    }
+
+    private static void entry(StringBuilder out, String head, SettingKey key) {
+        out.append("  ").append(head).append('\n');
+        List<String> facts = new ArrayList<>();
+        if (key.setting().flags().length > 0) {
+            facts.add("key " + key.name());
+        }
+        if (!key.unit().isEmpty()) {
+            facts.add("unit " + key.unit());
+        }
+        facts.add(key.defaultValue() == null ? "no default" : "default " + key.defaultValue());
+        if (key.setting().env().length > 0) {
+            facts.add("env " + String.join(", ", environment(key)));
+        }
+        wrap(out, key.setting().doc());
+        wrap(out, "[" + String.join("; ", facts) + "]");
+    }
+
+    private static String flags(SettingKey key) {
+        List<String> flags = new ArrayList<>(List.of(key.setting().flags()));
+        flags.addAll(List.of(key.setting().offFlags()));
+        return String.join(", ", flags);
+    }
+
+    /** Alias names without their units. */
+    static List<String> environment(SettingKey key) {
+        return List.of(key.setting().env()).stream().map(e -> e.replaceAll(":.*", "")).toList();
+    }
+
+    private static void wrap(StringBuilder out, String text) {
+        StringBuilder line = new StringBuilder(INDENT);
+        for (String word : text.split(" ", -1)) {
+            if (line.length() + word.length() + 1 > WIDTH && line.length() > INDENT.length()) {
+                out.append(line).append('\n');
+                line.setLength(INDENT.length());
+            }
+            if (line.length() > INDENT.length()) {
+                line.append(' ');
+            }
+            line.append(word);
+        }
+        out.append(line).append('\n');
+    }
+}

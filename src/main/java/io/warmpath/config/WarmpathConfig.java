@@ -1,0 +1,470 @@
+package io.warmpath.config;
+
+import io.smallrye.config.ConfigMapping;
+import io.smallrye.config.WithConverter;
+import io.smallrye.config.WithDefault;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+
+/**
+ * Every key under {@code warmpath}. Sources, strongest first: command line, {@code WARMPATH_...}
+ * environment, other environment names, the file of {@code --config}, the defaults here.
+ *
+ * <p>Immutable once read; any thread.
+ */
+@ConfigMapping(prefix = "warmpath")
+public interface WarmpathConfig {
+
+    @Setting(
+            doc = "YAML file with settings, the workers for example.",
+            unit = "path",
+            flags = "--config")
+    Optional<String> configFile();
+
+    @WithDefault("INFO")
+    @Setting(doc = "What is logged: ERROR, WARN, INFO, DEBUG or TRACE.", flags = "--log-level")
+    LogLevel logLevel();
+
+    Http http();
+
+    Router router();
+
+    Index index();
+
+    Upstream upstream();
+
+    Tokens tokens();
+
+    Events events();
+
+    Fleet fleet();
+
+    Admin admin();
+
+    Explain explain();
+
+    @Setting(
+            doc =
+                    "Base URLs of engines, besides `warmpath.workers`; everything else is asked of"
+                            + " them. On the command line `--worker` may be repeated.",
+            unit = "URL,URL,...",
+            flags = {"--worker", "--workers"})
+    Optional<List<String>> workerUrls();
+
+    /** Engines known at start, with what they do not tell themselves. */
+    List<WorkerEntry> workers();
+
+    /** What is logged. */
+    enum LogLevel {
+        ERROR,
+        WARN,
+        INFO,
+        DEBUG,
+        TRACE
+    }
+
+    /** The side that clients see. */
+    interface Http {
+        @WithDefault("0.0.0.0")
+        @Setting(
+                doc = "Address to listen on.",
+                unit = "address",
+                flags = {"--http-host"},
+                env = {"DYN_HTTP_HOST"})
+        String host();
+
+        @WithDefault("8000")
+        @Setting(
+                doc = "Port to listen on; 0 takes a free one.",
+                unit = "port",
+                flags = {"--http-port"},
+                env = {"DYN_HTTP_PORT"},
+                min = 0,
+                max = 65535)
+        int port();
+
+        @WithDefault("64M")
+        @WithConverter(ByteSize.Reader.class)
+        @Setting(
+                doc = "Largest request body accepted; larger ones get 413.",
+                flags = {"--http-max-body-size"},
+                env = {"DYN_HTTP_BODY_LIMIT_MB:M"},
+                minSize = "1K",
+                maxSize = "1G")
+        ByteSize maxBodySize();
+
+        @WithDefault("0")
+        @Setting(
+                doc = "Event loop threads; 0: one per core.",
+                unit = "threads",
+                min = 0,
+                max = 1024)
+        int eventLoops();
+
+        @WithDefault("1s")
+        @WithConverter(TimeSpan.class)
+        @Setting(doc = "What clients are told to wait when no worker is there.", maxTime = "1h")
+        Duration retryAfter();
+
+        @WithDefault("4096")
+        @Setting(
+                doc = "Connections that may wait to be accepted.",
+                unit = "connections",
+                env = {"DYN_HTTP_LISTEN_BACKLOG"},
+                min = 1,
+                max = 65535)
+        int acceptBacklog();
+
+        @WithDefault("30s")
+        @WithConverter(TimeSpan.class)
+        @Setting(
+                doc = "How long running answers may take to end after a signal to stop.",
+                flags = {"--shutdown-grace"},
+                maxTime = "1h")
+        Duration shutdownGrace();
+    }
+
+    /** How a worker is chosen. */
+    interface Router {
+        @WithDefault("kv")
+        @Setting(
+                doc =
+                        "How a worker is chosen: by cached prefix and load (kv), random,"
+                                + " round-robin, or by the client alone (direct).",
+                flags = {"--router-mode"},
+                env = {"DYN_ROUTER_MODE"})
+        RoutingMode mode();
+
+        @WithDefault("1.0")
+        @Setting(
+                doc =
+                        "Weight of the blocks to prefill against the blocks in decode. Higher"
+                                + " favours time to first token, 0 ignores prefix caches.",
+                flags = {"--kv-overlap-score-weight", "--router-kv-overlap-score-weight"},
+                env = {"DYN_ROUTER_KV_OVERLAP_SCORE_WEIGHT", "DYN_OVERLAP_SCORE_WEIGHT"},
+                min = 0,
+                max = 1e6)
+        double overlapScoreWeight();
+
+        @WithDefault("0.0")
+        @Setting(
+                doc =
+                        "Randomness of the choice: temperature of a softmax over the costs; 0 takes"
+                                + " the lowest cost.",
+                flags = {"--router-temperature"},
+                env = {"DYN_ROUTER_TEMPERATURE"},
+                min = 0,
+                max = 1e6)
+        double temperature();
+
+        @WithDefault("0.75")
+        @Setting(
+                doc = "Worth of a block in host memory, as a part of one on the GPU.",
+                flags = {"--router-host-cache-hit-weight"},
+                env = {"DYN_ROUTER_HOST_CACHE_HIT_WEIGHT"},
+                min = 0,
+                max = 1)
+        double hostCacheHitWeight();
+
+        @WithDefault("0.25")
+        @Setting(
+                doc = "Worth of a block on disk or in a shared pool, as a part of one on the GPU.",
+                flags = {"--router-disk-cache-hit-weight"},
+                env = {"DYN_ROUTER_DISK_CACHE_HIT_WEIGHT"},
+                min = 0,
+                max = 1)
+        double diskCacheHitWeight();
+
+        @WithDefault("true")
+        @Setting(
+                doc =
+                        "Follow the engines' KV events. Off: no subscriptions, the index stays"
+                                + " empty, and requests are routed by load alone.",
+                flags = {"--router-kv-events", "--kv-events"},
+                offFlags = {"--no-router-kv-events", "--no-kv-events"},
+                env = {"DYN_ROUTER_USE_KV_EVENTS"})
+        boolean useKvEvents();
+
+        @WithDefault("1h")
+        @WithConverter(TimeSpan.class)
+        @Setting(
+                doc = "A request that is still booked after this no longer counts as load.",
+                env = {"DYN_ROUTER_ACTIVE_REQUEST_EXPIRY_SECS"},
+                minTime = "1s",
+                maxTime = "30d")
+        Duration activeRequestExpiry();
+    }
+
+    /** The prefix index. */
+    interface Index {
+        @WithDefault("native")
+        @Setting(
+                doc =
+                        "native: the C++ library; java: the literal reference, slow, for debugging."
+                                + " There is no silent fallback.",
+                flags = {"--index-implementation"})
+        IndexImplementation implementation();
+
+        @Setting(
+                doc = "Folder with the native library; empty: the one packed into the jar.",
+                unit = "path")
+        Optional<String> nativePath();
+    }
+
+    /** The side that engines see. */
+    interface Upstream {
+        @WithDefault("2s")
+        @WithConverter(TimeSpan.class)
+        @Setting(
+                doc = "How long connecting to an engine may take.",
+                minTime = "1ms",
+                maxTime = "1m")
+        Duration connectTimeout();
+
+        @WithDefault("10m")
+        @WithConverter(TimeSpan.class)
+        @Setting(
+                doc =
+                        "How long an engine may take from the request to the first byte of its"
+                                + " answer: queueing and prefill.",
+                minTime = "10ms",
+                maxTime = "1d")
+        Duration firstByteTimeout();
+
+        @WithDefault("2m")
+        @WithConverter(TimeSpan.class)
+        @Setting(
+                doc = "Longest silence in the middle of an answer.",
+                minTime = "10ms",
+                maxTime = "1d")
+        Duration idleTimeout();
+
+        @WithDefault("4s")
+        @WithConverter(TimeSpan.class)
+        @Setting(
+                doc =
+                        "How long an unused connection to an engine is kept. Must be below the"
+                                + " engine's own limit, which is 5 s for vLLM and SGLang.",
+                minTime = "1ms",
+                maxTime = "1h")
+        Duration keepAliveTimeout();
+
+        @WithDefault("16384")
+        @Setting(
+                doc = "Connections to one worker per event loop; further requests wait for one.",
+                unit = "connections",
+                min = 1,
+                max = 1e6)
+        int maxConnectionsPerWorker();
+    }
+
+    /** Prompt to token ids. */
+    interface Tokens {
+        @Setting(
+                doc =
+                        "tokenizer.json per model name; `--tokenizer MODEL=FILE` may be repeated, a"
+                                + " bare `--tokenizer FILE` serves every other model.",
+                unit = "path",
+                flags = {"--tokenizer"})
+        Map<String, String> tokenizers();
+
+        @Setting(doc = "tokenizer.json of models without an entry of their own.", unit = "path")
+        Optional<String> defaultTokenizer();
+
+        @WithDefault("0")
+        @Setting(
+                doc = "Threads that tokenise; 0: one per two cores, at least one.",
+                unit = "threads",
+                min = 0,
+                max = 1024)
+        int threads();
+
+        @WithDefault("256")
+        @Setting(
+                doc = "Prompts that may wait to be tokenised; further ones are routed by load.",
+                unit = "prompts",
+                min = 1,
+                max = 1e6)
+        int queueSize();
+
+        @WithDefault("2s")
+        @WithConverter(TimeSpan.class)
+        @Setting(
+                doc = "A prompt that takes longer to tokenise is routed by load alone.",
+                minTime = "1ms",
+                maxTime = "1h")
+        Duration deadline();
+    }
+
+    /** The engines' KV events. */
+    interface Events {
+        @WithDefault("100ms")
+        @WithConverter(TimeSpan.class)
+        @Setting(
+                doc = "First pause before connecting to an event source again; doubles.",
+                minTime = "1ms",
+                maxTime = "1m")
+        Duration reconnectMinDelay();
+
+        @WithDefault("5s")
+        @WithConverter(TimeSpan.class)
+        @Setting(
+                doc = "Longest pause before connecting to an event source again.",
+                minTime = "1ms",
+                maxTime = "10m")
+        Duration reconnectMaxDelay();
+
+        @WithDefault("30s")
+        @WithConverter(TimeSpan.class)
+        @Setting(
+                doc = "Silence of an event source after which it is asked for missed events.",
+                minTime = "100ms",
+                maxTime = "1d")
+        Duration auditInterval();
+
+        @WithDefault("5s")
+        @WithConverter(TimeSpan.class)
+        @Setting(
+                doc = "How long missed events are waited for when an engine replays them.",
+                minTime = "10ms",
+                maxTime = "5m")
+        Duration replayTimeout();
+    }
+
+    /** Workers in general. */
+    interface Fleet {
+        @WithDefault("16")
+        @Setting(
+                doc = "Tokens per KV block of engines that neither tell it nor have it configured.",
+                unit = "tokens",
+                flags = {"--kv-cache-block-size"},
+                env = {"DYN_KV_CACHE_BLOCK_SIZE"},
+                min = 1,
+                max = 65536)
+        int defaultBlockSize();
+
+        @WithDefault("/health")
+        @Setting(doc = "Path that tells whether an engine is well.", unit = "path")
+        String healthPath();
+
+        @WithDefault("2s")
+        @WithConverter(TimeSpan.class)
+        @Setting(doc = "Time between health checks.", minTime = "10ms", maxTime = "10m")
+        Duration healthInterval();
+
+        @WithDefault("1s")
+        @WithConverter(TimeSpan.class)
+        @Setting(
+                doc = "How long a health check, or a question to an engine, may take.",
+                minTime = "10ms",
+                maxTime = "1m")
+        Duration healthTimeout();
+
+        @WithDefault("2")
+        @Setting(
+                doc =
+                        "Failed checks in a row that make a worker unhealthy. A refused connection"
+                                + " does so at once.",
+                unit = "checks",
+                min = 1,
+                max = 100)
+        int failuresToUnhealthy();
+
+        @WithDefault("500ms")
+        @WithConverter(TimeSpan.class)
+        @Setting(
+                doc = "Time between health checks of an unhealthy worker.",
+                minTime = "10ms",
+                maxTime = "10m")
+        Duration unhealthyInterval();
+
+        @WithDefault("60s")
+        @WithConverter(TimeSpan.class)
+        @Setting(
+                doc = "How long a worker that is being removed may take to finish its requests.",
+                maxTime = "1d")
+        Duration drainTimeout();
+    }
+
+    /** Operators' endpoints. */
+    interface Admin {
+        @Setting(
+                doc =
+                        "Bearer token of the admin endpoints (/workers). Without one they answer"
+                                + " only to the machine itself.",
+                secret = true)
+        Optional<String> token();
+
+        @Setting(
+                doc = "File that holds the admin token, in place of `warmpath.admin.token`.",
+                unit = "path",
+                flags = {"--admin-token-file"})
+        Optional<String> tokenFile();
+    }
+
+    /** Telling why a worker was chosen. */
+    interface Explain {
+        @WithDefault("on-request")
+        @Setting(
+                doc =
+                        "When answer headers tell the chosen worker and why: off, on-request (when"
+                                + " the request has `x-warmpath-explain: 1`) or always.",
+                flags = {"--explain"})
+        ExplainHeaders headers();
+    }
+
+    /** One engine. */
+    interface WorkerEntry {
+        @Setting(doc = "Base URL of the engine's HTTP API.", unit = "URL")
+        String url();
+
+        @Setting(doc = "Name in logs, headers and metrics; default w0, w1, ...", unit = "name")
+        Optional<String> name();
+
+        @Setting(
+                doc = "Identity in APIs; default: XXH64 of the URL.",
+                unit = "whole number below 2^64")
+        Optional<String> id();
+
+        @Setting(doc = "sglang, vllm or openai; default: asked of the engine.")
+        Optional<EngineType> kind();
+
+        @Setting(doc = "Model names; default: asked of the engine.", unit = "name,name,...")
+        Optional<List<String>> models();
+
+        @WithDefault("0")
+        @Setting(
+                doc = "Tokens per KV block; 0: asked of the engine.",
+                unit = "tokens",
+                min = 0,
+                max = 65536)
+        int blockSize();
+
+        @WithDefault("0")
+        @Setting(
+                doc = "Data-parallel ranks; 0: asked of the engine, else 1.",
+                unit = "ranks",
+                min = 0,
+                max = 1024)
+        int dpSize();
+
+        @Setting(
+                doc = "ZeroMQ endpoint of rank 0's KV events; rank r is at port + r.",
+                unit = "tcp://host:port")
+        Optional<String> eventsEndpoint();
+
+        @Setting(
+                doc = "ZeroMQ endpoint of rank 0 that replays missed events.",
+                unit = "tcp://host:port")
+        Optional<String> replayEndpoint();
+
+        @WithDefault("false")
+        @Setting(doc = "The gateway binds the events endpoint and the engine connects to it.")
+        boolean eventsBind();
+
+        @Setting(doc = "Event topic to subscribe to; empty: all.")
+        Optional<String> topic();
+    }
+}

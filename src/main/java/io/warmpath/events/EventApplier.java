@@ -1,0 +1,226 @@
+package io.warmpath.events;
+
+import io.warmpath.prefix.PrefixEvent;
+import io.warmpath.prefix.PrefixIndex;
+import io.warmpath.prefix.PrefixSpace;
+import io.warmpath.prefix.Tier;
+import io.warmpath.prefix.WorkerSlot;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeSet;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Brings one source's batches into the index: filters, picks the slot, names the space. One thread.
+ *
+ * <p>Only what token ids identify exactly is stored; anything else is dropped and counted. Too
+ * little in the index costs a cold prefill, too much would send a request to the wrong worker.
+ */
+public final class EventApplier {
+    /** Largest block size the index takes. */
+    private static final int MAX_BLOCK_SIZE = 65_536;
+
+    private final EventSource source;
+    private final PrefixIndex index;
+    private final EventCounters counters;
+    private final Map<WorkerSlot, SlotView> views = new HashMap<>();
+
+    /** What must be remembered of one slot to understand its later events. */
+    private static final class SlotView {
+        final SpaceMemory spaces = new SpaceMemory();
+
+        /**
+         * Layer groups that do not decide the prefix: removals name the group, never its kind, and
+         * the groups share block hashes.
+         */
+        final TreeSet<Integer> sideGroups = new TreeSet<>();
+    }
+
+    public EventApplier(EventSource source, PrefixIndex index, EventCounters counters) {
+        if (source.slots().isEmpty()) {
+            throw new IllegalArgumentException("event source " + source.worker() + " has no slot");
+        }
+        this.source = source;
+        this.index = index;
+        this.counters = counters;
+    }
+
+    /** Applies one batch; true when it made the view of its rank complete (a clear came by). */
+    public boolean apply(KvBatch batch) {
+        counters.batches.increment();
+        counters.badEvents.add(batch.badEvents());
+        counters.unknownFields.add(batch.unknownFields());
+        WorkerSlot slot = slot(batch.rank());
+        if (slot == null) {
+            batch.events().forEach(e -> counters.drop(DropReason.UNKNOWN_RANK));
+            return false;
+        }
+        SlotView view = views.computeIfAbsent(slot, s -> new SlotView());
+        boolean cleared = false;
+        List<PrefixEvent> out = new ArrayList<>(batch.events().size());
+        for (KvEvent event : batch.events()) {
+            PrefixEvent e =
+                    switch (event) {
+                        case KvEvent.Stored s -> stored(slot, view, s);
+                        case KvEvent.Removed r -> removed(slot, view, r);
+                        case KvEvent.Cleared c -> cleared(slot, view);
+                        case KvEvent.Unknown u -> {
+                            counters.unknownTags.increment();
+                            yield null;
+                        }
+                    };
+            if (e != null) {
+                out.add(e);
+                cleared |= e instanceof PrefixEvent.Cleared;
+            }
+        }
+        if (!out.isEmpty()) {
+            counters.result(index.apply(out));
+        }
+        return cleared;
+    }
+
+    /** Forgets everything this source has told: its history can no longer be relied on. */
+    public void forget() {
+        List<PrefixEvent> out = new ArrayList<>();
+        views.forEach(
+                (slot, view) -> {
+                    view.spaces.clear();
+                    out.add(new PrefixEvent.Cleared(slot));
+                });
+        if (!out.isEmpty()) {
+            counters.result(index.apply(out));
+        }
+    }
+
+    /** A worker with one rank has one slot, whatever rank its engine believes to be. */
+    private @Nullable WorkerSlot slot(int rank) {
+        List<WorkerSlot> slots = source.slots();
+        if (slots.size() == 1) {
+            return slots.getFirst();
+        }
+        int r = rank == KvBatch.NO_RANK ? source.dpRank() : rank;
+        return r >= 0 && r < slots.size() ? slots.get(r) : null;
+    }
+
+    private @Nullable PrefixEvent stored(WorkerSlot slot, SlotView view, KvEvent.Stored e) {
+        if (!Media.decidesPrefix(e.scope().specKind())) {
+            if (e.scope().group() != KvEvent.Scope.NO_GROUP) {
+                view.sideGroups.add(e.scope().group());
+            }
+            return drop(DropReason.SPEC_KIND);
+        }
+        Tier tier = Media.tier(e.medium());
+        DropReason reason = refusal(e, tier);
+        if (reason != null || tier == null) {
+            return drop(reason == null ? DropReason.UNKNOWN_MEDIUM : reason);
+        }
+        long[] hashes = e.hashes();
+        int[] tokens = e.tokens();
+        if (e.plainBlocks() < hashes.length) {
+            counters.drop(DropReason.MULTIMODAL);
+            hashes = Arrays.copyOf(hashes, e.plainBlocks());
+            tokens = Arrays.copyOf(tokens, e.plainBlocks() * e.blockSize());
+            if (hashes.length == 0) {
+                return null;
+            }
+        }
+        PrefixSpace space = view.spaces.resolve(e);
+        view.spaces.stored(hashes, tier, space);
+        counters.stored.increment();
+        counters.storedBlocks.add(hashes.length);
+        // llm-d's simulator writes 0 for "no parent"; no engine hash is 0 but by a chance of 2^-64.
+        boolean hasParent = e.hasParent() && e.parent() != 0;
+        return new PrefixEvent.Stored(
+                slot, tier, hasParent, e.parent(), hashes, tokens, e.blockSize(), space);
+    }
+
+    private @Nullable DropReason refusal(KvEvent.Stored e, @Nullable Tier tier) {
+        int n = e.hashes().length;
+        if (isElsewhere(e.scope())) {
+            return DropReason.REMOTE;
+        }
+        if (tier == null) {
+            return DropReason.UNKNOWN_MEDIUM;
+        }
+        if (n == 0) {
+            return DropReason.EMPTY;
+        }
+        if (e.bigram()) {
+            return DropReason.BIGRAM;
+        }
+        if (e.unnamedLora()) {
+            return DropReason.UNNAMED_LORA;
+        }
+        if (e.tokens().length == 0) {
+            return DropReason.NO_TOKENS;
+        }
+        if (e.blockSize() < 1
+                || e.blockSize() > MAX_BLOCK_SIZE
+                || (source.blockSize() > 0 && e.blockSize() != source.blockSize())) {
+            return n == 1 && e.blockSize() < source.blockSize()
+                    ? DropReason.SHORT_PAGE
+                    : DropReason.BLOCK_SIZE;
+        }
+        if (e.tokens().length != (long) n * e.blockSize()) {
+            return DropReason.TOKEN_COUNT;
+        }
+        return repeats(e);
+    }
+
+    private static @Nullable DropReason repeats(KvEvent.Stored e) {
+        if (e.hashes().length == 1) {
+            return e.hasParent() && e.hashes()[0] == e.parent() ? DropReason.SELF_PARENT : null;
+        }
+        long[] sorted = e.hashes().clone();
+        Arrays.sort(sorted);
+        if (e.hasParent() && Arrays.binarySearch(sorted, e.parent()) >= 0) {
+            return DropReason.SELF_PARENT;
+        }
+        for (int i = 1; i < sorted.length; i++) {
+            if (sorted[i] == sorted[i - 1]) {
+                return DropReason.DUPLICATE_HASH;
+            }
+        }
+        return null;
+    }
+
+    private @Nullable PrefixEvent removed(WorkerSlot slot, SlotView view, KvEvent.Removed e) {
+        if (isElsewhere(e.scope())) {
+            return drop(DropReason.REMOTE);
+        }
+        if (!Media.decidesPrefix(e.scope().specKind())
+                || view.sideGroups.contains(e.scope().group())) {
+            return drop(DropReason.SPEC_KIND);
+        }
+        Tier tier = Media.tier(e.medium());
+        if (tier == null) {
+            return drop(DropReason.UNKNOWN_MEDIUM);
+        }
+        if (e.hashes().length == 0) {
+            return drop(DropReason.EMPTY);
+        }
+        view.spaces.removed(e.hashes(), tier);
+        counters.removed.increment();
+        counters.removedBlocks.add(e.hashes().length);
+        return new PrefixEvent.Removed(slot, tier, e.hashes());
+    }
+
+    private PrefixEvent cleared(WorkerSlot slot, SlotView view) {
+        view.spaces.clear();
+        counters.cleared.increment();
+        return new PrefixEvent.Cleared(slot);
+    }
+
+    private @Nullable PrefixEvent drop(DropReason reason) {
+        counters.drop(reason);
+        return null;
+    }
+
+    private static boolean isElsewhere(KvEvent.Scope scope) {
+        return scope.locality() != null && !scope.locality().equals("LOCAL");
+    }
+}

@@ -1,0 +1,33 @@
+package io.warmpath.events;
+
+import io.warmpath.prefix.Tier;
+import java.util.Locale;
+import org.jspecify.annotations.Nullable;
+
+/** The engines' names of tiers. */
+final class Media {
+    private Media() {}
+
+    /** Tier of a medium; absent means device memory; null for a name that is not known. */
+    static @Nullable Tier tier(@Nullable String medium) {
+        if (medium == null) {
+            return Tier.GPU;
+        }
+        return switch (medium.toUpperCase(Locale.ROOT)) {
+            case "GPU", "DEVICE" -> Tier.GPU;
+            case "CPU", "CPU_PINNED", "CPU_TIER1" -> Tier.HOST;
+            case "CPU_TIER2", "DISK", "NVME", "STORAGE", "FS" -> Tier.DISK;
+            case "EXTERNAL", "NETWORK", "REMOTE", "SHARED", "OBJ" -> Tier.EXTERNAL;
+            default -> null;
+        };
+    }
+
+    /** Attention kinds whose blocks must all be present for a prefix to count. */
+    static boolean decidesPrefix(@Nullable String specKind) {
+        return specKind == null
+                || switch (specKind) {
+                    case "full_attention", "mla_attention", "sink_full_attention" -> true;
+                    default -> false;
+                };
+    }
+}

@@ -1,0 +1,79 @@
+package io.warmpath.events;
+
+import io.warmpath.prefix.PrefixSpace;
+import io.warmpath.prefix.Tier;
+import java.util.HashMap;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Which blocks of one slot lie in a space of their own (adapter or salt). One thread.
+ *
+ * <p>vLLM names the salt in the first block of a prompt only, so a later block learns its space
+ * from its parent. Blocks of the common space take no room here.
+ */
+final class SpaceMemory {
+    private static final class Entry {
+        final PrefixSpace space;
+        int tiers;
+
+        Entry(PrefixSpace space) {
+            this.space = space;
+        }
+    }
+
+    private final Map<Long, Entry> entries = new HashMap<>();
+
+    /** What the event says, completed by what its parent is known to have. */
+    PrefixSpace resolve(KvEvent.Stored event) {
+        String lora = orEmpty(event.loraName());
+        String salt = orEmpty(event.salt());
+        Entry parent = event.hasParent() ? entries.get(event.parent()) : null;
+        if (parent != null) {
+            lora = lora.isEmpty() ? parent.space.lora() : lora;
+            salt = salt.isEmpty() ? parent.space.salt() : salt;
+        }
+        return lora.isEmpty() && salt.isEmpty() ? PrefixSpace.NONE : new PrefixSpace(lora, salt);
+    }
+
+    void stored(long[] hashes, Tier tier, PrefixSpace space) {
+        if (space.equals(PrefixSpace.NONE)) {
+            return;
+        }
+        for (long hash : hashes) {
+            Entry entry = entries.get(hash);
+            if (entry == null || !entry.space.equals(space)) {
+                entry = new Entry(space);
+                entries.put(hash, entry);
+            }
+            entry.tiers |= 1 << tier.number();
+        }
+    }
+
+    void removed(long[] hashes, Tier tier) {
+        if (entries.isEmpty()) {
+            return;
+        }
+        for (long hash : hashes) {
+            Entry entry = entries.get(hash);
+            if (entry != null) {
+                entry.tiers &= ~(1 << tier.number());
+                if (entry.tiers == 0) {
+                    entries.remove(hash);
+                }
+            }
+        }
+    }
+
+    void clear() {
+        entries.clear();
+    }
+
+    int size() {
+        return entries.size();
+    }
+
+    private static String orEmpty(@Nullable String text) {
+        return text == null ? "" : text;
+    }
+}

@@ -1,0 +1,18 @@
+package io.warmpath.fleet;
+
+import java.io.IOException;
+import java.net.URI;
+import java.util.Optional;
+
+/** The interface by which one kind of engine tells about itself. Stateless, any thread. */
+public interface EngineDialect {
+    EngineKind kind();
+
+    /**
+     * What the engine at {@code worker} says, or empty when another kind of engine answers there.
+     *
+     * @throws IOException when the engine could not be asked, or answered as this kind but
+     *     unreadably
+     */
+    Optional<EngineFacts> ask(URI worker, EngineHttp http) throws IOException;
+}

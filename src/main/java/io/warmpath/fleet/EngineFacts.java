@@ -1,0 +1,18 @@
+package io.warmpath.fleet;
+
+import java.util.List;
+
+/**
+ * What an engine says about itself through an interface of its own.
+ *
+ * @param version as the engine writes it, may be empty
+ * @param blockSize tokens per KV block, 0 when it does not say
+ * @param dpSize data-parallel ranks, 0 when it does not say
+ * @param events its event sockets, empty when it does not publish
+ */
+public record EngineFacts(
+        EngineKind kind, String version, int blockSize, int dpSize, List<EventEndpoint> events) {
+    public EngineFacts {
+        events = List.copyOf(events);
+    }
+}

@@ -1,0 +1,21 @@
+package io.warmpath.fleet;
+
+import java.io.IOException;
+import java.net.URI;
+
+/** GET requests to workers, with time-outs of its own. Any thread; blocks. */
+public interface EngineHttp {
+    /**
+     * @param path begins with a slash
+     * @throws java.net.ConnectException when nobody listens there
+     * @throws IOException for everything else that is not an HTTP answer, time-outs included
+     */
+    Answer get(URI worker, String path) throws IOException;
+
+    /** Status and text of one answer. */
+    record Answer(int status, String body) {
+        public boolean ok() {
+            return status >= 200 && status < 300;
+        }
+    }
+}

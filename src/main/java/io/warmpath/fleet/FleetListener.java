@@ -1,0 +1,25 @@
+package io.warmpath.fleet;
+
+import java.util.List;
+
+/**
+ * Told of every change of the fleet, one at a time and in order, after the new snapshot is
+ * published. Called while the registry is locked: must not call the registry's writers.
+ */
+public interface FleetListener {
+    /** A worker's incarnation has its slots; its events may come now. */
+    default void attached(Worker worker, List<EventEndpoint> events) {}
+
+    /**
+     * The incarnation is gone. Its slots are closed when this returns, so whoever applies its
+     * events must have stopped by then.
+     */
+    default void detached(Worker worker) {}
+
+    default void added(Worker worker) {}
+
+    /** State, models or ranks are other than before; {@code why} is for the log, may be empty. */
+    default void changed(Worker before, Worker after, String why) {}
+
+    default void removed(Worker worker) {}
+}

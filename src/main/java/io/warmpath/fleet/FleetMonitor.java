@@ -1,0 +1,288 @@
+package io.warmpath.fleet;
+
+import io.warmpath.prefix.WorkerSlot;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Queue;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.Executor;
+import java.util.concurrent.atomic.LongAdder;
+import java.util.function.LongSupplier;
+import java.util.function.ToLongFunction;
+
+/**
+ * Decides when which worker is asked, and what an answer means for its state.
+ *
+ * <p>{@link #tick} runs on one thread only and does not block, except for listeners of the
+ * registry; questions run on {@code probes}. {@link #suspect} any thread, no blocking. Times are
+ * nanoseconds of the given clock.
+ */
+public final class FleetMonitor {
+    /**
+     * @param healthInterval between checks of a ready worker
+     * @param unhealthyInterval between checks of an unhealthy one
+     * @param failuresToUnhealthy failed checks in a row that make a worker unhealthy
+     * @param learnMin first pause after a worker did not answer who it is; doubles up to {@code
+     *     learnMax}
+     * @param drainTimeout a draining worker is removed after this, finished or not
+     */
+    public record Timing(
+            Duration healthInterval,
+            Duration unhealthyInterval,
+            int failuresToUnhealthy,
+            Duration learnMin,
+            Duration learnMax,
+            Duration drainTimeout) {}
+
+    private static final Duration DRAIN_POLL = Duration.ofMillis(100);
+
+    private final FleetRegistry registry;
+    private final WorkerProbe probe;
+    private final Executor probes;
+    private final LongSupplier nanoTime;
+    private final Timing timing;
+    private final ToLongFunction<WorkerSlot> running;
+
+    private final Queue<Runnable> inbox = new ConcurrentLinkedQueue<>();
+    private volatile Runnable wake = () -> {};
+    private final LongAdder failedProbes = new LongAdder();
+
+    // Only touched by tick().
+    private final Map<Long, Watch> watches = new HashMap<>();
+    private long seenVersion = -1;
+
+    /**
+     * @param running requests that are running on a slot now
+     */
+    public FleetMonitor(
+            FleetRegistry registry,
+            WorkerProbe probe,
+            Executor probes,
+            LongSupplier nanoTime,
+            Timing timing,
+            ToLongFunction<WorkerSlot> running) {
+        this.registry = registry;
+        this.probe = probe;
+        this.probes = probes;
+        this.nanoTime = nanoTime;
+        this.timing = timing;
+        this.running = running;
+        registry.onFailure(this::suspect);
+        registry.addListener(
+                new FleetListener() {
+                    @Override
+                    public void added(Worker worker) {
+                        wake.run();
+                    }
+
+                    @Override
+                    public void changed(Worker before, Worker after, String why) {
+                        wake.run();
+                    }
+
+                    @Override
+                    public void removed(Worker worker) {
+                        post(() -> forget(worker.id()));
+                    }
+                });
+    }
+
+    /** The same id may be added again before the next tick, and must start afresh. */
+    private void forget(long id) {
+        watches.remove(id);
+        seenVersion = -1;
+    }
+
+    /** Called, on any thread, when {@link #tick} has something to do; must not block. */
+    public void onWake(Runnable wake) {
+        this.wake = wake;
+    }
+
+    /** Health checks and questions that failed. */
+    public long failedProbes() {
+        return failedProbes.sum();
+    }
+
+    /** Checks this worker at the next tick. */
+    public void suspect(long workerId) {
+        post(
+                () -> {
+                    Watch w = watches.get(workerId);
+                    if (w != null) {
+                        w.suspected = true;
+                    }
+                });
+    }
+
+    private void post(Runnable message) {
+        inbox.add(message);
+        wake.run();
+    }
+
+    /** Does what is due; returns the nanoseconds until the next thing is. */
+    public long tick() {
+        followRegistry();
+        for (Runnable m = inbox.poll(); m != null; m = inbox.poll()) {
+            m.run();
+        }
+        followRegistry();
+        long now = nanoTime.getAsLong();
+        long next = timing.healthInterval().toNanos();
+        for (Watch w : new ArrayList<>(watches.values())) {
+            WorkerStatus s = registry.byId(w.id);
+            if (s == null) {
+                continue; // removed by an earlier watch of this round
+            }
+            if (s.worker().state() == WorkerState.DRAINING) {
+                if (drained(w, s, now)) {
+                    registry.remove(w.id);
+                    watches.remove(w.id);
+                    continue;
+                }
+                next = Math.min(next, DRAIN_POLL.toNanos());
+            } else if (!w.inFlight && (w.suspected || w.dueNanos - now <= 0)) {
+                ask(w, s);
+            }
+            if (!w.inFlight) {
+                next = Math.min(next, Math.max(0, w.dueNanos - now));
+            }
+        }
+        return next;
+    }
+
+    private void followRegistry() {
+        FleetSnapshot snapshot = registry.snapshot();
+        if (snapshot.version() == seenVersion) {
+            return;
+        }
+        seenVersion = snapshot.version();
+        List<Long> ids = snapshot.workers().stream().map(Worker::id).toList();
+        watches.keySet().retainAll(ids);
+        long now = nanoTime.getAsLong();
+        ids.forEach(id -> watches.computeIfAbsent(id, i -> new Watch(i, now, timing.learnMin())));
+    }
+
+    private boolean drained(Watch w, WorkerStatus s, long now) {
+        if (w.drainDeadline == Watch.NONE) {
+            // Not at the first look: a request that was decided on the last snapshot may be about
+            // to
+            // be booked.
+            w.drainDeadline = now + timing.drainTimeout().toNanos();
+            return false;
+        }
+        return now - w.drainDeadline >= 0
+                || s.worker().ranks().stream().allMatch(r -> running.applyAsLong(r.slot()) == 0);
+    }
+
+    private void ask(Watch w, WorkerStatus s) {
+        w.inFlight = true;
+        w.suspected = false;
+        boolean learn = s.worker().state() == WorkerState.STARTING;
+        probes.execute(learn ? () -> learn(w, s, false) : () -> check(w, s));
+    }
+
+    // On a probe thread: ask, then report back through the inbox.
+
+    private void learn(Watch w, WorkerStatus s, boolean restarted) {
+        try {
+            WorkerProfile profile = probe.learn(s.spec());
+            post(() -> onLearnt(w, profile, restarted));
+        } catch (ProbeException | RuntimeException e) {
+            post(() -> onNotLearnt(w, String.valueOf(e.getMessage())));
+        }
+    }
+
+    private void check(Watch w, WorkerStatus s) {
+        WorkerProbe.Health health;
+        try {
+            health = probe.health(s.spec());
+        } catch (RuntimeException e) {
+            health = new WorkerProbe.Health(WorkerProbe.Verdict.FAILING, String.valueOf(e));
+        }
+        WorkerProbe.Health seen = health;
+        post(() -> onHealth(w, s, seen));
+    }
+
+    // On the monitor's thread.
+
+    private void onLearnt(Watch w, WorkerProfile profile, boolean restarted) {
+        if (watches.get(w.id) != w) {
+            return; // removed meanwhile
+        }
+        try {
+            registry.learnt(w.id, profile, restarted);
+        } catch (RuntimeException e) { // no slot left, for one
+            onNotLearnt(w, String.valueOf(e.getMessage()));
+            return;
+        }
+        w.processGone = false;
+        w.failures = 0;
+        w.backoff = timing.learnMin();
+        w.rest(nanoTime.getAsLong(), timing.healthInterval());
+    }
+
+    private void onNotLearnt(Watch w, String problem) {
+        if (watches.get(w.id) != w) {
+            return; // removed meanwhile
+        }
+        failedProbes.increment();
+        registry.unhealthy(w.id, problem);
+        w.rest(nanoTime.getAsLong(), w.backoff);
+        Duration twice = w.backoff.multipliedBy(2);
+        w.backoff = twice.compareTo(timing.learnMax()) > 0 ? timing.learnMax() : twice;
+    }
+
+    private void onHealth(Watch w, WorkerStatus s, WorkerProbe.Health health) {
+        if (watches.get(w.id) != w) {
+            return; // removed meanwhile
+        }
+        if (health.verdict() == WorkerProbe.Verdict.OK) {
+            w.failures = 0;
+            if (w.processGone) {
+                // Refused before, answers now: a new process with an empty cache, which may even
+                // serve another model.
+                probes.execute(() -> learn(w, s, true));
+                return;
+            }
+            registry.healthy(w.id);
+            w.rest(nanoTime.getAsLong(), timing.healthInterval());
+            return;
+        }
+        failedProbes.increment();
+        boolean refused = health.verdict() == WorkerProbe.Verdict.REFUSED;
+        w.processGone |= refused;
+        w.failures++;
+        if (refused || w.failures >= timing.failuresToUnhealthy()) {
+            registry.unhealthy(w.id, health.detail());
+        }
+        w.rest(nanoTime.getAsLong(), timing.unhealthyInterval());
+    }
+
+    /** What the monitor remembers of one worker. */
+    private static final class Watch {
+        static final long NONE = Long.MIN_VALUE;
+
+        final long id;
+        long dueNanos;
+        boolean inFlight;
+        boolean suspected;
+        boolean processGone;
+        int failures;
+        Duration backoff;
+        long drainDeadline = NONE;
+
+        Watch(long id, long now, Duration backoff) {
+            this.id = id;
+            this.dueNanos = now;
+            this.backoff = backoff;
+        }
+
+        void rest(long now, Duration pause) {
+            inFlight = false;
+            dueNanos = now + pause.toNanos();
+        }
+    }
+}

@@ -1,0 +1,287 @@
+package io.warmpath.fleet;
+
+import io.warmpath.prefix.PrefixIndex;
+import io.warmpath.prefix.WorkerSlot;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.atomic.LongAdder;
+import java.util.function.Consumer;
+import java.util.function.LongConsumer;
+import java.util.function.ToLongFunction;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The workers, their states and their slots in the prefix index.
+ *
+ * <p>{@link #snapshot}, {@link #status}, {@link #find} and {@link #reportFailure}: any thread, no
+ * lock. Writers: any thread, serialised by one lock that is held while listeners run; never on an
+ * event loop.
+ *
+ * <pre>
+ * STARTING --learnt--> READY <--healthy / unhealthy--> UNHEALTHY
+ *    any --drain--> DRAINING --remove--> gone
+ * </pre>
+ */
+public final class FleetRegistry implements Fleet {
+    private final PrefixIndex index;
+    private final ToLongFunction<String> idOfUrl;
+    private final Consumer<WorkerSlot> slotOpened;
+    private final List<FleetListener> listeners = new CopyOnWriteArrayList<>();
+    private final LongAdder restarts = new LongAdder();
+
+    // Guarded by this; readers go through the volatile copies below.
+    private final Map<Long, WorkerStatus> byId = new LinkedHashMap<>();
+    private final Map<Long, Worker> attached = new LinkedHashMap<>();
+    private int nextName;
+    private long version;
+
+    private volatile FleetSnapshot snapshot = FleetSnapshot.EMPTY;
+    private volatile List<WorkerStatus> status = List.of();
+    private volatile Map<Long, WorkerStatus> statusById = Map.of();
+    private volatile LongConsumer failureSink = id -> {};
+
+    /**
+     * @param idOfUrl identity of a worker whose id is not configured: XXH64 of its URL
+     * @param slotOpened told of every slot before it is seen in a snapshot; slot numbers are used
+     *     again, so whoever counts per slot starts anew here
+     */
+    public FleetRegistry(
+            PrefixIndex index, ToLongFunction<String> idOfUrl, Consumer<WorkerSlot> slotOpened) {
+        this.index = index;
+        this.slotOpened = slotOpened;
+        this.idOfUrl = idOfUrl;
+    }
+
+    public void addListener(FleetListener listener) {
+        listeners.add(listener);
+    }
+
+    /** Where {@link #reportFailure} goes; must not block. */
+    void onFailure(LongConsumer sink) {
+        failureSink = sink;
+    }
+
+    @Override
+    public FleetSnapshot snapshot() {
+        return snapshot;
+    }
+
+    /** All workers with details, in the order they were added. */
+    public List<WorkerStatus> status() {
+        return status;
+    }
+
+    @Override
+    public void reportFailure(long workerId) {
+        failureSink.accept(workerId);
+    }
+
+    /** By name, or by id in unsigned decimal. */
+    public Optional<WorkerStatus> find(String nameOrId) {
+        return status.stream()
+                .filter(
+                        s ->
+                                s.worker().name().equals(nameOrId)
+                                        || Long.toUnsignedString(s.worker().id()).equals(nameOrId))
+                .findFirst();
+    }
+
+    /** Times a worker came back as a new process. */
+    public long restarts() {
+        return restarts.sum();
+    }
+
+    /**
+     * Adds a worker in state STARTING, with the ranks its spec names.
+     *
+     * @throws DuplicateWorkerException when its URL, name or id is taken
+     */
+    public synchronized Worker add(WorkerSpec spec) {
+        long id = spec.id().orElseGet(() -> idOfUrl.applyAsLong(spec.url().toString()));
+        for (WorkerStatus other : byId.values()) {
+            refuseDuplicate(spec, id, other.worker());
+        }
+        String name = spec.name() == null ? freeName() : spec.name();
+        Worker worker =
+                new Worker(
+                        id,
+                        name,
+                        spec.url(),
+                        spec.kind() == null ? EngineKind.OPENAI : spec.kind(),
+                        spec.models(),
+                        spec.blockSize(),
+                        WorkerState.STARTING,
+                        open(id, List.of(), Math.max(1, spec.dpSize())));
+        byId.put(id, new WorkerStatus(worker, spec, "", List.of(), "not answered yet"));
+        publish();
+        listeners.forEach(l -> l.added(worker));
+        return worker;
+    }
+
+    private static void refuseDuplicate(WorkerSpec spec, long id, Worker other) {
+        if (other.url().equals(spec.url())) {
+            throw new DuplicateWorkerException(
+                    "worker " + other.name() + " already has the URL " + spec.url());
+        }
+        if (other.name().equals(spec.name())) {
+            throw new DuplicateWorkerException("a worker named " + other.name() + " exists");
+        }
+        if (other.id() == id) {
+            throw new DuplicateWorkerException(
+                    "worker " + other.name() + " already has the id " + Long.toUnsignedString(id));
+        }
+    }
+
+    private String freeName() {
+        String name;
+        do {
+            name = "w" + nextName++;
+        } while (find(name).isPresent());
+        return name;
+    }
+
+    /**
+     * The worker answered. The first answer makes it READY; with {@code restarted} its old slots
+     * are given up for new ones, since a new process has an empty cache.
+     */
+    public synchronized void learnt(long id, WorkerProfile profile, boolean restarted) {
+        WorkerStatus old = byId.get(id);
+        if (old == null) {
+            return; // removed while it was being asked
+        }
+        Worker before = old.worker();
+        Worker had = attached.get(id);
+        boolean fresh = had == null;
+        List<Worker.Rank> keep = restarted ? List.of() : before.ranks();
+        List<Worker.Rank> ranks = open(id, keep, profile.dpSize());
+        Worker after =
+                new Worker(
+                        id,
+                        before.name(),
+                        before.url(),
+                        profile.kind(),
+                        profile.models(),
+                        profile.blockSize(),
+                        before.state() == WorkerState.DRAINING
+                                ? WorkerState.DRAINING
+                                : WorkerState.READY,
+                        ranks);
+        byId.put(id, new WorkerStatus(after, old.spec(), profile.version(), profile.events(), ""));
+        publish();
+        if (restarted && had != null) {
+            restarts.increment();
+            listeners.forEach(l -> l.detached(had));
+        }
+        closeUnused(before.ranks(), ranks);
+        if (fresh || restarted) {
+            attached.put(id, after);
+            listeners.forEach(l -> l.attached(after, profile.events()));
+        }
+        String why = restarted ? "came back as a new process" : "answered";
+        listeners.forEach(l -> l.changed(before, after, why));
+    }
+
+    /** UNHEALTHY becomes READY; other states stay. */
+    public synchronized void healthy(long id) {
+        WorkerStatus s = byId.get(id);
+        if (s != null && s.worker().state() == WorkerState.UNHEALTHY) {
+            move(s, WorkerState.READY, "", "healthy again");
+        }
+    }
+
+    /** READY becomes UNHEALTHY; a STARTING worker keeps its state and shows the problem. */
+    public synchronized void unhealthy(long id, String problem) {
+        WorkerStatus s = byId.get(id);
+        if (s == null) {
+            return;
+        }
+        if (s.worker().state() == WorkerState.READY) {
+            move(s, WorkerState.UNHEALTHY, problem, problem);
+        } else if (!s.problem().equals(problem)) {
+            byId.put(id, new WorkerStatus(s.worker(), s.spec(), s.version(), s.events(), problem));
+            publish();
+        }
+    }
+
+    /** Gets nothing new from now on. False when there is no such worker. */
+    public synchronized boolean drain(long id) {
+        WorkerStatus s = byId.get(id);
+        if (s == null) {
+            return false;
+        }
+        if (s.worker().state() != WorkerState.DRAINING) {
+            move(s, WorkerState.DRAINING, "draining", "draining");
+        }
+        return true;
+    }
+
+    /** Forgets the worker and its cached blocks. Harmless when it is gone already. */
+    public synchronized void remove(long id) {
+        WorkerStatus s = byId.remove(id);
+        if (s == null) {
+            return;
+        }
+        publish();
+        Worker had = attached.remove(id);
+        if (had != null) {
+            listeners.forEach(l -> l.detached(had));
+        }
+        closeUnused(s.worker().ranks(), List.of());
+        listeners.forEach(l -> l.removed(s.worker()));
+    }
+
+    private void move(WorkerStatus s, WorkerState to, String problem, String why) {
+        Worker w = s.worker();
+        Worker after =
+                new Worker(
+                        w.id(),
+                        w.name(),
+                        w.url(),
+                        w.kind(),
+                        w.models(),
+                        w.blockSize(),
+                        to,
+                        w.ranks());
+        byId.put(w.id(), new WorkerStatus(after, s.spec(), s.version(), s.events(), problem));
+        publish();
+        listeners.forEach(l -> l.changed(w, after, why));
+    }
+
+    /** {@code size} ranks, taking those of {@code keep} first; all or nothing. */
+    private List<Worker.Rank> open(long id, List<Worker.Rank> keep, int size) {
+        List<Worker.Rank> ranks = new ArrayList<>(keep.subList(0, Math.min(keep.size(), size)));
+        int kept = ranks.size();
+        try {
+            while (ranks.size() < size) {
+                int rank = ranks.size();
+                WorkerSlot slot = index.open(id, rank);
+                ranks.add(new Worker.Rank(rank, slot));
+                slotOpened.accept(slot);
+            }
+        } catch (RuntimeException e) {
+            ranks.subList(kept, ranks.size()).forEach(r -> index.close(r.slot()));
+            throw e;
+        }
+        return ranks;
+    }
+
+    private void closeUnused(List<Worker.Rank> before, List<Worker.Rank> after) {
+        List<WorkerSlot> used = after.stream().map(Worker.Rank::slot).toList();
+        before.stream().map(Worker.Rank::slot).filter(s -> !used.contains(s)).forEach(index::close);
+    }
+
+    private void publish() {
+        version++;
+        status = List.copyOf(byId.values());
+        statusById = Map.copyOf(byId);
+        snapshot = new FleetSnapshot(version, status.stream().map(WorkerStatus::worker).toList());
+    }
+
+    @Nullable WorkerStatus byId(long id) {
+        return statusById.get(id);
+    }
+}

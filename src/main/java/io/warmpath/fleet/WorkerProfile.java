@@ -1,0 +1,38 @@
+package io.warmpath.fleet;
+
+import java.util.List;
+import java.util.Set;
+
+/**
+ * What is known of a worker once it has answered: the operator's word first, the engine's second,
+ * defaults last.
+ *
+ * @param version of the engine, may be empty
+ * @param models at least one
+ * @param blockSize tokens per KV block
+ * @param blockSizeAssumed neither operator nor engine told it
+ * @param dpSize data-parallel ranks, at least 1
+ * @param events its event sockets; empty: routed by load alone
+ */
+public record WorkerProfile(
+        EngineKind kind,
+        String version,
+        Set<String> models,
+        int blockSize,
+        boolean blockSizeAssumed,
+        int dpSize,
+        List<EventEndpoint> events) {
+    public WorkerProfile {
+        models = Set.copyOf(models);
+        events = List.copyOf(events);
+        if (models.isEmpty() || blockSize <= 0 || dpSize <= 0) {
+            throw new IllegalArgumentException(
+                    "a profile needs a model, a block size and a rank, not "
+                            + models
+                            + ", "
+                            + blockSize
+                            + ", "
+                            + dpSize);
+        }
+    }
+}

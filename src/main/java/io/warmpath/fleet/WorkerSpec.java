@@ -1,0 +1,124 @@
+package io.warmpath.fleet;
+
+import java.net.URI;
+import java.net.URISyntaxException;
+import java.util.OptionalLong;
+import java.util.Set;
+import java.util.regex.Pattern;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What an operator says about a worker; what is left out is asked of the engine. Immutable.
+ *
+ * @param url base URL of its HTTP API, without a trailing slash
+ * @param name unique and safe to show to clients; null: {@code w0}, {@code w1}, ...
+ * @param id u64 identity; empty: XXH64 of the URL
+ * @param kind null: found out by asking
+ * @param models empty: taken from {@code /v1/models}
+ * @param blockSize tokens per KV block, 0: asked, else the fleet's default
+ * @param dpSize data-parallel ranks, 0: asked, else 1
+ * @param eventsEndpoint endpoint of rank 0, null: asked
+ * @param replayEndpoint replay endpoint of rank 0, null: asked, or none when {@code eventsEndpoint}
+ *     is given
+ * @param eventsBind this side binds {@code eventsEndpoint} and the engine connects
+ * @param topic event topic to subscribe to
+ */
+public record WorkerSpec(
+        URI url,
+        @Nullable String name,
+        OptionalLong id,
+        @Nullable EngineKind kind,
+        Set<String> models,
+        int blockSize,
+        int dpSize,
+        @Nullable String eventsEndpoint,
+        @Nullable String replayEndpoint,
+        boolean eventsBind,
+        String topic) {
+
+    private static final Pattern NAME = Pattern.compile("[A-Za-z0-9][A-Za-z0-9._-]{0,62}");
+    private static final Pattern ENDPOINT = Pattern.compile("(tcp|ipc|inproc)://.+");
+
+    /** Largest data-parallel size taken seriously. */
+    public static final int MAX_DP_SIZE = 1024;
+
+    public WorkerSpec {
+        models = Set.copyOf(models);
+        url = base(url);
+        if (name != null && !NAME.matcher(name).matches()) {
+            throw new IllegalArgumentException(
+                    "worker name `"
+                            + name
+                            + "` must be 1 to 63 letters, digits, dots, dashes or underscores");
+        }
+        if (blockSize < 0 || dpSize < 0 || dpSize > MAX_DP_SIZE) {
+            throw new IllegalArgumentException(
+                    "worker "
+                            + url
+                            + ": block-size "
+                            + blockSize
+                            + " and dp-size "
+                            + dpSize
+                            + " must not be negative, dp-size at most "
+                            + MAX_DP_SIZE);
+        }
+        checkEndpoint(url, "events-endpoint", eventsEndpoint);
+        checkEndpoint(url, "replay-endpoint", replayEndpoint);
+        if (eventsEndpoint == null && (eventsBind || replayEndpoint != null)) {
+            throw new IllegalArgumentException(
+                    "worker " + url + ": events-bind and replay-endpoint need an events-endpoint");
+        }
+    }
+
+    /** Only the URL is known. */
+    public static WorkerSpec of(String url) {
+        return new WorkerSpec(
+                parse(url),
+                null,
+                OptionalLong.empty(),
+                null,
+                Set.of(),
+                0,
+                0,
+                null,
+                null,
+                false,
+                "");
+    }
+
+    /** A URL as people write it; the error names what is wrong with it. */
+    public static URI parse(String url) {
+        try {
+            return base(new URI(url.strip()));
+        } catch (URISyntaxException e) {
+            throw new IllegalArgumentException(
+                    "worker URL `" + url + "` is not a URL: " + e.getReason(), e);
+        }
+    }
+
+    private static URI base(URI url) {
+        String scheme = url.getScheme();
+        if (scheme == null
+                || !(scheme.equals("http") || scheme.equals("https"))
+                || url.getHost() == null) {
+            throw new IllegalArgumentException(
+                    "worker URL `" + url + "` must look like http://host:port");
+        }
+        if (url.getRawQuery() != null
+                || url.getRawFragment() != null
+                || url.getRawUserInfo() != null) {
+            throw new IllegalArgumentException(
+                    "worker URL `" + url + "` must have no user, query or fragment");
+        }
+        String path = url.getRawPath() == null ? "" : url.getRawPath();
+        String text = url.toString();
+        return path.endsWith("/") ? URI.create(text.replaceAll("/+$", "")) : url;
+    }
+
+    private static void checkEndpoint(URI url, String key, @Nullable String endpoint) {
+        if (endpoint != null && !ENDPOINT.matcher(endpoint).matches()) {
+            throw new IllegalArgumentException(
+                    "worker " + url + ": " + key + " `" + endpoint + "` must look like tcp://h:1");
+        }
+    }
+}

@@ -1,0 +1,325 @@
+package io.warmpath.prefix;
+
+import io.warmpath.prefix.ContentTree.Block;
+import io.warmpath.prefix.ContentTree.Node;
+import io.warmpath.prefix.ContentTree.Residency;
+import io.warmpath.prefix.Orphans.Orphan;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Deque;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.TreeSet;
+import java.util.concurrent.locks.ReentrantReadWriteLock;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The literal index: what each worker holds, by the tokens themselves. It says what the native
+ * index has to answer, and serves {@code warmpath.index.implementation=java}.
+ *
+ * <p>Any thread. Unlike the port asks, {@link #match} waits while a batch is applied: this class is
+ * for tests and debugging, not for load.
+ *
+ * <p>The rules, which {@code PrefixIndexContract} checks on every implementation:
+ *
+ * <ul>
+ *   <li>A slot maps engine hash to (content path, tiers). A path is the list of blocks from the
+ *       start of the prompt, a block its space and tokens.
+ *   <li>A stored event continues the path of its parent, if the slot holds the parent in some tier
+ *       now; else it is an orphan and is applied when the parent comes, as if it came then.
+ *   <li>A hash stored again at its path gains the tier. Stored at another path it moves there and
+ *       is forgotten at the old one; what lies behind it stays where it is.
+ *   <li>Two hashes of one slot with one path: the slot holds the block while either stays.
+ *   <li>Removing a block leaves those behind it: they count again when the hole is filled.
+ * </ul>
+ *
+ * <p>{@link PrefixMatch#sequenceHashes} here are <em>not</em> the XXH3 chain of the native index,
+ * only a stable 64-bit chain over the same content: equal prefixes have equal hashes, nothing more.
+ */
+public final class ReferencePrefixIndex implements PrefixIndex {
+    private static final long DEFAULT_ORPHAN_LIMIT = 1 << 20;
+
+    private final ReentrantReadWriteLock lock = new ReentrantReadWriteLock();
+    private final ContentTree tree = new ContentTree();
+    private final Orphans orphans;
+
+    /** Open slots, each with its engine hashes. */
+    private final Map<Integer, Map<Long, Residency>> slots = new TreeMap<>();
+
+    private boolean closed;
+
+    public ReferencePrefixIndex() {
+        this(DEFAULT_ORPHAN_LIMIT);
+    }
+
+    /**
+     * @param orphanLimit most (slot, block) pairs kept for want of a parent; the oldest go first
+     */
+    public ReferencePrefixIndex(long orphanLimit) {
+        this.orphans = new Orphans(orphanLimit);
+    }
+
+    @Override
+    public WorkerSlot open(long workerId, int dpRank) {
+        lock.writeLock().lock();
+        try {
+            requireOpen();
+            int slot = 0;
+            while (slots.containsKey(slot)) {
+                slot++;
+            }
+            if (slot >= MAX_SLOTS) {
+                throw new IllegalStateException(
+                        "all " + MAX_SLOTS + " slots of the index are taken; remove a worker");
+            }
+            slots.put(slot, new HashMap<>());
+            return new WorkerSlot(slot);
+        } finally {
+            lock.writeLock().unlock();
+        }
+    }
+
+    @Override
+    public void close(WorkerSlot slot) {
+        lock.writeLock().lock();
+        try {
+            requireOpen();
+            Map<Long, Residency> held = slots.get(slot.index());
+            if (held == null) {
+                throw new IllegalStateException("slot " + slot.index() + " is not open");
+            }
+            clear(slot.index(), held);
+            slots.remove(slot.index());
+        } finally {
+            lock.writeLock().unlock();
+        }
+    }
+
+    @Override
+    public ApplyResult apply(List<? extends PrefixEvent> events) {
+        lock.writeLock().lock();
+        try {
+            requireOpen();
+            ApplyResult sum = ApplyResult.NONE;
+            for (PrefixEvent event : events) {
+                sum = sum.plus(apply(event));
+            }
+            return sum;
+        } finally {
+            lock.writeLock().unlock();
+        }
+    }
+
+    private ApplyResult apply(PrefixEvent event) {
+        int slot = event.slot().index();
+        Map<Long, Residency> held = slots.get(slot);
+        if (held == null) {
+            return new ApplyResult(0, 0, 0, 1);
+        }
+        return switch (event) {
+            case PrefixEvent.Stored stored ->
+                    stored.blockSize() > MAX_BLOCK_SIZE
+                            ? new ApplyResult(0, 0, 0, 1)
+                            : store(slot, held, stored);
+            case PrefixEvent.Removed removed ->
+                    removed.hashes().length == 0 ? ApplyResult.NONE : remove(slot, held, removed);
+            case PrefixEvent.Cleared c -> {
+                clear(slot, held);
+                yield new ApplyResult(1, 0, 0, 0);
+            }
+        };
+    }
+
+    private ApplyResult store(int slot, Map<Long, Residency> held, PrefixEvent.Stored event) {
+        List<Block> content = blocks(event.tokens(), event.blockSize(), event.space());
+        Residency parent = event.hasParent() ? held.get(event.parent()) : null;
+        Orphan arrived =
+                new Orphan(
+                        new Orphans.Key(slot, event.parent()),
+                        event.tier(),
+                        event.hashes(),
+                        content);
+        if (event.hasParent() && parent == null) {
+            orphans.add(arrived);
+            return new ApplyResult(0, 1, 0, 0);
+        }
+        Deque<Orphan> ready = new ArrayDeque<>();
+        place(slot, held, parent == null ? tree.root() : parent.node, arrived, ready);
+        while (!ready.isEmpty()) {
+            Orphan orphan = ready.removeFirst();
+            Residency found = held.get(orphan.key().parent());
+            if (found == null) {
+                orphans.add(orphan); // an orphan before this one moved the parent away
+            } else {
+                place(slot, held, found.node, orphan, ready);
+            }
+        }
+        return new ApplyResult(1, 0, 0, 0);
+    }
+
+    private void place(
+            int slot, Map<Long, Residency> held, Node parent, Orphan event, Deque<Orphan> ready) {
+        // The way down is made first: a block that moves must not prune the nodes below it.
+        Node[] path = new Node[event.hashes().length];
+        Node node = parent;
+        for (int i = 0; i < path.length; i++) {
+            node = tree.child(node, event.content().get(i));
+            path[i] = node;
+        }
+        List<Residency> leaving = new ArrayList<>();
+        for (int i = 0; i < path.length; i++) {
+            if (!event.isStruck(i)) {
+                Residency old = held.get(event.hashes()[i]);
+                if (old != null && old.node != path[i]) {
+                    leaving.add(old);
+                    old = null;
+                }
+                if (old == null) {
+                    old = new Residency(slot, path[i]);
+                    held.put(event.hashes()[i], old);
+                    tree.hold(old);
+                }
+                old.tiers |= 1 << event.tier().number();
+            }
+        }
+        leaving.forEach(tree::release);
+        tree.prune(node);
+        for (int i = 0; i < path.length; i++) {
+            if (!event.isStruck(i)) {
+                ready.addAll(orphans.take(slot, event.hashes()[i]));
+            }
+        }
+    }
+
+    private ApplyResult remove(int slot, Map<Long, Residency> held, PrefixEvent.Removed event) {
+        int bit = 1 << event.tier().number();
+        long unknown = 0;
+        for (long hash : event.hashes()) {
+            boolean waiting = orphans.strike(slot, event.tier(), hash);
+            Residency residency = held.get(hash);
+            if (residency != null && (residency.tiers & bit) != 0) {
+                residency.tiers &= ~bit;
+                if (residency.tiers == 0) {
+                    held.remove(hash);
+                    tree.release(residency);
+                }
+            } else if (!waiting) {
+                unknown++;
+            }
+        }
+        return new ApplyResult(1, 0, unknown, 0);
+    }
+
+    private void clear(int slot, Map<Long, Residency> held) {
+        held.values().forEach(tree::release);
+        held.clear();
+        orphans.clear(slot);
+    }
+
+    @Override
+    public PrefixMatch match(PrefixQuery query) {
+        if (query.blockSize() > MAX_BLOCK_SIZE) {
+            throw new IllegalArgumentException(
+                    "block size " + query.blockSize() + " is above the limit " + MAX_BLOCK_SIZE);
+        }
+        List<Block> content =
+                blocks(
+                        Arrays.copyOf(query.tokens(), query.blocks() * query.blockSize()),
+                        query.blockSize(),
+                        query.space());
+        lock.readLock().lock();
+        try {
+            requireOpen();
+            TreeMap<Integer, int[]> depths = new TreeMap<>();
+            for (int tier = 0; tier < Tier.COUNT; tier++) {
+                measure(content, tier, depths);
+            }
+            return new PrefixMatch(
+                    query.blockSize(),
+                    content.size(),
+                    depths.keySet().stream().mapToInt(Integer::intValue).toArray(),
+                    depths.values().stream().flatMapToInt(Arrays::stream).toArray(),
+                    query.sequenceHashes() ? chain(content) : new long[0]);
+        } finally {
+            lock.readLock().unlock();
+        }
+    }
+
+    /** Walks down as long as some slot has every block so far in {@code tier} or a faster one. */
+    private void measure(List<Block> content, int tier, Map<Integer, int[]> depths) {
+        int fastEnough = (1 << (tier + 1)) - 1;
+        Set<Integer> alive = new TreeSet<>(slots.keySet());
+        Node node = tree.root();
+        for (int i = 0; i < content.size() && !alive.isEmpty(); i++) {
+            @Nullable Node next = node.children.get(content.get(i));
+            if (next == null) {
+                return;
+            }
+            alive.removeIf(slot -> (next.tiers(slot) & fastEnough) == 0);
+            for (int slot : alive) {
+                depths.computeIfAbsent(slot, s -> new int[Tier.COUNT])[tier] = i + 1;
+            }
+            node = next;
+        }
+    }
+
+    @Override
+    public IndexStats stats() {
+        lock.readLock().lock();
+        try {
+            requireOpen();
+            long residencies = 0;
+            for (Map<Long, Residency> held : slots.values()) {
+                Set<Node> places = new HashSet<>();
+                held.values().forEach(r -> places.add(r.node));
+                residencies += places.size();
+            }
+            return new IndexStats(slots.size(), tree.held(), residencies, 0, orphans.blocks(), 0);
+        } finally {
+            lock.readLock().unlock();
+        }
+    }
+
+    @Override
+    public void close() {
+        lock.writeLock().lock();
+        try {
+            closed = true;
+        } finally {
+            lock.writeLock().unlock();
+        }
+    }
+
+    private void requireOpen() {
+        if (closed) {
+            throw new IllegalStateException("the prefix index is closed");
+        }
+    }
+
+    private static List<Block> blocks(int[] tokens, int blockSize, PrefixSpace space) {
+        List<Block> blocks = new ArrayList<>(tokens.length / blockSize);
+        for (int from = 0; from + blockSize <= tokens.length; from += blockSize) {
+            blocks.add(new Block(space, Arrays.copyOfRange(tokens, from, from + blockSize)));
+        }
+        return blocks;
+    }
+
+    private static long[] chain(List<Block> content) {
+        long[] chain = new long[content.size()];
+        long hash = 0;
+        for (int i = 0; i < chain.length; i++) {
+            // splitmix64's finaliser over (previous, block)
+            hash = hash * 31 + content.get(i).hashCode() + 0x9e3779b97f4a7c15L;
+            hash = (hash ^ (hash >>> 30)) * 0xbf58476d1ce4e5b9L;
+            hash = (hash ^ (hash >>> 27)) * 0x94d049bb133111ebL;
+            hash ^= hash >>> 31;
+            chain[i] = hash;
+        }
+        return chain;
+    }
+}

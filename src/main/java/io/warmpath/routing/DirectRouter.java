@@ -1,0 +1,40 @@
+package io.warmpath.routing;
+
+import io.warmpath.fault.GatewayError;
+import io.warmpath.fault.GatewayException;
+
+/**
+ * The worker that the client names; a request that names none is refused.
+ *
+ * <p>Any thread. Where the client leaves the rank open, the cheapest rank of its worker is taken.
+ */
+public final class DirectRouter implements Router {
+    private final Router amongRanks;
+
+    /**
+     * @param amongRanks chooses when the named worker has several ranks
+     */
+    public DirectRouter(Router amongRanks) {
+        this.amongRanks = amongRanks;
+    }
+
+    @Override
+    public RoutingDecision decide(RoutingRequest request) {
+        if (request.pinnedWorker().isEmpty()) {
+            throw new GatewayException(
+                    new GatewayError.BadRequest(
+                            Pins.WORKER_PARAM,
+                            "This gateway routes by request (router mode direct): name a worker in"
+                                    + " nvext.backend_instance_id or the header"
+                                    + " x-dynamo-worker-instance-id."));
+        }
+        RoutingDecision decision = amongRanks.decide(request);
+        return new RoutingDecision(
+                mode(), decision.chosen(), decision.scores(), decision.blocks(), decision.reason());
+    }
+
+    @Override
+    public RouterMode mode() {
+        return RouterMode.DIRECT;
+    }
+}

@@ -1,0 +1,24 @@
+package io.warmpath.routing;
+
+import io.warmpath.load.LoadBook;
+import java.util.function.Supplier;
+import java.util.random.RandomGenerator;
+
+/** Makes the router that the options name. */
+public final class Routers {
+    private Routers() {}
+
+    /**
+     * @param random asked at each draw, so that {@code ThreadLocalRandom::current} fits; must be
+     *     safe for the threads that decide
+     */
+    public static Router create(
+            RouterOptions options, LoadBook loads, Supplier<? extends RandomGenerator> random) {
+        return switch (options.mode()) {
+            case KV -> new CostRouter(options, loads, random);
+            case RANDOM -> new RandomRouter(options, loads, random);
+            case ROUND_ROBIN -> new RoundRobinRouter(options, loads);
+            case DIRECT -> new DirectRouter(new CostRouter(options, loads, random));
+        };
+    }
+}

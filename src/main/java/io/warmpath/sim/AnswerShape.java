@@ -1,0 +1,109 @@
+package io.warmpath.sim;
+
+import org.jspecify.annotations.Nullable;
+
+/**
+ * How an engine writes its answers. Implementations are stateless; texts come in unescaped.
+ *
+ * <p>Checked against answers recorded from the engines: same keys, same order of events.
+ */
+interface AnswerShape {
+    /**
+     * What all parts of one answer share.
+     *
+     * @param promptIds null unless the client asked for token ids
+     */
+    record Head(
+            String id,
+            long createdSeconds,
+            String model,
+            boolean chat,
+            int @Nullable [] promptIds) {}
+
+    /**
+     * @param cached prompt tokens that came from the cache
+     */
+    record Usage(int prompt, int completion, int cached) {}
+
+    /** Why an answer ended. */
+    enum Finish {
+        STOP,
+        LENGTH;
+
+        String json() {
+            return this == STOP ? "\"stop\"" : "\"length\"";
+        }
+    }
+
+    /** Opens a chat stream; completions have no such event. */
+    String role(Head head);
+
+    /**
+     * One token's event.
+     *
+     * @param finish set on the last token
+     * @param first the first event of a completion stream carries the prompt's ids
+     */
+    String token(
+            Head head,
+            String text,
+            int token,
+            @Nullable Finish finish,
+            boolean first,
+            int endToken);
+
+    /** Sent after the last token by engines that report the end apart; null when they do not. */
+    @Nullable String end(Head head, Finish finish, int endToken);
+
+    String usage(Head head, Usage usage);
+
+    /** The whole answer at once. */
+    String whole(Head head, String text, int[] tokens, Finish finish, Usage usage, int endToken);
+
+    /** Body of a 4xx or 5xx answer. */
+    String error(int status, String type, String message, @Nullable String param);
+
+    /** Prefix of answer ids. */
+    String idPrefix(boolean chat);
+
+    /** {@code s} as a JSON string. */
+    static String quoted(String s) {
+        StringBuilder out = new StringBuilder(s.length() + 2).append('"');
+        for (int i = 0; i < s.length(); i++) {
+            char c = s.charAt(i);
+            switch (c) {
+                case '"' -> out.append("\\\"");
+                case '\\' -> out.append("\\\\");
+                case '\n' -> out.append("\\n");
+                case '\r' -> out.append("\\r");
+                case '\t' -> out.append("\\t");
+                default -> {
+                    if (c < ' ') {
+                        out.append(String.format("\\u%04x", (int) c));
+                    } else {
+                        out.append(c);
+                    }
+                }
+            }
+        }
+        return out.append('"').toString();
+    }
+
+    /** Everything up to and including the bracket that opens {@code choices}. */
+    static String opening(Head head, String object) {
+        return "{\"id\":\""
+                + head.id()
+                + "\",\"object\":\""
+                + object
+                + "\",\"created\":"
+                + head.createdSeconds()
+                + ",\"model\":"
+                + quoted(head.model())
+                + ",\"choices\":[";
+    }
+
+    /** Object name of a stream's events. */
+    static String chunkObject(Head head) {
+        return head.chat() ? "chat.completion.chunk" : "text_completion";
+    }
+}

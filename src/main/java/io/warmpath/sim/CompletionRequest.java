@@ -1,0 +1,183 @@
+package io.warmpath.sim;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import io.warmpath.sim.model.ChatMl;
+import java.util.ArrayList;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A completion request as far as a simulated engine understands it; other fields are ignored, tools
+ * included.
+ *
+ * @param prompt what the prompt's tokens are made of
+ * @param maxTokens null when the client sets no limit
+ * @param rank data-parallel rank asked for, null for any
+ */
+record CompletionRequest(
+        boolean chat,
+        String model,
+        Prompt prompt,
+        boolean stream,
+        boolean includeUsage,
+        boolean ignoreEnd,
+        boolean returnTokenIds,
+        @Nullable Integer maxTokens,
+        int minTokens,
+        @Nullable String salt,
+        @Nullable String extraKey,
+        @Nullable String sessionId,
+        @Nullable Integer rank) {
+
+    /** The prompt before tokenizing. */
+    sealed interface Prompt {
+        record Ids(int[] tokens) implements Prompt {}
+
+        record Text(String text) implements Prompt {}
+    }
+
+    /** The client's mistake, to be answered with 400. */
+    static final class Malformed extends Exception {
+        Malformed(String message) {
+            super(message);
+        }
+
+        String text() {
+            return String.valueOf(getMessage());
+        }
+    }
+
+    /**
+     * @param partJoint what stands between the text parts of one message
+     */
+    static CompletionRequest parse(JsonNode body, boolean chat, String ownModel, String partJoint)
+            throws Malformed {
+        if (!body.isObject()) {
+            throw new Malformed("The request body must be a JSON object.");
+        }
+        Integer n = integer(body, "n", null);
+        if (n != null && n != 1) {
+            throw new Malformed("This engine gives one answer per request; n must be 1.");
+        }
+        Integer maxTokens =
+                integer(body, "max_completion_tokens", integer(body, "max_tokens", null));
+        if (maxTokens != null && maxTokens < 1) {
+            throw new Malformed("max_tokens must be at least 1, got " + maxTokens + ".");
+        }
+        Integer minTokens = integer(body, "min_tokens", 0);
+        return new CompletionRequest(
+                chat,
+                text(body, "model", ownModel),
+                chat ? conversation(body, partJoint) : prompt(body),
+                flag(body, "stream"),
+                flag(body.path("stream_options"), "include_usage"),
+                flag(body, "ignore_eos"),
+                flag(body, "return_token_ids"),
+                maxTokens,
+                minTokens == null ? 0 : minTokens,
+                optional(body, "cache_salt"),
+                optional(body, "extra_key"),
+                optional(body, "session_id"),
+                integer(body, "routed_dp_rank", integer(body, "data_parallel_rank", null)));
+    }
+
+    /** The messages of {@code body} as the template writes them. */
+    static Prompt.Text conversation(JsonNode body, String partJoint) throws Malformed {
+        JsonNode messages = body.path("messages");
+        if (!messages.isArray() || messages.isEmpty()) {
+            throw new Malformed("Messages cannot be empty.");
+        }
+        List<ChatMl.Message> read = new ArrayList<>();
+        for (JsonNode m : messages) {
+            JsonNode role = m.path("role");
+            if (!role.isTextual()) {
+                throw new Malformed("messages[" + read.size() + "].role must be a string.");
+            }
+            read.add(new ChatMl.Message(role.textValue(), content(m, read.size(), partJoint)));
+        }
+        boolean open = body.path("add_generation_prompt").asBoolean(true);
+        return new Prompt.Text(ChatMl.render(read, open));
+    }
+
+    /** {@code prompt} of a completion: text, or token ids. */
+    static Prompt prompt(JsonNode body) throws Malformed {
+        JsonNode prompt = body.path("prompt");
+        if (prompt.isTextual()) {
+            return new Prompt.Text(prompt.textValue());
+        }
+        if (!prompt.isArray() || prompt.isEmpty()) {
+            throw new Malformed("prompt must be a string or a list of token ids.");
+        }
+        if (prompt.size() == 1 && prompt.get(0).isTextual()) {
+            return new Prompt.Text(prompt.get(0).textValue());
+        }
+        JsonNode ids = prompt.size() == 1 && prompt.get(0).isArray() ? prompt.get(0) : prompt;
+        int[] tokens = new int[ids.size()];
+        for (int i = 0; i < tokens.length; i++) {
+            JsonNode id = ids.get(i);
+            if (!id.isIntegralNumber() || id.longValue() < 0 || id.longValue() > 0xffffffffL) {
+                throw new Malformed(
+                        "prompt[" + i + "] must be a token id; batches of prompts are not served.");
+            }
+            tokens[i] = (int) id.longValue();
+        }
+        return new Prompt.Ids(tokens);
+    }
+
+    private static String content(JsonNode message, int index, String partJoint) throws Malformed {
+        JsonNode content = message.path("content");
+        if (content.isTextual()) {
+            return content.textValue();
+        }
+        if (content.isNull() || content.isMissingNode()) {
+            return "";
+        }
+        List<String> parts = new ArrayList<>();
+        for (JsonNode part : content) {
+            if (!part.path("text").isTextual()) {
+                throw new Malformed("messages[" + index + "].content: only text is understood.");
+            }
+            parts.add(part.path("text").textValue());
+        }
+        return String.join(partJoint, parts);
+    }
+
+    private static @Nullable Integer integer(
+            JsonNode body, String field, @Nullable Integer otherwise) throws Malformed {
+        JsonNode value = body.path(field);
+        if (value.isMissingNode() || value.isNull()) {
+            return otherwise;
+        }
+        if (!value.canConvertToInt() || !value.isIntegralNumber()) {
+            throw new Malformed(field + " must be an integer.");
+        }
+        return value.intValue();
+    }
+
+    private static boolean flag(JsonNode body, String field) throws Malformed {
+        JsonNode value = body.path(field);
+        if (value.isMissingNode() || value.isNull()) {
+            return false;
+        }
+        if (!value.isBoolean()) {
+            throw new Malformed(field + " must be true or false.");
+        }
+        return value.booleanValue();
+    }
+
+    private static @Nullable String optional(JsonNode body, String field) throws Malformed {
+        JsonNode value = body.path(field);
+        if (value.isMissingNode() || value.isNull()) {
+            return null;
+        }
+        if (!value.isTextual()) {
+            throw new Malformed(field + " must be a string.");
+        }
+        return value.textValue();
+    }
+
+    private static String text(JsonNode body, String field, String otherwise) throws Malformed {
+        String value = optional(body, field);
+        return value == null ? otherwise : value;
+    }
+}

@@ -1,0 +1,96 @@
+package io.warmpath.sim;
+
+import com.fasterxml.jackson.core.JsonProcessingException;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import com.fasterxml.jackson.databind.PropertyNamingStrategies;
+import com.fasterxml.jackson.databind.json.JsonMapper;
+import io.warmpath.sim.http.Exchange;
+import java.util.List;
+import java.util.function.Supplier;
+
+/**
+ * Fault switches and inspection under {@code /sim/}, any method. Engine's thread only.
+ *
+ * <ul>
+ *   <li>{@code /sim/stats}: what the engine holds and has done
+ *   <li>{@code /sim/kill}: answers, then dies: connections reset, ports closed
+ *   <li>{@code /sim/die?after=N[&scope=connection]}: the same after N events of the next answer; 0
+ *       answers nothing at all; with the scope only that connection breaks
+ *   <li>{@code /sim/fail?status=S[&count=N][&retry-after=S]}: the next N completion requests (all
+ *       by default) get this status; status 0 ends it
+ *   <li>{@code /sim/drop-events?n=N}: the next N event batches of every rank are lost on the wire
+ * </ul>
+ */
+final class ControlApi {
+    private static final ObjectMapper JSON =
+            JsonMapper.builder()
+                    .propertyNamingStrategy(PropertyNamingStrategies.SNAKE_CASE)
+                    .build();
+
+    private final Faults faults;
+    private final List<Rank> ranks;
+    private final Supplier<SimStats> stats;
+    private final EngineApi.Death death;
+
+    ControlApi(Faults faults, List<Rank> ranks, Supplier<SimStats> stats, EngineApi.Death death) {
+        this.faults = faults;
+        this.ranks = ranks;
+        this.stats = stats;
+        this.death = death;
+    }
+
+    /** False when the path is not one of these. */
+    boolean handle(Exchange exchange) {
+        try {
+            switch (exchange.path()) {
+                case "/sim/stats" -> exchange.json(200, JSON.writeValueAsString(stats.get()));
+                case "/sim/kill" -> {
+                    exchange.json(200, "{\"killed\":true}");
+                    death.now(exchange.channel());
+                }
+                case "/sim/die" -> {
+                    boolean connection = "connection".equals(exchange.param("scope"));
+                    faults.dieAfter(number(exchange, "after", 0), connection);
+                    exchange.json(200, "{\"armed\":true}");
+                }
+                case "/sim/fail" -> {
+                    int status = number(exchange, "status", 503);
+                    if (status != 0 && (status < 400 || status > 599)) {
+                        throw new IllegalArgumentException("status must be 0 or 400 to 599");
+                    }
+                    faults.fail(
+                            status,
+                            number(exchange, "count", -1),
+                            number(exchange, "retry-after", 0));
+                    exchange.json(200, "{\"armed\":true}");
+                }
+                case "/sim/drop-events" -> {
+                    int count = number(exchange, "n", 1);
+                    ranks.forEach(r -> r.publisher().dropNext(count));
+                    exchange.json(200, "{\"armed\":true}");
+                }
+                default -> {
+                    return false;
+                }
+            }
+        } catch (IllegalArgumentException e) {
+            exchange.json(
+                    400, "{\"error\":" + AnswerShape.quoted(String.valueOf(e.getMessage())) + "}");
+        } catch (JsonProcessingException e) {
+            throw new IllegalStateException("a record of numbers is always JSON", e);
+        }
+        return true;
+    }
+
+    private static int number(Exchange exchange, String name, int otherwise) {
+        String value = exchange.param(name);
+        if (value == null) {
+            return otherwise;
+        }
+        try {
+            return Integer.parseInt(value);
+        } catch (NumberFormatException e) {
+            throw new IllegalArgumentException(name + " must be a number, got " + value, e);
+        }
+    }
+}

@@ -1,0 +1,130 @@
+package io.warmpath.sim;
+
+import java.time.InstantSource;
+import java.util.List;
+import java.util.StringJoiner;
+
+/** What a simulated engine says of itself. Engine's thread only. */
+final class EngineInfo {
+    private final SimOptions options;
+    private final int eventsPort;
+    private final int replayPort;
+    private final List<Rank> ranks;
+    private final long createdSeconds;
+
+    EngineInfo(
+            SimOptions options,
+            int eventsPort,
+            int replayPort,
+            List<Rank> ranks,
+            InstantSource clock) {
+        this.options = options;
+        this.eventsPort = eventsPort;
+        this.replayPort = replayPort;
+        this.ranks = ranks;
+        this.createdSeconds = clock.instant().getEpochSecond();
+    }
+
+    String models() {
+        boolean sglang = options.wire().sglang();
+        StringJoiner data = new StringJoiner(",", "{\"object\":\"list\",\"data\":[", "]}");
+        for (String model : options.models()) {
+            String name = AnswerShape.quoted(model);
+            data.add(
+                    "{\"id\":"
+                            + name
+                            + ",\"object\":\"model\",\"created\":"
+                            + createdSeconds
+                            + ",\"owned_by\":"
+                            + (sglang ? "\"sglang\"" : "\"vllm\"")
+                            + ",\"root\":"
+                            + name
+                            + ",\"parent\":null,\"max_model_len\":"
+                            + options.maxModelLength()
+                            + (sglang ? "}" : permission()));
+        }
+        return data.toString();
+    }
+
+    private String permission() {
+        return ",\"permission\":[{\"id\":\"modelperm-sim\",\"object\":\"model_permission\","
+                + "\"created\":"
+                + createdSeconds
+                + ",\"allow_create_engine\":false,\"allow_sampling\":true,\"allow_logprobs\":true,"
+                + "\"allow_search_indices\":false,\"allow_view\":true,\"allow_fine_tuning\":false,"
+                + "\"organization\":\"*\",\"group\":null,\"is_blocking\":false}]}";
+    }
+
+    /** SGLang's {@code /server_info}, the keys a router needs. */
+    String serverInfo() {
+        int tokens = options.maxModelLength();
+        StringJoiner states = new StringJoiner(",", "[", "]");
+        for (int r = 0; r < ranks.size(); r++) {
+            states.add(
+                    "{\"effective_max_running_requests_per_dp\":"
+                            + options.maxBatch()
+                            + ",\"memory_usage\":{\"token_capacity\":"
+                            + tokens
+                            + "}}");
+        }
+        String model = AnswerShape.quoted(options.models().getFirst());
+        return "{\"version\":\"0.5.23\",\"kv_events\":{\"publisher\":\"zmq\",\"endpoint_host\":"
+                + AnswerShape.quoted(eventHost())
+                + ",\"endpoint_port_base\":"
+                + eventsPort
+                + ",\"topic\":"
+                + AnswerShape.quoted(options.topic())
+                + ",\"block_size\":"
+                + options.blockSize()
+                + ",\"dp_size\":"
+                + options.ranks()
+                + ",\"replay_endpoint_port_base\":"
+                + replayPort
+                + "},\"page_size\":"
+                + options.blockSize()
+                + ",\"max_total_num_tokens\":"
+                + tokens
+                + ",\"dp_size\":"
+                + options.ranks()
+                + ",\"tp_size\":1,\"served_model_name\":"
+                + model
+                + ",\"model_path\":"
+                + model
+                + ",\"disaggregation_mode\":\"null\",\"internal_states\":"
+                + states
+                + "}";
+    }
+
+    /** vLLM's {@code /kv_event_sources}: one entry per rank. */
+    String eventSources() {
+        StringJoiner sources = new StringJoiner(",", "{", "}");
+        for (int r = 0; r < options.ranks(); r++) {
+            sources.add(
+                    "\""
+                            + r
+                            + "\":{\"enable_kv_cache_events\":true,\"publisher\":\"zmq\","
+                            + "\"endpoint\":\"tcp://"
+                            + eventHost()
+                            + ":"
+                            + (eventsPort + r)
+                            + "\",\"replay_endpoint\":\"tcp://"
+                            + eventHost()
+                            + ":"
+                            + (replayPort + r)
+                            + "\",\"buffer_steps\":"
+                            + options.bufferSteps()
+                            + ",\"hwm\":100000,\"max_queue_size\":100000,\"topic\":"
+                            + AnswerShape.quoted(options.topic())
+                            + "}");
+        }
+        return sources.toString();
+    }
+
+    String version() {
+        return "{\"version\":\"0.32.0\"}";
+    }
+
+    private String eventHost() {
+        return options.host().equals("0.0.0.0") ? "*" : options.host();
+    }
+}

@@ -1,0 +1,64 @@
+package io.warmpath.sim;
+
+/**
+ * What is to go wrong on purpose. Engine's thread only.
+ *
+ * <p>Set by the control API; each fault names how often it strikes.
+ */
+final class Faults {
+    private static final int FOREVER = -1;
+
+    private int failStatus;
+    private int failures;
+    private int retryAfterSeconds;
+    private int chunksBeforeDeath = -1;
+    private boolean onlyTheConnection;
+
+    /**
+     * @param status answer to the next completion requests; 0 ends the fault
+     * @param count how many, below 0 without end
+     * @param retryAfter seconds for {@code Retry-After}, 0 for none
+     */
+    void fail(int status, int count, int retryAfter) {
+        failStatus = status;
+        failures = count < 0 ? FOREVER : count;
+        retryAfterSeconds = retryAfter;
+    }
+
+    /** Status the next completion request fails with, 0 for none; counts one failure. */
+    int nextFailure() {
+        if (failStatus == 0 || failures == 0) {
+            return 0;
+        }
+        if (failures != FOREVER) {
+            failures--;
+        }
+        return failStatus;
+    }
+
+    int retryAfterSeconds() {
+        return retryAfterSeconds;
+    }
+
+    /**
+     * The next answer breaks off.
+     *
+     * @param chunks events that are still sent
+     * @param connectionOnly the engine lives on
+     */
+    void dieAfter(int chunks, boolean connectionOnly) {
+        chunksBeforeDeath = chunks;
+        onlyTheConnection = connectionOnly;
+    }
+
+    /** Takes the pending death: events allowed before it, below 0 when none is pending. */
+    int takeDeath() {
+        int chunks = chunksBeforeDeath;
+        chunksBeforeDeath = -1;
+        return chunks;
+    }
+
+    boolean onlyTheConnection() {
+        return onlyTheConnection;
+    }
+}

@@ -1,0 +1,115 @@
+package io.warmpath.sim;
+
+import io.warmpath.sim.cache.BlockHasher;
+import io.warmpath.sim.cache.CacheEvent;
+import io.warmpath.sim.cache.KvCache;
+import io.warmpath.sim.cache.Medium;
+import io.warmpath.sim.engine.HostDma;
+import io.warmpath.sim.engine.RankScheduler;
+import io.warmpath.sim.engine.Timers;
+import io.warmpath.sim.wire.EventPublisher;
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * One data-parallel rank: cache, scheduler and event publisher, tied together. Engine's thread
+ * only.
+ */
+final class Rank {
+    private final List<CacheEvent> pending = new ArrayList<>();
+    private final KvCache cache;
+    private final RankScheduler scheduler;
+    private final EventPublisher publisher;
+    private final boolean sglang;
+    private boolean silent;
+
+    Rank(SimOptions options, BlockHasher hasher, Timers timers, EventPublisher publisher) {
+        this.publisher = publisher;
+        this.sglang = options.wire().sglang();
+        HostDma dma = new HostDma(timers, options.timing(), this::publish);
+        this.cache =
+                new KvCache(
+                        options.blockSize(),
+                        options.gpuBlocks(),
+                        options.hostBlocks(),
+                        hasher,
+                        dma,
+                        pending::add);
+        this.scheduler =
+                new RankScheduler(
+                        cache,
+                        options.timing(),
+                        timers,
+                        options.maxBatch(),
+                        !sglang,
+                        this::publish);
+    }
+
+    /** SGLang says once at start that nothing is cached: its sequence 0. */
+    void announce() {
+        if (sglang) {
+            cache.clear();
+            publish();
+        }
+    }
+
+    /**
+     * Empties the cache; refused while requests run or wait. SGLang says so at once, vLLM with the
+     * next batch.
+     */
+    boolean clear() {
+        if (scheduler.waiting() > 0 || !cache.clear()) {
+            return false;
+        }
+        if (sglang) {
+            publish();
+        }
+        return true;
+    }
+
+    RankScheduler scheduler() {
+        return scheduler;
+    }
+
+    KvCache cache() {
+        return cache;
+    }
+
+    EventPublisher publisher() {
+        return publisher;
+    }
+
+    int load() {
+        return scheduler.running() + scheduler.waiting();
+    }
+
+    /** From now on nothing is sent any more: the engine is dead. */
+    void silence() {
+        silent = true;
+    }
+
+    SimStats.RankStats stats() {
+        return new SimStats.RankStats(
+                scheduler.running(),
+                scheduler.waiting(),
+                cache.gpuUsed(),
+                cache.gpuEvictable(),
+                cache.contents(Medium.GPU).size(),
+                cache.contents(Medium.HOST).size(),
+                scheduler.counters().queriedTokens(),
+                scheduler.counters().hitTokens(),
+                scheduler.counters().promptTokens(),
+                scheduler.counters().generatedTokens(),
+                scheduler.counters().finished(),
+                scheduler.counters().aborted(),
+                publisher.published(),
+                publisher.dropped());
+    }
+
+    private void publish() {
+        if (!pending.isEmpty() && !silent) {
+            publisher.publish(List.copyOf(pending));
+        }
+        pending.clear();
+    }
+}

@@ -1,0 +1,119 @@
+package io.warmpath.sim;
+
+import org.jspecify.annotations.Nullable;
+
+/** SGLang 0.5.23's answers. Stateless. */
+final class SglangAnswers implements AnswerShape {
+    @Override
+    public String role(Head head) {
+        return AnswerShape.opening(head, AnswerShape.chunkObject(head))
+                + "{\"index\":0,\"delta\":{\"reasoning_content\":null,\"role\":\"assistant\","
+                + "\"content\":\"\"},\"logprobs\":null,\"finish_reason\":null,"
+                + "\"matched_stop\":null}]}";
+    }
+
+    @Override
+    public String token(
+            Head head,
+            String text,
+            int token,
+            @Nullable Finish finish,
+            boolean first,
+            int endToken) {
+        String opening = AnswerShape.opening(head, AnswerShape.chunkObject(head));
+        if (head.chat()) {
+            return opening
+                    + "{\"index\":0,\"delta\":{\"reasoning_content\":null,\"content\":"
+                    + AnswerShape.quoted(text)
+                    + "},\"logprobs\":null,\"finish_reason\":null,\"matched_stop\":null}]}";
+        }
+        return opening
+                + "{\"index\":0,\"text\":"
+                + AnswerShape.quoted(text)
+                + ",\"logprobs\":null,\"finish_reason\":"
+                + (finish == null ? "null" : finish.json())
+                + ",\"matched_stop\":"
+                + matched(finish, endToken)
+                + "}],\"usage\":null}";
+    }
+
+    @Override
+    public @Nullable String end(Head head, Finish finish, int endToken) {
+        if (!head.chat()) {
+            return null;
+        }
+        return AnswerShape.opening(head, AnswerShape.chunkObject(head))
+                + "{\"index\":0,\"delta\":{\"reasoning_content\":null},\"logprobs\":null,"
+                + "\"finish_reason\":"
+                + finish.json()
+                + ",\"matched_stop\":"
+                + matched(finish, endToken)
+                + "}]}";
+    }
+
+    @Override
+    public String usage(Head head, Usage usage) {
+        return AnswerShape.opening(head, AnswerShape.chunkObject(head))
+                + "],\"usage\":"
+                + usageJson(usage, head.chat())
+                + "}";
+    }
+
+    @Override
+    public String whole(
+            Head head, String text, int[] tokens, Finish finish, Usage usage, int endToken) {
+        String choice =
+                head.chat()
+                        ? "{\"index\":0,\"message\":{\"role\":\"assistant\",\"content\":"
+                                + AnswerShape.quoted(text)
+                                + ",\"reasoning_content\":null}"
+                        : "{\"index\":0,\"text\":" + AnswerShape.quoted(text);
+        return AnswerShape.opening(head, head.chat() ? "chat.completion" : "text_completion")
+                + choice
+                + ",\"logprobs\":null,\"finish_reason\":"
+                + finish.json()
+                + ",\"matched_stop\":"
+                + matched(finish, endToken)
+                + "}],\"usage\":"
+                + usageJson(usage, head.chat())
+                + ",\"metadata\":{\"weight_version\":\"default\",\"weight_versions\":"
+                + "[{\"version\":\"default\",\"start\":0,\"end\":"
+                + usage.completion()
+                + "}]}}";
+    }
+
+    @Override
+    public String error(int status, String type, String message, @Nullable String param) {
+        return "{\"object\":\"error\",\"message\":"
+                + AnswerShape.quoted(message)
+                + ",\"type\":"
+                + AnswerShape.quoted(type)
+                + ",\"param\":"
+                + (param == null ? "null" : AnswerShape.quoted(param))
+                + ",\"code\":"
+                + status
+                + "}";
+    }
+
+    @Override
+    public String idPrefix(boolean chat) {
+        return "";
+    }
+
+    private static String matched(@Nullable Finish finish, int endToken) {
+        return finish == Finish.STOP ? Integer.toString(endToken) : "null";
+    }
+
+    private static String usageJson(Usage usage, boolean chat) {
+        return "{\"prompt_tokens\":"
+                + usage.prompt()
+                + ",\"total_tokens\":"
+                + (usage.prompt() + usage.completion())
+                + ",\"completion_tokens\":"
+                + usage.completion()
+                + ",\"prompt_tokens_details\":{\"cached_tokens\":"
+                + usage.cached()
+                + "},\"reasoning_tokens\":0"
+                + (chat ? ",\"completion_tokens_details\":null}" : "}");
+    }
+}

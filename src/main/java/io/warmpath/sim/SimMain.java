@@ -1,0 +1,79 @@
+package io.warmpath.sim;
+
+import io.warmpath.sim.model.SimTokenizer;
+import java.io.IOException;
+import java.io.PrintStream;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CountDownLatch;
+
+/**
+ * {@code warmpath sim}: runs simulated engines until the process is told to stop or the last one
+ * was killed.
+ */
+public final class SimMain {
+    private SimMain() {}
+
+    /**
+     * Blocks while the engines run.
+     *
+     * @return 0 after a normal end, 2 for wrong flags, 1 when an engine cannot start
+     */
+    public static int run(String[] args, PrintStream out, PrintStream err) {
+        SimFlags flags;
+        SimOptions first;
+        try {
+            flags = SimFlags.parse(args);
+            if (flags.help()) {
+                out.print(SimFlags.HELP);
+                return 0;
+            }
+            first = flags.engine().build();
+        } catch (IllegalArgumentException e) {
+            err.println("warmpath sim: " + e.getMessage());
+            return 2;
+        }
+        List<SimEngine> engines = new ArrayList<>();
+        try (SimTokenizer tokenizer = SimTokenizer.load(flags.tokenizer())) {
+            for (int i = 0; i < flags.count(); i++) {
+                SimEngine engine = SimEngine.start(nth(flags, first, i), tokenizer);
+                engines.add(engine);
+                out.printf(
+                        "%s  model %s  events tcp://%s:%d  replay tcp://%s:%d%n",
+                        engine.url(),
+                        first.models().getFirst(),
+                        first.host(),
+                        engine.eventsPort(),
+                        first.host(),
+                        engine.replayPort());
+            }
+            out.flush();
+            serve(engines);
+            return 0;
+        } catch (IOException | IllegalArgumentException e) {
+            err.println("warmpath sim: " + e.getMessage());
+            return 1;
+        } finally {
+            engines.forEach(SimEngine::close);
+        }
+    }
+
+    /** Ports given as 0 stay free choices; others count up so that no two engines share one. */
+    private static SimOptions nth(SimFlags flags, SimOptions first, int i) {
+        return flags.engine()
+                .port(first.port() == 0 ? 0 : first.port() + i)
+                .eventsPort(first.eventsPort() == 0 ? 0 : first.eventsPort() + i * first.ranks())
+                .replayPort(first.replayPort() == 0 ? 0 : first.replayPort() + i * first.ranks())
+                .build();
+    }
+
+    private static void serve(List<SimEngine> engines) {
+        CountDownLatch alive = new CountDownLatch(engines.size());
+        engines.forEach(e -> e.onDeath(alive::countDown));
+        try {
+            alive.await();
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+    }
+}

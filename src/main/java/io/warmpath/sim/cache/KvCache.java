@@ -1,0 +1,474 @@
+package io.warmpath.sim.cache;
+
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Comparator;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeSet;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Paged KV cache of one rank: a tree of full blocks over GPU memory and, optionally, host memory.
+ *
+ * <p>One thread. Every change is reported as a {@link CacheEvent} before the call returns; replayed
+ * in order into a set, the events give exactly {@link #contents}.
+ *
+ * <p>Rules, as HiCache with write-through has them:
+ *
+ * <ul>
+ *   <li>A GPU block's ancestors are on the GPU, a host block's ancestors on the host: both tiers
+ *       lose leaves first, least recently used first, and no prefix ever has a hole.
+ *   <li>Every block stored on the GPU is copied to the host when there is room; it is reported
+ *       there only when the copy has landed, and stays on the GPU until then.
+ *   <li>The host gives up only blocks that the GPU no longer holds.
+ *   <li>Space of a request (prompt and answer) is reserved when it starts, so nothing is preempted.
+ * </ul>
+ *
+ * <p>One thing of vLLM is not imitated: it keeps a second copy of a repeated prompt's last block.
+ */
+public final class KvCache {
+    private static final Comparator<Block> OLDEST_LEAF_FIRST =
+            Comparator.<Block>comparingLong(b -> b.lastUse)
+                    .thenComparingInt(b -> -b.depth)
+                    .thenComparingLong(b -> b.serial);
+
+    private final int blockSize;
+    private final int gpuBlocks;
+    private final int hostBlocks;
+    private final BlockHasher hasher;
+    private final HostLink link;
+    private final Consumer<CacheEvent> events;
+    private final Map<CacheSpace, Block> roots = new HashMap<>();
+    private final TreeSet<Block> gpuLeaves = new TreeSet<>(OLDEST_LEAF_FIRST);
+    private final TreeSet<Block> hostLeaves = new TreeSet<>(OLDEST_LEAF_FIRST);
+    private int gpuFree;
+    private int hostFree;
+    private int unreferenced;
+    private int leases;
+    private int epoch;
+    private long tick;
+    private long serial;
+
+    /**
+     * @param hostBlocks 0 when there is no host tier
+     */
+    public KvCache(
+            int blockSize,
+            int gpuBlocks,
+            int hostBlocks,
+            BlockHasher hasher,
+            HostLink link,
+            Consumer<CacheEvent> events) {
+        this.blockSize = blockSize;
+        this.gpuBlocks = gpuBlocks;
+        this.hostBlocks = hostBlocks;
+        this.hasher = hasher;
+        this.link = link;
+        this.events = events;
+        this.gpuFree = gpuBlocks;
+        this.hostFree = hostBlocks;
+    }
+
+    /**
+     * Room for a request, and the cached blocks it can start from; null when it has to wait for
+     * others to end. At least the prompt's last token is always computed.
+     *
+     * @param tokens the prompt, more may follow
+     * @param totalLength tokens of prompt and answer together
+     */
+    public @Nullable Lease acquire(
+            int[] tokens,
+            int promptLength,
+            int totalLength,
+            CacheSpace space,
+            @Nullable String sessionId) {
+        Block root = roots.get(space);
+        List<Block> onGpu = new ArrayList<>();
+        List<Block> onHost = new ArrayList<>();
+        if (root != null) {
+            find(root, tokens, (promptLength - 1) / blockSize, onGpu, onHost);
+        }
+        int need = blocksFor(totalLength) - onGpu.size();
+        int spare = gpuFree + unreferenced;
+        for (Block b : onGpu) {
+            spare -= b.refs == 0 ? 1 : 0;
+        }
+        if (spare < need) {
+            return null;
+        }
+        if (root == null) {
+            root = Block.root(space);
+            roots.put(space, root);
+        }
+        root.refs++;
+        leases++;
+        onGpu.forEach(this::lock);
+        onHost.forEach(this::hold);
+        evict(need - gpuFree);
+        gpuFree -= need;
+        return new Lease(root, sessionId, onGpu, onHost, need);
+    }
+
+    /** Forgets everything; refused (false) while requests run. Copies under way are dropped. */
+    public boolean clear() {
+        if (leases > 0) {
+            return false;
+        }
+        epoch++;
+        roots.clear();
+        gpuLeaves.clear();
+        hostLeaves.clear();
+        gpuFree = gpuBlocks;
+        hostFree = hostBlocks;
+        unreferenced = 0;
+        events.accept(new CacheEvent.Cleared());
+        return true;
+    }
+
+    /** Blocks that a sequence of this length occupies. */
+    public int blocksFor(int length) {
+        return (length + blockSize - 1) / blockSize;
+    }
+
+    /** GPU blocks in use: cached ones and those reserved for running requests. */
+    public int gpuUsed() {
+        return gpuBlocks - gpuFree;
+    }
+
+    /** Cached GPU blocks that no request needs. */
+    public int gpuEvictable() {
+        return unreferenced;
+    }
+
+    public int hostUsed() {
+        return hostBlocks - hostFree;
+    }
+
+    public int gpuBlocks() {
+        return gpuBlocks;
+    }
+
+    public int blockSize() {
+        return blockSize;
+    }
+
+    /** Digests of all blocks in this medium, parents before children. */
+    public List<byte[]> contents(Medium medium) {
+        List<byte[]> found = new ArrayList<>();
+        List<Block> open = new ArrayList<>(roots.values());
+        while (!open.isEmpty()) {
+            Block b = open.removeLast();
+            if (!b.isRoot() && (medium == Medium.GPU ? b.gpu : b.host)) {
+                found.add(b.digest);
+            }
+            open.addAll(b.children.values());
+        }
+        return found;
+    }
+
+    private void find(Block root, int[] tokens, int limit, List<Block> onGpu, List<Block> onHost) {
+        Block at = root;
+        for (int i = 0; i < limit; i++) {
+            Block next = at.children.get(content(tokens, i));
+            if (next == null) {
+                return;
+            }
+            (next.gpu ? onGpu : onHost).add(next);
+            at = next;
+        }
+    }
+
+    private Block.Content content(int[] tokens, int index) {
+        return new Block.Content(
+                Arrays.copyOfRange(tokens, index * blockSize, (index + 1) * blockSize));
+    }
+
+    private void evict(int count) {
+        List<byte[]> removed = new ArrayList<>();
+        for (int i = 0; i < count; i++) {
+            Block b = gpuLeaves.removeFirst();
+            b.gpu = false;
+            unreferenced--;
+            gpuFree++;
+            removed.add(b.digest);
+            Block parent = parentOf(b);
+            parent.gpuChildren--;
+            if (b.host) {
+                offerHostLeaf(b);
+            } else {
+                detach(b);
+            }
+            offerGpuLeaf(parent);
+        }
+        if (!removed.isEmpty()) {
+            events.accept(new CacheEvent.Removed(Medium.GPU, removed));
+        }
+    }
+
+    private boolean evictFromHost() {
+        Block b = hostLeaves.pollFirst();
+        if (b == null) {
+            return false;
+        }
+        b.host = false;
+        hostFree++;
+        Block parent = parentOf(b);
+        parent.hostChildren--;
+        detach(b);
+        offerHostLeaf(parent);
+        events.accept(new CacheEvent.Removed(Medium.HOST, List.of(b.digest)));
+        return true;
+    }
+
+    private void detach(Block b) {
+        Block parent = parentOf(b);
+        parent.children.remove(b.content);
+        dropIfUnused(parent);
+    }
+
+    private void dropIfUnused(Block root) {
+        if (root.isRoot() && root.refs == 0 && root.children.isEmpty()) {
+            roots.remove(root.space);
+        }
+    }
+
+    private void lock(Block b) {
+        if (b.refs++ == 0) {
+            unreferenced--;
+            gpuLeaves.remove(b);
+        }
+    }
+
+    private void unlock(List<Block> path) {
+        tick++;
+        for (Block b : path.reversed()) {
+            if (--b.refs == 0) {
+                b.lastUse = tick;
+                unreferenced++;
+                offerGpuLeaf(b);
+            }
+        }
+    }
+
+    private void hold(Block b) {
+        b.hostRefs++;
+        hostLeaves.remove(b);
+    }
+
+    private void unhold(Block b) {
+        b.hostRefs--;
+        offerHostLeaf(b);
+    }
+
+    private void offerGpuLeaf(Block b) {
+        if (!b.isRoot() && b.gpu && b.refs == 0 && b.gpuChildren == 0) {
+            gpuLeaves.add(b);
+        }
+    }
+
+    private void offerHostLeaf(Block b) {
+        if (!b.isRoot() && b.host && !b.gpu && b.hostRefs == 0 && b.hostChildren == 0) {
+            hostLeaves.add(b);
+        }
+    }
+
+    private void arriveOnGpu(Block b) {
+        hostLeaves.remove(b);
+        b.gpu = true;
+        b.refs = 1;
+        parentOf(b).gpuChildren++;
+    }
+
+    private void landed(List<Block> run, List<Block> locked, int startedIn) {
+        if (startedIn != epoch) {
+            return;
+        }
+        for (Block b : run) {
+            b.copying = false;
+            b.host = true;
+            parentOf(b).hostChildren++;
+        }
+        emitStored(Medium.HOST, run);
+        unlock(locked);
+    }
+
+    private void emitStored(Medium medium, List<Block> run) {
+        if (run.isEmpty()) {
+            return;
+        }
+        Block first = run.getFirst();
+        int[] tokens = new int[run.size() * blockSize];
+        List<byte[]> digests = new ArrayList<>(run.size());
+        for (int i = 0; i < run.size(); i++) {
+            System.arraycopy(run.get(i).content.tokens(), 0, tokens, i * blockSize, blockSize);
+            digests.add(run.get(i).digest);
+        }
+        events.accept(
+                new CacheEvent.Stored(
+                        medium,
+                        first.parentDigest(),
+                        digests,
+                        tokens,
+                        blockSize,
+                        first.space,
+                        first.sessionId));
+    }
+
+    private static Block parentOf(Block b) {
+        if (b.parent == null) {
+            throw new IllegalStateException("a root has no parent and is never cached");
+        }
+        return b.parent;
+    }
+
+    /** A running request's hold on its blocks. The cache's thread only. */
+    public final class Lease {
+        private final Block root;
+        private final @Nullable String sessionId;
+        private final List<Block> path;
+        private final List<Block> loading;
+        private final int gpuHits;
+        private final int hostHits;
+        private int reserved;
+        private int backedUp;
+        private boolean released;
+
+        private Lease(
+                Block root,
+                @Nullable String sessionId,
+                List<Block> path,
+                List<Block> loading,
+                int reserved) {
+            this.root = root;
+            this.sessionId = sessionId;
+            this.path = path;
+            this.loading = loading;
+            this.gpuHits = path.size();
+            this.hostHits = loading.size();
+            this.reserved = reserved;
+        }
+
+        /** Blocks of the prompt found on the GPU. */
+        public int gpuHits() {
+            return gpuHits;
+        }
+
+        /** Blocks after those, found in host memory only. */
+        public int hostHits() {
+            return hostHits;
+        }
+
+        /** Full blocks known to the cache so far. */
+        public int blocks() {
+            return path.size();
+        }
+
+        /** The host hits have arrived on the GPU. */
+        public void loaded() {
+            List<Block> run = new ArrayList<>();
+            for (Block b : loading) {
+                unhold(b);
+                if (b.gpu) {
+                    mergeInto(b);
+                } else {
+                    arriveOnGpu(b);
+                    reserved--;
+                    run.add(b);
+                }
+                path.add(b);
+            }
+            loading.clear();
+            emitStored(Medium.GPU, run);
+        }
+
+        /** The first {@code length} tokens are computed: their full blocks become cached. */
+        public void commit(int[] tokens, int length) {
+            List<Block> run = new ArrayList<>();
+            for (int i = path.size(); i < length / blockSize; i++) {
+                Block at = path.isEmpty() ? root : path.getLast();
+                Block.Content content = content(tokens, i);
+                Block known = at.children.get(content);
+                if (known != null && known.gpu) {
+                    // Another request computed the same block meanwhile; one copy is kept.
+                    emitStored(Medium.GPU, run);
+                    run.clear();
+                    mergeInto(known);
+                    path.add(known);
+                    continue;
+                }
+                Block b = known == null ? create(at, content) : known;
+                arriveOnGpu(b);
+                reserved--;
+                run.add(b);
+                path.add(b);
+            }
+            emitStored(Medium.GPU, run);
+            backUp();
+        }
+
+        /** The request is over; what it committed stays cached until evicted. */
+        public void release() {
+            if (released) {
+                throw new IllegalStateException("released twice");
+            }
+            released = true;
+            unlock(path);
+            loading.forEach(KvCache.this::unhold);
+            gpuFree += reserved;
+            leases--;
+            root.refs--;
+            dropIfUnused(root);
+        }
+
+        private Block create(Block at, Block.Content content) {
+            byte[] digest =
+                    hasher.digest(at.isRoot() ? null : at.digest, content.tokens(), root.space);
+            Block b = new Block(at, content, digest, root.space, sessionId, serial++);
+            at.children.put(content, b);
+            return b;
+        }
+
+        private void mergeInto(Block known) {
+            lock(known);
+            reserved--;
+            gpuFree++;
+        }
+
+        /** Write-through: what the host lacks is copied, as far as there is room. */
+        private void backUp() {
+            if (hostBlocks == 0) {
+                return;
+            }
+            List<Block> run = new ArrayList<>();
+            for (; backedUp < path.size(); backedUp++) {
+                Block b = path.get(backedUp);
+                if (b.host || b.copying) {
+                    copy(run);
+                    run = new ArrayList<>();
+                    continue;
+                }
+                if (hostFree == 0 && !evictFromHost()) {
+                    break;
+                }
+                hostFree--;
+                b.copying = true;
+                run.add(b);
+            }
+            copy(run);
+        }
+
+        private void copy(List<Block> run) {
+            if (run.isEmpty()) {
+                return;
+            }
+            // The run ends where it does in the path, so this locks every ancestor too.
+            List<Block> locked = new ArrayList<>(path.subList(0, path.indexOf(run.getLast()) + 1));
+            locked.forEach(KvCache.this::lock);
+            int startedIn = epoch;
+            link.copy(run.size() * blockSize, () -> landed(run, locked, startedIn));
+        }
+    }
+}

@@ -1,0 +1,105 @@
+package io.warmpath.sim.engine;
+
+import io.warmpath.sim.cache.CacheSpace;
+import io.warmpath.sim.cache.KvCache;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One request on its way through a rank.
+ *
+ * <p>The answer is known from the start; the scheduler decides only when each token comes. Engine's
+ * thread only.
+ */
+public final class Sequence {
+    /** Hears of one request's progress, on the engine's thread. */
+    public interface Listener {
+        /**
+         * Prefill is done; the first token follows at once.
+         *
+         * @param cachedTokens prompt tokens that were not computed
+         * @param hostTokens of these, loaded from host memory
+         */
+        void started(int cachedTokens, int hostTokens);
+
+        /** Token {@code index} of the answer, 0 first. */
+        void token(int index);
+
+        /** All tokens have been reported. */
+        void finished();
+    }
+
+    enum State {
+        WAITING,
+        PREFILLING,
+        DECODING,
+        ENDED
+    }
+
+    private final int[] tokens;
+    private final int promptLength;
+    private final CacheSpace space;
+    private final @Nullable String sessionId;
+    private final Listener listener;
+
+    State state = State.WAITING;
+    int emitted;
+    long nextTokenAt;
+    long serial;
+    KvCache.@Nullable Lease lease;
+
+    /**
+     * @param tokens prompt and answer; both at least one token
+     */
+    public Sequence(
+            int[] tokens,
+            int promptLength,
+            CacheSpace space,
+            @Nullable String sessionId,
+            Listener listener) {
+        if (promptLength < 1 || promptLength >= tokens.length) {
+            throw new IllegalArgumentException(
+                    "prompt of " + promptLength + " in a sequence of " + tokens.length + " tokens");
+        }
+        this.tokens = tokens;
+        this.promptLength = promptLength;
+        this.space = space;
+        this.sessionId = sessionId;
+        this.listener = listener;
+    }
+
+    public int[] tokens() {
+        return tokens;
+    }
+
+    public int promptLength() {
+        return promptLength;
+    }
+
+    public int answerLength() {
+        return tokens.length - promptLength;
+    }
+
+    CacheSpace space() {
+        return space;
+    }
+
+    @Nullable String sessionId() {
+        return sessionId;
+    }
+
+    Listener listener() {
+        return listener;
+    }
+
+    /** Tokens whose KV is computed: the newest token's is not, until the next step. */
+    int computed() {
+        return promptLength + Math.max(0, emitted - 1);
+    }
+
+    KvCache.Lease held() {
+        if (lease == null) {
+            throw new IllegalStateException("no blocks are held in state " + state);
+        }
+        return lease;
+    }
+}

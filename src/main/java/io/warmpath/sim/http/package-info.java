@@ -1,0 +1,5 @@
+/** The simulated engine's HTTP surface. */
+@NullMarked
+package io.warmpath.sim.http;
+
+import org.jspecify.annotations.NullMarked;

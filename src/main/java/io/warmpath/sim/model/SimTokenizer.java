@@ -1,0 +1,88 @@
+package io.warmpath.sim.model;
+
+import ai.djl.huggingface.tokenizers.HuggingFaceTokenizer;
+import java.io.IOException;
+import java.io.InputStream;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The model's tokenizer, from a {@code tokenizer.json}.
+ *
+ * <p>Special tokens written in the text become their ids; nothing is added or cut. Any thread;
+ * calls may take milliseconds.
+ */
+public final class SimTokenizer implements AutoCloseable {
+    /** Class-path resource used when no file is named. */
+    public static final String DEMO_MODEL = "demo-model/tokenizer.json";
+
+    private final HuggingFaceTokenizer tokenizer;
+
+    private SimTokenizer(HuggingFaceTokenizer tokenizer) {
+        this.tokenizer = tokenizer;
+    }
+
+    /**
+     * @param file null for the built-in demo model
+     */
+    public static SimTokenizer load(@Nullable Path file) throws IOException {
+        if (file != null) {
+            if (!Files.isReadable(file)) {
+                throw new IOException(
+                        "cannot read tokenizer " + file + "; name a model's tokenizer.json");
+            }
+            try (InputStream json = Files.newInputStream(file)) {
+                return load(json);
+            }
+        }
+        try (InputStream json =
+                SimTokenizer.class.getClassLoader().getResourceAsStream(DEMO_MODEL)) {
+            if (json == null) {
+                throw new IOException(
+                        "this build holds no "
+                                + DEMO_MODEL
+                                + "; name a model's tokenizer.json with --tokenizer");
+            }
+            return load(json);
+        }
+    }
+
+    /** Reads a {@code tokenizer.json}. */
+    public static SimTokenizer load(InputStream json) throws IOException {
+        // Truncation and padding of the model's file do not apply to a server's prompts.
+        return new SimTokenizer(
+                HuggingFaceTokenizer.newInstance(
+                        json,
+                        Map.of(
+                                "addSpecialTokens", "false",
+                                "truncation", "do_not_truncate",
+                                "padding", "false",
+                                "modelMaxLength", String.valueOf(Integer.MAX_VALUE))));
+    }
+
+    /** Token ids, u32 in an int. */
+    public int[] encode(String text) {
+        long[] ids = tokenizer.encode(text, false, false).getIds();
+        int[] tokens = new int[ids.length];
+        for (int i = 0; i < ids.length; i++) {
+            tokens[i] = (int) ids[i];
+        }
+        return tokens;
+    }
+
+    /** Text of these ids, special tokens written out. */
+    public String decode(int... tokens) {
+        long[] ids = new long[tokens.length];
+        for (int i = 0; i < tokens.length; i++) {
+            ids[i] = Integer.toUnsignedLong(tokens[i]);
+        }
+        return tokenizer.decode(ids, false);
+    }
+
+    @Override
+    public void close() {
+        tokenizer.close();
+    }
+}

@@ -1,0 +1,56 @@
+package io.warmpath.wiring;
+
+import io.warmpath.fleet.FleetMonitor;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
+import org.jboss.logging.Logger;
+
+/** The thread that drives a {@link FleetMonitor}. Start and close once each, any thread. */
+final class FleetLoop implements AutoCloseable {
+    private static final Logger LOG = Logger.getLogger(FleetLoop.class);
+    private static final long AFTER_A_BUG_NANOS = TimeUnit.SECONDS.toNanos(1);
+
+    private final FleetMonitor monitor;
+    private final Thread thread;
+    private volatile boolean closed;
+
+    FleetLoop(FleetMonitor monitor) {
+        this.monitor = monitor;
+        this.thread = Thread.ofPlatform().daemon().name("fleet-monitor").unstarted(this::run);
+        // unpark before park is remembered, so no wake-up is lost.
+        monitor.onWake(() -> LockSupport.unpark(thread));
+    }
+
+    void start() {
+        thread.start();
+    }
+
+    private void run() {
+        while (!closed) {
+            long pause;
+            try {
+                pause = monitor.tick();
+            } catch (RuntimeException e) {
+                LOG.error("The fleet monitor failed; it goes on in a second", e);
+                pause = AFTER_A_BUG_NANOS;
+            }
+            if (pause > 0 && !closed) {
+                LockSupport.parkNanos(this, pause);
+            }
+        }
+    }
+
+    @Override
+    public void close() {
+        closed = true;
+        LockSupport.unpark(thread);
+        try {
+            thread.join(TimeUnit.SECONDS.toMillis(5));
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+        if (thread.isAlive()) {
+            LOG.warn("The fleet monitor did not stop within 5 s");
+        }
+    }
+}

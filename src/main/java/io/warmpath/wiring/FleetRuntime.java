@@ -1,0 +1,129 @@
+package io.warmpath.wiring;
+
+import io.warmpath.adapter.enginehttp.JdkEngineHttp;
+import io.warmpath.adapter.openai.OpenAiModels;
+import io.warmpath.adapter.sglang.SglangDialect;
+import io.warmpath.adapter.vllm.VllmDialect;
+import io.warmpath.config.RoutingMode;
+import io.warmpath.config.WarmpathConfig;
+import io.warmpath.events.EventFeed;
+import io.warmpath.fleet.DialectProbe;
+import io.warmpath.fleet.FleetMonitor;
+import io.warmpath.fleet.FleetRegistry;
+import io.warmpath.fleet.WorkerStatus;
+import io.warmpath.prefix.PrefixIndex;
+import io.warmpath.prefix.WorkerSlot;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.function.Consumer;
+import java.util.function.ToLongFunction;
+import net.jpountz.xxhash.XXHash64;
+import net.jpountz.xxhash.XXHashFactory;
+import org.jboss.logging.Logger;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The running fleet: registry, monitor, probes, subscriptions. {@link #start} and {@link #close}
+ * once each.
+ */
+public final class FleetRuntime implements AutoCloseable {
+    private static final Logger LOG = Logger.getLogger(FleetRuntime.class);
+
+    private static final Duration LEARN_MIN = Duration.ofMillis(250);
+    private static final Duration LEARN_MAX = Duration.ofSeconds(5);
+
+    private final FleetRegistry registry;
+    private final FleetMonitor monitor;
+    private final FleetLoop loop;
+    private final JdkEngineHttp http;
+    private final ExecutorService probes;
+    private final @Nullable EventSubscriptions subscriptions;
+
+    /**
+     * @param feed null: no KV events are followed
+     * @param running requests running on a slot, for draining
+     * @param slotOpened see {@link FleetRegistry}
+     */
+    public FleetRuntime(
+            WarmpathConfig config,
+            PrefixIndex index,
+            @Nullable EventFeed feed,
+            ToLongFunction<WorkerSlot> running,
+            Consumer<WorkerSlot> slotOpened) {
+        WarmpathConfig.Fleet fleet = config.fleet();
+        registry = new FleetRegistry(index, FleetRuntime::idOfUrl, slotOpened);
+        if (feed == null) {
+            subscriptions = null;
+            LOG.warn(
+                    "KV events are off (warmpath.router.use-kv-events): the prefix index stays"
+                            + " empty and requests are routed by load alone");
+        } else {
+            subscriptions = new EventSubscriptions(feed);
+            registry.addListener(subscriptions);
+        }
+        registry.addListener(
+                new FleetLog(feed != null && config.router().mode() == RoutingMode.KV));
+        http = new JdkEngineHttp(fleet.healthTimeout());
+        probes = Executors.newVirtualThreadPerTaskExecutor();
+        DialectProbe probe =
+                new DialectProbe(
+                        http,
+                        new OpenAiModels(),
+                        List.of(new SglangDialect(), new VllmDialect()),
+                        fleet.healthPath(),
+                        fleet.defaultBlockSize());
+        monitor =
+                new FleetMonitor(
+                        registry,
+                        probe,
+                        probes,
+                        System::nanoTime,
+                        new FleetMonitor.Timing(
+                                fleet.healthInterval(),
+                                fleet.unhealthyInterval(),
+                                fleet.failuresToUnhealthy(),
+                                LEARN_MIN,
+                                LEARN_MAX,
+                                fleet.drainTimeout()),
+                        running);
+        loop = new FleetLoop(monitor);
+        WorkerSpecs.of(config).forEach(registry::add);
+    }
+
+    /** Begins to ask the workers. */
+    public void start() {
+        loop.start();
+    }
+
+    public FleetRegistry registry() {
+        return registry;
+    }
+
+    public FleetMonitor monitor() {
+        return monitor;
+    }
+
+    /** Null when KV events are off. */
+    public @Nullable EventSubscriptions subscriptions() {
+        return subscriptions;
+    }
+
+    /** Identity of a worker that has none configured; stable over restarts and gateways. */
+    static long idOfUrl(String url) {
+        XXHash64 hash = XXHashFactory.fastestJavaInstance().hash64();
+        byte[] bytes = url.getBytes(StandardCharsets.UTF_8);
+        return hash.hash(bytes, 0, bytes.length, 0);
+    }
+
+    /** Stops asking, ends all subscriptions and frees all slots. The index must still be open. */
+    @Override
+    public void close() {
+        loop.close();
+        http.close();
+        probes.close();
+        registry.status().stream().map(WorkerStatus::worker).forEach(w -> registry.remove(w.id()));
+    }
+}

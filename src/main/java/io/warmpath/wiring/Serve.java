@@ -1,0 +1,141 @@
+package io.warmpath.wiring;
+
+import io.quarkus.runtime.Quarkus;
+import io.quarkus.runtime.QuarkusApplication;
+import io.quarkus.vertx.http.HttpServer;
+import io.smallrye.config.SmallRyeConfig;
+import io.smallrye.config.SmallRyeConfigBuilder;
+import io.warmpath.config.CommandLine;
+import io.warmpath.config.ConfigCheck;
+import io.warmpath.config.ServeHelp;
+import io.warmpath.config.SettingCatalog;
+import io.warmpath.config.UsageException;
+import io.warmpath.config.WarmpathConfig;
+import jakarta.inject.Inject;
+import java.io.PrintStream;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+
+/**
+ * The command {@code serve}: checks flags and configuration, then runs the gateway until a signal.
+ *
+ * <p>Everything that an operator can get wrong is found before the runtime starts, so that it is
+ * answered with sentences and not with a stack trace.
+ */
+public final class Serve implements QuarkusApplication {
+    /** Exit code for what the command line or configuration got wrong. */
+    static final int USAGE = 2;
+
+    static final int FAILED = 1;
+
+    private static final String FILE_KEY = "warmpath.config-file";
+    private static final String FILE_ENVIRONMENT = "WARMPATH_CONFIG_FILE";
+
+    private final WarmpathConfig config;
+    private final HttpServer server;
+
+    @Inject
+    Serve(WarmpathConfig config, HttpServer server) {
+        this.config = config;
+        this.server = server;
+    }
+
+    static int run(String[] args, PrintStream out, PrintStream err) {
+        SettingCatalog catalog = SettingCatalog.read();
+        List<String> list = List.of(args);
+        if (CommandLine.asksForHelp(list)) {
+            out.print(ServeHelp.text(catalog));
+            return 0;
+        }
+        List<String> problems;
+        try {
+            Map<String, String> flags = new CommandLine(catalog).parse(list);
+            flags.forEach(System::setProperty);
+            problems = problems(catalog);
+        } catch (UsageException e) {
+            problems = List.of(e.getMessage());
+        }
+        if (!problems.isEmpty()) {
+            problems.forEach(p -> err.println("warmpath serve: " + p));
+            return USAGE;
+        }
+        int[] code = {0};
+        Quarkus.run(
+                Serve.class,
+                (exit, failure) -> {
+                    code[0] = exit;
+                    if (failure != null) {
+                        explain(failure, err);
+                    }
+                },
+                args);
+        return code[0];
+    }
+
+    /**
+     * A {@link StartFailure} is said in its sentence; anything else is a bug and shows its trace.
+     */
+    private static void explain(Throwable failure, PrintStream err) {
+        for (Throwable t = failure; t != null; t = t.getCause()) {
+            if (t instanceof StartFailure) {
+                err.println("warmpath serve: " + t.getMessage());
+                return;
+            }
+        }
+        failure.printStackTrace(err);
+    }
+
+    /** What is wrong with the configuration as it stands now, in sentences. */
+    private static List<String> problems(SettingCatalog catalog) {
+        String file = System.getProperty(FILE_KEY, System.getenv(FILE_ENVIRONMENT));
+        if (file != null && !Files.isReadable(Path.of(file))) {
+            return List.of("the file " + file + " (--config) cannot be read.");
+        }
+        SmallRyeConfig raw;
+        try {
+            raw =
+                    new SmallRyeConfigBuilder()
+                            .addDefaultInterceptors()
+                            .addSystemSources()
+                            .addDiscoveredSources()
+                            .build();
+        } catch (IllegalArgumentException e) {
+            return List.of(String.valueOf(e.getMessage()));
+        }
+        List<String> problems = ConfigCheck.problems(catalog, raw);
+        return problems.isEmpty() ? workerProblems(raw) : problems;
+    }
+
+    private static List<String> workerProblems(SmallRyeConfig raw) {
+        SmallRyeConfigBuilder builder = new SmallRyeConfigBuilder().addDefaultInterceptors();
+        raw.getConfigSources().forEach(builder::withSources);
+        try {
+            WorkerSpecs.of(
+                    builder.withMapping(WarmpathConfig.class)
+                            .build()
+                            .getConfigMapping(WarmpathConfig.class));
+            return List.of();
+        } catch (IllegalArgumentException e) {
+            return List.of(String.valueOf(e.getMessage()));
+        }
+    }
+
+    /** The runtime is up: says so in one line and waits for the signal to stop. */
+    @Override
+    public int run(String... args) {
+        int workers = config.workers().size() + config.workerUrls().map(List::size).orElse(0);
+        System.out.printf(
+                Locale.ROOT,
+                "Warmpath %s listens on http://%s:%d, router mode %s, %s%n",
+                Main.VERSION,
+                config.http().host(),
+                server.getPort(),
+                config.router().mode().name().toLowerCase(Locale.ROOT).replace('_', '-'),
+                workers == 0 ? "no workers yet (POST /workers)" : workers + " worker(s)");
+        Quarkus.waitForExit();
+        return 0;
+    }
+}

@@ -1,0 +1,74 @@
+package io.warmpath.wiring;
+
+import io.warmpath.config.WarmpathConfig;
+import io.warmpath.fleet.EngineKind;
+import io.warmpath.fleet.WorkerSpec;
+import java.net.URI;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
+import java.util.OptionalLong;
+import java.util.Set;
+
+/** Workers of the configuration as the fleet takes them. Stateless. */
+final class WorkerSpecs {
+    private WorkerSpecs() {}
+
+    /**
+     * Those of {@code warmpath.workers} first, then the bare URLs.
+     *
+     * @throws IllegalArgumentException naming the key and what is wrong
+     */
+    static List<WorkerSpec> of(WarmpathConfig config) {
+        List<WorkerSpec> specs = new ArrayList<>();
+        Set<URI> urls = new HashSet<>();
+        for (int i = 0; i < config.workers().size(); i++) {
+            try {
+                add(specs, urls, spec(config.workers().get(i)));
+            } catch (IllegalArgumentException e) {
+                throw new IllegalArgumentException(
+                        "warmpath.workers[" + i + "]: " + e.getMessage() + ".", e);
+            }
+        }
+        for (String url : config.workerUrls().orElse(List.of())) {
+            try {
+                add(specs, urls, WorkerSpec.of(url));
+            } catch (IllegalArgumentException e) {
+                throw new IllegalArgumentException(
+                        "warmpath.worker-urls (--worker, --workers): " + e.getMessage() + ".", e);
+            }
+        }
+        return specs;
+    }
+
+    private static void add(List<WorkerSpec> specs, Set<URI> urls, WorkerSpec spec) {
+        if (!urls.add(spec.url())) {
+            throw new IllegalArgumentException("the URL " + spec.url() + " is listed twice");
+        }
+        specs.add(spec);
+    }
+
+    private static OptionalLong id(String text) {
+        try {
+            return OptionalLong.of(Long.parseUnsignedLong(text.strip()));
+        } catch (NumberFormatException e) {
+            throw new IllegalArgumentException(
+                    "id " + text + " must be a whole number from 0 to 18446744073709551615", e);
+        }
+    }
+
+    private static WorkerSpec spec(WarmpathConfig.WorkerEntry entry) {
+        return new WorkerSpec(
+                WorkerSpec.parse(entry.url()),
+                entry.name().orElse(null),
+                entry.id().map(WorkerSpecs::id).orElse(OptionalLong.empty()),
+                entry.kind().map(k -> EngineKind.valueOf(k.name())).orElse(null),
+                Set.copyOf(entry.models().orElse(List.of())),
+                entry.blockSize(),
+                entry.dpSize(),
+                entry.eventsEndpoint().orElse(null),
+                entry.replayEndpoint().orElse(null),
+                entry.eventsBind(),
+                entry.topic().orElse(""));
+    }
+}

@@ -1,0 +1,156 @@
+# Builds what changed and starts programs from the result. Sourced by ./warmpath.
+#
+# The state of the inputs is a checksum over the contents of every file that goes into the jar; while it equals the one
+# of the last good build, Maven is not started at all (a second run costs a few hundredths of a second). When it differs, Maven
+# and CMake rebuild incrementally.
+# shellcheck shell=sh
+
+target=$root/target
+jar=$target/quarkus-app/quarkus-run.jar
+build_log=$target/warmpath-build.log
+stamp_file=$target/warmpath-build.stamp
+lock=$target/warmpath-build.lock
+
+project_version() {
+    sed -n 's/^  <version>\(.*\)<\/version>.*/\1/p' "$root/pom.xml" | head -n 1
+}
+
+# One line that changes with any input of the build: names and contents, not times, so a fresh checkout is no change.
+input_stamp() {
+    (cd "$root" && find pom.xml .mvn src/main/java src/main/resources src-cpp native-core -type f -exec cksum {} + 2>/dev/null |
+        LC_ALL=C sort | cksum)
+}
+
+is_built() {
+    [ -f "$jar" ] && [ -f "$stamp_file" ] && [ "$(cat "$stamp_file")" = "$1" ]
+}
+
+# Two builds in one directory would tear each other's files; the second waits.
+take_lock() {
+    mkdir -p "$target"
+    waiting=
+    until mkdir "$lock" 2>/dev/null; do
+        owner=$(cat "$lock/pid" 2>/dev/null || :)
+        if [ -n "$owner" ] && ! kill -0 "$owner" 2>/dev/null; then
+            rm -rf "$lock"
+            continue
+        fi
+        [ -n "$waiting" ] || say "another build runs here (process ${owner:-unknown}); waiting for it"
+        waiting=yes
+        sleep 1
+    done
+    echo $$ >"$lock/pid"
+    trap 'rm -rf "$lock"' EXIT
+    trap 'exit 130' INT
+    trap 'exit 143' TERM HUP
+}
+
+free_lock() {
+    rm -rf "$lock"
+    trap - EXIT INT TERM HUP
+}
+
+now() { date +%s; }
+
+# show_phases START [without-tests]: reads Maven's output and prints one line per phase, with the seconds since START.
+show_phases() {
+    started=$1
+    without_tests=${2-}
+    downloads=0
+    printf '  [%4d s] %s\n' 0 'reading the project, resolving dependencies' >&2
+    while IFS= read -r line; do
+        phase=
+        case $line in
+            *'Downloaded from '*)
+                downloads=$((downloads + 1))
+                [ $((downloads % 200)) -ne 0 ] || phase="downloading dependencies ($downloads files so far)"
+                ;;
+            '[INFO] --- '*exec*'(native-library)'*) phase='native library (CMake)' ;;
+            '[INFO] --- '*compiler*':compile '*) phase='compiling the gateway (javac, ErrorProne, NullAway)' ;;
+            '[INFO] --- '*compiler*':testCompile '*) phase=${without_tests:-compiling the tests} ;;
+            '[INFO] --- '*surefire*':test '*) phase=${without_tests:-running the tests} ;;
+            '[INFO] --- '*quarkus*':build '*) phase='packing the gateway (Quarkus)' ;;
+            '[INFO] --- '*spotless*) phase='checking the format' ;;
+            *'Tests run:'*'Time elapsed:'*' -- in '*)
+                counts=${line#*Tests run: }
+                phase="  ${line##* in }: ${counts%% -- in *}"
+                ;;
+        esac
+        [ -z "$phase" ] || [ "$phase" = "$without_tests" ] || printf '  [%4d s] %s\n' "$(($(now) - started))" "$phase" >&2
+    done
+}
+
+# maven GOALS AND OPTIONS...: everything into the log, the phases onto the screen; the status is Maven's.
+maven() {
+    mkdir -p "$target"
+    status_file=$target/warmpath-build.status
+    rm -f "$status_file"
+    began=$(now)
+    skipping=
+    case " $* " in *' -Dmaven.test.skip=true '*) skipping=without-tests ;; esac
+    # shellcheck disable=SC2086 # options are words
+    {
+        status=0
+        (cd "$root" && exec "$MAVEN" -B -Dstyle.color=never $maven_opts "$@") </dev/null 2>&1 || status=$?
+        echo "$status" >"$status_file"
+    } | tee "$build_log" | show_phases "$began" "$skipping"
+    [ "$(cat "$status_file" 2>/dev/null)" = 0 ] && return 0
+    say "Maven failed; the end of target/warmpath-build.log:"
+    # Below the last error Maven prints only advice about its own switches.
+    { grep -E '^\[ERROR\]|<<< (FAILURE|ERROR)|CMake Error|error:' "$build_log" || tail -n 40 "$build_log"; } |
+        grep -v -E 'Help 1|re-run Maven|full stack trace|For more information|^\[ERROR\] *$' | tail -n 40 >&2
+    return 1
+}
+
+build_gateway() {
+    stamp=$(input_stamp)
+    is_built "$stamp" && return 0
+    take_lock
+    # Whoever held the lock may have built just this.
+    if ! is_built "$stamp"; then
+        need_toolchain
+        say "building with $JAVA_HOME and $MAVEN (log: target/warmpath-build.log)"
+        rm -f "$stamp_file"
+        build_began=$(now)
+        maven package -Dmaven.test.skip=true || die 1 "the build failed"
+        [ -f "$jar" ] || die 1 "Maven ended well but target/quarkus-app/quarkus-run.jar is missing"
+        # The stamp from before the build: what changed during it is built the next time.
+        printf '%s\n' "$stamp" >"$stamp_file"
+        say "built in $(($(now) - build_began)) s"
+    fi
+    free_lock
+}
+
+build_native() {
+    need_toolchain "${1:+tests}"
+    if [ $# -gt 0 ]; then
+        exec sh "$root/native-core/check.sh" "$@"
+    fi
+    sh "$root/native-core/build.sh" "$target/native" "$target/classes" || die 1 "the native build failed"
+    say "built $(find "$target/native" -name 'libkvindex.so' | head -n 1)"
+}
+
+# JVM options of the gateway. Small by default; WARMPATH_JAVA_OPTS comes last and wins.
+jvm_options() {
+    case " $java_opts " in
+        *' -XX:+Use'*'GC '*) ;; # two collectors on one command line stop the JVM
+        *)
+            if [ "$(getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2)" -le 2 ]; then
+                echo '-XX:+UseSerialGC'
+            else
+                echo '-XX:+UseG1GC'
+            fi
+            ;;
+    esac
+    echo '-Xms64m -Xmx1g -XX:+UseCompactObjectHeaders -XX:+ExitOnOutOfMemoryError'
+    echo '--enable-native-access=ALL-UNNAMED --sun-misc-unsafe-memory-access=allow'
+    echo "$java_opts"
+}
+
+# The shell becomes the JVM: one process, and signals reach it.
+run_gateway() {
+    build_gateway
+    find_java || need_java
+    # shellcheck disable=SC2046 # options are words
+    exec "$JAVA_HOME/bin/java" $(jvm_options) -jar "$jar" "$@"
+}

@@ -1,0 +1,186 @@
+# check, test, verify, bench, fmt. Each runs its steps to the end, then prints one line per step with its duration, and
+# fails when one failed. A tool that is not there is reported as SKIPPED, loudly, never as passed. Sourced by ./warmpath.
+# shellcheck shell=sh
+
+CLANG_FORMAT_MAJOR=14
+JMH_MAIN=org.openjdk.jmh.Main
+
+results=
+failed=0
+steps_began=
+
+# step NAME COMMAND...: status 0 passed, 77 skipped (the custom of Automake), all others failed.
+step() {
+    name=$1
+    shift
+    [ -n "$steps_began" ] || steps_began=$(now)
+    say "--- $name"
+    step_began=$(now)
+    step_status=0
+    # A shell of its own, so that `die` ends the step and not the run. (`set -e` has no force to the left of `||`:
+    # a step returns its failures itself.)
+    ("$@") || step_status=$?
+    took=$(($(now) - step_began))
+    case $step_status in
+        0) verdict=passed ;;
+        77) verdict=SKIPPED ;;
+        *)
+            verdict=FAILED
+            failed=$((failed + 1))
+            ;;
+    esac
+    results="$results$(printf '%-8s %5d s  %s' "$verdict" "$took" "$name")
+"
+}
+
+summary() {
+    printf '\n%s' "$results"
+    total=$(($(now) - steps_began))
+    if [ "$failed" -gt 0 ]; then
+        printf '%s: FAILED, %d step(s), %d s\n' "$1" "$failed" "$total"
+        exit 1
+    fi
+    printf '%s: passed, %d s\n' "$1" "$total"
+}
+
+shell_scripts() {
+    (cd "$root" && find warmpath .ci src/main/sh src/test native-core -type f \( -name '*.sh' -o -name warmpath -o -path '.ci/*' \))
+}
+
+check_scripts() {
+    shell_scripts | while IFS= read -r script; do
+        case $(head -n 1 "$root/$script") in
+            *bash*) bash -n "$root/$script" ;;
+            *) sh -n "$root/$script" ;;
+        esac || exit 1
+    done || return 1
+    sh "$root/src/test/sh/launcher_test.sh"
+}
+
+check_shellcheck() {
+    if ! command -v shellcheck >/dev/null 2>&1; then
+        say "shellcheck is not installed (apt-get install shellcheck): scripts are not linted"
+        return 77
+    fi
+    # -x follows ./warmpath into src/main/sh; on their own those parts would miss each other's variables.
+    shell_scripts | grep -v '^src/main/sh/' | (cd "$root" && xargs shellcheck -x -S warning)
+}
+
+cpp_files() {
+    (cd "$root" && find src-cpp native-core -type f \( -name '*.cpp' -o -name '*.hpp' -o -name '*.h' -o -name '*.c' \))
+}
+
+# Sets clang_format to the pinned version; another version would format differently and only make noise.
+find_clang_format() {
+    for candidate in "clang-format-$CLANG_FORMAT_MAJOR" clang-format; do
+        command -v "$candidate" >/dev/null 2>&1 || continue
+        case $("$candidate" --version) in
+            *"version $CLANG_FORMAT_MAJOR."*)
+                clang_format=$candidate
+                return 0
+                ;;
+        esac
+    done
+    say "clang-format $CLANG_FORMAT_MAJOR is not installed: C++ formatting is not checked"
+    return 1
+}
+
+check_java_format() { maven spotless:check; }
+
+check_cpp_format() {
+    find_clang_format || return 77
+    cpp_files | (cd "$root" && xargs "$clang_format" --dry-run -Werror)
+}
+
+# With the lock held, so that a demo started meanwhile does not build into the same directory.
+java_tests() {
+    take_lock
+    tested_stamp=$(input_stamp)
+    rm -f "$stamp_file"
+    maven verify "$@" || return 1
+    printf '%s\n' "$tested_stamp" >"$stamp_file"
+    free_lock
+}
+
+native_presets() { sh "$root/native-core/check.sh" "$@"; }
+
+openai_client_test() { sh "$root/src/test/e2e/run.sh"; }
+
+# On a port of its own: the usual one may be in use by a gateway of this machine.
+demo_test() { run_gateway demo --once --port "$demo_test_port"; }
+
+common_steps() {
+    step 'launcher: syntax and self-test' check_scripts
+    step 'launcher: shellcheck' check_shellcheck
+    step 'format: Java' check_java_format
+    step 'format: C++' check_cpp_format
+}
+
+run_check() {
+    need_toolchain tests
+    common_steps
+    step 'Java: compile, unit, contract, architecture (without slow)' java_tests -DexcludedGroups=slow
+    step 'native: release' native_presets release
+    summary check
+}
+
+# everything LABEL PRESETS MAVEN-OPTIONS...
+everything() {
+    label=$1
+    presets=$2
+    shift 2
+    need_toolchain tests
+    common_steps
+    step 'Java: all tests' java_tests "$@"
+    # shellcheck disable=SC2086 # names are words
+    step "native: $presets" native_presets $presets
+    step 'end to end: openai client' openai_client_test
+    step 'demo --once' demo_test
+    summary "$label"
+}
+
+run_test() { everything test 'asan-ubsan release'; }
+
+run_verify() { everything verify 'asan-ubsan release tsan' -Dwarmpath.test.long=true; }
+
+jmh() {
+    take_lock
+    maven test-compile "$DEPENDENCY_PLUGIN:build-classpath" -DincludeScope=test \
+        "-Dmdep.outputFile=$target/warmpath-bench.classpath" || return 1
+    free_lock
+    "$JAVA_HOME/bin/java" -cp "$target/test-classes:$target/classes:$(cat "$target/warmpath-bench.classpath")" \
+        --enable-native-access=ALL-UNNAMED --sun-misc-unsafe-memory-access=allow "$JMH_MAIN" "$@"
+}
+
+# Every executable of the release preset whose name says that it measures.
+native_bench() {
+    (cd "$root/native-core" && cmake --preset release >"$target/warmpath-bench.log" 2>&1 &&
+        cmake --build "$target/native-release" --parallel >>"$target/warmpath-bench.log" 2>&1) || {
+        tail -n 20 "$target/warmpath-bench.log" >&2
+        return 1
+    }
+    found=$(find "$target/native-release" -type f -name '*bench*' -perm -u+x | sort)
+    [ -n "$found" ] || { say "no benchmark was built in target/native-release"; return 1; }
+    printf '%s\n' "$found" | while IFS= read -r bench; do
+        "$bench" || exit 1
+    done
+}
+
+run_bench() {
+    need_toolchain tests
+    step 'native micro-benchmarks' native_bench
+    step 'JMH' jmh "$@"
+    summary bench
+}
+
+run_fmt() {
+    need_toolchain
+    step 'format: Java' maven spotless:apply
+    step 'format: C++' apply_cpp_format
+    summary fmt
+}
+
+apply_cpp_format() {
+    find_clang_format || return 77
+    cpp_files | (cd "$root" && xargs "$clang_format" -i)
+}

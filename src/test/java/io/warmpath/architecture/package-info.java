@@ -1,0 +1,5 @@
+/** Rules of src/docs/architecture.md as tests. Each rule has a control that must trip it. */
+@NullMarked
+package io.warmpath.architecture;
+
+import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,59 @@
+package io.warmpath.config;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import org.junit.jupiter.api.Test;
+
+/** Texts made from the catalogue. */
+class ConfigDocsTest {
+    private static final SettingCatalog CATALOG = SettingCatalog.read();
+
+    /** {@code mvn test -Dtest=ConfigDocsTest -Ddocs.write=true} records what the code says now. */
+    private static void same(Path file, String text) throws IOException {
+        if (Boolean.getBoolean("docs.write")) {
+            Files.createDirectories(file.getParent());
+            Files.writeString(file, text);
+        }
+        assertEquals(
+                Files.readString(file),
+                text,
+                file + " is stale; run ConfigDocsTest with -Ddocs.write=true and look at the diff");
+    }
+
+    @Test
+    void the_configuration_reference_is_current() throws IOException {
+        same(Path.of("src/docs/configuration.md"), ConfigReference.markdown(CATALOG));
+    }
+
+    @Test
+    void help_is_as_recorded() throws IOException {
+        same(Path.of("src/test/resources/config/serve-help.txt"), ServeHelp.text(CATALOG));
+    }
+
+    @Test
+    void help_names_every_key_and_flag() {
+        String help = ServeHelp.text(CATALOG);
+        assertTrue(CATALOG.keys().size() > 30);
+        for (SettingKey key : CATALOG.keys()) {
+            assertTrue(help.contains(key.name()), key.name());
+            for (String flag : key.setting().flags()) {
+                assertTrue(help.contains(flag), flag);
+            }
+            for (String flag : key.setting().offFlags()) {
+                assertTrue(help.contains(flag), flag);
+            }
+        }
+    }
+
+    @Test
+    void every_doc_is_a_sentence() {
+        for (SettingKey key : CATALOG.keys()) {
+            String doc = key.setting().doc();
+            assertTrue(doc.length() > 10 && !doc.contains("|"), key.name());
+        }
+    }
+}

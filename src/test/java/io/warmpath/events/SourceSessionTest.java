@@ -1,0 +1,370 @@
+package io.warmpath.events;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.warmpath.prefix.PrefixMatch;
+import io.warmpath.prefix.PrefixQuery;
+import io.warmpath.prefix.PrefixSpace;
+import io.warmpath.prefix.ReferencePrefixIndex;
+import io.warmpath.prefix.Tier;
+import io.warmpath.prefix.WorkerSlot;
+import java.nio.ByteBuffer;
+import java.util.ArrayList;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+/**
+ * Order, gaps, replay, restarts and trust, without sockets and with a clock made of numbers.
+ *
+ * <p>Batch n of an epoch stores the one-token block n under block n-1, so the depth of the prompt
+ * 0,1,2,... says exactly which batches have been applied.
+ */
+class SourceSessionTest {
+    private static final long SECOND = 1_000_000_000L;
+    private static final int CLEAR = 1_000;
+    private static final int BROKEN = 2_000;
+
+    private final ReferencePrefixIndex index = new ReferencePrefixIndex();
+    private final WorkerSlot slot = index.open(1, 0);
+    private final EventCounters counters = new EventCounters();
+    private final List<Long> requests = new ArrayList<>();
+    private final List<Trust> trusts = new ArrayList<>();
+    private long now;
+
+    @AfterEach
+    void close() {
+        index.close();
+    }
+
+    @Test
+    void batches_in_order_from_zero_are_applied_and_trusted() {
+        SourceSession session = session(false);
+        send(session, 0, 1, 2);
+        assertEquals(3, depth());
+        assertEquals(Trust.COMPLETE, session.trust());
+        assertEquals(0, counters.gaps());
+    }
+
+    @Test
+    void history_is_asked_for_once_connected_even_when_nothing_arrives() {
+        SourceSession session = session(true);
+        session.start();
+        assertEquals(List.of(0L), requests);
+        replay(session, 0, 1, 2);
+        session.replayEnded();
+        assertEquals(3, depth());
+        assertEquals(Trust.COMPLETE, session.trust());
+    }
+
+    @Test
+    void live_batches_wait_for_the_replay_and_none_is_applied_twice() {
+        SourceSession session = session(true);
+        session.start();
+        send(session, 2, 3, 4);
+        assertEquals(0, depth(), "live batches ran ahead of the replay");
+        replay(session, 0, 1, 2, 3);
+        session.replayEnded();
+        assertEquals(5, depth());
+        assertEquals(2, counters.duplicates());
+        assertEquals(5, counters.batches());
+        assertEquals(Trust.COMPLETE, session.trust());
+    }
+
+    @Test
+    void a_first_batch_above_zero_asks_for_the_history() {
+        SourceSession session = session(true);
+        send(session, 5);
+        assertEquals(List.of(0L), requests);
+        assertEquals(Trust.PENDING, session.trust());
+        replay(session, 0, 1, 2, 3, 4, 5);
+        session.replayEnded();
+        assertEquals(6, depth());
+        assertEquals(Trust.COMPLETE, session.trust());
+    }
+
+    @Test
+    void a_publisher_that_counts_from_one_is_complete() {
+        SourceSession session = session(true);
+        session.start();
+        session.replayed(1, payload(0, 0));
+        session.replayEnded();
+        session.live(2, payload(0, 1));
+        assertEquals(2, depth());
+        assertEquals(Trust.COMPLETE, session.trust());
+    }
+
+    @Test
+    void a_gap_is_filled_by_replay_and_never_shows_a_hole() {
+        SourceSession session = session(true);
+        send(session, 0, 1, 5, 6);
+        assertEquals(List.of(1L), requests);
+        assertFalse(session.trust() == Trust.COMPLETE);
+        replay(session, 1, 2, 3, 4, 5);
+        session.replayEnded();
+        assertEquals(7, depth());
+        assertEquals(1, counters.gaps());
+        assertEquals(0, counters.gapsLost());
+        assertEquals(Trust.COMPLETE, session.trust());
+    }
+
+    @Test
+    void a_gap_without_replay_forgets_the_rank_and_stays_untrusted_until_a_clear() {
+        SourceSession session = session(false);
+        send(session, 0, 1, 5);
+        assertEquals(0, depth());
+        assertEquals(Trust.INCOMPLETE, session.trust());
+        assertEquals(1, counters.gapsLost());
+        session.live(6, payload(0, CLEAR));
+        assertEquals(Trust.COMPLETE, session.trust());
+        session.live(7, payload(0, 0));
+        assertEquals(1, depth());
+    }
+
+    @Test
+    void a_hole_that_the_replay_buffer_no_longer_has_forgets_what_was_before_it() {
+        SourceSession session = session(true);
+        send(session, 0, 1, 9);
+        session.replayed(7, payload(0, 0));
+        session.replayed(8, payload(0, 1));
+        session.replayed(9, payload(0, 9));
+        session.replayEnded();
+        assertEquals(1, counters.gapsLost());
+        assertEquals(2, depth(), "what came after the hole counts");
+        assertEquals(Trust.INCOMPLETE, session.trust());
+    }
+
+    @Test
+    void a_replay_that_is_not_answered_is_tried_twice_and_given_up() {
+        SourceSession session = session(true);
+        send(session, 0, 1, 5);
+        now += 4 * SECOND;
+        session.tick();
+        assertEquals(1, requests.size());
+        now += 2 * SECOND;
+        session.tick();
+        assertEquals(List.of(1L, 1L), requests);
+        assertTrue(session.replaying());
+        assertEquals(2, depth(), "forgotten while there still was hope");
+        now += 6 * SECOND;
+        session.tick();
+        assertFalse(session.replaying());
+        assertEquals(2, counters.replayFailures());
+        assertEquals(0, depth());
+        assertEquals(Trust.INCOMPLETE, session.trust());
+        assertEquals(2, requests.size(), "a dead replay socket must not be asked in a circle");
+    }
+
+    @Test
+    void an_empty_replay_buffer_is_not_asked_in_a_circle() {
+        SourceSession session = session(true);
+        session.start();
+        session.replayEnded();
+        send(session, 4);
+        session.replayEnded();
+        assertFalse(session.replaying());
+        assertEquals(2, requests.size());
+        send(session, 5);
+        assertEquals(2, counters.batches());
+    }
+
+    @Test
+    void a_sequence_that_falls_back_is_a_restart_and_clears_the_rank() {
+        SourceSession session = session(false);
+        send(session, 0, 1, 2);
+        session.live(0, payload(1, 0));
+        assertEquals(1, depth());
+        assertEquals(1, counters.restarts());
+        assertEquals(Trust.COMPLETE, session.trust());
+    }
+
+    @Test
+    void a_restart_right_after_the_first_batch_is_noticed() {
+        SourceSession session = session(false);
+        send(session, 0);
+        session.live(0, payload(1, 0));
+        assertEquals(1, counters.restarts());
+        assertEquals(1, depth());
+    }
+
+    @Test
+    void a_restart_whose_numbers_look_like_old_replayed_ones_is_noticed() {
+        SourceSession session = session(true);
+        send(session, 0, 6);
+        replay(session, 0, 1, 2, 3, 4, 5, 6, 7, 8);
+        session.replayEnded();
+        assertEquals(9, depth());
+        session.live(7, payload(1, 0));
+        assertEquals(1, counters.restarts());
+        assertEquals(List.of(0L, 0L), requests);
+    }
+
+    @Test
+    void a_restart_whose_numbers_have_overtaken_ours_is_noticed_by_the_batch_before_the_gap() {
+        SourceSession session = session(true);
+        send(session, 0, 1, 2);
+        session.live(5, payload(1, 5));
+        assertEquals(List.of(2L), requests);
+        session.replayed(2, payload(1, 2));
+        assertEquals(List.of(2L, 0L), requests, "the new process is asked for its whole history");
+        assertEquals(0, depth());
+        for (int i = 0; i <= 5; i++) {
+            session.replayed(i, payload(1, i));
+        }
+        session.replayEnded();
+        assertEquals(6, depth());
+        assertEquals(1, counters.restarts());
+        assertEquals(Trust.COMPLETE, session.trust());
+    }
+
+    @Test
+    void a_silent_source_is_asked_whether_something_was_missed() {
+        SourceSession session = session(true);
+        send(session, 0, 1);
+        now += 31 * SECOND;
+        session.tick();
+        assertEquals(List.of(1L), requests);
+        assertEquals(Trust.COMPLETE, session.trust(), "a routine check is no reason for doubt");
+        replay(session, 1, 2, 3);
+        session.replayEnded();
+        assertEquals(4, depth());
+        session.tick();
+        assertEquals(1, requests.size());
+    }
+
+    @Test
+    void a_silent_source_that_restarted_is_noticed_by_its_shorter_history() {
+        SourceSession session = session(true);
+        session.start();
+        replay(session, 0, 1, 2, 3);
+        session.replayEnded();
+        now += 31 * SECOND;
+        session.tick();
+        session.replayEnded();
+        assertEquals(0, depth());
+        assertEquals(List.of(0L, 3L, 0L), requests);
+        session.replayed(0, payload(1, 0));
+        session.replayEnded();
+        assertEquals(1, depth());
+        assertEquals(Trust.COMPLETE, session.trust());
+    }
+
+    @Test
+    void a_batch_that_cannot_be_read_is_counted_and_the_next_one_still_applied() {
+        SourceSession session = session(false);
+        send(session, 0);
+        session.live(1, payload(0, BROKEN));
+        assertEquals(Trust.INCOMPLETE, session.trust());
+        session.live(2, payload(0, 1));
+        assertEquals(1, counters.rejectedBatches());
+        assertEquals(2, depth());
+        assertEquals(Trust.INCOMPLETE, session.trust());
+    }
+
+    @Test
+    void answers_after_the_end_change_nothing() {
+        SourceSession session = session(true);
+        session.start();
+        replay(session, 0);
+        session.replayEnded();
+        replay(session, 1);
+        session.replayEnded();
+        assertEquals(1, depth());
+    }
+
+    @Test
+    void a_late_start_without_replay_is_told_to_be_incomplete() {
+        SourceSession session = session(false);
+        assertEquals(Trust.PENDING, session.trust());
+        send(session, 7);
+        assertEquals(List.of(Trust.INCOMPLETE), trusts);
+    }
+
+    @Test
+    void trust_changes_are_told_once_each() {
+        SourceSession session = session(false);
+        send(session, 0, 1, 2, 9, 10, 20);
+        assertEquals(List.of(Trust.COMPLETE, Trust.INCOMPLETE), trusts);
+    }
+
+    @Test
+    void sequences_beyond_the_sign_bit_are_in_order() {
+        SourceSession session = session(false);
+        session.live(Long.MAX_VALUE, payload(0, 0));
+        session.live(Long.MIN_VALUE, payload(0, 1));
+        assertEquals(2, depth());
+        assertEquals(0, counters.gaps() + counters.restarts());
+    }
+
+    private SourceSession session(boolean replay) {
+        EventSource source =
+                new EventSource("w", 0, List.of(slot), "inproc://x", false, null, "", 1);
+        return new SourceSession(
+                new EventApplier(source, index, counters),
+                SourceSessionTest::decode,
+                counters,
+                replay ? requests::add : null,
+                (trust, why) -> trusts.add(trust),
+                new SourceSession.Timing(5 * SECOND, 30 * SECOND),
+                () -> now);
+    }
+
+    private static void send(SourceSession session, int... batches) {
+        for (int b : batches) {
+            session.live(b, payload(0, b));
+        }
+    }
+
+    private static void replay(SourceSession session, int... batches) {
+        for (int b : batches) {
+            session.replayed(b, payload(0, b));
+        }
+    }
+
+    /** {@code epoch} tells two processes apart, as the timestamp does in real payloads. */
+    private static byte[] payload(int epoch, int block) {
+        return ByteBuffer.allocate(8).putInt(epoch).putInt(block).array();
+    }
+
+    private static KvBatch decode(byte[] payload) throws MalformedBatchException {
+        ByteBuffer in = ByteBuffer.wrap(payload);
+        int epoch = in.getInt();
+        int block = in.getInt();
+        if (block == BROKEN) {
+            throw new MalformedBatchException("made broken");
+        }
+        KvEvent event =
+                block == CLEAR ? new KvEvent.Cleared() : stored(block, block == 0 ? null : block);
+        return new KvBatch(epoch, 0, List.of(event), 0, 0);
+    }
+
+    private static KvEvent stored(int block, @Nullable Integer parent) {
+        return new KvEvent.Stored(
+                new long[] {block + 1L},
+                parent != null,
+                parent == null ? 0 : parent,
+                new int[] {block},
+                false,
+                1,
+                "GPU",
+                null,
+                false,
+                null,
+                1,
+                null,
+                KvEvent.Scope.NONE);
+    }
+
+    private int depth() {
+        int[] prompt = new int[32];
+        for (int i = 0; i < prompt.length; i++) {
+            prompt[i] = i;
+        }
+        PrefixMatch match =
+                index.match(new PrefixQuery(prompt, prompt.length, 1, PrefixSpace.NONE));
+        return match.depth(slot, Tier.GPU);
+    }
+}

@@ -1,0 +1,135 @@
+package io.warmpath.repository;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import com.tngtech.archunit.core.domain.JavaClass;
+import com.tngtech.archunit.core.domain.JavaModifier;
+import com.tngtech.archunit.core.importer.ClassFileImporter;
+import com.tngtech.archunit.core.importer.ImportOption;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+
+/**
+ * What native code looks up by name is spelt right. A typing error here would show only in a native
+ * executable, at the first call, as a crash.
+ */
+class NativeImageMetadataTest {
+    private static final String FILE =
+            "src/main/resources/META-INF/native-image/io.warmpath/warmpath/reachability-metadata.json";
+
+    private static final Map<String, Class<?>> PRIMITIVES =
+            Map.of(
+                    "boolean", boolean.class,
+                    "byte", byte.class,
+                    "char", char.class,
+                    "short", short.class,
+                    "int", int.class,
+                    "long", long.class,
+                    "float", float.class,
+                    "double", double.class);
+
+    @Test
+    void every_listed_type_method_and_field_exists() throws IOException {
+        List<String> wrong = new ArrayList<>();
+        int checked = 0;
+        for (JsonNode entry : entries()) {
+            String name = entry.path("type").asText();
+            try {
+                Class<?> type = type(name);
+                for (JsonNode method : entry.path("methods")) {
+                    checked++;
+                    if (!hasMethod(type, method)) {
+                        wrong.add(name + ": " + method);
+                    }
+                }
+                for (JsonNode field : entry.path("fields")) {
+                    checked++;
+                    if (!hasField(type, field.path("name").asText())) {
+                        wrong.add(name + ": " + field);
+                    }
+                }
+            } catch (ClassNotFoundException e) {
+                wrong.add(name + ": " + e);
+            }
+        }
+        assertTrue(checked > 60, "only " + checked + " members were checked");
+        assertEquals(List.of(), wrong);
+    }
+
+    @Test
+    void every_class_of_ours_with_native_methods_is_listed() throws IOException {
+        Set<String> bindings =
+                new ClassFileImporter()
+                                .withImportOption(new ImportOption.DoNotIncludeTests())
+                                .importPackages("io.warmpath")
+                                .stream()
+                                .filter(
+                                        c ->
+                                                c.getMethods().stream()
+                                                        .anyMatch(
+                                                                m ->
+                                                                        m.getModifiers()
+                                                                                .contains(
+                                                                                        JavaModifier
+                                                                                                .NATIVE)))
+                                .map(JavaClass::getName)
+                                .collect(Collectors.toCollection(TreeSet::new));
+        Set<String> listed = new TreeSet<>();
+        for (JsonNode entry : entries()) {
+            String name = entry.path("type").asText();
+            if (name.startsWith("io.warmpath.")) {
+                listed.add(name);
+                assertTrue(entry.path("allDeclaredMethods").asBoolean(), name + ": all methods");
+            }
+        }
+        assertEquals(bindings, listed);
+    }
+
+    private static boolean hasField(Class<?> type, String name) {
+        return Arrays.stream(type.getDeclaredFields()).anyMatch(f -> f.getName().equals(name));
+    }
+
+    private static boolean hasMethod(Class<?> type, JsonNode method) throws ClassNotFoundException {
+        List<Class<?>> parameters = new ArrayList<>();
+        for (JsonNode parameter : method.path("parameterTypes")) {
+            parameters.add(type(parameter.asText()));
+        }
+        Class<?>[] signature = parameters.toArray(new Class<?>[0]);
+        String name = method.path("name").asText();
+        if (name.equals("<init>")) {
+            return Arrays.stream(type.getDeclaredConstructors())
+                    .anyMatch(c -> Arrays.equals(c.getParameterTypes(), signature));
+        }
+        // Native code finds inherited methods too.
+        return Stream.<Class<?>>iterate(type, Objects::nonNull, Class::getSuperclass)
+                .flatMap(c -> Arrays.stream(c.getDeclaredMethods()))
+                .filter(m -> m.getName().equals(name))
+                .anyMatch(m -> Arrays.equals(m.getParameterTypes(), signature));
+    }
+
+    private static Class<?> type(String name) throws ClassNotFoundException {
+        Class<?> primitive = PRIMITIVES.get(name);
+        if (primitive != null) {
+            return primitive;
+        }
+        return name.endsWith("[]")
+                ? type(name.substring(0, name.length() - 2)).arrayType()
+                : Class.forName(name, false, NativeImageMetadataTest.class.getClassLoader());
+    }
+
+    private static JsonNode entries() throws IOException {
+        return new ObjectMapper().readTree(RepositoryFiles.text(FILE)).path("reflection");
+    }
+}

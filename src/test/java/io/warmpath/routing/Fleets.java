@@ -1,0 +1,85 @@
+package io.warmpath.routing;
+
+import io.warmpath.fleet.Candidate;
+import io.warmpath.fleet.EngineKind;
+import io.warmpath.fleet.Worker;
+import io.warmpath.fleet.WorkerState;
+import io.warmpath.prefix.PrefixMatch;
+import io.warmpath.prefix.Tier;
+import io.warmpath.prefix.WorkerSlot;
+import java.net.URI;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.OptionalInt;
+import java.util.OptionalLong;
+import java.util.Set;
+
+/** Small fleets, matches and requests for routing tests. */
+final class Fleets {
+    private Fleets() {}
+
+    /** Worker {@code id} with one rank in slot {@code id}. */
+    static Candidate worker(int id, int blockSize) {
+        return ranks(id, blockSize, id).getFirst();
+    }
+
+    /** Workers 0..count-1 of one block size. */
+    static List<Candidate> workers(int count, int blockSize) {
+        List<Candidate> all = new ArrayList<>();
+        for (int i = 0; i < count; i++) {
+            all.add(worker(i, blockSize));
+        }
+        return all;
+    }
+
+    /** One worker with a rank per slot. */
+    static List<Candidate> ranks(int id, int blockSize, int... slots) {
+        List<Worker.Rank> ranks = new ArrayList<>();
+        for (int r = 0; r < slots.length; r++) {
+            ranks.add(new Worker.Rank(r, new WorkerSlot(slots[r])));
+        }
+        Worker worker =
+                new Worker(
+                        id,
+                        "w" + id,
+                        URI.create("http://w" + id),
+                        EngineKind.SGLANG,
+                        Set.of("m"),
+                        blockSize,
+                        WorkerState.READY,
+                        ranks);
+        return ranks.stream().map(r -> new Candidate(worker, r.dpRank(), r.slot())).toList();
+    }
+
+    static RoutingRequest request(
+            List<Candidate> candidates, int promptTokens, PrefixMatch... matches) {
+        return new RoutingRequest(
+                candidates,
+                promptTokens,
+                List.of(matches),
+                OptionalLong.empty(),
+                OptionalInt.empty());
+    }
+
+    static RoutingRequest pin(RoutingRequest r, OptionalLong worker, OptionalInt rank) {
+        return new RoutingRequest(r.candidates(), r.promptTokens(), r.matches(), worker, rank);
+    }
+
+    /** Match of a prompt of {@code blocks} blocks: per slot 0, 1, ... its cumulative depths. */
+    static PrefixMatch tiers(int blockSize, int blocks, int[]... depths) {
+        int[] slots = new int[depths.length];
+        Arrays.setAll(slots, i -> i);
+        int[] flat = Arrays.stream(depths).flatMapToInt(Arrays::stream).toArray();
+        return new PrefixMatch(blockSize, blocks, slots, flat, new long[0]);
+    }
+
+    /** The same with device blocks only. */
+    static PrefixMatch device(int blockSize, int blocks, int... depths) {
+        int[][] all = new int[depths.length][Tier.COUNT];
+        for (int i = 0; i < depths.length; i++) {
+            Arrays.fill(all[i], depths[i]);
+        }
+        return tiers(blockSize, blocks, all);
+    }
+}

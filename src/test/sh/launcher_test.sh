@@ -1,0 +1,347 @@
+#!/bin/sh
+# Self-test of ./warmpath: copies the launcher into an empty project in a directory with spaces, and runs it with a PATH
+# that holds nothing but basic tools and stubs, so that every "tool is missing" case is real. Prints one line per promise;
+# ends with status 1 when one is broken. Needs no JDK, no Maven, no network, no root; takes a few seconds.
+set -u
+here=$(cd "$(dirname "$0")/../../.." && pwd -P)
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+trap 'exit 130' INT TERM
+broken=0
+promises=0
+
+# ---- the stage --------------------------------------------------------------------------------------------------
+
+# new_stage: an empty project, a PATH with basic tools only, and an empty record of calls.
+new_stage() {
+    rm -rf "$work/stage"
+    project="$work/stage/a project"
+    bin=$work/stage/bin
+    jdks=$work/stage/jdks
+    calls=$work/stage/calls
+    mkdir -p "$project/src/main/java" "$project/src/main/resources" "$project/src/test/sh" "$project/src/test/e2e" \
+        "$project/src-cpp" "$project/native-core" "$project/.mvn" "$project/.ci" "$bin" "$jdks"
+    cp "$here/warmpath" "$project/"
+    cp -R "$here/src/main/sh" "$project/src/main/"
+    printf '<project>\n  <version>9.8.7</version>\n</project>\n' >"$project/pom.xml"
+    echo 'class A {}' >"$project/src/main/java/A.java"
+    echo 'exit 0' >"$project/src/test/sh/launcher_test.sh"
+    echo 'exit 0' >"$project/native-core/check.sh"
+    printf '#!/usr/bin/env bash\n' >"$project/.ci/run"
+    : >"$calls"
+    for tool in sh bash cat sed grep find cksum sort head tail tee mkdir rm mv cp date dirname basename readlink sleep tar \
+        gzip xargs touch chmod tr ls env; do
+        ln -s "$(command -v "$tool")" "$bin/$tool"
+    done
+    for tool in cmake make python3; do
+        stub "$tool" 'if [ "${1-}" = --version ]; then echo "cmake version 3.25.1"; fi'
+    done
+    stub g++ 'exit 0'
+    stub id 'echo 1000'
+    stub getconf 'echo 4'
+    stub_mvn "$bin/mvn" 3.9.9
+    new_jdk jdk-25.0.3 25.0.3
+}
+
+stub() {
+    printf '#!/bin/sh\n%s\n' "$2" >"$bin/$1"
+    chmod +x "$bin/$1"
+}
+
+# stub_mvn FILE VERSION: answers -v, hands out a newer Maven unless FETCH=no, and "builds" the jar unless BUILD=no.
+stub_mvn() {
+    cat >"$1" <<STUB
+#!/bin/sh
+case "\$*" in
+    -v) echo 'Apache Maven $2'; exit 0 ;;
+    *dependency-plugin*:copy*)
+        echo "fetch by $2" >>"$calls"
+        [ "\${FETCH-yes}" = yes ] || exit 1
+        for argument in "\$@"; do
+            case \$argument in -DoutputDirectory=*) out=\${argument#-DoutputDirectory=} ;; esac
+        done
+        mkdir -p "\$out/pack/apache-maven-3.9.16/bin"
+        sed 's/Apache Maven $2/Apache Maven 3.9.16/; s/ by $2/ by 3.9.16/' "\$0" >"\$out/pack/apache-maven-3.9.16/bin/mvn"
+        chmod +x "\$out/pack/apache-maven-3.9.16/bin/mvn"
+        tar -czf "\$out/apache-maven-3.9.16-bin.tar.gz" -C "\$out/pack" apache-maven-3.9.16
+        exit 0 ;;
+esac
+echo "mvn by $2: \$* JAVA_HOME=\$JAVA_HOME" >>"$calls"
+echo '[INFO] --- compiler:3.15.0:compile (default-compile) @ warmpath ---'
+[ "\${BUILD-yes}" = yes ] || { echo '[ERROR] A.java:[1,1] cannot find symbol'; exit 1; }
+mkdir -p target/quarkus-app
+echo jar >target/quarkus-app/quarkus-run.jar
+STUB
+    chmod +x "$1"
+}
+
+# new_jdk NAME VERSION: a JDK whose java prints its process, directory and arguments.
+new_jdk() {
+    mkdir -p "$jdks/$1/bin"
+    printf 'JAVA_VERSION="%s"\n' "$2" >"$jdks/$1/release"
+    cat >"$jdks/$1/bin/java" <<'STUB'
+#!/bin/sh
+echo "pid $$"
+echo "cwd $(pwd -P)"
+for argument in "$@"; do echo "arg <$argument>"; done
+env | grep '^WARMPATH_' || echo 'no settings'
+STUB
+    printf '#!/bin/sh\n' >"$jdks/$1/bin/javac"
+    chmod +x "$jdks/$1/bin/java" "$jdks/$1/bin/javac"
+}
+
+# launch ARGUMENTS...: status in $status, output in $out, messages in $err. Extra environment in $with.
+with=
+launch() {
+    status=0
+    # shellcheck disable=SC2086 # $with is a list of assignments
+    "$bin/env" -i PATH="$bin" HOME="$work/stage" WARMPATH_JDK_GLOBS="$jdks/*25*" $with \
+        "$project/warmpath" "$@" >"$work/stage/out" 2>"$work/stage/err" || status=$?
+    out=$(cat "$work/stage/out")
+    err=$(cat "$work/stage/err")
+}
+
+# promise TITLE CONDITION: the condition is shell code, evaluated here.
+promise() {
+    promises=$((promises + 1))
+    if eval "$2"; then
+        echo "  ok      $1"
+    else
+        broken=$((broken + 1))
+        echo "  BROKEN  $1"
+        { echo "status: ${status-}"; echo "out: ${out-}"; echo "err: ${err-}"; echo "calls:"; cat "$calls"; } | sed 's/^/          /'
+    fi
+}
+
+status_is() { [ "$status" = "$1" ]; }
+out_has() { printf '%s\n' "$out" | grep -qF -- "$1"; }
+err_has() { printf '%s\n' "$err" | grep -qF -- "$1"; }
+called() { grep -qF -- "$1" "$calls"; }
+calls_of() { [ "$(grep -c -- "$1" "$calls")" = "$2" ]; }
+fails_and_says() { [ "$status" != 0 ] && err_has "$1"; }
+
+# ---- promises ---------------------------------------------------------------------------------------------------
+
+echo 'help'
+new_stage
+launch
+promise 'no command prints the help' 'status_is 0 && out_has "Usage: ./warmpath COMMAND"'
+launch --version
+promise 'the version is the one in pom.xml' 'out_has "warmpath 9.8.7"'
+launch serv
+promise 'an unknown command is refused with status 2' 'status_is 2 && err_has "there is no command"'
+for name in demo serve sim capture build native check test verify bench fmt; do
+    launch help
+    promise "help lists $name" 'out_has "  $name "'
+    launch help "$name"
+    promise "help $name explains it" 'status_is 0 && out_has "./warmpath $name"'
+done
+launch build --help
+promise 'build --help starts no Maven' 'calls_of mvn 0'
+
+echo 'JDK'
+new_stage
+new_jdk jdk-17 17.0.15
+with="JAVA_HOME=$jdks/jdk-17"
+launch build
+promise 'a JAVA_HOME that is not 25 is passed over' 'status_is 0 && called "JAVA_HOME=$jdks/jdk-25.0.3"'
+new_stage
+new_jdk other/25-mine 25.0.9
+with="JAVA_HOME=$jdks/other/25-mine"
+launch build
+promise 'a JAVA_HOME that is a 25 is taken first' 'called "JAVA_HOME=$jdks/other/25-mine"'
+new_stage
+with=
+new_jdk jdk-25-a-runtime 25.0.1
+rm "$jdks/jdk-25-a-runtime/bin/javac"
+launch build
+promise 'a runtime without compiler is passed over' 'called "JAVA_HOME=$jdks/jdk-25.0.3"'
+new_stage
+new_jdk jdk-25.9 21.0.1
+rm -rf "$jdks/jdk-25.0.3"
+launch build
+promise 'a directory named 25 with another JDK in it is passed over' 'fails_and_says "no JDK 25 found"'
+new_stage
+mkdir -p "$work/stage/elsewhere"
+mv "$jdks/jdk-25.0.3" "$work/stage/elsewhere/jdk"
+ln -s "$work/stage/elsewhere/jdk/bin/javac" "$bin/javac"
+launch build
+promise 'a JDK 25 on the PATH is found through its link' 'called "JAVA_HOME=$work/stage/elsewhere/jdk"'
+new_stage
+rm "$jdks/jdk-25.0.3/release"
+printf '#!/bin/sh\necho %s >&2\n' "'openjdk version \"25.0.3\" 2026-04-21'" >"$jdks/jdk-25.0.3/bin/java"
+launch build
+promise 'a JDK without release file is asked for its version' 'status_is 0'
+new_stage
+rm -rf "$jdks/jdk-25.0.3"
+stub apt-get 'exit 0'
+stub apt-cache 'echo "  Candidate: (none)"'
+launch build
+promise 'no JDK 25 to be had: both ways are named' 'fails_and_says "apt-get install -y openjdk-25-jdk-headless" && err_has "apt-get install -y temurin-25-jdk"'
+promise 'and nothing is built' 'calls_of "mvn by" 0'
+
+echo 'packages'
+new_stage
+rm "$bin/g++" "$bin/cmake" "$bin/mvn"
+stub apt-get "echo \"apt-get \$*\" >>'$calls'"
+launch build
+promise 'not root: the exact line is printed' 'fails_and_says "Run: sudo apt-get install -y g++ cmake libxxhash-dev maven"'
+promise 'not root: apt-get is not called' 'calls_of apt-get 0'
+new_stage
+stub id 'echo 0'
+rm "$bin/cmake"
+# The stub "installs" cmake.
+stub apt-get "echo \"apt-get \$*\" >>'$calls'; printf '#!/bin/sh\necho cmake version 3.25.1\n' >'$bin/cmake'; chmod +x '$bin/cmake'"
+launch build
+promise 'root: only what is missing is installed, then the build goes on' 'status_is 0 && called "--no-install-recommends cmake"'
+promise 'root: one call of apt-get, without update' 'calls_of apt-get 1'
+new_stage
+stub id 'echo 0'
+rm "$bin/cmake"
+stub apt-get "echo \"apt-get \$*\" >>'$calls'; echo 'E: no such package'; exit 100"
+launch build
+promise 'root: a failing apt-get ends the run with its words' 'fails_and_says "E: no such package" && err_has "run again: apt-get install -y cmake"'
+promise 'root: the package lists are renewed once before giving up' 'calls_of "-q update" 1'
+new_stage
+stub cmake 'echo cmake version 3.18.4'
+launch build
+promise 'a cmake that is too old is missing' 'fails_and_says cmake'
+new_stage
+stub g++ 'exit 1'
+launch build
+promise 'a compiler that does not know C++20 is missing' 'fails_and_says "g++"'
+new_stage
+stub id 'echo 0'
+rm -rf "$jdks/jdk-25.0.3"
+stub apt-cache 'case $2 in temurin*) echo "  Candidate: 25.0.3" ;; *) echo "  Candidate: (none)" ;; esac'
+stub apt-get "echo \"apt-get \$*\" >>'$calls'; mkdir -p '$jdks/temurin-25/bin'; echo 'JAVA_VERSION=\"25.0.3\"' >'$jdks/temurin-25/release'
+printf '#!/bin/sh\n' >'$jdks/temurin-25/bin/java'; cp '$jdks/temurin-25/bin/java' '$jdks/temurin-25/bin/javac'; chmod +x '$jdks/temurin-25/bin/java' '$jdks/temurin-25/bin/javac'"
+launch build
+promise 'root: the JDK package that this system has is installed' 'status_is 0 && called "--no-install-recommends temurin-25-jdk"'
+
+echo 'Maven'
+new_stage
+launch build
+promise 'a Maven that is new enough is used as it is' 'calls_of fetch 0 && called "mvn by 3.9.9"'
+new_stage
+stub_mvn "$bin/mvn" 3.8.7
+launch build
+promise 'an old Maven fetches a newer one, which builds' 'called "fetch by 3.8.7" && called "mvn by 3.9.16"'
+rm "$project/target/quarkus-app/quarkus-run.jar"
+launch build
+promise 'it is fetched only once' 'calls_of fetch 1'
+new_stage
+stub_mvn "$bin/mvn" 3.8.7
+with=FETCH=no
+launch build
+promise 'a newer Maven cannot be had: the old one goes on and says so' 'err_has "going on with 3.8.7" && called "mvn by 3.8.7"'
+new_stage
+stub_mvn "$bin/mvn" 3.6.3
+launch build
+promise 'a Maven that is too old for anything stops' 'fails_and_says "too old"'
+with=
+
+echo 'build'
+new_stage
+launch build
+promise 'the first run builds and shows the phase' 'status_is 0 && err_has "compiling the gateway"'
+launch build
+promise 'the second run does not start Maven' 'calls_of "mvn by" 1'
+touch "$project/src/main/java/A.java"
+launch build
+promise 'a new time alone is no change' 'calls_of "mvn by" 1'
+echo 'class A { }' >"$project/src/main/java/A.java"
+launch build
+promise 'a changed source is built' 'calls_of "mvn by" 2'
+echo 'int x;' >"$project/src-cpp/x.cpp"
+launch build
+promise 'a new native source is built' 'calls_of "mvn by" 3'
+rm "$project/src-cpp/x.cpp"
+launch build
+promise 'a removed source is built' 'calls_of "mvn by" 4'
+rm "$project/target/quarkus-app/quarkus-run.jar"
+launch build
+promise 'a removed jar is built' 'calls_of "mvn by" 5'
+echo 'class B {}' >"$project/src/main/java/B.java"
+with=BUILD=no
+launch build
+promise 'a failing build says why and where the log is' 'fails_and_says "cannot find symbol" && err_has warmpath-build.log'
+with=
+launch build
+promise 'what failed is built again' 'calls_of "mvn by" 7'
+promise 'no lock is left' '! test -e "$project/target/warmpath-build.lock"'
+mkdir -p "$project/target/warmpath-build.lock"
+sh -c 'echo $$' >"$project/target/warmpath-build.lock/pid"
+echo 'class C {}' >"$project/src/main/java/C.java"
+launch build
+promise 'the lock of a dead process is taken over' 'status_is 0 && ! test -e "$project/target/warmpath-build.lock"'
+mkdir -p "$project/target/warmpath-build.lock"
+echo $$ >"$project/target/warmpath-build.lock/pid"
+echo 'class D {}' >"$project/src/main/java/D.java"
+(
+    until grep -q 'another build runs' "$work/stage/err" 2>/dev/null; do sleep 0.1; done
+    echo freed >>"$calls"
+    rm -rf "$project/target/warmpath-build.lock"
+) &
+launch build
+wait
+promise 'a second build waits for the first' 'test "$(tail -n 2 "$calls" | head -n 1)" = freed'
+
+echo 'programs'
+new_stage
+launch serve --worker 'http://h:1' 'two words'
+promise 'arguments arrive whole' 'out_has "arg <serve>" && out_has "arg <two words>"'
+promise 'standard output belongs to the program' '! out_has "warmpath:"'
+promise 'the jar is named by its full path' 'out_has "arg <$project/target/quarkus-app/quarkus-run.jar>"'
+promise 'four cores get G1' 'out_has "arg <-XX:+UseG1GC>"'
+stub getconf 'echo 2'
+launch serve
+promise 'two cores get the serial collector' 'out_has "arg <-XX:+UseSerialGC>" && ! out_has UseG1GC'
+"$bin/env" -i PATH="$bin" HOME="$work/stage" WARMPATH_JDK_GLOBS="$jdks/*25*" WARMPATH_JAVA_OPTS='-Xmx9g -XX:+UseZGC' \
+    "$project/warmpath" serve >"$work/stage/out" 2>"$work/stage/err"
+out=$(cat "$work/stage/out")
+promise 'variables of the launcher do not reach the gateway as settings' 'out_has "no settings"'
+promise 'WARMPATH_JAVA_OPTS wins, and only one collector is named' 'out_has "arg <-Xmx9g>" && ! out_has UseSerialGC'
+launch serve --help
+promise 'serve --help is answered by the program' 'out_has "arg <--help>"'
+mkdir -p "$work/stage/else where"
+ln -s "$project/warmpath" "$work/stage/else where/link"
+ln -s 'else where/link' "$work/stage/wp"
+(cd "$work/stage/else where" && "$bin/env" -i PATH="$bin" WARMPATH_JDK_GLOBS="$jdks/*25*" ../wp sim >"$work/stage/out" 2>"$work/stage/err")
+out=$(cat "$work/stage/out")
+promise 'it works through links, and keeps the directory it was called in' 'out_has "arg <sim>" && out_has "cwd $work/stage/else where"'
+# The process that was started is the one that java runs in.
+"$bin/env" -i PATH="$bin" HOME="$work/stage" WARMPATH_JDK_GLOBS="$jdks/*25*" "$project/warmpath" serve >"$work/stage/out" 2>&1 &
+started=$!
+wait "$started"
+out=$(cat "$work/stage/out")
+promise 'the launcher becomes the JVM' 'out_has "pid $started"'
+
+echo 'checks'
+new_stage
+launch check
+promise 'check passes and prints a line per step' 'status_is 0 && out_has "check: passed"'
+promise 'a tool that is not there is SKIPPED, not passed' 'out_has "SKIPPED"'
+echo 'exit 1' >"$project/native-core/check.sh"
+launch check
+promise 'a failing step fails the run, after the others have run' 'status_is 1 && out_has "check: FAILED, 1 step(s)"'
+new_stage
+with=BUILD=no
+launch check
+promise 'failing Java tests fail the run' 'status_is 1 && out_has "FAILED"'
+promise 'and leave no stamp, so the next run builds' '! test -e "$project/target/warmpath-build.stamp"'
+with=
+new_stage
+printf '#!/bin/sh\nif then\n' >"$project/native-core/build.sh"
+launch check
+promise 'a script with a syntax error fails the run' 'status_is 1 && out_has "FAILED"'
+new_stage
+launch test
+promise 'test fails while an end-to-end script is missing' 'status_is 1 && out_has "FAILED"'
+
+echo
+if [ "$broken" -gt 0 ]; then
+    echo "launcher: $broken of $promises promises broken"
+    exit 1
+fi
+echo "launcher: $promises promises kept"
