@@ -66,10 +66,11 @@ coverage::coverage(memory_account& account) : m_scratch(tracked_allocator<segmen
 void coverage::reserve(run& r, slot_id slot, std::uint32_t begin, std::uint32_t end) {
     const touched t = find_touched(r, slot, begin, end);
     // n touched intervals have n + 1 gaps, and the two outer ones may be cut.
-    const std::size_t most = 2 * (t.last - t.first) + 3;
+    const std::size_t replaced = t.last - t.first;
+    const std::size_t most = 2 * replaced + 3;
     m_scratch.clear();
     make_room(m_scratch, most);
-    make_room(r.segments, most);
+    make_room(r.segments, most - replaced);
 }
 
 void coverage::change(run& r, slot_id slot, std::uint32_t begin, std::uint32_t end, tier_mask add,

@@ -91,7 +91,7 @@ maven() {
     # shellcheck disable=SC2086 # options are words
     {
         status=0
-        (cd "$root" && exec "$MAVEN" -B -Dstyle.color=never ${WARMPATH_MAVEN_OPTS-} "$@") </dev/null 2>&1 || status=$?
+        (cd "$root" && exec "$MAVEN" -B -Dstyle.color=never $maven_opts "$@") </dev/null 2>&1 || status=$?
         echo "$status" >"$status_file"
     } | tee "$build_log" | show_phases "$began" "$skipping"
     [ "$(cat "$status_file" 2>/dev/null)" = 0 ] && return 0
@@ -132,7 +132,7 @@ build_native() {
 
 # JVM options of the gateway. Small by default; WARMPATH_JAVA_OPTS comes last and wins.
 jvm_options() {
-    case " ${WARMPATH_JAVA_OPTS-} " in
+    case " $java_opts " in
         *' -XX:+Use'*'GC '*) ;; # two collectors on one command line stop the JVM
         *)
             if [ "$(getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2)" -le 2 ]; then
@@ -144,7 +144,7 @@ jvm_options() {
     esac
     echo '-Xms64m -Xmx1g -XX:+UseCompactObjectHeaders -XX:+ExitOnOutOfMemoryError'
     echo '--enable-native-access=ALL-UNNAMED --sun-misc-unsafe-memory-access=allow'
-    echo "${WARMPATH_JAVA_OPTS-}"
+    echo "$java_opts"
 }
 
 # The shell becomes the JVM: one process, and signals reach it.

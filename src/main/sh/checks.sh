@@ -107,7 +107,7 @@ native_presets() { sh "$root/native-core/check.sh" "$@"; }
 openai_client_test() { sh "$root/src/test/e2e/run.sh"; }
 
 # On a port of its own: the usual one may be in use by a gateway of this machine.
-demo_test() { "$root/warmpath" demo --once --port "${WARMPATH_TEST_DEMO_PORT:-18080}"; }
+demo_test() { run_gateway demo --once --port "$demo_test_port"; }
 
 common_steps() {
     step 'launcher: syntax and self-test' check_scripts
@@ -152,7 +152,19 @@ jmh() {
         --enable-native-access=ALL-UNNAMED --sun-misc-unsafe-memory-access=allow "$JMH_MAIN" "$@"
 }
 
-native_bench() { sh "$root/native-core/bench.sh"; }
+# Every executable of the release preset whose name says that it measures.
+native_bench() {
+    (cd "$root/native-core" && cmake --preset release >"$target/warmpath-bench.log" 2>&1 &&
+        cmake --build "$target/native-release" --parallel >>"$target/warmpath-bench.log" 2>&1) || {
+        tail -n 20 "$target/warmpath-bench.log" >&2
+        return 1
+    }
+    found=$(find "$target/native-release" -type f -name '*bench*' -perm -u+x | sort)
+    [ -n "$found" ] || { say "no benchmark was built in target/native-release"; return 1; }
+    printf '%s\n' "$found" | while IFS= read -r bench; do
+        "$bench" || exit 1
+    done
+}
 
 run_bench() {
     need_toolchain tests

@@ -6,14 +6,14 @@
 # shellcheck shell=sh
 
 JAVA_MAJOR=25
-CMAKE_MIN=3.20
+CMAKE_MIN=3.21
 MAVEN_WANTED=3.9.16
 MAVEN_GOOD=3.9
 MAVEN_MIN=3.8.6
 DEPENDENCY_PLUGIN=org.apache.maven.plugins:maven-dependency-plugin:3.8.1
 
 # Where JDKs are looked for after JAVA_HOME and before PATH; a list of glob patterns (tests replace it).
-: "${WARMPATH_JDK_GLOBS:=/usr/lib/jvm/*$JAVA_MAJOR* /opt/*jdk*$JAVA_MAJOR* /usr/java/*$JAVA_MAJOR*}"
+[ -n "$jdk_globs" ] || jdk_globs="/usr/lib/jvm/*$JAVA_MAJOR* /opt/*jdk*$JAVA_MAJOR* /usr/java/*$JAVA_MAJOR*"
 
 # version_at_least HAVE WANTED: compares up to three numbers.
 version_at_least() {
@@ -54,7 +54,7 @@ try_java() {
 find_java() {
     try_java "${JAVA_HOME-}" && return 0
     # shellcheck disable=SC2086 # the patterns are meant to expand
-    for candidate in $WARMPATH_JDK_GLOBS; do
+    for candidate in $jdk_globs; do
         try_java "$candidate" && return 0
     done
     on_path=$(command -v javac || :)
@@ -194,7 +194,7 @@ fetch_maven() {
     mkdir -p "$tools/unpack"
     # In a directory without pom.xml: the project's own build extensions have no say here.
     # shellcheck disable=SC2086 # options are words
-    (cd "$tools/unpack" && "$MAVEN" -B -ntp ${WARMPATH_MAVEN_OPTS-} "$DEPENDENCY_PLUGIN:copy" \
+    (cd "$tools/unpack" && "$MAVEN" -B -ntp $maven_opts "$DEPENDENCY_PLUGIN:copy" \
         "-Dartifact=org.apache.maven:apache-maven:$MAVEN_WANTED:tar.gz:bin" "-DoutputDirectory=$tools/unpack") \
         </dev/null >"$tools/maven-fetch.log" 2>&1 || return 1
     tar -xzf "$tools/unpack/apache-maven-$MAVEN_WANTED-bin.tar.gz" -C "$tools/unpack" >>"$tools/maven-fetch.log" 2>&1 || return 1

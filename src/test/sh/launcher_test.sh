@@ -84,6 +84,7 @@ new_jdk() {
 echo "pid $$"
 echo "cwd $(pwd -P)"
 for argument in "$@"; do echo "arg <$argument>"; done
+env | grep '^WARMPATH_' || echo 'no settings'
 STUB
     printf '#!/bin/sh\n' >"$jdks/$1/bin/javac"
     chmod +x "$jdks/$1/bin/java" "$jdks/$1/bin/javac"
@@ -299,6 +300,7 @@ promise 'two cores get the serial collector' 'out_has "arg <-XX:+UseSerialGC>" &
 "$bin/env" -i PATH="$bin" HOME="$work/stage" WARMPATH_JDK_GLOBS="$jdks/*25*" WARMPATH_JAVA_OPTS='-Xmx9g -XX:+UseZGC' \
     "$project/warmpath" serve >"$work/stage/out" 2>"$work/stage/err"
 out=$(cat "$work/stage/out")
+promise 'variables of the launcher do not reach the gateway as settings' 'out_has "no settings"'
 promise 'WARMPATH_JAVA_OPTS wins, and only one collector is named' 'out_has "arg <-Xmx9g>" && ! out_has UseSerialGC'
 launch serve --help
 promise 'serve --help is answered by the program' 'out_has "arg <--help>"'

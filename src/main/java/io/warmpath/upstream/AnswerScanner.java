@@ -100,7 +100,7 @@ public final class AnswerScanner {
         int p = from;
         while (p < end) {
             p = step(b, p, end);
-            if (line == Line.START && !pending) {
+            if (line == Line.START && !pending && (mark <= 0 || mark == BYTE_ORDER_MARK.length)) {
                 boundary = p;
             }
         }
@@ -123,7 +123,14 @@ public final class AnswerScanner {
                         mark++;
                         return p + 1;
                     }
+                    boolean half = mark > 0 && mark < BYTE_ORDER_MARK.length;
+                    int seen = mark;
                     mark = -1;
+                    if (half) { // no mark after all, but the start of an unknown field's name
+                        fieldLength = seen;
+                        line = Line.FIELD;
+                        return p;
+                    }
                 }
                 if (c == '\n' || c == '\r') {
                     blankLine();
@@ -324,7 +331,8 @@ public final class AnswerScanner {
         return finished;
     }
 
-    boolean done() {
+    /** {@code [DONE]} has come: nothing of the stream is missing. */
+    public boolean done() {
         return done;
     }
 

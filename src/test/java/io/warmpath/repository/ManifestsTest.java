@@ -6,6 +6,13 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
+import io.smallrye.config.SmallRyeConfig;
+import io.smallrye.config.SmallRyeConfigBuilder;
+import io.smallrye.config.source.yaml.YamlConfigSource;
+import io.warmpath.config.ConfigCheck;
+import io.warmpath.config.SettingCatalog;
+import io.warmpath.config.WarmpathConfig;
+import io.warmpath.config.WarmpathSources;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -90,13 +97,35 @@ class ManifestsTest {
     }
 
     @Test
-    void the_configured_port_is_the_containers() {
-        for (Path file :
+    void the_configuration_is_one_the_gateway_starts_with() {
+        SettingCatalog catalog = SettingCatalog.read();
+        assertEquals(
+                Integer.toString(HTTP_PORT),
+                catalog.find("warmpath.http.port").orElseThrow().defaultValue());
+        List<Path> files =
                 RepositoryFiles.all().stream()
                         .filter(f -> f.startsWith("k8s") && f.endsWith("warmpath.yaml"))
-                        .toList()) {
-            assertEquals(HTTP_PORT, one(file).at("/warmpath/http/port").asInt(), file.toString());
+                        .toList();
+        assertEquals(2, files.size(), files.toString());
+        for (Path file : files) {
+            SmallRyeConfig config = configuration(RepositoryFiles.text(file.toString()));
+            assertEquals(List.of(), ConfigCheck.problems(catalog, config), file.toString());
+            assertEquals(
+                    HTTP_PORT,
+                    config.getConfigMapping(WarmpathConfig.class).http().port(),
+                    file.toString());
         }
+        SmallRyeConfig wrong = configuration("warmpath:\n  http:\n    prot: 8000\n");
+        assertEquals(1, ConfigCheck.problems(catalog, wrong).size(), "a typing error is not seen");
+    }
+
+    @Test
+    void the_admin_token_comes_from_a_secret() {
+        JsonNode variable = container().path("env").path(0);
+        assertEquals(
+                SettingCatalog.read().find("warmpath.admin.token").orElseThrow().environmentName(),
+                variable.path("name").asText());
+        assertTrue(variable.path("valueFrom").has("secretKeyRef"), "the token stands in the file");
     }
 
     @Test
@@ -144,6 +173,14 @@ class ManifestsTest {
         List<String> mounts =
                 container().path("volumeMounts").findValuesAsText("mountPath").stream().toList();
         assertTrue(mounts.contains("/tmp"), mounts.toString());
+    }
+
+    private static SmallRyeConfig configuration(String yaml) {
+        return new SmallRyeConfigBuilder()
+                .withSources(new YamlConfigSource("file", yaml, WarmpathSources.FILE_ORDINAL))
+                .withMapping(WarmpathConfig.class)
+                .withValidateUnknown(false)
+                .build();
     }
 
     private static String probe(JsonNode container, String name) {

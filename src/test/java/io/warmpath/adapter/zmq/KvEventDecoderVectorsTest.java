@@ -4,7 +4,6 @@ import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertNotNull;
-import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.junit.jupiter.api.Assertions.fail;
@@ -21,6 +20,7 @@ import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.HexFormat;
 import java.util.List;
+import java.util.Optional;
 import java.util.Random;
 import java.util.stream.Stream;
 import java.util.stream.StreamSupport;
@@ -67,8 +67,7 @@ class KvEventDecoderVectorsTest {
     }
 
     private void checkMessage(JsonNode c) throws MalformedBatchException {
-        EventFrames.Frame frame = EventFrames.live(frames(c.get("frames")));
-        assertNotNull(frame);
+        EventMessages.Message frame = EventMessages.live(frames(c.get("frames"))).orElseThrow();
         assertEquals(c.get("seq").asText(), Long.toUnsignedString(frame.sequence()));
         KvBatch batch = decoder.decode(frame.payload());
         JsonNode expect = c.get("expect");
@@ -185,15 +184,15 @@ class KvEventDecoderVectorsTest {
                                 DynamicTest.dynamicTest(
                                         c.get("name").asText(),
                                         () -> {
-                                            EventFrames.Frame frame =
-                                                    EventFrames.live(frames(c.get("frames")));
+                                            Optional<EventMessages.Message> frame =
+                                                    EventMessages.live(frames(c.get("frames")));
                                             if (c.get("outcome").asText().equals("rejected")) {
-                                                assertNull(frame);
+                                                assertTrue(frame.isEmpty());
                                             } else {
-                                                assertNotNull(frame);
                                                 assertEquals(
                                                         c.path("seq").asText("0"),
-                                                        Long.toUnsignedString(frame.sequence()));
+                                                        Long.toUnsignedString(
+                                                                frame.orElseThrow().sequence()));
                                             }
                                         }));
     }
@@ -219,8 +218,8 @@ class KvEventDecoderVectorsTest {
     private void checkReplay(JsonNode engine, JsonNode request) throws MalformedBatchException {
         JsonNode replies = request.get("replies");
         for (int i = 0; i < replies.size(); i++) {
-            EventFrames.Frame frame = EventFrames.replay(frames(replies.get(i)));
-            assertNotNull(frame);
+            EventMessages.Message frame =
+                    EventMessages.replay(frames(replies.get(i))).orElseThrow();
             assertEquals(i == replies.size() - 1, frame.end());
             if (!frame.end()) {
                 JsonNode live = engine.get("live").get((int) frame.sequence());
@@ -235,7 +234,7 @@ class KvEventDecoderVectorsTest {
         JsonNode from4 = VECTORS.get("replay").get(0).get("requests").get(1);
         assertEquals("from 4", from4.get("name").asText());
         List<byte[]> want = frames(from4.get("frames"));
-        List<byte[]> made = EventFrames.request(4);
+        List<byte[]> made = EventMessages.request(4);
         assertEquals(want.size(), made.size());
         for (int i = 0; i < want.size(); i++) {
             assertArrayEquals(want.get(i), made.get(i));

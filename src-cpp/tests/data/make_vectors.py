@@ -1,0 +1,55 @@
+#!/usr/bin/env python3
+"""Writes block_hashes.inc, the C++ form of block-hashes.json. With --check, only says whether it is current.
+
+Multimodal and EAGLE cases are left out: local hashes over extra words or overlapping windows are made by the
+caller of the index, not by it.
+"""
+import json
+import pathlib
+import sys
+
+here = pathlib.Path(__file__).parent
+
+
+def text(value):
+    """A C++ literal; octal escapes, as these end after three digits."""
+    plain = lambda b: 32 <= b < 127 and chr(b) not in '"\\?'
+    return '"' + "".join(chr(b) if plain(b) else f"\\{b:03o}" for b in (value or "").encode()) + '"'
+
+
+def words(values, suffix):
+    return "{" + ", ".join(f"{int(v)}{suffix}" for v in values) + "}"
+
+
+def main():
+    vectors = json.loads((here / "block-hashes.json").read_text())
+    lines = ["// Made by make_vectors.py from block-hashes.json. Do not edit.", "// clang-format off"]
+    lines.append("inline const std::vector<block_case> block_cases = {")
+    left_out = 0
+    for case in vectors["cases"]:
+        if case["mm"] or case["eagle"]:
+            left_out += 1
+            continue
+        lines.append(
+            f"    {{{text(case['name'])}, {case['block_size']}u, {words(case['tokens'], 'u')}, {text(case['lora'])},"
+            f" {text(case['namespace'])}, {case['seed']}u, {words(case['local'], 'u')},"
+            f" {words(case['sequence'], 'u')}}},"
+        )
+    lines.append("};")
+    lines.append("inline const std::vector<chain_case> chain_cases = {")
+    for chain in vectors["chains"]:
+        lines.append(
+            f"    {{{text(chain.get('name'))}, {words(chain['local'], 'u')}, {words(chain['sequence'], 'u')}}},"
+        )
+    lines.append("};")
+    lines.append(f"// {left_out} multimodal and EAGLE cases are left out.")
+    made = "\n".join(lines) + "\n"
+    target = here / "block_hashes.inc"
+    if "--check" in sys.argv:
+        if target.read_text() != made:
+            sys.exit("block_hashes.inc is not what make_vectors.py makes of block-hashes.json; run it")
+    else:
+        target.write_text(made)
+
+
+main()

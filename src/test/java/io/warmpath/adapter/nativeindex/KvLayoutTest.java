@@ -1,0 +1,165 @@
+package io.warmpath.adapter.nativeindex;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+
+import io.warmpath.prefix.PrefixIndex;
+import io.warmpath.prefix.Tier;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import org.junit.jupiter.api.Test;
+
+/**
+ * The numbers of {@link KvLayout} against {@code kvindex.h}: field offsets computed from the
+ * header's structs by natural alignment, constants from its defines.
+ */
+class KvLayoutTest {
+    private static final Path HEADER = Path.of("native-core", "include", "kvindex.h");
+
+    private final String header = read();
+
+    @Test
+    void events_have_the_headers_layout() {
+        Map<String, Integer> expected = new LinkedHashMap<>();
+        expected.put("size", KvLayout.EVENT_SIZE_AT);
+        expected.put("kind", KvLayout.EVENT_KIND_AT);
+        expected.put("tier", KvLayout.EVENT_TIER_AT);
+        expected.put("flags", KvLayout.EVENT_FLAGS_AT);
+        expected.put("slot", KvLayout.EVENT_SLOT_AT);
+        expected.put("n", KvLayout.EVENT_N_AT);
+        expected.put("block_size", KvLayout.EVENT_BLOCK_SIZE_AT);
+        expected.put("reserved", KvLayout.EVENT_RESERVED_AT);
+        expected.put("parent", KvLayout.EVENT_PARENT_AT);
+        expected.put("seed", KvLayout.EVENT_SEED_AT);
+        expected.put("(size)", KvLayout.EVENT_SIZE);
+        assertEquals(expected, layout("kvi_event"));
+    }
+
+    @Test
+    void results_have_the_headers_layout() {
+        Map<String, Integer> expected = new LinkedHashMap<>();
+        expected.put("applied", KvLayout.APPLIED_APPLIED_AT);
+        expected.put("orphans", KvLayout.APPLIED_ORPHANS_AT);
+        expected.put("unknown_removed", KvLayout.APPLIED_UNKNOWN_REMOVED_AT);
+        expected.put("ignored", KvLayout.APPLIED_IGNORED_AT);
+        expected.put("malformed", KvLayout.APPLIED_MALFORMED_AT);
+        expected.put("(size)", KvLayout.APPLIED_SIZE);
+        assertEquals(expected, layout("kvi_applied"));
+    }
+
+    @Test
+    void hits_have_the_headers_layout() {
+        Map<String, Integer> expected = new LinkedHashMap<>();
+        expected.put("slot", KvLayout.HIT_SLOT_AT);
+        expected.put("depth", KvLayout.HIT_DEPTH_AT);
+        expected.put("(size)", KvLayout.HIT_SIZE);
+        assertEquals(expected, layout("kvi_hit"));
+    }
+
+    @Test
+    void statistics_have_the_headers_layout() {
+        Map<String, Integer> expected = new LinkedHashMap<>();
+        expected.put("slots", KvLayout.STATISTICS_SLOTS_AT);
+        expected.put("blocks", KvLayout.STATISTICS_BLOCKS_AT);
+        expected.put("residencies", KvLayout.STATISTICS_RESIDENCIES_AT);
+        expected.put("runs", KvLayout.STATISTICS_RUNS_AT);
+        expected.put("orphans", KvLayout.STATISTICS_ORPHANS_AT);
+        expected.put("bytes", KvLayout.STATISTICS_BYTES_AT);
+        expected.put("(size)", KvLayout.STATISTICS_SIZE);
+        assertEquals(expected, layout("kvi_statistics"));
+    }
+
+    @Test
+    void constants_are_the_headers() {
+        assertEquals(defined("KVI_ABI_VERSION"), KvLayout.ABI_VERSION);
+        assertEquals(defined("KVI_STORED_TOKENS"), KvLayout.STORED_TOKENS);
+        assertEquals(defined("KVI_REMOVED"), KvLayout.REMOVED);
+        assertEquals(defined("KVI_CLEARED"), KvLayout.CLEARED);
+        assertEquals(defined("KVI_HAS_PARENT"), KvLayout.HAS_PARENT);
+        assertEquals(defined("KVI_MAX_SLOTS"), PrefixIndex.MAX_SLOTS);
+        assertEquals(defined("KVI_MAX_BLOCK_SIZE"), PrefixIndex.MAX_BLOCK_SIZE);
+        assertEquals(defined("KVI_MAX_BLOCKS"), KvLayout.MAX_BLOCKS);
+        assertEquals(defined("KVI_TIERS"), Tier.COUNT);
+        for (Tier tier : Tier.values()) {
+            assertEquals(defined("KVI_TIER_" + tier.name()), tier.number());
+        }
+        assertEquals(status("KVI_OK"), KvLayout.OK);
+        assertEquals(status("KVI_E_FULL"), KvLayout.E_FULL);
+        assertEquals(status("KVI_E_SLOT"), KvLayout.E_SLOT);
+        assertEquals(status("KVI_E_CAPACITY"), KvLayout.E_CAPACITY);
+    }
+
+    @Test
+    void control_a_field_that_moved_is_noticed() {
+        String moved = header.replace("uint8_t kind;", "uint32_t kind;");
+        assertThrows(
+                AssertionError.class,
+                () -> assertEquals(layout("kvi_event"), layout(moved, "kvi_event")));
+    }
+
+    private Map<String, Integer> layout(String struct) {
+        return layout(header, struct);
+    }
+
+    /** Offset per field in order of declaration, and the size under {@code (size)}. */
+    private static Map<String, Integer> layout(String text, String struct) {
+        Matcher body =
+                Pattern.compile("typedef struct " + struct + " \\{(.*?)\\} " + struct + ";", 32)
+                        .matcher(text);
+        if (!body.find()) {
+            throw new AssertionError(HEADER + " has no struct " + struct);
+        }
+        Map<String, Integer> offsets = new LinkedHashMap<>();
+        int at = 0;
+        int alignment = 1;
+        Matcher field =
+                Pattern.compile("uint(\\d+)_t (\\w+)(?:\\[(\\w+)\\])?;").matcher(body.group(1));
+        while (field.find()) {
+            int bytes = Integer.parseInt(field.group(1)) / 8;
+            int count = field.group(3) == null ? 1 : define(text, field.group(3));
+            at = up(at, bytes);
+            offsets.put(field.group(2), at);
+            at += bytes * count;
+            alignment = Math.max(alignment, bytes);
+        }
+        offsets.put("(size)", up(at, alignment));
+        return offsets;
+    }
+
+    private static int up(int at, int alignment) {
+        return (at + alignment - 1) / alignment * alignment;
+    }
+
+    private int defined(String name) {
+        return define(header, name);
+    }
+
+    private static int define(String text, String name) {
+        return number(text, "#define " + name + " (\\d+)u");
+    }
+
+    private int status(String name) {
+        return number(header, "\\b" + name + " = (-?\\d+)");
+    }
+
+    private static int number(String text, String pattern) {
+        Matcher found = Pattern.compile(pattern).matcher(text);
+        if (!found.find()) {
+            throw new AssertionError(HEADER + " has nothing like " + pattern);
+        }
+        return Integer.parseInt(found.group(1));
+    }
+
+    private static String read() {
+        try {
+            return Files.readString(HEADER);
+        } catch (IOException e) {
+            throw new AssertionError("run from the project's root: " + HEADER, e);
+        }
+    }
+}

@@ -1,0 +1,339 @@
+package io.warmpath.api;
+
+import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
+import io.vertx.core.Vertx;
+import io.vertx.core.VertxOptions;
+import io.vertx.core.http.HttpServer;
+import io.vertx.core.http.HttpServerOptions;
+import io.warmpath.fault.GatewayError;
+import io.warmpath.fault.GatewayException;
+import io.warmpath.fleet.Candidate;
+import io.warmpath.fleet.EngineKind;
+import io.warmpath.fleet.Fleet;
+import io.warmpath.fleet.FleetSnapshot;
+import io.warmpath.fleet.Worker;
+import io.warmpath.fleet.WorkerState;
+import io.warmpath.gateway.FlowMetrics;
+import io.warmpath.gateway.GatewayOptions;
+import io.warmpath.gateway.RequestFlow;
+import io.warmpath.load.LoadBook;
+import io.warmpath.load.WorkerLoad;
+import io.warmpath.prefix.ApplyResult;
+import io.warmpath.prefix.IndexStats;
+import io.warmpath.prefix.PrefixEvent;
+import io.warmpath.prefix.PrefixIndex;
+import io.warmpath.prefix.PrefixMatch;
+import io.warmpath.prefix.PrefixQuery;
+import io.warmpath.prefix.Tier;
+import io.warmpath.prefix.WorkerSlot;
+import io.warmpath.routing.Router;
+import io.warmpath.routing.RouterMode;
+import io.warmpath.routing.RoutingDecision;
+import io.warmpath.routing.RoutingRequest;
+import io.warmpath.routing.Score;
+import io.warmpath.tokens.PromptInput;
+import io.warmpath.tokens.PromptTokens;
+import io.warmpath.upstream.UpstreamOptions;
+import io.warmpath.upstream.VertxEngineClient;
+import java.net.URI;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.Executor;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
+
+/**
+ * The real surface, flow and engine client over plain Vert.x, with made-up fleet, index, router,
+ * tokens and load book that the test looks into.
+ *
+ * <p>The router takes the candidate with the lowest worker id, so tests know who is asked first.
+ */
+final class Gateway implements AutoCloseable {
+    static final String MODEL = "m";
+    static final String CHAT = "/v1/chat/completions";
+    static final String ASK =
+            "{\"model\":\"m\",\"stream\":true,\"messages\":[{\"role\":\"user\",\"content\":\"hi\"}]}";
+    static final String ASK_WHOLE =
+            "{\"model\":\"m\",\"messages\":[{\"role\":\"user\",\"content\":\"hi\"}]}";
+
+    final Vertx vertx =
+            Vertx.vertx(new VertxOptions().setEventLoopPoolSize(2).setWorkerPoolSize(2));
+    final Books books = new Books();
+    final FakeFleet fleet = new FakeFleet();
+    final FakeIndex index = new FakeIndex();
+    final FakeTokens tokens = new FakeTokens();
+    final FirstRouter router = new FirstRouter();
+    final SimpleMeterRegistry meters = new SimpleMeterRegistry();
+    final int port;
+    private final VertxEngineClient engines;
+
+    Gateway() throws Exception {
+        this(GatewayOptions.defaults(), UpstreamOptions.defaults(), Runnable::run);
+    }
+
+    Gateway(GatewayOptions options, UpstreamOptions upstream, Executor tokenizers)
+            throws Exception {
+        engines = new VertxEngineClient(vertx, upstream, System::nanoTime);
+        FlowMetrics metrics = new FlowMetrics(meters);
+        RequestFlow flow =
+                new RequestFlow(
+                        fleet,
+                        tokens,
+                        index,
+                        router,
+                        books,
+                        engines,
+                        tokenizers,
+                        options,
+                        metrics,
+                        System::nanoTime);
+        io.vertx.ext.web.Router routes = io.vertx.ext.web.Router.router(vertx);
+        AtomicLong ids = new AtomicLong();
+        new Routes(fleet, flow, options, metrics, ids::incrementAndGet).mount(routes);
+        HttpServer server =
+                vertx.createHttpServer(
+                                new HttpServerOptions()
+                                        .setMaxChunkSize(64 << 10)
+                                        // With it, Vert.x 4.5 loses a request that says Upgrade:
+                                        // h2c.
+                                        .setHttp2ClearTextEnabled(false))
+                        .requestHandler(
+                                request -> {
+                                    request.pause(); // as Quarkus does
+                                    routes.handle(request);
+                                });
+        port =
+                server.listen(0, "127.0.0.1")
+                        .toCompletionStage()
+                        .toCompletableFuture()
+                        .get(10, TimeUnit.SECONDS)
+                        .actualPort();
+    }
+
+    static UpstreamOptions upstream(Duration connect, Duration firstByte, Duration idle) {
+        UpstreamOptions d = UpstreamOptions.defaults();
+        return new UpstreamOptions(
+                connect, firstByte, idle, d.keepAlive(), d.maxConnectionsPerWorker());
+    }
+
+    static GatewayOptions limits(long body, int hold, int tail) {
+        GatewayOptions d = GatewayOptions.defaults();
+        return new GatewayOptions(
+                body, hold, tail, d.explain(), d.tokenDeadline(), d.retryAfter(), d.bodyLinger());
+    }
+
+    void serve(StubEngine... workers) {
+        List<Worker> list = new ArrayList<>();
+        for (StubEngine engine : workers) {
+            list.add(worker(list.size(), engine.url(), EngineKind.OPENAI, WorkerState.READY, 1));
+        }
+        fleet.workers(list);
+    }
+
+    static Worker worker(int id, URI url, EngineKind kind, WorkerState state, int ranks) {
+        List<Worker.Rank> slots = new ArrayList<>();
+        for (int rank = 0; rank < ranks; rank++) {
+            slots.add(new Worker.Rank(rank, new WorkerSlot(id * 10 + rank)));
+        }
+        return new Worker(id, "w" + id, url, kind, Set.of(MODEL), 16, state, slots);
+    }
+
+    RawClient.Answer post(String json, String... headers) throws Exception {
+        return RawClient.post(port, CHAT, json, headers);
+    }
+
+    double counter(String name, String tag, String value) {
+        return meters.get(name).tag(tag, value).counter().count();
+    }
+
+    @Override
+    public void close() {
+        engines.close();
+        vertx.close()
+                .toCompletionStage()
+                .toCompletableFuture()
+                .orTimeout(10, TimeUnit.SECONDS)
+                .join();
+    }
+
+    static final class FakeFleet implements Fleet {
+        volatile FleetSnapshot now = FleetSnapshot.EMPTY;
+        final List<Long> failures = new CopyOnWriteArrayList<>();
+        private final AtomicLong version = new AtomicLong();
+
+        void workers(List<Worker> workers) {
+            now = new FleetSnapshot(version.incrementAndGet(), workers);
+        }
+
+        @Override
+        public FleetSnapshot snapshot() {
+            return now;
+        }
+
+        @Override
+        public void reportFailure(long workerId) {
+            failures.add(workerId);
+        }
+    }
+
+    static final class Books implements LoadBook {
+        final AtomicLong open = new AtomicLong();
+        final AtomicInteger booked = new AtomicInteger();
+        final AtomicInteger firstTokens = new AtomicInteger();
+        final AtomicInteger closedTwice = new AtomicInteger();
+
+        @Override
+        public Booking book(WorkerSlot slot, int prefillTokens, int blocks) {
+            open.incrementAndGet();
+            booked.incrementAndGet();
+            AtomicBoolean closed = new AtomicBoolean();
+            return new Booking() {
+                @Override
+                public void firstToken() {
+                    firstTokens.incrementAndGet();
+                }
+
+                @Override
+                public void close() {
+                    if (closed.compareAndSet(false, true)) {
+                        open.decrementAndGet();
+                    } else {
+                        closedTwice.incrementAndGet();
+                    }
+                }
+            };
+        }
+
+        @Override
+        public WorkerLoad load(WorkerSlot slot) {
+            return WorkerLoad.IDLE;
+        }
+
+        @Override
+        public long open() {
+            return open.get();
+        }
+    }
+
+    static final class FakeTokens implements PromptTokens {
+        volatile boolean cheap = true;
+        volatile RuntimeException failure;
+        volatile int[] ids = new int[40];
+        final AtomicInteger asked = new AtomicInteger();
+        volatile String thread = "";
+        final List<PromptInput> seen = new CopyOnWriteArrayList<>();
+
+        @Override
+        public boolean isCheap(String model, PromptInput prompt) {
+            return cheap;
+        }
+
+        @Override
+        public Optional<int[]> tokens(String model, PromptInput prompt) {
+            asked.incrementAndGet();
+            seen.add(prompt);
+            thread = Thread.currentThread().getName();
+            if (failure != null) {
+                throw failure;
+            }
+            return Optional.ofNullable(ids);
+        }
+    }
+
+    /** Everyone holds two blocks on the GPU and one more on the host, of any prompt. */
+    static final class FakeIndex implements PrefixIndex {
+        volatile RuntimeException failure;
+        final List<PrefixQuery> queries = new CopyOnWriteArrayList<>();
+
+        @Override
+        public WorkerSlot open(long workerId, int dpRank) {
+            throw new UnsupportedOperationException("slots come from the test");
+        }
+
+        @Override
+        public void close(WorkerSlot slot) {
+            throw new UnsupportedOperationException("slots come from the test");
+        }
+
+        @Override
+        public ApplyResult apply(List<? extends PrefixEvent> events) {
+            return ApplyResult.NONE;
+        }
+
+        @Override
+        public PrefixMatch match(PrefixQuery query) {
+            queries.add(query);
+            if (failure != null) {
+                throw failure;
+            }
+            return new PrefixMatch(
+                    query.blockSize(),
+                    query.blocks(),
+                    new int[] {0, 10, 20},
+                    new int[] {2, 3, 3, 3, 2, 3, 3, 3, 2, 3, 3, 3},
+                    new long[0]);
+        }
+
+        @Override
+        public IndexStats stats() {
+            return new IndexStats(0, 0, 0, 0, 0, 0);
+        }
+
+        @Override
+        public void close() {}
+    }
+
+    static final class FirstRouter implements Router {
+        final List<RoutingRequest> requests = new CopyOnWriteArrayList<>();
+
+        @Override
+        public RoutingDecision decide(RoutingRequest request) {
+            requests.add(request);
+            Candidate chosen = null;
+            for (Candidate c : request.candidates()) {
+                boolean worker =
+                        request.pinnedWorker().isEmpty()
+                                || request.pinnedWorker().getAsLong() == c.worker().id();
+                boolean rank =
+                        request.pinnedRank().isEmpty()
+                                || request.pinnedRank().getAsInt() == c.dpRank();
+                if (worker && rank && chosen == null) {
+                    chosen = c;
+                }
+            }
+            if (chosen == null) {
+                throw new GatewayException(
+                        new GatewayError.BadRequest("backend_instance_id", "no such worker"));
+            }
+            PrefixMatch match = request.matches().isEmpty() ? null : request.matches().get(0);
+            int gpu = match == null ? 0 : match.depth(chosen.slot(), Tier.GPU);
+            int host = match == null ? 0 : match.depth(chosen.slot(), Tier.HOST);
+            int cached = host * 16;
+            Score score =
+                    new Score(
+                            chosen,
+                            gpu,
+                            host,
+                            host,
+                            host,
+                            cached,
+                            request.promptTokens() - cached,
+                            0.5,
+                            3,
+                            3.5);
+            return new RoutingDecision(
+                    RouterMode.KV, score, List.of(score), 3, "lowest cost 3.5 of 1");
+        }
+
+        @Override
+        public RouterMode mode() {
+            return RouterMode.KV;
+        }
+    }
+}

@@ -1,0 +1,38 @@
+package io.warmpath.bench;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.util.Collection;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.openjdk.jmh.results.RunResult;
+import org.openjdk.jmh.runner.Runner;
+import org.openjdk.jmh.runner.RunnerException;
+import org.openjdk.jmh.runner.options.Options;
+import org.openjdk.jmh.runner.options.OptionsBuilder;
+import org.openjdk.jmh.runner.options.TimeValue;
+import org.openjdk.jmh.runner.options.VerboseMode;
+
+/** Runs each benchmark for a moment: they build, run and return; the figures mean nothing here. */
+class BenchSmokeTest {
+    @ParameterizedTest
+    @CsvSource({"MatchBench, 6", "DecideBench, 4"})
+    void every_benchmark_runs(String name, int runs) throws RunnerException {
+        Options options =
+                new OptionsBuilder()
+                        .include("\\." + name + "\\.")
+                        .forks(0)
+                        .warmupIterations(0)
+                        .measurementIterations(1)
+                        .measurementTime(TimeValue.milliseconds(20))
+                        .shouldFailOnError(true)
+                        .verbosity(VerboseMode.SILENT)
+                        .build();
+        Collection<RunResult> results = new Runner(options).run();
+        assertEquals(runs, results.size());
+        for (RunResult result : results) {
+            assertTrue(result.getPrimaryResult().getScore() > 0, result.toString());
+        }
+    }
+}

@@ -1,0 +1,102 @@
+package io.warmpath.bench;
+
+import io.warmpath.fleet.Candidate;
+import io.warmpath.fleet.EngineKind;
+import io.warmpath.fleet.Worker;
+import io.warmpath.fleet.WorkerState;
+import io.warmpath.load.LoadBook;
+import io.warmpath.load.LoadTracker;
+import io.warmpath.prefix.PrefixMatch;
+import io.warmpath.prefix.Tier;
+import io.warmpath.prefix.WorkerSlot;
+import io.warmpath.routing.Router;
+import io.warmpath.routing.RouterMode;
+import io.warmpath.routing.RouterOptions;
+import io.warmpath.routing.Routers;
+import io.warmpath.routing.RoutingDecision;
+import io.warmpath.routing.RoutingRequest;
+import java.net.URI;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.OptionalInt;
+import java.util.OptionalLong;
+import java.util.Set;
+import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.TimeUnit;
+import org.openjdk.jmh.annotations.Benchmark;
+import org.openjdk.jmh.annotations.BenchmarkMode;
+import org.openjdk.jmh.annotations.Measurement;
+import org.openjdk.jmh.annotations.Mode;
+import org.openjdk.jmh.annotations.OutputTimeUnit;
+import org.openjdk.jmh.annotations.Param;
+import org.openjdk.jmh.annotations.Scope;
+import org.openjdk.jmh.annotations.Setup;
+import org.openjdk.jmh.annotations.State;
+import org.openjdk.jmh.annotations.Warmup;
+
+/** One decision over {@code workers} candidates, all of which hold something; and its booking. */
+@State(Scope.Benchmark)
+@BenchmarkMode(Mode.AverageTime)
+@OutputTimeUnit(TimeUnit.NANOSECONDS)
+@Warmup(iterations = 5, time = 1)
+@Measurement(iterations = 5, time = 1)
+public class DecideBench {
+    private static final int BLOCK = 16;
+    private static final int BLOCKS = 512;
+
+    @Param({"4", "100"})
+    public int workers;
+
+    private LoadTracker loads;
+    private Router router;
+    private RoutingRequest request;
+
+    @Setup
+    public void build() {
+        loads = new LoadTracker();
+        router = Routers.create(RouterOptions.of(RouterMode.KV), loads, ThreadLocalRandom::current);
+        List<Candidate> candidates = new ArrayList<>();
+        int[] slots = new int[workers];
+        int[] depths = new int[workers * Tier.COUNT];
+        for (int i = 0; i < workers; i++) {
+            Worker.Rank rank = new Worker.Rank(0, new WorkerSlot(i));
+            Worker worker =
+                    new Worker(
+                            i,
+                            "w" + i,
+                            URI.create("http://w" + i),
+                            EngineKind.SGLANG,
+                            Set.of("m"),
+                            BLOCK,
+                            WorkerState.READY,
+                            List.of(rank));
+            candidates.add(new Candidate(worker, 0, rank.slot()));
+            slots[i] = i;
+            Arrays.fill(depths, i * Tier.COUNT, (i + 1) * Tier.COUNT, 1 + i * 31 % BLOCKS);
+            loads.book(rank.slot(), i * 17 % 4000, i * 13 % 900);
+        }
+        request =
+                new RoutingRequest(
+                        List.copyOf(candidates),
+                        BLOCKS * BLOCK,
+                        List.of(new PrefixMatch(BLOCK, BLOCKS, slots, depths, new long[0])),
+                        OptionalLong.empty(),
+                        OptionalInt.empty());
+    }
+
+    @Benchmark
+    public RoutingDecision decide() {
+        return router.decide(request);
+    }
+
+    @Benchmark
+    public LoadBook.Booking decideBookAndFree() {
+        RoutingDecision d = router.decide(request);
+        LoadBook.Booking booking =
+                loads.book(d.chosen().candidate().slot(), d.chosen().prefillTokens(), d.blocks());
+        booking.firstToken();
+        booking.close();
+        return booking;
+    }
+}
