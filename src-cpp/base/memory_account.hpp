@@ -33,7 +33,7 @@ public:
     }
 
     void release(void* memory, std::size_t bytes) noexcept {
-        ::operator delete(memory, bytes);
+        ::operator delete(memory);
         m_bytes -= bytes;
     }
 

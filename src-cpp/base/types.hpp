@@ -33,6 +33,11 @@ constexpr tier_mask mask_up_to(std::uint32_t t) {
     return static_cast<tier_mask>((2u << t) - 1u);
 }
 
+/// 1 when the set holds tier number `t`, else 0.
+constexpr std::uint32_t count_in(tier_mask tiers, std::uint32_t t) {
+    return (tiers & (1u << t)) != 0 ? 1 : 0;
+}
+
 /// Number of one incarnation of one (worker, dp rank).
 enum class slot_id : std::uint32_t {};
 

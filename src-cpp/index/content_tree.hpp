@@ -67,7 +67,6 @@ private:
     stretch append(run_id id, std::span<const local_hash> locals);
     void unlink(run_id id) noexcept;
 
-    memory_account& m_account;
     storage::run_pool m_runs;
     storage::child_table m_children;
     run_id m_marked = run_id::none;

@@ -110,13 +110,13 @@ void tree_index::add_twin(slot_state& s, place where, tier_mask held, tier_mask 
     if (twins == nullptr) {
         twin_entry first{.where = where, .names = 1};
         for (std::uint32_t t = 0; t < tier_count; t++) {
-            first.in_tier[t] = (held >> t) & 1u;
+            first.in_tier[t] = count_in(held, t);
         }
         twins = s.twins.insert(first);
     }
     twins->names++;
     for (std::uint32_t t = 0; t < tier_count; t++) {
-        twins->in_tier[t] += (bit >> t) & 1u;
+        twins->in_tier[t] += count_in(bit, t);
     }
 }
 
@@ -129,7 +129,7 @@ tier_mask tree_index::drop_twin(slot_state& s, place where, tier_mask tiers, boo
     }
     tier_mask gone = 0;
     for (std::uint32_t t = 0; t < tier_count; t++) {
-        if ((tiers >> t & 1u) != 0 && --twins->in_tier[t] == 0) {
+        if (count_in(tiers, t) != 0 && --twins->in_tier[t] == 0) {
             gone |= static_cast<tier_mask>(1u << t);
         }
     }

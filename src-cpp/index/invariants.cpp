@@ -124,7 +124,7 @@ private:
                 twin_entry& here = named[{slot, pack(e.where())}];
                 here.names++;
                 for (std::uint32_t t = 0; t < tier_count; t++) {
-                    here.in_tier[t] += (e.tiers() >> t) & 1u;
+                    here.in_tier[t] += count_in(e.tiers(), t);
                 }
             });
             expect(names == state->names.size(), "slot ", slot, " counts its names wrongly");

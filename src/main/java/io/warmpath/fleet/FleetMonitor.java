@@ -82,7 +82,18 @@ public final class FleetMonitor {
                     public void changed(Worker before, Worker after, String why) {
                         wake.run();
                     }
+
+                    @Override
+                    public void removed(Worker worker) {
+                        post(() -> forget(worker.id()));
+                    }
                 });
+    }
+
+    /** The same id may be added again before the next tick, and must start afresh. */
+    private void forget(long id) {
+        watches.remove(id);
+        seenVersion = -1;
     }
 
     /** Called, on any thread, when {@link #tick} has something to do; must not block. */

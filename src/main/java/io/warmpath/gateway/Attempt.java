@@ -239,6 +239,13 @@ final class Attempt implements UpstreamListener {
     }
 
     private void breakAnswer(GatewayError error) {
+        if (scanner != null && scanner.done()) {
+            // Only the end of the HTTP message was lost; the client has all of the answer.
+            compareWithReport();
+            exchange.finish(Outcome.OK);
+            exchange.answer.end(NOTHING);
+            return;
+        }
         exchange.finish(Outcome.BROKEN_MID_ANSWER);
         // A full answer means that the client has stopped reading; it would not see the event.
         if (eventStream && tail != null && tail.isClean() && !exchange.answer.isFull()) {

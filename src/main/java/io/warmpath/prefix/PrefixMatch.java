@@ -65,7 +65,16 @@ public final class PrefixMatch {
      * O(log n).
      */
     public int depth(WorkerSlot slot, Tier tier) {
-        int i = Arrays.binarySearch(slots, slot.index());
+        return depthAt(indexOf(slot), tier);
+    }
+
+    /** Which of the matching slots this is, or a negative number when it is none. O(log n). */
+    public int indexOf(WorkerSlot slot) {
+        return Arrays.binarySearch(slots, slot.index());
+    }
+
+    /** As {@link #depth}, for a place that {@link #indexOf} found; 0 for a negative one. */
+    public int depthAt(int i, Tier tier) {
         return i < 0 ? 0 : depths[i * Tier.COUNT + tier.number()];
     }
 

@@ -5,7 +5,6 @@ import io.warmpath.load.LoadBook;
 import io.warmpath.load.WorkerLoad;
 import io.warmpath.prefix.PrefixMatch;
 import io.warmpath.prefix.Tier;
-import io.warmpath.prefix.WorkerSlot;
 import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
@@ -59,10 +58,11 @@ final class Scorer {
         PrefixMatch match = matchOf(candidate, request.matches());
         // The last token is always computed: at most this many blocks can come from a cache.
         int most = promptTokens == 0 ? 0 : (promptTokens - 1) / blockSize;
-        int gpu = depth(match, candidate.slot(), Tier.GPU);
-        int host = depth(match, candidate.slot(), Tier.HOST);
-        int disk = depth(match, candidate.slot(), Tier.DISK);
-        int external = depth(match, candidate.slot(), Tier.EXTERNAL);
+        int place = match == null ? -1 : match.indexOf(candidate.slot());
+        int gpu = depth(match, place, Tier.GPU);
+        int host = depth(match, place, Tier.HOST);
+        int disk = depth(match, place, Tier.DISK);
+        int external = depth(match, place, Tier.EXTERNAL);
         int gpuUsable = Math.min(gpu, most);
         int hostUsable = Math.min(host, most);
         int diskUsable = Math.min(disk, most);
@@ -94,8 +94,8 @@ final class Scorer {
         return overlapWeight * prefillBlocks + decodeBlocks;
     }
 
-    private static int depth(@Nullable PrefixMatch match, WorkerSlot slot, Tier tier) {
-        return match == null ? 0 : match.depth(slot, tier);
+    private static int depth(@Nullable PrefixMatch match, int place, Tier tier) {
+        return match == null ? 0 : match.depthAt(place, tier);
     }
 
     private static @Nullable PrefixMatch matchOf(Candidate candidate, List<PrefixMatch> matches) {

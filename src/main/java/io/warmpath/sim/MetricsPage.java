@@ -62,6 +62,7 @@ final class MetricsPage {
     }
 
     private void vllm() {
+        cacheConfig();
         gauge(
                 "vllm:num_requests_running",
                 "Number of requests in model execution batches.",
@@ -90,6 +91,23 @@ final class MetricsPage {
                 "vllm:generation_tokens_total",
                 "Number of generation tokens processed.",
                 r -> r.scheduler().counters().generatedTokens());
+    }
+
+    /** Routers read the block size from this gauge's labels. */
+    private void cacheConfig() {
+        String name = "vllm:cache_config_info";
+        out.append("# HELP ").append(name).append(" Information of the LLMEngine CacheConfig\n");
+        out.append("# TYPE ").append(name).append(" gauge\n");
+        for (int r = 0; r < ranks.size(); r++) {
+            out.append(name)
+                    .append("{block_size=\"")
+                    .append(options.blockSize())
+                    .append("\",enable_prefix_caching=\"True\",engine=\"")
+                    .append(r)
+                    .append("\",num_gpu_blocks=\"")
+                    .append(options.gpuBlocks())
+                    .append("\",prefix_caching_hash_algo=\"sha256_cbor\"} 1.0\n");
+        }
     }
 
     private static int busyBlocks(Rank r) {

@@ -160,6 +160,7 @@ public final class SimEngine implements AutoCloseable {
                     new EventPublisher(
                             sockets.get(r),
                             options.topic(),
+                            options.wire(),
                             encoder,
                             buffer,
                             InstantSource.system(),

@@ -331,7 +331,8 @@ public final class AnswerScanner {
         return finished;
     }
 
-    boolean done() {
+    /** {@code [DONE]} has come: nothing of the stream is missing. */
+    public boolean done() {
         return done;
     }
 

@@ -57,7 +57,7 @@ final class VertxCall extends Deadlines.Entry implements UpstreamCall, Handler<V
                         .setSsl(tls)
                         .setFollowRedirects(false)
                         .setURI(path(base) + request.target());
-        deadlineIn(loop.options().firstByteTimeout());
+        deadlineIn(loop.options().connectTimeout());
         loop.deadlines().add(this);
         loop.client(request)
                 .request(to)
@@ -163,9 +163,12 @@ final class VertxCall extends Deadlines.Entry implements UpstreamCall, Handler<V
 
     private GatewayError notConnected(Throwable cause) {
         return cause instanceof ConnectTimeoutException
-                ? new GatewayError.UpstreamTimeout(
-                        request.worker(), "connect", loop.options().connectTimeout())
+                ? timedOut("connect", loop.options().connectTimeout())
                 : new GatewayError.WorkerUnreachable(request.worker());
+    }
+
+    private GatewayError timedOut(String phase, Duration after) {
+        return new GatewayError.UpstreamTimeout(request.worker(), phase, after);
     }
 
     private void fail(GatewayError error) {
@@ -184,11 +187,11 @@ final class VertxCall extends Deadlines.Entry implements UpstreamCall, Handler<V
     void expired() {
         UpstreamOptions options = loop.options();
         GatewayError error =
-                response == null
-                        ? new GatewayError.UpstreamTimeout(
-                                request.worker(), "first byte", options.firstByteTimeout())
-                        : new GatewayError.UpstreamTimeout(
-                                request.worker(), "idle", options.idleTimeout());
+                sent == null
+                        ? timedOut("connect", options.connectTimeout())
+                        : response == null
+                                ? timedOut("first byte", options.firstByteTimeout())
+                                : timedOut("idle", options.idleTimeout());
         HttpClientRequest running = sent;
         fail(error);
         if (running != null) {

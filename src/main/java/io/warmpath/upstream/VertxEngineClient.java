@@ -15,6 +15,7 @@ import java.util.Set;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.TimeUnit;
 import java.util.function.LongSupplier;
+import org.jboss.logging.Logger;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -25,6 +26,8 @@ import org.jspecify.annotations.Nullable;
  * that a burst of small chunks costs one write instead of one each.
  */
 public final class VertxEngineClient implements EngineClient {
+    private static final Logger LOG = Logger.getLogger(VertxEngineClient.class);
+
     private final Vertx vertx;
     private final UpstreamOptions options;
     private final LongSupplier nanoTime;
@@ -77,8 +80,10 @@ public final class VertxEngineClient implements EngineClient {
             long period =
                     Math.clamp(
                             Math.min(
-                                            options.firstByteTimeout().toMillis(),
-                                            options.idleTimeout().toMillis())
+                                            options.connectTimeout().toMillis(),
+                                            Math.min(
+                                                    options.firstByteTimeout().toMillis(),
+                                                    options.idleTimeout().toMillis()))
                                     / 8,
                             5,
                             500);
@@ -125,6 +130,10 @@ public final class VertxEngineClient implements EngineClient {
                             new PoolOptions()
                                     .setHttp1MaxSize(options.maxConnectionsPerWorker())
                                     .setCleanerPeriod(250))
+                    // Each call tells its own failure; without a handler Vert.x logs it as an
+                    // error.
+                    .withConnectHandler(
+                            c -> c.exceptionHandler(e -> LOG.debug("engine connection", e)))
                     .build();
         }
 

@@ -96,8 +96,9 @@ public final class CaptureMain {
         long equal = 0;
         long different = 0;
         Map<Cause, Integer> causes = new TreeMap<>();
+        boolean java = kind.equals(Optional.of("java")) || (kind.isEmpty() && !nativeLoads(err));
         for (Path file : files) {
-            try (PrefixIndex index = open(kind, err)) {
+            try (PrefixIndex index = java ? new ReferencePrefixIndex() : nativeIndex()) {
                 CaptureReport report = CaptureReplay.run(file, index).report();
                 print(report, out);
                 equal += report.equal();
@@ -113,19 +114,17 @@ public final class CaptureMain {
         return causes.containsKey(Cause.UNEXPLAINED) ? UNEXPLAINED : OK;
     }
 
-    private static PrefixIndex open(Optional<String> kind, PrintStream err) {
-        if (kind.equals(Optional.of("java"))) {
-            return new ReferencePrefixIndex();
-        }
-        try {
-            return new NativePrefixIndex(Optional.empty(), NativePrefixIndex.DEFAULT_ORPHAN_LIMIT);
+    private static boolean nativeLoads(PrintStream err) {
+        try (PrefixIndex index = nativeIndex()) {
+            return index.stats().slots() == 0;
         } catch (NativeIndexException e) {
-            if (kind.isPresent()) {
-                throw e;
-            }
             err.println("using the Java index: " + e.getMessage());
-            return new ReferencePrefixIndex();
+            return false;
         }
+    }
+
+    private static PrefixIndex nativeIndex() {
+        return new NativePrefixIndex(Optional.empty(), NativePrefixIndex.DEFAULT_ORPHAN_LIMIT);
     }
 
     private static void print(CaptureReport report, PrintStream out) {

@@ -13,7 +13,8 @@ import org.msgpack.value.ValueType;
  * BlockStored: block_hashes, parent_block_hash, token_ids, block_size, lora_id, medium, lora_name
  * (or SGLang's map of metadata), extra_keys, group_idx, kv_cache_spec_kind,
  * kv_cache_spec_sliding_window, locality, ownership, session_id, lookahead_token_ids. BlockRemoved:
- * block_hashes, medium, group_idx, locality, ownership.
+ * block_hashes, medium (Dynamo's mocker has an adapter number there), group_idx, locality,
+ * ownership.
  */
 final class EventFields {
     private static final String[] STORED_ORDER = {
@@ -92,7 +93,9 @@ final class EventFields {
                     default -> new String[0];
                 };
         for (int i = 1; i < n; i++) {
-            if (i < order.length) {
+            if (order == REMOVED_ORDER && i == 2 && in.type() == ValueType.INTEGER) {
+                in.skip();
+            } else if (i < order.length) {
                 readField(order[i]);
             } else {
                 in.skip();

@@ -16,6 +16,7 @@ import org.jspecify.annotations.Nullable;
 import org.zeromq.SocketType;
 import org.zeromq.ZContext;
 import org.zeromq.ZMQ;
+import org.zeromq.ZMQException;
 
 /**
  * The sockets of one source and its session. Everything but {@link #trusted} on the feed's thread.
@@ -42,7 +43,10 @@ final class ZmqSource {
     private final ZmqEventFeed.Settings settings;
     private final Runnable socketsChanged;
     private final SourceSession session;
+    private final LongSupplier nanoTime;
     private ZMQ.@Nullable Socket live;
+    private boolean connected;
+    private long connectAgainAt;
     private ZMQ.@Nullable Socket replay;
     private boolean replayOpen;
 
@@ -58,6 +62,7 @@ final class ZmqSource {
         this.context = context;
         this.counters = counters;
         this.settings = settings;
+        this.nanoTime = nanoTime;
         this.socketsChanged = socketsChanged;
         this.session =
                 new SourceSession(
@@ -80,6 +85,13 @@ final class ZmqSource {
         return session.trust() == Trust.COMPLETE;
     }
 
+    /**
+     * Opens the sockets. A host name that does not resolve yet is tried again later: a pod may get
+     * its name after the router hears of it.
+     *
+     * @throws IllegalArgumentException when the endpoint is malformed
+     * @throws ZMQException when the endpoint to bind cannot be had
+     */
     void open() {
         ZMQ.Socket s = context.createSocket(SocketType.SUB);
         live = s;
@@ -88,9 +100,30 @@ final class ZmqSource {
         s.subscribe(source.topic().getBytes(StandardCharsets.UTF_8));
         if (source.bind()) {
             s.bind(source.endpoint());
+            connected = true;
+            session.start();
         } else {
-            s.connect(source.endpoint());
+            connect(s);
         }
+    }
+
+    private void connect(ZMQ.Socket s) {
+        try {
+            s.connect(source.endpoint());
+        } catch (ZMQException e) {
+            if (connectAgainAt == 0) {
+                LOG.warnf(
+                        "cannot connect to the KV events of %s at %s yet: %s; trying again every"
+                                + " %d ms",
+                        source.worker(),
+                        source.endpoint(),
+                        e.getMessage(),
+                        settings.reconnectMax().toMillis());
+            }
+            connectAgainAt = Math.max(1, nanoTime.getAsLong() + settings.reconnectMax().toNanos());
+            return;
+        }
+        connected = true;
         session.start();
     }
 
@@ -107,6 +140,12 @@ final class ZmqSource {
 
     /** Takes what has arrived, then looks at the clock. */
     void pump() {
+        if (!connected) {
+            if (live != null && nanoTime.getAsLong() - connectAgainAt >= 0) {
+                connect(live);
+            }
+            return;
+        }
         drainReplay();
         drainLive();
         session.tick();
@@ -173,13 +212,17 @@ final class ZmqSource {
             closeReplay();
         }
         ZMQ.Socket s = replay == null ? openReplay() : replay;
+        if (s == null) {
+            return;
+        }
         replayOpen = true;
         List<byte[]> frames = EventMessages.request(fromSequence);
         s.sendMore(frames.get(0));
         s.send(frames.get(1), ZMQ.DONTWAIT);
     }
 
-    private ZMQ.Socket openReplay() {
+    /** Null when its host name does not resolve; then the request times out and is made again. */
+    private ZMQ.@Nullable Socket openReplay() {
         String endpoint = source.replayEndpoint();
         if (endpoint == null) {
             throw new IllegalStateException("no replay endpoint");
@@ -188,7 +231,13 @@ final class ZmqSource {
         replay = s;
         s.setRcvHWM(0);
         configure(s);
-        s.connect(endpoint);
+        try {
+            s.connect(endpoint);
+        } catch (ZMQException e) {
+            LOG.debugf("replay endpoint %s of %s: %s", endpoint, source.worker(), e.getMessage());
+            closeReplay();
+            return null;
+        }
         socketsChanged.run();
         return s;
     }

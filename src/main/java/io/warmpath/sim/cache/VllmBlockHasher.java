@@ -9,8 +9,8 @@ import org.jspecify.annotations.Nullable;
  * NONE_HASH, [token ids], extra keys or null]}.
  *
  * <p>NONE_HASH is the same function over the seed string (PYTHONHASHSEED, or {@code
- * vllm-none-hash}). Extra keys are written untagged, as up to vLLM 0.32: the salt alone, in the
- * first block.
+ * vllm-none-hash}). The salt enters the first block only, as the extra key {@code ("cache_salt",
+ * salt)}: so does a running vLLM 0.32.0.
  */
 public final class VllmBlockHasher implements BlockHasher {
     /** The seed of vLLM 0.29 and later when PYTHONHASHSEED is unset. */
@@ -42,6 +42,8 @@ public final class VllmBlockHasher implements BlockHasher {
         }
         if (parent == null && space.salt() != null) {
             head(cbor, ARRAY, 1);
+            head(cbor, ARRAY, 2);
+            text(cbor, "cache_salt");
             text(cbor, space.salt());
         } else {
             cbor.write(NULL);

@@ -16,6 +16,7 @@ import org.zeromq.ZMQ;
 public final class EventPublisher {
     private final ZMQ.Socket socket;
     private final byte[] topic;
+    private final WireFormat format;
     private final EventEncoder encoder;
     private final ReplayBuffer buffer;
     private final InstantSource clock;
@@ -27,12 +28,14 @@ public final class EventPublisher {
     public EventPublisher(
             ZMQ.Socket socket,
             String topic,
+            WireFormat format,
             EventEncoder encoder,
             ReplayBuffer buffer,
             InstantSource clock,
             int rank) {
         this.socket = socket;
         this.topic = topic.getBytes(StandardCharsets.UTF_8);
+        this.format = format;
         this.encoder = encoder;
         this.buffer = buffer;
         this.clock = clock;
@@ -42,7 +45,11 @@ public final class EventPublisher {
     /** Sends the events as one batch under the next sequence number. */
     public void publish(List<CacheEvent> events) {
         Instant now = clock.instant();
-        byte[] payload = encoder.encode(now.getEpochSecond() + now.getNano() / 1e9, events, rank);
+        byte[] payload =
+                encoder.encode(
+                        now.getEpochSecond() + now.getNano() / 1e9,
+                        EventGrouping.of(format, events),
+                        rank);
         long sequence = nextSequence++;
         buffer.add(sequence, payload);
         if (toDrop > 0) {

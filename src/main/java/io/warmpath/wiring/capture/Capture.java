@@ -36,6 +36,7 @@ record Capture(String name, String engine, String kind, int blockSize, List<Line
             implements Line {}
 
     /**
+     * @param completionTokens 0 when the engine refused to run the request
      * @param cached the engine's own count of cached prompt tokens
      * @param device,host,storage the same by tier, where the engine tells
      */
@@ -44,6 +45,7 @@ record Capture(String name, String engine, String kind, int blockSize, List<Line
             String id,
             int status,
             OptionalInt promptTokens,
+            OptionalInt completionTokens,
             OptionalInt cached,
             OptionalInt device,
             OptionalInt host,

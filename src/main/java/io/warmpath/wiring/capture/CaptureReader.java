@@ -135,6 +135,7 @@ final class CaptureReader {
                         id,
                         o.path("status").asInt(0),
                         number(o, "prompt_tokens"),
+                        number(o, "completion_tokens"),
                         number(o, "cached_tokens"),
                         number(details, "device"),
                         number(details, "host"),

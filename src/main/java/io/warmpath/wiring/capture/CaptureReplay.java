@@ -190,6 +190,9 @@ public final class CaptureReplay {
         if (prompt == null || byRank == null) {
             return skipped(e, "the recording has no token ids");
         }
+        if (response.completionTokens().orElse(0) == 0) {
+            return skipped(e, "the engine did not run it");
+        }
         if (response.cached().isEmpty() && !conversation.besides(e).isEmpty()) {
             return skipped(e, "no cached tokens reported, and others were running");
         }

@@ -23,10 +23,11 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 /**
  * Random histories on the native index and on the reference: same answers, same sizes, after every
- * batch. Replay one with {@code -Dwarmpath.test.seed=N}.
+ * batch. Replay one with {@code -Dwarmpath.test.seed=N}; soak with {@code
+ * -Dwarmpath.test.histories=N}.
  */
 class NativeAgainstReferenceTest {
-    private static final int HISTORIES = 300;
+    private static final int HISTORIES = Integer.getInteger("warmpath.test.histories", 300);
     private static final int BATCHES = 60;
     private static final int FIRST_SLOTS = 4;
 

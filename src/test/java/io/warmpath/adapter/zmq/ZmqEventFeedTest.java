@@ -210,6 +210,40 @@ class ZmqEventFeedTest {
     }
 
     @Test
+    void a_host_name_that_does_not_resolve_yet_does_not_hurt_the_others() throws Exception {
+        try (FakePublisher engine = FakePublisher.bound(ReplayShape.THREE);
+                ZmqEventFeed feed = feed(NO_AUDIT)) {
+            WorkerSlot other = index.open(2, 0);
+            Subscription lost =
+                    feed.subscribe(
+                            new EventSource(
+                                    "ghost",
+                                    0,
+                                    List.of(other),
+                                    "tcp://no-such-host.invalid:5557",
+                                    false,
+                                    "tcp://no-such-host.invalid:5558",
+                                    "",
+                                    SIZE));
+            feed.subscribe(source(engine, true));
+            joined(engine);
+            assertFalse(lost.trusted());
+            lost.close();
+        }
+    }
+
+    @Test
+    void a_malformed_endpoint_is_refused_with_its_name() {
+        try (ZmqEventFeed feed = feed(NO_AUDIT)) {
+            EventSource bad =
+                    new EventSource("w7", 0, List.of(slot), "nonsense", false, null, "", SIZE);
+            IllegalArgumentException e =
+                    assertThrows(IllegalArgumentException.class, () -> feed.subscribe(bad));
+            assertTrue(e.getMessage().contains("w7") && e.getMessage().contains("nonsense"));
+        }
+    }
+
+    @Test
     void other_topics_are_not_heard() throws Exception {
         try (FakePublisher engine = FakePublisher.bound(ReplayShape.THREE);
                 ZmqEventFeed feed = feed(NO_AUDIT)) {

@@ -1,0 +1,102 @@
+/* The header from C: it compiles, its layouts are what Java assumes, and the main job works end to end. */
+#include "kvindex.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+_Static_assert(sizeof(kvi_event) == 40, "kvi_event");
+_Static_assert(offsetof(kvi_event, kind) == 4 && offsetof(kvi_event, tier) == 5, "kvi_event");
+_Static_assert(offsetof(kvi_event, flags) == 6 && offsetof(kvi_event, slot) == 8, "kvi_event");
+_Static_assert(offsetof(kvi_event, n) == 12 && offsetof(kvi_event, block_size) == 16, "kvi_event");
+_Static_assert(offsetof(kvi_event, parent) == 24 && offsetof(kvi_event, seed) == 32, "kvi_event");
+_Static_assert(sizeof(kvi_applied) == 40 && offsetof(kvi_applied, malformed) == 32, "kvi_applied");
+_Static_assert(sizeof(kvi_hit) == 20 && offsetof(kvi_hit, depth) == 4, "kvi_hit");
+_Static_assert(sizeof(kvi_statistics) == 48 && offsetof(kvi_statistics, bytes) == 40, "kvi_statistics");
+
+#define CHECK(condition)                                                                    \
+    do {                                                                                    \
+        if (!(condition)) {                                                                 \
+            fprintf(stderr, "%s:%d: %s does not hold\n", __FILE__, __LINE__, #condition);   \
+            exit(1);                                                                        \
+        }                                                                                   \
+    } while (0)
+
+enum { BLOCK = 16, BLOCKS = 3 };
+
+int main(void) {
+    uint32_t version = 0;
+    CHECK(kvi_abi_version(&version) == KVI_OK && version == KVI_ABI_VERSION);
+
+    kvi_index* index = NULL;
+    CHECK(kvi_open(0, &index) == KVI_OK);
+    uint32_t slot = 99;
+    CHECK(kvi_slot_open(index, 7, 1, &slot) == KVI_OK && slot == 0);
+
+    uint32_t tokens[BLOCK * BLOCKS + 5];
+    for (uint32_t i = 0; i < sizeof tokens / sizeof *tokens; i++) {
+        tokens[i] = i;
+    }
+    uint64_t seed = 0;
+    CHECK(kvi_seed((const uint8_t*)"adapter-a", 9, NULL, 0, &seed) == KVI_OK);
+    CHECK(seed == 8842669519798868182u);
+
+    struct {
+        kvi_event head;
+        uint64_t names[BLOCKS];
+        uint32_t tokens[BLOCK * BLOCKS];
+        kvi_event gone;
+        uint64_t gone_name;
+    } buffer;
+    memset(&buffer, 0, sizeof buffer);
+    buffer.head.size = (uint32_t)offsetof(__typeof__(buffer), gone);
+    buffer.head.kind = KVI_STORED_TOKENS;
+    buffer.head.slot = slot;
+    buffer.head.n = BLOCKS;
+    buffer.head.block_size = BLOCK;
+    buffer.head.seed = seed;
+    for (uint64_t i = 0; i < BLOCKS; i++) {
+        buffer.names[i] = 500 + i;
+    }
+    memcpy(buffer.tokens, tokens, sizeof buffer.tokens);
+    buffer.gone.size = (uint32_t)(sizeof(kvi_event) + sizeof(uint64_t));
+    buffer.gone.kind = KVI_REMOVED;
+    buffer.gone.slot = slot;
+    buffer.gone.n = 1;
+    buffer.gone_name = 502;
+
+    kvi_applied applied;
+    CHECK(kvi_apply(index, &buffer, buffer.head.size, &applied) == KVI_OK);
+    CHECK(applied.applied == 1 && applied.malformed == 0);
+
+    const uint32_t count = (uint32_t)(sizeof tokens / sizeof *tokens);
+    uint64_t sequence[BLOCKS] = {0};
+    kvi_hit hit;
+    uint32_t hits = 0;
+    CHECK(kvi_match_tokens(index, tokens, count, BLOCK, seed, sequence, BLOCKS, &hit, 1, &hits) == KVI_OK);
+    CHECK(hits == 1 && hit.slot == slot && hit.depth[KVI_TIER_GPU] == BLOCKS);
+    CHECK(kvi_match_tokens(index, tokens, count, BLOCK, 1337, NULL, 0, &hit, 1, &hits) == KVI_OK);
+    CHECK(hits == 0); /* another adapter, other content */
+
+    uint64_t locals[BLOCKS];
+    uint64_t again[BLOCKS];
+    uint32_t blocks = 0;
+    CHECK(kvi_hash(tokens, count, BLOCK, seed, locals, again, BLOCKS, &blocks) == KVI_OK);
+    CHECK(blocks == BLOCKS && memcmp(sequence, again, sizeof again) == 0 && again[0] == locals[0]);
+
+    CHECK(kvi_apply(index, &buffer.gone, buffer.gone.size, &applied) == KVI_OK);
+    CHECK(kvi_match_locals(index, locals, BLOCKS, &hit, 1, &hits) == KVI_OK);
+    CHECK(hits == 1 && hit.depth[KVI_TIER_EXTERNAL] == BLOCKS - 1);
+
+    kvi_statistics stats;
+    CHECK(kvi_stats(index, &stats) == KVI_OK);
+    CHECK(stats.slots == 1 && stats.blocks == BLOCKS - 1 && stats.residencies == BLOCKS - 1);
+    CHECK(stats.runs == 1 && stats.bytes > 0);
+    CHECK(kvi_slot_close(index, slot) == KVI_OK && kvi_slot_close(index, slot) == KVI_E_SLOT);
+    CHECK(kvi_close(index) == KVI_OK && kvi_close(NULL) == KVI_OK);
+    for (int32_t status = -8; status <= 1; status++) {
+        CHECK(strlen(kvi_status_text(status)) > 0);
+    }
+    puts("ok");
+    return 0;
+}

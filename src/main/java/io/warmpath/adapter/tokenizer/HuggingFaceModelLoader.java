@@ -1,0 +1,125 @@
+package io.warmpath.adapter.tokenizer;
+
+import com.fasterxml.jackson.core.JacksonException;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import io.warmpath.tokens.AddedTokens;
+import io.warmpath.tokens.ChatMlRecogniser;
+import io.warmpath.tokens.ChatMlTemplate;
+import io.warmpath.tokens.ChatTemplate;
+import io.warmpath.tokens.LoadedModel;
+import io.warmpath.tokens.ModelLoader;
+import io.warmpath.tokens.TokenizerLoadException;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+
+/**
+ * Reads a model directory as it is published: {@code tokenizer.json}, and beside it, when they are
+ * there, {@code tokenizer_config.json} and {@code chat_template.jinja}.
+ *
+ * <p>Any thread.
+ */
+public final class HuggingFaceModelLoader implements ModelLoader {
+    private final ObjectMapper mapper = new ObjectMapper();
+
+    @Override
+    public LoadedModel load(Path path) throws TokenizerLoadException {
+        Path file = Files.isDirectory(path) ? path.resolve("tokenizer.json") : path;
+        if (!Files.isRegularFile(file)) {
+            throw new TokenizerLoadException(
+                    "tokenizer file "
+                            + file
+                            + " does not exist; give the model's tokenizer.json or the directory"
+                            + " that holds it",
+                    null);
+        }
+        try {
+            String json = Files.readString(file);
+            TokenizerJson head = TokenizerJson.parse(json, mapper);
+            TokenizerConfig config = TokenizerConfig.beside(file, head.addedTokens(), mapper);
+            return loaded(file, json, head, config);
+        } catch (JacksonException e) {
+            throw new TokenizerLoadException(
+                    "tokenizer file "
+                            + file
+                            + ", or its tokenizer_config.json, is not valid JSON; fetch it again"
+                            + " (a file of a few lines may be a pointer to a large file): "
+                            + e.getOriginalMessage(),
+                    e);
+        } catch (IOException e) {
+            throw new TokenizerLoadException(
+                    "tokenizer file " + file + " cannot be read: " + e.getMessage(), e);
+        }
+    }
+
+    private static LoadedModel loaded(
+            Path file, String json, TokenizerJson head, TokenizerConfig config)
+            throws TokenizerLoadException {
+        List<String> warnings = new ArrayList<>();
+        Optional<ChatTemplate> template = template(file, head, config, warnings);
+        if (!config.overriding().isEmpty()) {
+            warnings.add(
+                    file
+                            + ": tokenizer_config.json changes added tokens of tokenizer.json ("
+                            + String.join(" ", config.overriding())
+                            + "); engines follow it, this gateway reads tokenizer.json only, so"
+                            + " prompts with these tokens are not found in the cache");
+        }
+        HuggingFaceTokenizerAdapter tokenizer = tokenizer(file, json);
+        String whyNotSplit = head.whyNotSplit(tokenizer);
+        if (!whyNotSplit.isEmpty()) {
+            warnings.add(
+                    file
+                            + ": prompts are tokenised as a whole each time ("
+                            + whyNotSplit
+                            + "), which costs CPU in long conversations");
+        }
+        Optional<AddedTokens> splitOn =
+                whyNotSplit.isEmpty() ? Optional.of(head.splitOn()) : Optional.empty();
+        return new LoadedModel(tokenizer, splitOn, template, List.copyOf(warnings));
+    }
+
+    private static HuggingFaceTokenizerAdapter tokenizer(Path file, String json)
+            throws TokenizerLoadException {
+        try {
+            return new HuggingFaceTokenizerAdapter(json);
+        } catch (RuntimeException | LinkageError e) {
+            throw new TokenizerLoadException(
+                    "tokenizer file "
+                            + file
+                            + " is not understood by the tokenizers library; check that it is the"
+                            + " model's tokenizer.json: "
+                            + e.getMessage(),
+                    e);
+        }
+    }
+
+    private static Optional<ChatTemplate> template(
+            Path file, TokenizerJson head, TokenizerConfig config, List<String> warnings) {
+        Optional<ChatTemplate> template =
+                config.chatTemplate()
+                        .flatMap(jinja -> ChatMlRecogniser.recognise(jinja, config.specialTokens()))
+                        .map(ChatTemplate.class::cast);
+        if (template.isPresent()) {
+            return template;
+        }
+        boolean chatMl =
+                head.hasAddedToken(ChatMlTemplate.START) && head.hasAddedToken(ChatMlTemplate.END);
+        if (!config.present() && chatMl) {
+            warnings.add(
+                    file
+                            + ": no tokenizer_config.json beside it; taken for plain ChatML because"
+                            + " of its tokens. Put the model's tokenizer_config.json there to be"
+                            + " sure");
+            return Optional.of(ChatMlTemplate.PLAIN);
+        }
+        warnings.add(
+                file
+                        + ": the chat template is not of a form that this version knows; chats are"
+                        + " routed by load alone, completions by their tokens");
+        return Optional.empty();
+    }
+}

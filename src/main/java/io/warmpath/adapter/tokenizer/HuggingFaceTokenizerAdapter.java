@@ -1,0 +1,87 @@
+package io.warmpath.adapter.tokenizer;
+
+import ai.djl.huggingface.tokenizers.jni.TokenizersLibrary;
+import io.warmpath.tokens.TextTokenizer;
+import io.warmpath.tokens.UnencodableTextException;
+import java.util.concurrent.locks.ReadWriteLock;
+import java.util.concurrent.locks.ReentrantReadWriteLock;
+
+/**
+ * One {@code tokenizer.json}, run by the tokenizers library that engines use too.
+ *
+ * <p>Calls the library's JNI functions directly: DJL's own class makes strings, masks and offsets
+ * of each token, which cost more than the tokenising and which nobody reads here.
+ *
+ * <p>Any thread; encodes run side by side. {@link #close} waits for those that are running.
+ */
+public final class HuggingFaceTokenizerAdapter implements TextTokenizer {
+    private final TokenizersLibrary library;
+
+    // Read: encode, so that the handle stays valid. Write: close.
+    private final ReadWriteLock lock = new ReentrantReadWriteLock();
+    private final long handle;
+    private boolean closed;
+
+    /**
+     * @param json the content of a tokenizer.json
+     * @throws RuntimeException with the library's message when it does not understand the file
+     */
+    public HuggingFaceTokenizerAdapter(String json) {
+        library = NativeTokenizers.library();
+        handle = library.createTokenizerFromString(json);
+        // A file may carry the settings of its training run; engines switch both off.
+        library.disableTruncation(handle);
+        library.disablePadding(handle);
+    }
+
+    @Override
+    public int[] encode(String text, boolean addSpecialTokens) {
+        requireWellFormed(text);
+        lock.readLock().lock();
+        try {
+            if (closed) {
+                throw new IllegalStateException("the tokenizer is closed");
+            }
+            long encoding = library.encode(handle, text, addSpecialTokens);
+            try {
+                return toInts(library.getTokenIds(encoding));
+            } finally {
+                library.deleteEncoding(encoding);
+            }
+        } finally {
+            lock.readLock().unlock();
+        }
+    }
+
+    @Override
+    public void close() {
+        lock.writeLock().lock();
+        try {
+            if (!closed) {
+                closed = true;
+                library.deleteTokenizer(handle);
+            }
+        } finally {
+            lock.writeLock().unlock();
+        }
+    }
+
+    /** JNI would turn a lone surrogate into replacement characters, silently. */
+    private static void requireWellFormed(String text) {
+        int codePoint;
+        for (int i = 0; i < text.length(); i += Character.charCount(codePoint)) {
+            codePoint = text.codePointAt(i); // a surrogate only when it stands alone
+            if (codePoint >= Character.MIN_SURROGATE && codePoint <= Character.MAX_SURROGATE) {
+                throw new UnencodableTextException(i);
+            }
+        }
+    }
+
+    private static int[] toInts(long[] ids) {
+        int[] narrow = new int[ids.length];
+        for (int i = 0; i < ids.length; i++) {
+            narrow[i] = (int) ids[i]; // u32 in the library
+        }
+        return narrow;
+    }
+}

@@ -1,0 +1,96 @@
+package io.warmpath.adapter.tokenizer;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The files beside a {@code tokenizer.json} that say how a model is talked to: {@code
+ * tokenizer_config.json} and {@code chat_template.jinja}, either of which may be missing.
+ *
+ * @param chatTemplate Jinja source of the template for chats without tools
+ * @param specialTokens bos_token, eos_token and so on, as far as they are set
+ * @param overriding added tokens of the configuration that tokenizer.json has otherwise or not at
+ *     all; engines let the configuration win
+ */
+record TokenizerConfig(
+        boolean present,
+        Optional<String> chatTemplate,
+        Map<String, String> specialTokens,
+        List<String> overriding) {
+
+    private static final String[] FLAGS = {"lstrip", "rstrip", "single_word", "normalized"};
+
+    static TokenizerConfig beside(Path tokenizerJson, JsonNode addedTokens, ObjectMapper mapper)
+            throws IOException {
+        Path config = tokenizerJson.resolveSibling("tokenizer_config.json");
+        Path jinja = tokenizerJson.resolveSibling("chat_template.jinja");
+        boolean hasConfig = Files.isRegularFile(config);
+        JsonNode root = hasConfig ? mapper.readTree(config.toFile()) : mapper.createObjectNode();
+        Optional<String> template =
+                Files.isRegularFile(jinja)
+                        ? Optional.of(Files.readString(jinja))
+                        : inlineTemplate(root.path("chat_template"));
+        Map<String, String> specials = new HashMap<>();
+        for (String name : new String[] {"bos_token", "eos_token", "unk_token", "pad_token"}) {
+            String content = tokenContent(root.path(name));
+            if (content != null) {
+                specials.put(name, content);
+            }
+        }
+        return new TokenizerConfig(
+                hasConfig || template.isPresent(),
+                template,
+                Map.copyOf(specials),
+                overriding(root.path("added_tokens_decoder"), addedTokens));
+    }
+
+    /** A string, or a list of named templates of which "default" is for plain chats. */
+    private static Optional<String> inlineTemplate(JsonNode template) {
+        if (template.isTextual()) {
+            return Optional.of(template.asText());
+        }
+        for (JsonNode named : template) {
+            if (named.path("name").asText().equals("default")) {
+                return Optional.of(named.path("template").asText());
+            }
+        }
+        return Optional.empty();
+    }
+
+    private static @Nullable String tokenContent(JsonNode token) {
+        JsonNode content = token.isObject() ? token.path("content") : token;
+        return content.isTextual() ? content.asText() : null;
+    }
+
+    private static List<String> overriding(JsonNode decoder, JsonNode addedTokens) {
+        Map<String, JsonNode> known = new HashMap<>();
+        addedTokens.forEach(token -> known.put(token.path("content").asText(), token));
+        List<String> different = new ArrayList<>();
+        for (JsonNode token : decoder) {
+            String content = token.path("content").asText();
+            JsonNode same = known.get(content);
+            if (same == null || !sameFlags(token, same)) {
+                different.add(content);
+            }
+        }
+        return List.copyOf(different);
+    }
+
+    private static boolean sameFlags(JsonNode one, JsonNode other) {
+        for (String flag : FLAGS) {
+            if (one.path(flag).asBoolean() != other.path(flag).asBoolean()) {
+                return false;
+            }
+        }
+        return true;
+    }
+}

@@ -1,0 +1,118 @@
+package io.warmpath.telemetry;
+
+import io.micrometer.core.instrument.FunctionCounter;
+import io.micrometer.core.instrument.Gauge;
+import io.micrometer.core.instrument.MeterRegistry;
+import io.micrometer.core.instrument.MultiGauge;
+import io.micrometer.core.instrument.Tags;
+import io.warmpath.fleet.FleetListener;
+import io.warmpath.fleet.FleetMonitor;
+import io.warmpath.fleet.FleetRegistry;
+import io.warmpath.fleet.Worker;
+import io.warmpath.fleet.WorkerState;
+import io.warmpath.load.LoadBook;
+import io.warmpath.load.WorkerLoad;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import java.util.function.ToDoubleFunction;
+
+/**
+ * Meters of the fleet: how many workers are in which state, and what is booked on each rank.
+ *
+ * <p>Rows of gone workers disappear with them.
+ */
+public final class FleetMeters implements FleetListener {
+    private final FleetRegistry fleet;
+    private final LoadBook load;
+    private final MultiGauge up;
+    private final MultiGauge requests;
+    private final MultiGauge prefillTokens;
+    private final MultiGauge blocks;
+
+    private FleetMeters(MeterRegistry registry, FleetRegistry fleet, LoadBook load) {
+        this.fleet = fleet;
+        this.load = load;
+        up =
+                MultiGauge.builder("warmpath.worker.up")
+                        .description("1 while the worker gets requests")
+                        .register(registry);
+        requests =
+                MultiGauge.builder("warmpath.worker.requests")
+                        .description("Requests running on the rank")
+                        .register(registry);
+        prefillTokens =
+                MultiGauge.builder("warmpath.worker.prefill.tokens")
+                        .description("Prompt tokens booked on the rank and not yet computed")
+                        .register(registry);
+        blocks =
+                MultiGauge.builder("warmpath.worker.blocks")
+                        .description("KV blocks of the requests running on the rank")
+                        .register(registry);
+    }
+
+    /** Registers the meters and follows the fleet. */
+    public static void bind(
+            MeterRegistry registry, FleetRegistry fleet, FleetMonitor monitor, LoadBook load) {
+        for (WorkerState state : WorkerState.values()) {
+            Gauge.builder("warmpath.workers", fleet, f -> count(f, state))
+                    .description("Workers by state")
+                    .tag("state", state.name().toLowerCase(Locale.ROOT))
+                    .register(registry);
+        }
+        FunctionCounter.builder("warmpath.worker.restarts", fleet, FleetRegistry::restarts)
+                .description("Workers that came back as a new process")
+                .register(registry);
+        FunctionCounter.builder(
+                        "warmpath.worker.probe.failures", monitor, FleetMonitor::failedProbes)
+                .description("Health checks and questions to workers that failed")
+                .register(registry);
+        FleetMeters meters = new FleetMeters(registry, fleet, load);
+        fleet.addListener(meters);
+        meters.refresh();
+    }
+
+    private static double count(FleetRegistry fleet, WorkerState state) {
+        return fleet.snapshot().workers().stream().filter(w -> w.state() == state).count();
+    }
+
+    @Override
+    public void added(Worker worker) {
+        refresh();
+    }
+
+    @Override
+    public void changed(Worker before, Worker after, String why) {
+        refresh();
+    }
+
+    @Override
+    public void removed(Worker worker) {
+        refresh();
+    }
+
+    private void refresh() {
+        List<Worker> workers = fleet.snapshot().workers();
+        List<MultiGauge.Row<?>> states = new ArrayList<>();
+        for (Worker w : workers) {
+            states.add(MultiGauge.Row.of(Tags.of("worker", w.name()), w.available() ? 1 : 0));
+        }
+        up.register(states, true);
+        requests.register(rows(workers, WorkerLoad::requests), true);
+        prefillTokens.register(rows(workers, WorkerLoad::prefillTokens), true);
+        blocks.register(rows(workers, WorkerLoad::blocks), true);
+    }
+
+    private List<MultiGauge.Row<?>> rows(List<Worker> workers, ToDoubleFunction<WorkerLoad> f) {
+        List<MultiGauge.Row<?>> rows = new ArrayList<>();
+        for (Worker w : workers) {
+            for (Worker.Rank r : w.ranks()) {
+                Tags tags = Tags.of("worker", w.name(), "rank", Integer.toString(r.dpRank()));
+                rows.add(
+                        MultiGauge.Row.of(
+                                tags, load, book -> f.applyAsDouble(book.load(r.slot()))));
+            }
+        }
+        return rows;
+    }
+}

@@ -1,0 +1,292 @@
+package io.warmpath.tokens;
+
+import io.warmpath.tokens.ChatTemplate.Refused;
+import io.warmpath.tokens.ChatTemplate.Rendered;
+import io.warmpath.tokens.PromptInput.Chat;
+import io.warmpath.tokens.PromptInput.Ids;
+import io.warmpath.tokens.PromptInput.Opaque;
+import io.warmpath.tokens.PromptInput.Text;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.HashMap;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.LongSupplier;
+import java.util.function.ToLongFunction;
+import org.jboss.logging.Logger;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Prompt to token ids with each model's own tokenizer and chat template.
+ *
+ * <p>As engines do: a rendered chat is tokenised without the tokens that the tokenizer adds around
+ * a text, a raw prompt with them.
+ *
+ * <p>Any thread. Tokens are advice: whatever goes wrong gives no tokens, moves one counter and
+ * warns once, and the request is routed by load.
+ */
+public final class ModelTokens implements PromptTokens, AutoCloseable {
+    private static final Logger LOG = Logger.getLogger(ModelTokens.class);
+
+    /** Names come from clients; more than this many are not worth a line each. */
+    private static final int MAX_WARNED_MODELS = 64;
+
+    private final Map<String, Model> models;
+    private final @Nullable Model fallback;
+    private final Collection<Model> distinct;
+    private final TokensOptions options;
+    private final LongSupplier nanoTime;
+    private final TokensCounters counters = new TokensCounters();
+    private final Set<String> warnedModels = ConcurrentHashMap.newKeySet();
+    private volatile boolean closed;
+
+    /** One tokenizer with its template and its remembered pieces. */
+    private static final class Model {
+        final Path path;
+        final TextTokenizer tokenizer;
+        final @Nullable SegmentedTokenizer segmented;
+        final @Nullable SegmentCache cache;
+        final @Nullable ChatTemplate template;
+        volatile boolean failing;
+
+        Model(Path path, LoadedModel loaded, long cacheBytes, TokensCounters counters) {
+            this.path = path;
+            template = loaded.template().orElse(null);
+            AddedTokens splitOn = loaded.splitOn().orElse(null);
+            if (splitOn == null || cacheBytes == 0) {
+                cache = null;
+                segmented = null;
+                tokenizer = loaded.tokenizer();
+            } else {
+                cache = new SegmentCache(cacheBytes);
+                segmented = new SegmentedTokenizer(loaded.tokenizer(), splitOn, cache, counters);
+                tokenizer = segmented;
+            }
+        }
+    }
+
+    /**
+     * Loads all tokenizers, several at a time; each file once, however many models use it.
+     *
+     * @param paths model name to tokenizer file or directory
+     * @param fallback for models that are not named; null: they get no tokens
+     * @param nanoTime a monotonic clock, nanoseconds
+     */
+    public ModelTokens(
+            Map<String, Path> paths,
+            @Nullable Path fallback,
+            ModelLoader loader,
+            TokensOptions options,
+            LongSupplier nanoTime)
+            throws TokenizerLoadException {
+        this.options = options;
+        this.nanoTime = nanoTime;
+        Set<Path> files = new LinkedHashSet<>(paths.values());
+        if (fallback != null) {
+            files.add(fallback);
+        }
+        Map<Path, LoadedModel> loaded = ParallelLoad.all(files, loader);
+        Map<Path, Model> byPath = new HashMap<>();
+        for (Path file : files) {
+            LoadedModel one = loaded.get(file);
+            if (one == null) {
+                throw new IllegalStateException(file + " was not loaded");
+            }
+            one.warnings().forEach(LOG::warn);
+            long share = options.cacheBytes() / files.size();
+            byPath.put(file, new Model(file, one, share, counters));
+        }
+        Map<String, Model> byName = new HashMap<>();
+        paths.forEach((name, file) -> byName.put(name, byPath.get(file)));
+        this.models = Map.copyOf(byName);
+        this.fallback = fallback == null ? null : byPath.get(fallback);
+        this.distinct = List.copyOf(byPath.values());
+    }
+
+    @Override
+    public boolean isCheap(String modelName, PromptInput prompt) {
+        return switch (prompt) {
+            case Ids ids -> true;
+            case Opaque opaque -> true;
+            case Text text -> isCheap(modelName, text.text().length(), prompt);
+            case Chat chat -> isCheap(modelName, chars(chat), prompt);
+        };
+    }
+
+    private boolean isCheap(String modelName, long chars, PromptInput prompt) {
+        Model model = model(modelName);
+        if (model == null || closed || chars > options.maxPromptChars()) {
+            return true; // nothing will be tokenised
+        }
+        if (chars <= options.inlineNewChars()) {
+            return true;
+        }
+        if (model.segmented == null || chars > options.inlineChars()) {
+            return false;
+        }
+        String text = text(model, prompt);
+        return text == null
+                || model.segmented.unknownChars(text, prompt instanceof Text)
+                        <= options.inlineNewChars();
+    }
+
+    @Override
+    public Optional<int[]> tokens(String modelName, PromptInput prompt) {
+        return switch (prompt) {
+            case Ids ids -> Optional.of(ids.tokens());
+            case Opaque opaque -> {
+                counters.opaque.increment();
+                yield Optional.empty();
+            }
+            case Text text -> tokens(modelName, text.text().length(), prompt);
+            case Chat chat -> tokens(modelName, chars(chat), prompt);
+        };
+    }
+
+    private Optional<int[]> tokens(String modelName, long chars, PromptInput prompt) {
+        Model model = model(modelName);
+        if (model == null) {
+            counters.unknownModel.increment();
+            warnUnknown(modelName);
+            return Optional.empty();
+        }
+        if (closed) {
+            return Optional.empty();
+        }
+        if (chars > options.maxPromptChars()) {
+            counters.tooLong.increment();
+            return Optional.empty();
+        }
+        if (prompt instanceof Chat && model.template == null) {
+            counters.noTemplate.increment(); // the loader's warning said so at start
+            return Optional.empty();
+        }
+        long start = nanoTime.getAsLong();
+        String text = text(model, prompt);
+        if (text == null) {
+            counters.refused.increment();
+            return Optional.empty();
+        }
+        int[] ids = encode(model, text, prompt instanceof Text);
+        if (ids == null) {
+            return Optional.empty();
+        }
+        counters.prompts.increment();
+        counters.promptTokens.add(ids.length);
+        counters.encodeNanos.add(nanoTime.getAsLong() - start);
+        return Optional.of(ids);
+    }
+
+    private int @Nullable [] encode(Model model, String text, boolean addSpecialTokens) {
+        try {
+            int[] ids = model.tokenizer.encode(text, addSpecialTokens);
+            if (model.segmented == null) {
+                counters.encodedTokens.add(ids.length);
+            }
+            model.failing = false;
+            return ids;
+        } catch (UnencodableTextException e) {
+            counters.failed.increment(); // the client's doing; the engine will tell it
+            return null;
+        } catch (RuntimeException e) {
+            counters.failed.increment();
+            if (!model.failing) {
+                model.failing = true;
+                LOG.warnf(
+                        e,
+                        "The tokenizer %s fails; its models are routed by load until it works",
+                        model.path);
+            }
+            return null;
+        }
+    }
+
+    /** The text that the engine tokenises, or null when it is not certain. */
+    private static @Nullable String text(Model model, PromptInput prompt) {
+        return switch (prompt) {
+            case Text text -> text.text();
+            case Chat chat -> {
+                if (model.template == null) {
+                    yield null;
+                }
+                yield switch (model.template.render(chat.messages(), chat.addGenerationPrompt())) {
+                    case Rendered rendered -> rendered.text();
+                    case Refused refused -> null;
+                };
+            }
+            case Ids ids -> null;
+            case Opaque opaque -> null;
+        };
+    }
+
+    private static long chars(Chat chat) {
+        long chars = 0;
+        for (PromptInput.Message message : chat.messages()) {
+            chars += (long) message.role().length() + message.content().length();
+        }
+        return chars;
+    }
+
+    private @Nullable Model model(String name) {
+        Model model = models.get(name);
+        return model == null ? fallback : model;
+    }
+
+    private void warnUnknown(String modelName) {
+        if (warnedModels.size() < MAX_WARNED_MODELS && warnedModels.add(modelName)) {
+            LOG.warnf(
+                    "No tokenizer for model %s: its requests are routed by load alone;"
+                            + " give one with --tokenizer %s=FILE",
+                    modelName, modelName);
+        }
+    }
+
+    public TokensCounters counters() {
+        return counters;
+    }
+
+    /** Memory held by remembered pieces, about. */
+    public long cacheBytes() {
+        return sumOfCaches(SegmentCache::bytes);
+    }
+
+    public long cacheEntries() {
+        return sumOfCaches(SegmentCache::size);
+    }
+
+    public long cacheEvictions() {
+        return sumOfCaches(SegmentCache::evictions);
+    }
+
+    private long sumOfCaches(ToLongFunction<SegmentCache> value) {
+        long sum = 0;
+        for (Model model : distinct) {
+            sum += model.cache == null ? 0 : value.applyAsLong(model.cache);
+        }
+        return sum;
+    }
+
+    /** Frees the tokenizers; prompts that come later get no tokens. */
+    @Override
+    public void close() {
+        closed = true;
+        List<RuntimeException> failures = new ArrayList<>();
+        for (Model model : distinct) {
+            try {
+                model.tokenizer.close();
+            } catch (RuntimeException e) {
+                failures.add(e);
+            }
+        }
+        if (!failures.isEmpty()) {
+            RuntimeException first = failures.removeFirst();
+            failures.forEach(first::addSuppressed);
+            throw first;
+        }
+    }
+}

@@ -1,0 +1,127 @@
+package io.warmpath.tokens;
+
+import java.util.Arrays;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Tokenises a text piece by piece and remembers the pieces, so that a conversation that grows costs
+ * only its new messages.
+ *
+ * <p>Exact, not approximate: a tokenizer cuts the text at its added tokens before it does anything
+ * else and works on each piece alone. For which tokenizers that holds is decided where the file is
+ * read ({@link LoadedModel#splitOn}); the others are never wrapped in this class.
+ *
+ * <p>Any thread. Two requests that miss on the same piece at once both tokenise it.
+ */
+final class SegmentedTokenizer implements TextTokenizer {
+    private final TextTokenizer whole;
+    private final AddedTokens addedTokens;
+    private final SegmentCache cache;
+    private final TokensCounters counters;
+
+    /** What the model puts around a raw prompt; null when it could not be told apart from it. */
+    private final @Nullable Around around;
+
+    private record Around(int[] before, int[] after) {}
+
+    SegmentedTokenizer(
+            TextTokenizer whole,
+            AddedTokens addedTokens,
+            SegmentCache cache,
+            TokensCounters counters) {
+        this.whole = whole;
+        this.addedTokens = addedTokens;
+        this.cache = cache;
+        this.counters = counters;
+        this.around = aroundRawPrompts(whole);
+    }
+
+    @Override
+    public int[] encode(String text, boolean addSpecialTokens) {
+        if (addSpecialTokens && around == null) {
+            return whole.encode(text, true);
+        }
+        IntBuilder ids = new IntBuilder(text.length() / 3 + 16);
+        if (addSpecialTokens && around != null) {
+            ids.addAll(around.before);
+        }
+        addedTokens.split(
+                text,
+                new AddedTokens.Visitor() {
+                    @Override
+                    public void text(int from, int to) {
+                        ids.addAll(segment(text.substring(from, to)));
+                    }
+
+                    @Override
+                    public void token(int id) {
+                        ids.add(id);
+                    }
+                });
+        if (addSpecialTokens && around != null) {
+            ids.addAll(around.after);
+        }
+        return ids.toArray();
+    }
+
+    private int[] segment(String text) {
+        int[] known = cache.get(text);
+        if (known != null) {
+            counters.cacheHits.increment();
+            return known;
+        }
+        counters.cacheMisses.increment();
+        int[] ids = whole.encode(text, false);
+        counters.encodedTokens.add(ids.length);
+        cache.put(text, ids);
+        return ids;
+    }
+
+    /**
+     * How many characters of the text are in no remembered piece: what {@link #encode} would cost.
+     */
+    int unknownChars(String text, boolean addSpecialTokens) {
+        if (addSpecialTokens && around == null) {
+            return text.length();
+        }
+        int[] unknown = new int[1];
+        addedTokens.split(
+                text,
+                new AddedTokens.Visitor() {
+                    @Override
+                    public void text(int from, int to) {
+                        if (cache.get(text.substring(from, to)) == null) {
+                            unknown[0] += to - from;
+                        }
+                    }
+
+                    @Override
+                    public void token(int id) {}
+                });
+        return unknown[0];
+    }
+
+    @Override
+    public void close() {
+        whole.close();
+    }
+
+    /** Found by trying: the ids of a text with and without. Null when the place is not certain. */
+    private static @Nullable Around aroundRawPrompts(TextTokenizer tokenizer) {
+        int[] bare = tokenizer.encode("a", false);
+        int[] full = tokenizer.encode("a", true);
+        Around found = null;
+        for (int i = 0; i + bare.length <= full.length; i++) {
+            int end = i + bare.length;
+            if (Arrays.equals(full, i, end, bare, 0, bare.length)) {
+                if (found != null) {
+                    return null;
+                }
+                found =
+                        new Around(
+                                Arrays.copyOf(full, i), Arrays.copyOfRange(full, end, full.length));
+            }
+        }
+        return found;
+    }
+}

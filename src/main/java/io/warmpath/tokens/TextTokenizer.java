@@ -1,0 +1,23 @@
+package io.warmpath.tokens;
+
+/**
+ * Text to the token ids of one model.
+ *
+ * <p>{@link #encode} may be called by any number of threads at once; it costs microseconds per
+ * hundred characters and must not run on an event loop unless the text is known to be short. After
+ * {@link #close} it throws.
+ */
+public interface TextTokenizer extends AutoCloseable {
+    /**
+     * The ids of the text, u32 in an int. Special tokens written out in the text become their ids.
+     *
+     * @param addSpecialTokens also add what the model puts around a raw prompt (its
+     *     beginning-of-text token, mostly). Engines do so for {@code /v1/completions} and not for
+     *     rendered chats.
+     * @throws UnencodableTextException when the text is not well-formed Unicode
+     */
+    int[] encode(String text, boolean addSpecialTokens);
+
+    @Override
+    void close();
+}

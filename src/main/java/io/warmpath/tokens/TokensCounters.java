@@ -1,0 +1,76 @@
+package io.warmpath.tokens;
+
+import java.util.concurrent.atomic.LongAdder;
+
+/** What {@link ModelTokens} did, counted since start. Any thread. */
+public final class TokensCounters {
+    final LongAdder prompts = new LongAdder();
+    final LongAdder promptTokens = new LongAdder();
+    final LongAdder encodedTokens = new LongAdder();
+    final LongAdder encodeNanos = new LongAdder();
+    final LongAdder cacheHits = new LongAdder();
+    final LongAdder cacheMisses = new LongAdder();
+    final LongAdder unknownModel = new LongAdder();
+    final LongAdder noTemplate = new LongAdder();
+    final LongAdder opaque = new LongAdder();
+    final LongAdder refused = new LongAdder();
+    final LongAdder tooLong = new LongAdder();
+    final LongAdder failed = new LongAdder();
+
+    /** Prompts that became tokens; prompts given as ids are not counted. */
+    public long prompts() {
+        return prompts.sum();
+    }
+
+    /** Their tokens, cached or not. */
+    public long promptTokens() {
+        return promptTokens.sum();
+    }
+
+    /** Tokens that the tokenizer had to make, because no remembered piece held them. */
+    public long encodedTokens() {
+        return encodedTokens.sum();
+    }
+
+    /** Time spent on prompts that became tokens: template, cache and tokenizer. */
+    public long encodeNanos() {
+        return encodeNanos.sum();
+    }
+
+    public long cacheHits() {
+        return cacheHits.sum();
+    }
+
+    public long cacheMisses() {
+        return cacheMisses.sum();
+    }
+
+    /** Prompts without tokens because no tokenizer is set up for their model. */
+    public long unknownModel() {
+        return unknownModel.sum();
+    }
+
+    /** Chats without tokens because the model's template is not of a known form. */
+    public long noTemplate() {
+        return noTemplate.sum();
+    }
+
+    /** Prompts without tokens because of what is in them: tools, images, batches. */
+    public long opaque() {
+        return opaque.sum();
+    }
+
+    /** Chats without tokens because the template would not be sure of the engine's text. */
+    public long refused() {
+        return refused.sum();
+    }
+
+    public long tooLong() {
+        return tooLong.sum();
+    }
+
+    /** Prompts whose text is not Unicode, or at which the tokenizer failed. */
+    public long failed() {
+        return failed.sum();
+    }
+}

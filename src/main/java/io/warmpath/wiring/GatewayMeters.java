@@ -1,0 +1,30 @@
+package io.warmpath.wiring;
+
+import io.micrometer.core.instrument.MeterRegistry;
+import io.warmpath.events.EventCounters;
+import io.warmpath.load.LoadTracker;
+import io.warmpath.prefix.PrefixIndex;
+import io.warmpath.telemetry.EventMeters;
+import io.warmpath.telemetry.FleetMeters;
+import io.warmpath.telemetry.IndexMeters;
+import io.warmpath.telemetry.LoadMeters;
+
+/** Binds every part that counts by itself; the request flow has meters of its own. */
+final class GatewayMeters {
+    private GatewayMeters() {}
+
+    static void bind(
+            MeterRegistry registry,
+            PrefixIndex index,
+            LoadTracker load,
+            FleetRuntime fleet,
+            EventCounters events) {
+        IndexMeters.bind(registry, index, System::nanoTime);
+        LoadMeters.bind(registry, load);
+        FleetMeters.bind(registry, fleet.registry(), fleet.monitor(), load);
+        EventSubscriptions subscriptions = fleet.subscriptions();
+        if (subscriptions != null) {
+            EventMeters.bind(registry, events, subscriptions::open, subscriptions::trusted);
+        }
+    }
+}

@@ -1,0 +1,249 @@
+package io.warmpath.adapter;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.warmpath.adapter.openai.OpenAiModels;
+import io.warmpath.adapter.sglang.SglangDialect;
+import io.warmpath.adapter.vllm.VllmDialect;
+import io.warmpath.fleet.DialectProbe;
+import io.warmpath.fleet.EngineKind;
+import io.warmpath.fleet.EventEndpoint;
+import io.warmpath.fleet.FakeEngine;
+import io.warmpath.fleet.ProbeException;
+import io.warmpath.fleet.WorkerProbe;
+import io.warmpath.fleet.WorkerProfile;
+import io.warmpath.fleet.WorkerSpec;
+import java.util.List;
+import java.util.OptionalLong;
+import java.util.Set;
+import org.junit.jupiter.api.Test;
+
+/** What is learnt from the recorded answers of real engines. */
+class EngineProbeTest {
+    private static final WorkerSpec SPEC = WorkerSpec.of("http://10.0.0.7:30000");
+
+    private static WorkerProbe probe(FakeEngine engine) {
+        return new DialectProbe(
+                engine,
+                new OpenAiModels(),
+                List.of(new SglangDialect(), new VllmDialect()),
+                "/health",
+                16);
+    }
+
+    private static FakeEngine sglang(String serverInfo) {
+        return new FakeEngine()
+                .recorded("/v1/models", "sglang-models.json")
+                .recorded("/server_info", serverInfo);
+    }
+
+    private static FakeEngine vllm() {
+        return new FakeEngine()
+                .recorded("/v1/models", "vllm-models.json")
+                .recorded("/version", "vllm-version.json")
+                .recorded("/kv_event_sources", "vllm-kv_event_sources.json")
+                .recorded("/metrics", "vllm-metrics.txt");
+    }
+
+    private static WorkerSpec spec(
+            EngineKind kind, Set<String> models, int blockSize, int dpSize, String endpoint) {
+        return new WorkerSpec(
+                SPEC.url(),
+                null,
+                OptionalLong.empty(),
+                kind,
+                models,
+                blockSize,
+                dpSize,
+                endpoint,
+                null,
+                false,
+                "t");
+    }
+
+    @Test
+    void sglang_tells_everything_and_its_wildcard_becomes_the_workers_host() throws ProbeException {
+        WorkerProfile p = probe(sglang("sglang-server_info.json")).learn(SPEC);
+        assertEquals(EngineKind.SGLANG, p.kind());
+        assertEquals("0.5.23", p.version());
+        assertEquals(Set.of("tiny"), p.models());
+        assertEquals(16, p.blockSize());
+        assertFalse(p.blockSizeAssumed());
+        assertEquals(1, p.dpSize());
+        assertEquals(
+                List.of(
+                        new EventEndpoint(
+                                0,
+                                "tcp://10.0.0.7:5657",
+                                false,
+                                "tcp://10.0.0.7:5658",
+                                "kv-events")),
+                p.events());
+    }
+
+    @Test
+    void sglang_with_two_ranks_has_two_sockets_and_two_replays() throws ProbeException {
+        WorkerProfile p = probe(sglang("sglang-dp2-server_info.json")).learn(SPEC);
+        assertEquals(2, p.dpSize());
+        assertEquals(
+                List.of(
+                        new EventEndpoint(
+                                0,
+                                "tcp://10.0.0.7:5657",
+                                false,
+                                "tcp://10.0.0.7:5667",
+                                "kv-events"),
+                        new EventEndpoint(
+                                1,
+                                "tcp://10.0.0.7:5658",
+                                false,
+                                "tcp://10.0.0.7:5668",
+                                "kv-events")),
+                p.events());
+    }
+
+    @Test
+    void sglang_without_events_is_still_sglang() throws ProbeException {
+        FakeEngine engine =
+                new FakeEngine()
+                        .recorded("/v1/models", "sglang-models.json")
+                        .answer(
+                                "/get_server_info",
+                                "{\"version\":\"0.4\",\"page_size\":64,\"dp_size\":1,\"kv_events\":null}");
+        WorkerProfile p = probe(engine).learn(SPEC);
+        assertEquals(EngineKind.SGLANG, p.kind());
+        assertEquals(64, p.blockSize());
+        assertEquals(List.of(), p.events());
+    }
+
+    @Test
+    void vllm_tells_sockets_and_block_size() throws ProbeException {
+        WorkerProfile p = probe(vllm()).learn(SPEC);
+        assertEquals(EngineKind.VLLM, p.kind());
+        assertEquals("0.32.0", p.version());
+        assertEquals(Set.of("tiny"), p.models());
+        assertEquals(32, p.blockSize());
+        assertEquals(
+                List.of(
+                        new EventEndpoint(
+                                0,
+                                "tcp://10.0.0.7:5557",
+                                false,
+                                "tcp://10.0.0.7:5558",
+                                "kv-events")),
+                p.events());
+    }
+
+    @Test
+    void vllm_ranks_with_equal_settings_are_counted_up() throws ProbeException {
+        String settings = "{\"publisher\":\"zmq\",\"endpoint\":\"tcp://*:5557\",\"topic\":\"\"}";
+        FakeEngine engine =
+                vllm().answer(
+                                "/kv_event_sources",
+                                "{\"0\":" + settings + ",\"1\":" + settings + "}");
+        WorkerProfile p = probe(engine).learn(SPEC);
+        assertEquals(2, p.dpSize());
+        assertEquals(
+                List.of("tcp://10.0.0.7:5557", "tcp://10.0.0.7:5558"),
+                p.events().stream().map(EventEndpoint::endpoint).toList());
+    }
+
+    @Test
+    void vllm_ranks_in_a_list_are_taken_as_they_are() throws ProbeException {
+        FakeEngine engine =
+                vllm().answer(
+                                "/kv_event_sources",
+                                """
+                                [{"data_parallel_rank":1,"endpoint":"tcp://10.0.0.9:6001",
+                                  "replay_endpoint":null,"topic":"a"},
+                                 {"data_parallel_rank":0,"endpoint":"tcp://10.0.0.9:6000",
+                                  "replay_endpoint":"tcp://10.0.0.9:6100","topic":"a"}]
+                                """);
+        assertEquals(
+                List.of(
+                        new EventEndpoint(
+                                0, "tcp://10.0.0.9:6000", false, "tcp://10.0.0.9:6100", "a"),
+                        new EventEndpoint(1, "tcp://10.0.0.9:6001", false, null, "a")),
+                probe(engine).learn(SPEC).events());
+    }
+
+    @Test
+    void an_older_vllm_keeps_what_it_does_not_tell_from_configuration() throws ProbeException {
+        FakeEngine engine = vllm().status("/kv_event_sources", 404).status("/metrics", 404);
+        WorkerProfile told =
+                probe(engine).learn(spec(null, Set.of(), 64, 2, "tcp://10.0.0.7:5557"));
+        assertEquals(64, told.blockSize());
+        assertEquals(
+                List.of("tcp://10.0.0.7:5557", "tcp://10.0.0.7:5558"),
+                told.events().stream().map(EventEndpoint::endpoint).toList());
+        WorkerProfile assumed = probe(engine).learn(SPEC);
+        assertEquals(16, assumed.blockSize());
+        assertTrue(assumed.blockSizeAssumed());
+        assertEquals(List.of(), assumed.events());
+    }
+
+    @Test
+    void an_unknown_engine_is_plain_openai() throws ProbeException {
+        FakeEngine engine = new FakeEngine().recorded("/v1/models", "vllm-models.json");
+        WorkerProfile p = probe(engine).learn(SPEC);
+        assertEquals(EngineKind.OPENAI, p.kind());
+        assertEquals(1, p.dpSize());
+    }
+
+    @Test
+    void an_engine_that_answers_every_path_with_a_page_is_plain_openai() throws ProbeException {
+        FakeEngine engine =
+                new FakeEngine()
+                        .recorded("/v1/models", "vllm-models.json")
+                        .answer("/server_info", "<html>")
+                        .answer("/version", "<html>");
+        assertEquals(EngineKind.OPENAI, probe(engine).learn(SPEC).kind());
+    }
+
+    @Test
+    void the_operators_word_goes_before_the_engines() throws ProbeException {
+        FakeEngine engine = sglang("sglang-server_info.json");
+        WorkerProfile p =
+                probe(engine)
+                        .learn(spec(EngineKind.SGLANG, Set.of("alias"), 8, 1, "tcp://relay:7000"));
+        assertEquals(Set.of("alias"), p.models());
+        assertEquals(8, p.blockSize());
+        assertEquals(
+                List.of(new EventEndpoint(0, "tcp://relay:7000", false, null, "t")), p.events());
+        assertFalse(engine.asked().contains("/v1/models"));
+        assertFalse(engine.asked().contains("/version"));
+    }
+
+    @Test
+    void what_an_engine_cannot_answer_is_named() {
+        ProbeException down =
+                assertThrows(
+                        ProbeException.class, () -> probe(new FakeEngine().down()).learn(SPEC));
+        assertEquals("http://10.0.0.7:30000: connection refused", down.getMessage());
+        ProbeException loading =
+                assertThrows(
+                        ProbeException.class,
+                        () -> probe(new FakeEngine().status("/v1/models", 503)).learn(SPEC));
+        assertEquals("http://10.0.0.7:30000: GET /v1/models answered 503", loading.getMessage());
+        ProbeException odd =
+                assertThrows(
+                        ProbeException.class,
+                        () -> probe(new FakeEngine().answer("/v1/models", "{}")).learn(SPEC));
+        assertTrue(odd.getMessage().contains("no list named data"), odd.getMessage());
+    }
+
+    @Test
+    void health_tells_busy_from_gone() {
+        assertEquals(
+                WorkerProbe.Verdict.OK,
+                probe(new FakeEngine().answer("/health", "")).health(SPEC).verdict());
+        assertEquals(
+                WorkerProbe.Verdict.FAILING,
+                probe(new FakeEngine().status("/health", 503)).health(SPEC).verdict());
+        assertEquals(
+                WorkerProbe.Verdict.REFUSED, probe(new FakeEngine().down()).health(SPEC).verdict());
+    }
+}

@@ -1,0 +1,169 @@
+package io.warmpath.adapter.tokenizer;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.warmpath.tokens.ChatMlTemplate;
+import io.warmpath.tokens.LoadedModel;
+import io.warmpath.tokens.TokenizerLoadException;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.MethodSource;
+
+class HuggingFaceModelLoaderTest {
+    private final HuggingFaceModelLoader loader = new HuggingFaceModelLoader();
+    @TempDir Path dir;
+
+    @Test
+    void the_demo_model_loads_from_its_directory_and_from_its_file() throws Exception {
+        for (Path path :
+                List.of(DemoModel.directory(), DemoModel.directory().resolve("tokenizer.json"))) {
+            LoadedModel model = loader.load(path);
+            model.tokenizer().close();
+            assertEquals(Optional.of(ChatMlTemplate.PLAIN), model.template());
+            assertTrue(model.splitOn().isPresent());
+            assertEquals(List.of(), model.warnings());
+        }
+    }
+
+    @Test
+    void a_missing_file_is_named_with_what_to_give() {
+        Path missing = dir.resolve("nowhere/tokenizer.json");
+        assertRefused(missing, missing + " does not exist; give the model's tokenizer.json");
+        assertRefused(dir, dir.resolve("tokenizer.json") + " does not exist");
+    }
+
+    @Test
+    void a_file_that_is_no_json_is_named() throws IOException {
+        Path file = write("tokenizer.json", "version of a large file pointer\nsize 7031645\n");
+        assertRefused(file, file + ", or its tokenizer_config.json, is not valid JSON");
+        assertRefused(
+                write("tokenizer.json", DemoModel.json().substring(0, 40_000)),
+                "is not valid JSON");
+        assertRefused(write("tokenizer.json", "[1]"), "not a JSON object");
+    }
+
+    @Test
+    void a_json_that_is_no_tokenizer_is_named() throws IOException {
+        Path file = write("tokenizer.json", "{\"model\": {\"type\": \"none\"}}");
+        assertRefused(file, file + " is not understood by the tokenizers library");
+    }
+
+    @Test
+    void without_a_configuration_its_tokens_make_it_plain_chatml_with_a_warning() throws Exception {
+        LoadedModel model = load(write("tokenizer.json", DemoModel.json()));
+        assertEquals(Optional.of(ChatMlTemplate.PLAIN), model.template());
+        assertEquals(1, model.warnings().size());
+        assertTrue(model.warnings().getFirst().contains("taken for plain ChatML"));
+    }
+
+    @Test
+    void an_unknown_template_gives_no_template_and_a_warning() throws Exception {
+        write("tokenizer_config.json", "{\"chat_template\": \"{{ messages | tojson }}\"}");
+        LoadedModel model = load(write("tokenizer.json", DemoModel.json()));
+        assertEquals(Optional.empty(), model.template());
+        assertTrue(model.warnings().getFirst().contains("routed by load alone"));
+    }
+
+    @Test
+    void a_configuration_without_a_template_is_not_taken_for_chatml() throws Exception {
+        write("tokenizer_config.json", "{\"chat_template\": null}");
+        assertEquals(Optional.empty(), load(write("tokenizer.json", DemoModel.json())).template());
+    }
+
+    @Test
+    void the_default_of_several_templates_is_for_plain_chats() throws Exception {
+        write(
+                "tokenizer_config.json",
+                """
+                {"chat_template": [
+                   {"name": "tool_use", "template": "{{ tools }}"},
+                   {"name": "default", "template": "{% for message in messages %}{{ bos_token + message.role + ':' + message.content }}{% endfor %}"}],
+                 "bos_token": {"content": "<|endoftext|>"}}
+                """);
+        LoadedModel model = load(write("tokenizer.json", DemoModel.json()));
+        assertEquals(
+                Optional.of(new ChatMlTemplate("", null, "<|endoftext|>", ":", "", "")),
+                model.template());
+    }
+
+    @Test
+    void a_template_file_wins_over_the_configuration() throws Exception {
+        Files.copy(
+                DemoModel.directory().resolve("tokenizer_config.json"),
+                dir.resolve("tokenizer_config.json"));
+        write(
+                "chat_template.jinja",
+                "{% for message in messages %}{{ message.role }}={{ message.content }};{% endfor %}");
+        LoadedModel model = load(write("tokenizer.json", DemoModel.json()));
+        assertEquals(Optional.of(new ChatMlTemplate("", null, "", "=", ";", "")), model.template());
+    }
+
+    @Test
+    void added_tokens_that_the_configuration_changes_are_warned_of() throws Exception {
+        String config = Files.readString(DemoModel.directory().resolve("tokenizer_config.json"));
+        write(
+                "tokenizer_config.json",
+                config.replaceFirst("\"rstrip\": false", "\"rstrip\": true"));
+        LoadedModel model = load(write("tokenizer.json", DemoModel.json()));
+        assertEquals(1, model.warnings().size());
+        assertTrue(
+                model.warnings().getFirst().contains("<|endoftext|>"), model.warnings()::toString);
+    }
+
+    static Stream<Arguments> splittable() {
+        return arguments(TokenizerVariants.splittable());
+    }
+
+    static Stream<Arguments> unsplittable() {
+        return arguments(TokenizerVariants.unsplittable());
+    }
+
+    private static Stream<Arguments> arguments(Map<String, String> variants) {
+        return variants.entrySet().stream().map(e -> Arguments.of(e.getKey(), e.getValue()));
+    }
+
+    @ParameterizedTest(name = "{0}")
+    @MethodSource("splittable")
+    void settings_that_see_one_piece_only_allow_the_cache(String name, String json)
+            throws Exception {
+        assertTrue(load(write("tokenizer.json", json)).splitOn().isPresent());
+    }
+
+    @ParameterizedTest(name = "{0}")
+    @MethodSource("unsplittable")
+    void settings_that_look_across_pieces_switch_the_cache_off(String name, String json)
+            throws Exception {
+        LoadedModel model = load(write("tokenizer.json", json));
+        assertFalse(model.splitOn().isPresent());
+        String setting = name.split(" ", 2)[0];
+        assertTrue(model.warnings().getLast().contains(setting), model.warnings()::toString);
+    }
+
+    private Path write(String name, String content) throws IOException {
+        return Files.writeString(dir.resolve(name), content);
+    }
+
+    private LoadedModel load(Path path) throws TokenizerLoadException {
+        LoadedModel model = loader.load(path);
+        model.tokenizer().close();
+        return model;
+    }
+
+    private void assertRefused(Path path, String part) {
+        TokenizerLoadException refused =
+                assertThrows(TokenizerLoadException.class, () -> loader.load(path));
+        assertTrue(String.valueOf(refused.getMessage()).contains(part), refused.getMessage());
+    }
+}

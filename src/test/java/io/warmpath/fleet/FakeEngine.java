@@ -1,0 +1,59 @@
+package io.warmpath.fleet;
+
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.UncheckedIOException;
+import java.net.ConnectException;
+import java.net.URI;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+
+/** Answers by path without a network; paths without an answer are 404. */
+public final class FakeEngine implements EngineHttp {
+    private final Map<String, Answer> answers = new HashMap<>();
+    private final List<String> asked = new ArrayList<>();
+    private boolean down;
+
+    public FakeEngine answer(String path, String body) {
+        answers.put(path, new Answer(200, body));
+        return this;
+    }
+
+    public FakeEngine status(String path, int status) {
+        answers.put(path, new Answer(status, ""));
+        return this;
+    }
+
+    /** The recorded answer in {@code src/test/resources/engines}. */
+    public FakeEngine recorded(String path, String file) {
+        try (InputStream in = FakeEngine.class.getResourceAsStream("/engines/" + file)) {
+            if (in == null) {
+                throw new IllegalArgumentException("no recording " + file);
+            }
+            return answer(path, new String(in.readAllBytes(), StandardCharsets.UTF_8));
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    public FakeEngine down() {
+        down = true;
+        return this;
+    }
+
+    public List<String> asked() {
+        return asked;
+    }
+
+    @Override
+    public Answer get(URI worker, String path) throws IOException {
+        asked.add(path);
+        if (down) {
+            throw new ConnectException("connection refused");
+        }
+        return answers.getOrDefault(path, new Answer(404, "Not Found"));
+    }
+}

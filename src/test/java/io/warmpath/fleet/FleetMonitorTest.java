@@ -1,0 +1,292 @@
+package io.warmpath.fleet;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNotEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.warmpath.fleet.WorkerProbe.Health;
+import io.warmpath.fleet.WorkerProbe.Verdict;
+import io.warmpath.prefix.ReferencePrefixIndex;
+import io.warmpath.prefix.WorkerSlot;
+import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Queue;
+import java.util.Set;
+import org.junit.jupiter.api.Test;
+
+/** The monitor on a clock of the test, with probes that answer when the test says so. */
+class FleetMonitorTest {
+    private static final FleetMonitor.Timing TIMING =
+            new FleetMonitor.Timing(
+                    Duration.ofSeconds(2),
+                    Duration.ofMillis(500),
+                    2,
+                    Duration.ofMillis(250),
+                    Duration.ofSeconds(5),
+                    Duration.ofSeconds(60));
+
+    private final ReferencePrefixIndex index = new ReferencePrefixIndex();
+    private final FleetRegistry fleet = new FleetRegistry(index, String::hashCode, s -> {});
+    private final Queue<Runnable> probes = new ArrayDeque<>();
+    private final Engine engine = new Engine();
+    private long now = 1_000_000_000L;
+    private long running;
+    private int wakes;
+    private final FleetMonitor monitor =
+            new FleetMonitor(fleet, engine, probes::add, () -> now, TIMING, this::running);
+
+    FleetMonitorTest() {
+        monitor.onWake(() -> wakes++);
+    }
+
+    private long running(WorkerSlot slot) {
+        return running;
+    }
+
+    /** What the engine would answer now. */
+    private static final class Engine implements WorkerProbe {
+        Verdict health = Verdict.OK;
+        String problem = "";
+        final List<String> asked = new ArrayList<>();
+
+        @Override
+        public WorkerProfile learn(WorkerSpec spec) throws ProbeException {
+            asked.add("learn");
+            if (!problem.isEmpty()) {
+                throw new ProbeException(problem);
+            }
+            return new WorkerProfile(EngineKind.VLLM, "", Set.of("m"), 16, false, 1, List.of());
+        }
+
+        @Override
+        public Health health(WorkerSpec spec) {
+            asked.add("health");
+            return new Health(health, health == Verdict.OK ? "" : health.name());
+        }
+    }
+
+    private void advance(Duration by) {
+        now += by.toNanos();
+    }
+
+    /** One round: what is due is asked, answered and acted upon. Returns what was asked. */
+    private List<String> round() {
+        engine.asked.clear();
+        monitor.tick();
+        while (!probes.isEmpty()) {
+            probes.remove().run();
+            monitor.tick();
+        }
+        return List.copyOf(engine.asked);
+    }
+
+    private Worker worker() {
+        return fleet.status().get(0).worker();
+    }
+
+    private Worker ready() {
+        Worker w = fleet.add(WorkerSpec.of("http://a:1"));
+        assertEquals(List.of("learn"), round());
+        assertEquals(WorkerState.READY, worker().state());
+        return w;
+    }
+
+    @Test
+    void a_new_worker_is_asked_at_once_and_becomes_ready() {
+        ready();
+        assertEquals(List.of(), round(), "nothing is due yet");
+        assertTrue(wakes > 0);
+    }
+
+    @Test
+    void a_worker_that_does_not_answer_is_asked_again_with_growing_pauses() {
+        engine.problem = "connection refused";
+        fleet.add(WorkerSpec.of("http://a:1"));
+        round();
+        assertEquals("connection refused", fleet.status().get(0).problem());
+        for (long pause : new long[] {250, 500, 1000, 2000, 4000, 5000, 5000}) {
+            advance(Duration.ofMillis(pause - 1));
+            assertEquals(List.of(), round(), "before " + pause + " ms");
+            advance(Duration.ofMillis(1));
+            assertEquals(List.of("learn"), round(), "after " + pause + " ms");
+        }
+        engine.problem = "";
+        advance(Duration.ofSeconds(5));
+        round();
+        assertEquals(WorkerState.READY, worker().state());
+        assertEquals(8, monitor.failedProbes());
+    }
+
+    @Test
+    void two_failed_checks_in_a_row_make_a_worker_unhealthy_and_one_good_one_ready() {
+        ready();
+        WorkerSlot slot = worker().ranks().get(0).slot();
+        engine.health = Verdict.FAILING;
+        advance(TIMING.healthInterval());
+        assertEquals(List.of("health"), round());
+        assertEquals(WorkerState.READY, worker().state());
+        advance(TIMING.unhealthyInterval());
+        round();
+        assertEquals(WorkerState.UNHEALTHY, worker().state());
+        engine.health = Verdict.OK;
+        advance(TIMING.unhealthyInterval());
+        assertEquals(List.of("health"), round());
+        assertEquals(WorkerState.READY, worker().state());
+        assertEquals(slot, worker().ranks().get(0).slot(), "the same process keeps its cache");
+        assertEquals(0, fleet.restarts());
+    }
+
+    @Test
+    void failures_that_are_not_in_a_row_do_not_count() {
+        ready();
+        for (int i = 0; i < 3; i++) {
+            engine.health = Verdict.FAILING;
+            advance(TIMING.healthInterval());
+            round();
+            engine.health = Verdict.OK;
+            advance(TIMING.unhealthyInterval());
+            round();
+        }
+        assertEquals(WorkerState.READY, worker().state());
+    }
+
+    @Test
+    void a_refused_connection_is_unhealthy_at_once_and_a_new_process_when_it_answers_again() {
+        ready();
+        WorkerSlot before = worker().ranks().get(0).slot();
+        engine.health = Verdict.REFUSED;
+        advance(TIMING.healthInterval());
+        round();
+        assertEquals(WorkerState.UNHEALTHY, worker().state());
+
+        engine.health = Verdict.OK;
+        engine.problem = "still loading";
+        advance(TIMING.unhealthyInterval());
+        assertEquals(List.of("health", "learn"), round());
+        assertEquals(WorkerState.UNHEALTHY, worker().state(), "not before it says what it serves");
+
+        engine.problem = "";
+        advance(TIMING.unhealthyInterval());
+        assertEquals(List.of("health", "learn"), round());
+        assertEquals(WorkerState.READY, worker().state());
+        assertNotEquals(before, worker().ranks().get(0).slot());
+        assertEquals(1, fleet.restarts());
+        assertEquals(1, index.stats().slots());
+        advance(TIMING.healthInterval());
+        assertEquals(List.of("health"), round(), "learnt once per restart");
+    }
+
+    @Test
+    void a_reported_failure_is_checked_at_once() {
+        Worker w = ready();
+        engine.health = Verdict.REFUSED;
+        int before = wakes;
+        fleet.reportFailure(w.id());
+        assertTrue(wakes > before, "the monitor was woken");
+        assertEquals(List.of("health"), round());
+        assertEquals(WorkerState.UNHEALTHY, worker().state());
+        fleet.reportFailure(12345); // no such worker
+        assertEquals(List.of(), round());
+    }
+
+    @Test
+    void one_question_per_worker_is_open_at_a_time() {
+        Worker w = ready();
+        advance(TIMING.healthInterval());
+        monitor.tick();
+        assertEquals(1, probes.size());
+        fleet.reportFailure(w.id());
+        advance(TIMING.healthInterval());
+        monitor.tick();
+        assertEquals(1, probes.size(), "the first check has not answered yet");
+    }
+
+    @Test
+    void the_pause_ends_when_the_next_check_is_due() {
+        ready();
+        advance(Duration.ofMillis(500));
+        assertEquals(Duration.ofMillis(1500).toNanos(), monitor.tick());
+    }
+
+    @Test
+    void a_draining_worker_is_removed_when_its_requests_have_ended() {
+        Worker w = ready();
+        running = 1;
+        fleet.drain(w.id());
+        round();
+        advance(Duration.ofSeconds(1));
+        round();
+        assertEquals(1, fleet.status().size(), "a request is running");
+        running = 0;
+        round();
+        assertEquals(0, fleet.status().size());
+        assertEquals(0, index.stats().slots());
+    }
+
+    @Test
+    void an_idle_draining_worker_waits_for_requests_that_were_just_decided() {
+        Worker w = ready();
+        fleet.drain(w.id());
+        monitor.tick();
+        assertEquals(1, fleet.status().size());
+        assertTrue(monitor.tick() > 0);
+        assertEquals(0, fleet.status().size());
+    }
+
+    @Test
+    void draining_ends_at_its_deadline() {
+        Worker w = ready();
+        running = 1;
+        fleet.drain(w.id());
+        round();
+        advance(TIMING.drainTimeout().minusMillis(1));
+        round();
+        assertEquals(1, fleet.status().size());
+        advance(Duration.ofMillis(1));
+        round();
+        assertEquals(0, fleet.status().size());
+    }
+
+    @Test
+    void an_answer_that_comes_after_the_removal_is_forgotten() {
+        ready();
+        advance(TIMING.healthInterval());
+        monitor.tick();
+        fleet.remove(worker().id());
+        fleet.add(WorkerSpec.of("http://a:1"));
+        engine.health = Verdict.REFUSED;
+        round();
+        assertEquals(0, monitor.failedProbes(), "the old worker's check must not count");
+        assertEquals(WorkerState.READY, worker().state());
+    }
+
+    @Test
+    void a_probe_that_breaks_is_a_failed_probe() {
+        FleetRegistry other = new FleetRegistry(index, String::hashCode, s -> {});
+        FleetMonitor m =
+                new FleetMonitor(
+                        other,
+                        new WorkerProbe() {
+                            @Override
+                            public WorkerProfile learn(WorkerSpec spec) {
+                                throw new IllegalStateException("a bug");
+                            }
+
+                            @Override
+                            public Health health(WorkerSpec spec) {
+                                throw new IllegalStateException("a bug");
+                            }
+                        },
+                        Runnable::run,
+                        () -> now,
+                        TIMING,
+                        slot -> 0);
+        other.add(WorkerSpec.of("http://b:1"));
+        m.tick();
+        m.tick();
+        assertEquals("a bug", other.status().get(0).problem());
+        assertEquals(1, m.failedProbes());
+    }
+}

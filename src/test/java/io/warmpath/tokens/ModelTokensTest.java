@@ -1,0 +1,271 @@
+package io.warmpath.tokens;
+
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.warmpath.adapter.tokenizer.DemoModel;
+import io.warmpath.adapter.tokenizer.HuggingFaceModelLoader;
+import io.warmpath.adapter.tokenizer.HuggingFaceTokenizerAdapter;
+import io.warmpath.adapter.tokenizer.TokenizerVariants;
+import io.warmpath.tokens.PromptInput.Chat;
+import io.warmpath.tokens.PromptInput.Message;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+class ModelTokensTest {
+    private static final Chat HELLO = new Chat(List.of(new Message("user", "Hello")), true);
+    @TempDir Path dir;
+    private final AtomicLong clock = new AtomicLong();
+
+    @Test
+    void a_chat_is_rendered_and_tokenised_without_the_tokens_around_a_raw_prompt()
+            throws Exception {
+        try (ModelTokens tokens = demoWithBeginOfText();
+                TextTokenizer plain = new HuggingFaceTokenizerAdapter(DemoModel.json())) {
+            int[] expected =
+                    plain.encode(
+                            "<|im_start|>user\nHello<|im_end|>\n<|im_start|>assistant\n", false);
+            assertArrayEquals(expected, tokens.tokens("any", HELLO).orElseThrow());
+        }
+    }
+
+    @Test
+    void a_raw_prompt_is_tokenised_with_them() throws Exception {
+        try (ModelTokens tokens = demoWithBeginOfText();
+                TextTokenizer plain = new HuggingFaceTokenizerAdapter(DemoModel.json())) {
+            int[] bare = plain.encode("Hello", false);
+            int[] ids = tokens.tokens("any", new PromptInput.Text("Hello")).orElseThrow();
+            assertEquals(3069, ids[0]);
+            assertEquals(bare.length + 1, ids.length);
+        }
+    }
+
+    @Test
+    void ids_pass_through_whatever_the_model() throws Exception {
+        try (ModelTokens tokens = demo(Map.of(), null)) {
+            int[] ids = {1, 2, -1};
+            assertArrayEquals(
+                    ids, tokens.tokens("unheard-of", new PromptInput.Ids(ids)).orElseThrow());
+            assertTrue(tokens.isCheap("unheard-of", new PromptInput.Ids(ids)));
+        }
+    }
+
+    @Test
+    void a_model_without_tokenizer_and_an_opaque_prompt_have_no_tokens_and_are_counted()
+            throws Exception {
+        try (ModelTokens tokens = demo(Map.of("demo", DemoModel.directory()), null)) {
+            assertTrue(tokens.tokens("demo", HELLO).isPresent());
+            assertEquals(Optional.empty(), tokens.tokens("other", HELLO));
+            assertEquals(Optional.empty(), tokens.tokens("demo", new PromptInput.Opaque("tools")));
+            assertTrue(tokens.isCheap("other", HELLO));
+            assertEquals(1, tokens.counters().unknownModel());
+            assertEquals(1, tokens.counters().opaque());
+            assertEquals(1, tokens.counters().prompts());
+        }
+    }
+
+    @Test
+    void a_model_with_an_unknown_template_has_tokens_for_completions_only() throws Exception {
+        Files.writeString(dir.resolve("tokenizer.json"), DemoModel.json());
+        Files.writeString(dir.resolve("tokenizer_config.json"), "{\"chat_template\": \"?\"}");
+        try (ModelTokens tokens = demo(Map.of(), dir)) {
+            assertEquals(Optional.empty(), tokens.tokens("m", HELLO));
+            assertTrue(tokens.tokens("m", new PromptInput.Text("Hello")).isPresent());
+            assertEquals(1, tokens.counters().noTemplate());
+        }
+    }
+
+    @Test
+    void a_chat_that_engines_render_differently_has_no_tokens() throws Exception {
+        Chat open =
+                new Chat(List.of(new Message("user", "Hi"), new Message("assistant", "He")), true);
+        try (ModelTokens tokens = demo(Map.of(), DemoModel.directory())) {
+            assertEquals(Optional.empty(), tokens.tokens("m", open));
+            assertEquals(1, tokens.counters().refused());
+        }
+    }
+
+    @Test
+    void text_that_is_not_unicode_and_text_that_is_too_long_have_no_tokens() throws Exception {
+        TokensOptions options = new TokensOptions(1 << 20, 1000, 128, 500);
+        try (ModelTokens tokens =
+                new ModelTokens(
+                        Map.of(),
+                        DemoModel.directory(),
+                        new HuggingFaceModelLoader(),
+                        options,
+                        clock::get)) {
+            assertEquals(Optional.empty(), tokens.tokens("m", new PromptInput.Text("a\ud83d b")));
+            assertEquals(1, tokens.counters().failed());
+            PromptInput tooLong = new PromptInput.Text("a".repeat(1001));
+            assertEquals(Optional.empty(), tokens.tokens("m", tooLong));
+            assertEquals(1, tokens.counters().tooLong());
+            assertTrue(tokens.isCheap("m", tooLong));
+        }
+    }
+
+    @Test
+    void a_prompt_is_cheap_when_it_is_short_or_mostly_known() throws Exception {
+        String essay = "a long message ".repeat(100);
+        Chat first = new Chat(List.of(new Message("user", essay)), true);
+        Chat second =
+                new Chat(
+                        List.of(
+                                new Message("user", essay),
+                                new Message("assistant", "Yes."),
+                                new Message("user", "Why?")),
+                        true);
+        Chat huge = new Chat(List.of(new Message("user", "x".repeat(40_000))), true);
+        try (ModelTokens tokens = demo(Map.of(), DemoModel.directory())) {
+            assertTrue(tokens.isCheap("m", HELLO));
+            assertFalse(tokens.isCheap("m", first));
+            tokens.tokens("m", first);
+            assertTrue(tokens.isCheap("m", first));
+            assertTrue(tokens.isCheap("m", second));
+            tokens.tokens("m", huge);
+            assertFalse(tokens.isCheap("m", huge), "known, but long to look up");
+        }
+    }
+
+    @Test
+    void without_a_cache_only_short_prompts_are_cheap_and_ids_are_the_same() throws Exception {
+        PromptInput essay = new PromptInput.Text("a long message ".repeat(100));
+        TokensOptions none = new TokensOptions(0, 8 << 20, 128, 32 << 10);
+        try (ModelTokens without =
+                        new ModelTokens(
+                                Map.of(),
+                                DemoModel.directory(),
+                                new HuggingFaceModelLoader(),
+                                none,
+                                clock::get);
+                ModelTokens with = demo(Map.of(), DemoModel.directory())) {
+            int[] ids = without.tokens("m", essay).orElseThrow();
+            assertArrayEquals(with.tokens("m", essay).orElseThrow(), ids);
+            assertFalse(without.isCheap("m", essay));
+            assertEquals(0, without.cacheBytes());
+            assertEquals(ids.length, without.counters().encodedTokens());
+            assertTrue(with.isCheap("m", essay));
+            assertEquals(1, with.cacheEntries());
+            assertTrue(with.cacheBytes() > 1500);
+        }
+    }
+
+    @Test
+    void one_file_is_loaded_once_however_many_models_use_it() throws Exception {
+        AtomicInteger loads = new AtomicInteger();
+        ModelLoader counting =
+                path -> {
+                    loads.incrementAndGet();
+                    return new HuggingFaceModelLoader().load(path);
+                };
+        Path file = DemoModel.directory();
+        new ModelTokens(
+                        Map.of("a", file, "b", file),
+                        file,
+                        counting,
+                        TokensOptions.DEFAULT,
+                        clock::get)
+                .close();
+        assertEquals(1, loads.get());
+    }
+
+    @Test
+    void when_one_tokenizer_cannot_be_loaded_the_others_are_closed_and_all_failures_told() {
+        List<FakeTokenizer> loaded = new ArrayList<>();
+        ModelLoader loader =
+                path -> {
+                    if (path.toString().startsWith("bad")) {
+                        throw new TokenizerLoadException(path + " is bad", null);
+                    }
+                    FakeTokenizer tokenizer = new FakeTokenizer();
+                    synchronized (loaded) {
+                        loaded.add(tokenizer);
+                    }
+                    return new LoadedModel(
+                            tokenizer, Optional.empty(), Optional.empty(), List.of());
+                };
+        Map<String, Path> paths =
+                Map.of("1", Path.of("good"), "2", Path.of("bad1"), "3", Path.of("bad2"));
+        TokenizerLoadException failure =
+                assertThrows(
+                        TokenizerLoadException.class,
+                        () ->
+                                new ModelTokens(
+                                        paths, null, loader, TokensOptions.DEFAULT, clock::get));
+        assertEquals(1, failure.getSuppressed().length);
+        assertEquals(1, loaded.size());
+        assertTrue(loaded.getFirst().closed);
+    }
+
+    @Test
+    void a_failing_tokenizer_costs_the_tokens_and_not_the_request() throws Exception {
+        FakeTokenizer tokenizer = new FakeTokenizer();
+        ModelLoader loader =
+                path -> new LoadedModel(tokenizer, Optional.empty(), Optional.empty(), List.of());
+        PromptInput text = new PromptInput.Text("a");
+        try (ModelTokens tokens =
+                new ModelTokens(
+                        Map.of(), Path.of("x"), loader, TokensOptions.DEFAULT, clock::get)) {
+            tokenizer.broken = true;
+            assertEquals(Optional.empty(), tokens.tokens("m", text));
+            assertEquals(Optional.empty(), tokens.tokens("m", text));
+            assertEquals(2, tokens.counters().failed());
+            tokenizer.broken = false;
+            assertArrayEquals(new int[] {42}, tokens.tokens("m", text).orElseThrow());
+            assertEquals(250, tokens.counters().encodeNanos());
+        }
+        assertTrue(tokenizer.closed);
+    }
+
+    @Test
+    void after_close_there_are_no_tokens() throws Exception {
+        ModelTokens tokens = demo(Map.of(), DemoModel.directory());
+        tokens.close();
+        assertEquals(Optional.empty(), tokens.tokens("m", HELLO));
+        assertEquals(0, tokens.counters().failed());
+    }
+
+    private ModelTokens demo(Map<String, Path> paths, Path fallback) throws TokenizerLoadException {
+        return new ModelTokens(
+                paths, fallback, new HuggingFaceModelLoader(), TokensOptions.DEFAULT, clock::get);
+    }
+
+    private ModelTokens demoWithBeginOfText() throws Exception {
+        String json = TokenizerVariants.splittable().get("begin of text");
+        Files.writeString(dir.resolve("tokenizer.json"), json);
+        Files.copy(
+                DemoModel.directory().resolve("tokenizer_config.json"),
+                dir.resolve("tokenizer_config.json"));
+        return demo(Map.of(), dir);
+    }
+
+    private final class FakeTokenizer implements TextTokenizer {
+        boolean broken;
+        boolean closed;
+
+        @Override
+        public int[] encode(String text, boolean addSpecialTokens) {
+            clock.addAndGet(250);
+            if (broken) {
+                throw new IllegalStateException("out of order");
+            }
+            return new int[] {42};
+        }
+
+        @Override
+        public void close() {
+            closed = true;
+        }
+    }
+}

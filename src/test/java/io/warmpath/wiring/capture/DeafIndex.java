@@ -1,0 +1,47 @@
+package io.warmpath.wiring.capture;
+
+import io.warmpath.prefix.ApplyResult;
+import io.warmpath.prefix.IndexStats;
+import io.warmpath.prefix.PrefixEvent;
+import io.warmpath.prefix.PrefixIndex;
+import io.warmpath.prefix.PrefixMatch;
+import io.warmpath.prefix.PrefixQuery;
+import io.warmpath.prefix.ReferencePrefixIndex;
+import io.warmpath.prefix.WorkerSlot;
+import java.util.List;
+
+/** An index with a fault: it does not hear removals. */
+final class DeafIndex implements PrefixIndex {
+    private final ReferencePrefixIndex index = new ReferencePrefixIndex();
+
+    @Override
+    public WorkerSlot open(long workerId, int dpRank) {
+        return index.open(workerId, dpRank);
+    }
+
+    @Override
+    public void close(WorkerSlot slot) {
+        index.close(slot);
+    }
+
+    @Override
+    public ApplyResult apply(List<? extends PrefixEvent> events) {
+        return index.apply(
+                events.stream().filter(e -> !(e instanceof PrefixEvent.Removed)).toList());
+    }
+
+    @Override
+    public PrefixMatch match(PrefixQuery query) {
+        return index.match(query);
+    }
+
+    @Override
+    public IndexStats stats() {
+        return index.stats();
+    }
+
+    @Override
+    public void close() {
+        index.close();
+    }
+}
