@@ -104,7 +104,6 @@ for wire in ${E2E_WIRES:-vllm-map sglang-map}; do
     say "$engines engines ($wire) from port $first, gateway on port $base"
     run_jar "$wire-engines" sim --port "$first" --count "$engines" --wire "$wire" --model demo --answer-tokens 64
     engines_pid=$pid
-    set -- "$@" --gateway "http://127.0.0.1:$base"
     workers=''
     urls=''
     i=0
@@ -122,7 +121,7 @@ for wire in ${E2E_WIRES:-vllm-map sglang-map}; do
     wait_for 'the gateway' "http://127.0.0.1:$base/ready" "$gateway_pid" "$logs/$wire-gateway.log"
 
     # shellcheck disable=SC2086
-    if ! "$venv/bin/python" "$here/openai_client.py" "$@" $urls; then
+    if ! "$venv/bin/python" "$here/openai_client.py" --gateway "http://127.0.0.1:$base" $urls "$@"; then
         status=1
         say "checks failed with $wire; the gateway's last lines ($logs/$wire-gateway.log):"
         tail -n 40 "$logs/$wire-gateway.log"
