@@ -129,7 +129,9 @@ public final class Exchange {
         }
         failed.detach();
         flow.metrics.retried(cause);
-        attempt(second, false);
+        // A new connection: when several engines restart together, the pooled ones to this worker
+        // may be dead too, and there is no third try.
+        attempt(second, true);
         return true;
     }
 

@@ -75,6 +75,23 @@ class RequestParserTest {
         assertNull(r.saltToSend());
     }
 
+    /**
+     * `stream_options` was once checked but not read over, and every request with it was refused.
+     */
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "\"stream_options\":{\"include_usage\":true,\"x\":{\"y\":[]}}",
+                "\"nvext\":{\"agent_hints\":{\"priority\":1},\"extra_fields\":[\"timing\"]}",
+                "\"logit_bias\":{\"1\":{}}",
+                "\"response_format\":{\"type\":\"json_object\"}"
+            })
+    void what_follows_an_object_is_read(String member) {
+        InferenceRequest r = chat(member + "," + USER + ",\"stream\":true");
+        assertTrue(r.stream());
+        assertInstanceOf(PromptInput.Chat.class, r.prompt());
+    }
+
     @Test
     void prompts_in_all_their_forms() {
         assertEquals(new PromptInput.Text("a"), completion("\"prompt\":\"a\"").prompt());
