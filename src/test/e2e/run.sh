@@ -9,8 +9,8 @@
 # JAVA        the java command           ($JAVA_HOME/bin/java, java)
 set -eu
 
-here=$(CDPATH= cd -- "$(dirname -- "$0")" && pwd)
-root=$(CDPATH= cd -- "$here/../../.." && pwd)
+here=$(CDPATH='' cd -- "$(dirname -- "$0")" && pwd)
+root=$(CDPATH='' cd -- "$here/../../.." && pwd)
 jar=$root/target/quarkus-app/quarkus-run.jar
 venv=$root/target/e2e/venv
 logs=$root/target/e2e/logs
