@@ -143,6 +143,7 @@ jvm_options() {
             ;;
     esac
     echo '-Xms64m -Xmx1g -XX:+UseCompactObjectHeaders -XX:+ExitOnOutOfMemoryError'
+    java_home_usable || { made_home=$(private_home) && echo "-Duser.home=$made_home"; } || return 1
     echo '--enable-native-access=ALL-UNNAMED --sun-misc-unsafe-memory-access=allow'
     echo "$java_opts"
 }
@@ -151,6 +152,7 @@ jvm_options() {
 run_gateway() {
     build_gateway
     find_java || need_java
-    # shellcheck disable=SC2046 # options are words
-    exec "$JAVA_HOME/bin/java" $(jvm_options) -jar "$jar" "$@"
+    options=$(jvm_options) || exit 1
+    # shellcheck disable=SC2086 # options are words
+    exec "$JAVA_HOME/bin/java" $options -jar "$jar" "$@"
 }

@@ -30,7 +30,7 @@ new_stage() {
     printf '#!/usr/bin/env bash\n' >"$project/.ci/run"
     : >"$calls"
     for tool in sh bash cat sed grep find cksum sort head tail tee mkdir rm mv cp date dirname basename readlink sleep tar \
-        gzip xargs touch chmod tr ls env; do
+        gzip xargs touch chmod tr ls env cut; do
         ln -s "$(command -v "$tool")" "$bin/$tool"
     done
     for tool in cmake make python3; do
@@ -38,6 +38,7 @@ new_stage() {
     done
     stub g++ 'exit 0'
     stub id 'echo 1000'
+    stub getent "echo user:x:1000:1000::$work/stage:/bin/sh"
     stub getconf 'echo 4'
     stub_mvn "$bin/mvn" 3.9.9
     new_jdk jdk-25.0.3 25.0.3
@@ -302,6 +303,14 @@ promise 'two cores get the serial collector' 'out_has "arg <-XX:+UseSerialGC>" &
 out=$(cat "$work/stage/out")
 promise 'variables of the launcher do not reach the gateway as settings' 'out_has "no settings"'
 promise 'WARMPATH_JAVA_OPTS wins, and only one collector is named' 'out_has "arg <-Xmx9g>" && ! out_has UseSerialGC'
+promise 'a home that Java can use is left alone' '! out_has user.home'
+stub getent "echo user:x:1000:1000::/nonexistent:/bin/sh"
+with=TMPDIR=$work/stage
+echo 'class E {}' >"$project/src/main/java/E.java"
+launch serve
+promise 'without a home Java gets one, for the build and for the gateway' \
+    'out_has "-Duser.home=$work/stage/warmpath-home-1000" && called "-Duser.home=$work/stage/warmpath-home-1000"'
+with=
 launch serve --help
 promise 'serve --help is answered by the program' 'out_has "arg <--help>"'
 mkdir -p "$work/stage/else where"

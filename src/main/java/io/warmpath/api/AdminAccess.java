@@ -41,7 +41,7 @@ public final class AdminAccess {
                 request.headers().contains("x-forwarded-for")
                         || request.headers().contains("forwarded")
                         || request.headers().contains("origin");
-        return !forwarded && fromLoopback(request)
+        return !forwarded && isLoopback(request.remoteAddress().hostAddress())
                 ? Optional.empty()
                 : Optional.of(
                         "Without an admin token this endpoint answers only to this machine itself;"
@@ -56,9 +56,9 @@ public final class AdminAccess {
         return MessageDigest.isEqual(given, token); // takes as long for any wrong token
     }
 
-    private static boolean fromLoopback(HttpServerRequest request) {
+    /** {@code address}: a literal, null for a socket without one. */
+    static boolean isLoopback(@Nullable String address) {
         try {
-            String address = request.remoteAddress().hostAddress();
             return address != null && InetAddress.getByName(address).isLoopbackAddress();
         } catch (UnknownHostException e) {
             return false;

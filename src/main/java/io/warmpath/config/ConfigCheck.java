@@ -8,6 +8,8 @@ import java.util.List;
 import java.util.Objects;
 import java.util.Set;
 import java.util.TreeSet;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import org.eclipse.microprofile.config.spi.ConfigSource;
 import org.jspecify.annotations.Nullable;
 
@@ -39,12 +41,35 @@ public final class ConfigCheck {
                                 + ".");
             }
         }
+        problems.addAll(missing(catalog, config));
         for (ConfigSource source : config.getConfigSources()) {
             if (source.getOrdinal() == WarmpathSources.FILE_ORDINAL) {
                 problems.addAll(strangers(source));
             }
         }
         return problems;
+    }
+
+    /** Keys that every entry of their list must have. */
+    private static List<String> missing(SettingCatalog catalog, SmallRyeConfig config) {
+        Set<String> names = names(catalog, config);
+        Set<String> missing = new TreeSet<>();
+        for (SettingKey key : catalog.keys()) {
+            int star = key.name().indexOf("[*]");
+            if (!key.required() || star < 0) {
+                continue;
+            }
+            Pattern entry =
+                    Pattern.compile(Pattern.quote(key.name().substring(0, star)) + "\\[\\d+]");
+            for (String name : names) {
+                Matcher m = entry.matcher(name);
+                String wanted = m.lookingAt() ? m.group() + key.name().substring(star + 3) : name;
+                if (!names.contains(wanted)) {
+                    missing.add(wanted + " is missing.");
+                }
+            }
+        }
+        return List.copyOf(missing);
     }
 
     /** Keys of the file that nobody reads. */

@@ -94,6 +94,7 @@ public final class SettingCatalog {
                 form(value, name),
                 choices(value),
                 fallback == null ? null : fallback.value(),
+                fallback == null && !(type instanceof ParameterizedType),
                 setting);
     }
 

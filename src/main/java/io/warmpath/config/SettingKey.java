@@ -12,13 +12,15 @@ import org.jspecify.annotations.Nullable;
  * @param name {@code warmpath.http.port}; {@code workers[*]} stands for every entry of the list, a
  *     last {@code *} for the names of a map
  * @param choices allowed words of a {@link Form#CHOICE}
- * @param defaultValue as written in configuration, null when the key is optional
+ * @param defaultValue as written in configuration, null when there is none
+ * @param required must be set, if inside a list then in every entry
  */
 public record SettingKey(
         String name,
         Form form,
         List<String> choices,
         @Nullable String defaultValue,
+        boolean required,
         Setting setting) {
 
     /** How a value is written. */

@@ -71,7 +71,7 @@ public final class SourceSession {
     private long askedFrom;
     private long deadline;
     private long quietSince;
-    private volatile Trust trust = Trust.INCOMPLETE;
+    private volatile Trust trust = Trust.PENDING;
 
     public SourceSession(
             EventApplier applier,
@@ -260,7 +260,7 @@ public final class SourceSession {
         progress = false;
         tries = 0;
         if (what != Asked.AUDIT) {
-            changeTrust(Trust.REPAIRING, "asking for batches from " + from);
+            changeTrust(Trust.PENDING, "asking for batches from " + from);
         }
         send();
     }

@@ -4,8 +4,8 @@ package io.warmpath.events;
 public enum Trust {
     /** Everything the engine has said is in the index. */
     COMPLETE,
-    /** A hole was found and its batches have been asked for. */
-    REPAIRING,
+    /** Nothing heard yet, or a hole was found and its batches have been asked for. */
+    PENDING,
     /** Something is missing for good; what is known is still right as far as it goes. */
     INCOMPLETE
 }

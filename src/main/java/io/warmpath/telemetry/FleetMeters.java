@@ -91,7 +91,8 @@ public final class FleetMeters implements FleetListener {
         refresh();
     }
 
-    private void refresh() {
+    // Synchronized, so that whoever registers last has looked at the newest snapshot.
+    private synchronized void refresh() {
         List<Worker> workers = fleet.snapshot().workers();
         List<MultiGauge.Row<?>> states = new ArrayList<>();
         for (Worker w : workers) {

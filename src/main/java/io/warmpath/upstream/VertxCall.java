@@ -81,7 +81,8 @@ final class VertxCall extends Deadlines.Entry implements UpstreamCall, Handler<V
 
     private void connected(HttpClientRequest engine) {
         if (over) {
-            engine.reset(); // cancelled while connecting: the connection goes back unused
+            engine.exceptionHandler(e -> {}); // the reset below is reported there
+            engine.reset(); // cancelled while connecting
             return;
         }
         sent = engine;

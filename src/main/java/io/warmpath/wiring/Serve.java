@@ -63,8 +63,29 @@ public final class Serve implements QuarkusApplication {
             return USAGE;
         }
         int[] code = {0};
-        Quarkus.run(Serve.class, (exit, failure) -> code[0] = exit, args);
+        Quarkus.run(
+                Serve.class,
+                (exit, failure) -> {
+                    code[0] = exit;
+                    if (failure != null) {
+                        explain(failure, err);
+                    }
+                },
+                args);
         return code[0];
+    }
+
+    /**
+     * A {@link StartFailure} is said in its sentence; anything else is a bug and shows its trace.
+     */
+    private static void explain(Throwable failure, PrintStream err) {
+        for (Throwable t = failure; t != null; t = t.getCause()) {
+            if (t instanceof StartFailure) {
+                err.println("warmpath serve: " + t.getMessage());
+                return;
+            }
+        }
+        failure.printStackTrace(err);
     }
 
     /** What is wrong with the configuration as it stands now, in sentences. */

@@ -291,10 +291,14 @@ final class Gateway implements AutoCloseable {
 
     static final class FirstRouter implements Router {
         final List<RoutingRequest> requests = new CopyOnWriteArrayList<>();
+        volatile RuntimeException bug;
 
         @Override
         public RoutingDecision decide(RoutingRequest request) {
             requests.add(request);
+            if (bug != null) {
+                throw bug;
+            }
             Candidate chosen = null;
             for (Candidate c : request.candidates()) {
                 boolean worker =

@@ -220,7 +220,8 @@ class ConfigPrecedenceTest {
         assertEquals(
                 List.of(
                         "warmpath.workers[0].urll (from FILE) is not a known key. Did you mean"
-                                + " warmpath.workers[*].url?"),
+                                + " warmpath.workers[*].url?",
+                        "warmpath.workers[0].url is missing."),
                 problems(Map.of(), Map.of(), "warmpath:\n  workers:\n    - urll: http://a\n"));
     }
 

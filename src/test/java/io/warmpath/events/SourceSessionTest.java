@@ -79,7 +79,7 @@ class SourceSessionTest {
         SourceSession session = session(true);
         send(session, 5);
         assertEquals(List.of(0L), requests);
-        assertEquals(Trust.REPAIRING, session.trust());
+        assertEquals(Trust.PENDING, session.trust());
         replay(session, 0, 1, 2, 3, 4, 5);
         session.replayEnded();
         assertEquals(6, depth());
@@ -273,6 +273,14 @@ class SourceSessionTest {
         replay(session, 1);
         session.replayEnded();
         assertEquals(1, depth());
+    }
+
+    @Test
+    void a_late_start_without_replay_is_told_to_be_incomplete() {
+        SourceSession session = session(false);
+        assertEquals(Trust.PENDING, session.trust());
+        send(session, 7);
+        assertEquals(List.of(Trust.INCOMPLETE), trusts);
     }
 
     @Test

@@ -47,6 +47,7 @@ final class ZmqSource {
     private ZMQ.@Nullable Socket live;
     private boolean connected;
     private long connectAgainAt;
+    private boolean warned;
     private ZMQ.@Nullable Socket replay;
     private boolean replayOpen;
 
@@ -111,7 +112,8 @@ final class ZmqSource {
         try {
             s.connect(source.endpoint());
         } catch (ZMQException e) {
-            if (connectAgainAt == 0) {
+            if (!warned) {
+                warned = true;
                 LOG.warnf(
                         "cannot connect to the KV events of %s at %s yet: %s; trying again every"
                                 + " %d ms",
@@ -120,7 +122,7 @@ final class ZmqSource {
                         e.getMessage(),
                         settings.reconnectMax().toMillis());
             }
-            connectAgainAt = Math.max(1, nanoTime.getAsLong() + settings.reconnectMax().toNanos());
+            connectAgainAt = nanoTime.getAsLong() + settings.reconnectMax().toNanos();
             return;
         }
         connected = true;
@@ -265,16 +267,20 @@ final class ZmqSource {
         return Math.toIntExact(d.toMillis());
     }
 
+    /** One warning when the view stops being complete, one message when it is again. */
     private void trustChanged(Trust now, String why) {
         String name = source.worker() + "/" + source.dpRank();
-        switch (now) {
-            case INCOMPLETE ->
-                    LOG.warnf(
-                            "KV events of %s are incomplete (%s): its cached prefixes may be"
-                                    + " underestimated until it clears its cache or restarts",
-                            name, why);
-            case REPAIRING -> LOG.debugf("KV events of %s: %s", name, why);
-            case COMPLETE -> LOG.infof("KV events of %s are complete (%s)", name, why);
+        if (now == Trust.INCOMPLETE) {
+            warned = true;
+            LOG.warnf(
+                    "KV events of %s are incomplete (%s): its cached prefixes may be underestimated"
+                            + " until it clears its cache or restarts",
+                    name, why);
+        } else if (now == Trust.COMPLETE && warned) {
+            warned = false;
+            LOG.infof("KV events of %s are complete again (%s)", name, why);
+        } else {
+            LOG.debugf("KV events of %s: %s (%s)", name, now, why);
         }
     }
 }

@@ -1,0 +1,196 @@
+package io.warmpath.wiring;
+
+import io.micrometer.core.instrument.MeterRegistry;
+import io.vertx.core.Vertx;
+import io.vertx.ext.web.Router;
+import io.warmpath.adapter.nativeindex.NativePrefixIndex;
+import io.warmpath.adapter.tokenizer.HuggingFaceModelLoader;
+import io.warmpath.adapter.zmq.ZmqEventFeed;
+import io.warmpath.api.AdminAccess;
+import io.warmpath.api.ErrorMapper;
+import io.warmpath.api.Routes;
+import io.warmpath.api.WorkersApi;
+import io.warmpath.config.IndexImplementation;
+import io.warmpath.config.WarmpathConfig;
+import io.warmpath.events.EventCounters;
+import io.warmpath.gateway.FlowMetrics;
+import io.warmpath.gateway.GatewayOptions;
+import io.warmpath.gateway.RequestFlow;
+import io.warmpath.load.LoadTracker;
+import io.warmpath.prefix.PrefixIndex;
+import io.warmpath.prefix.ReferencePrefixIndex;
+import io.warmpath.routing.RouterMode;
+import io.warmpath.routing.RouterOptions;
+import io.warmpath.routing.Routers;
+import io.warmpath.tokens.ModelTokens;
+import io.warmpath.tokens.TokenizerLoadException;
+import io.warmpath.tokens.TokensOptions;
+import io.warmpath.upstream.UpstreamOptions;
+import io.warmpath.upstream.VertxEngineClient;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.ThreadLocalRandom;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Every part of a running gateway, built from the configuration and put together here only.
+ *
+ * <p>{@link #start} and {@link #close} once each, not on an event loop. Closing goes against the
+ * order of building: the parts that use the index end before the index.
+ */
+final class GatewayRuntime implements AutoCloseable {
+    private final PrefixIndex index;
+    private final LoadTracker load;
+    private final ModelTokens tokens;
+    private final TokenThreads tokenThreads;
+    private final @Nullable ZmqEventFeed feed;
+    private final FleetRuntime fleet;
+    private final VertxEngineClient engines;
+    private final Routes routes;
+    private final WorkersApi workersApi;
+
+    GatewayRuntime(WarmpathConfig config, Vertx vertx, MeterRegistry meters)
+            throws TokenizerLoadException {
+        tokens = tokens(config.tokens());
+        index = index(config.index());
+        load = new LoadTracker(System::nanoTime, config.router().activeRequestExpiry());
+        EventCounters events = new EventCounters();
+        feed = config.router().useKvEvents() ? feed(config.events(), index, events) : null;
+        fleet =
+                new FleetRuntime(
+                        config, index, feed, slot -> load.load(slot).requests(), load::forget);
+        tokenThreads = new TokenThreads(config.tokens().threads(), config.tokens().queueSize());
+        engines = new VertxEngineClient(vertx, upstream(config.upstream()), System::nanoTime);
+        GatewayOptions options = options(config);
+        FlowMetrics metrics = new FlowMetrics(meters);
+        RequestFlow flow =
+                new RequestFlow(
+                        fleet.registry(),
+                        tokens,
+                        index,
+                        Routers.create(
+                                routerOptions(config.router()), load, ThreadLocalRandom::current),
+                        load,
+                        engines,
+                        tokenThreads,
+                        options,
+                        metrics,
+                        System::nanoTime);
+        routes =
+                new Routes(
+                        fleet.registry(),
+                        flow,
+                        options,
+                        metrics,
+                        () -> ThreadLocalRandom.current().nextLong());
+        GatewayMeters.bind(meters, index, load, fleet, events);
+        workersApi =
+                new WorkersApi(
+                        fleet.registry(),
+                        new AdminAccess(adminToken(config.admin())),
+                        ErrorMapper::respond);
+    }
+
+    void mount(Router router) {
+        routes.mount(router);
+        workersApi.mount(router);
+    }
+
+    void start() {
+        fleet.start();
+    }
+
+    @Override
+    public void close() {
+        fleet.close();
+        if (feed != null) {
+            feed.close();
+        }
+        tokenThreads.close();
+        engines.close();
+        tokens.close();
+        index.close();
+    }
+
+    private static PrefixIndex index(WarmpathConfig.Index index) {
+        return index.implementation() == IndexImplementation.JAVA
+                ? new ReferencePrefixIndex()
+                : new NativePrefixIndex(
+                        index.nativePath().map(Path::of), NativePrefixIndex.DEFAULT_ORPHAN_LIMIT);
+    }
+
+    private static ModelTokens tokens(WarmpathConfig.Tokens config) throws TokenizerLoadException {
+        Map<String, Path> files = new LinkedHashMap<>();
+        config.tokenizers().forEach((model, file) -> files.put(model, Path.of(file)));
+        return new ModelTokens(
+                files,
+                config.defaultTokenizer().map(Path::of).orElse(null),
+                new HuggingFaceModelLoader(),
+                TokensOptions.DEFAULT,
+                System::nanoTime);
+    }
+
+    private static ZmqEventFeed feed(
+            WarmpathConfig.Events config, PrefixIndex index, EventCounters counters) {
+        return new ZmqEventFeed(
+                index,
+                counters,
+                new ZmqEventFeed.Settings(
+                        config.replayTimeout(),
+                        config.auditInterval(),
+                        config.reconnectMinDelay(),
+                        config.reconnectMaxDelay()),
+                System::nanoTime);
+    }
+
+    private static UpstreamOptions upstream(WarmpathConfig.Upstream u) {
+        return new UpstreamOptions(
+                u.connectTimeout(),
+                u.firstByteTimeout(),
+                u.idleTimeout(),
+                u.keepAliveTimeout(),
+                u.maxConnectionsPerWorker());
+    }
+
+    private static RouterOptions routerOptions(WarmpathConfig.Router r) {
+        return new RouterOptions(
+                RouterMode.valueOf(r.mode().name()),
+                r.overlapScoreWeight(),
+                r.temperature(),
+                r.hostCacheHitWeight(),
+                r.diskCacheHitWeight());
+    }
+
+    private static GatewayOptions options(WarmpathConfig config) {
+        GatewayOptions d = GatewayOptions.defaults();
+        return new GatewayOptions(
+                config.http().maxBodySize().bytes(),
+                d.holdBytes(),
+                d.tailBytes(),
+                GatewayOptions.Explain.valueOf(config.explain().headers().name()),
+                config.tokens().deadline(),
+                config.http().retryAfter(),
+                d.bodyLinger());
+    }
+
+    /** The token itself, or the content of its file without the line end. */
+    private static Optional<String> adminToken(WarmpathConfig.Admin admin) {
+        if (admin.token().isPresent() || admin.tokenFile().isEmpty()) {
+            return admin.token();
+        }
+        Path file = Path.of(admin.tokenFile().get());
+        try {
+            String token = Files.readString(file).strip();
+            if (token.isEmpty()) {
+                throw new StartFailure("the file " + file + " (--admin-token-file) is empty");
+            }
+            return Optional.of(token);
+        } catch (IOException e) {
+            throw new StartFailure("the file " + file + " (--admin-token-file) cannot be read");
+        }
+    }
+}

@@ -1,0 +1,286 @@
+package io.warmpath.api;
+
+import static io.warmpath.api.StreamingPathTest.DONE;
+import static io.warmpath.api.StreamingPathTest.token;
+import static org.awaitility.Awaitility.await;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertSame;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.warmpath.fleet.EngineKind;
+import io.warmpath.fleet.Worker;
+import io.warmpath.fleet.WorkerState;
+import io.warmpath.gateway.GatewayOptions;
+import io.warmpath.prefix.PrefixSpace;
+import io.warmpath.routing.RoutingRequest;
+import io.warmpath.tokens.PromptInput;
+import io.warmpath.upstream.UpstreamOptions;
+import java.time.Duration;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.ArrayBlockingQueue;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.Executor;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.ThreadPoolExecutor;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+
+/** What the decision is fed with, what is added to the request, and what happens without advice. */
+@ExtendWith(Leaks.class)
+class DecisionTest {
+    private Gateway gateway;
+    private StubEngine engine;
+
+    private void start(Executor tokenizers, Duration tokenDeadline) throws Exception {
+        GatewayOptions d = GatewayOptions.defaults();
+        GatewayOptions options =
+                new GatewayOptions(
+                        d.maxBodyBytes(),
+                        d.holdBytes(),
+                        d.tailBytes(),
+                        d.explain(),
+                        tokenDeadline,
+                        d.retryAfter(),
+                        d.bodyLinger());
+        gateway = new Gateway(options, UpstreamOptions.defaults(), tokenizers);
+        engine =
+                new StubEngine(
+                        call -> {
+                            call.streamHead();
+                            call.chunk(token("a"));
+                            call.chunk(DONE);
+                            call.lastChunk();
+                        });
+        gateway.serve(engine);
+    }
+
+    private void start() throws Exception {
+        start(Runnable::run, Duration.ofSeconds(30));
+    }
+
+    private void serve(EngineKind kind, int ranks, Set<Integer> blockSizes) {
+        List<Worker> workers =
+                blockSizes.stream()
+                        .sorted()
+                        .map(
+                                size -> {
+                                    Worker w =
+                                            Gateway.worker(
+                                                    size,
+                                                    engine.url(),
+                                                    kind,
+                                                    WorkerState.READY,
+                                                    ranks);
+                                    return new Worker(
+                                            w.id(),
+                                            w.name(),
+                                            w.url(),
+                                            kind,
+                                            w.models(),
+                                            size,
+                                            w.state(),
+                                            w.ranks());
+                                })
+                        .toList();
+        gateway.fleet.workers(workers);
+    }
+
+    @AfterEach
+    void stop() throws Exception {
+        await().untilAsserted(() -> assertEquals(0, gateway.books.open()));
+        gateway.close();
+        engine.close();
+        assertTrue(engine.failures.isEmpty(), () -> "engine: " + engine.failures);
+    }
+
+    private RoutingRequest onlyRequest() {
+        assertEquals(1, gateway.router.requests.size());
+        return gateway.router.requests.get(0);
+    }
+
+    private double withoutTokens(String cause) {
+        return gateway.counter("warmpath.requests.without.tokens", "cause", cause);
+    }
+
+    @Test
+    void the_index_is_asked_once_per_block_size() throws Exception {
+        start();
+        serve(EngineKind.VLLM, 2, Set.of(0, 16, 64));
+        assertEquals(200, gateway.post(Gateway.ASK).status());
+        assertEquals(
+                List.of(16, 64), gateway.index.queries.stream().map(q -> q.blockSize()).toList());
+        assertEquals(40, gateway.index.queries.get(0).length());
+        assertSame(PrefixSpace.NONE, gateway.index.queries.get(0).space());
+        assertEquals(40, onlyRequest().promptTokens());
+        assertEquals(2, onlyRequest().matches().size());
+        assertEquals(6, onlyRequest().candidates().size());
+    }
+
+    @Test
+    void cheap_prompts_stay_on_the_event_loop_and_others_leave_it() throws Exception {
+        ThreadPoolExecutor pool =
+                new ThreadPoolExecutor(
+                        1,
+                        1,
+                        1,
+                        TimeUnit.SECONDS,
+                        new ArrayBlockingQueue<>(10),
+                        r -> new Thread(r, "tokenizer-test"));
+        try {
+            start(pool, Duration.ofSeconds(30));
+            gateway.post(Gateway.ASK);
+            assertTrue(gateway.tokens.thread.contains("eventloop"), gateway.tokens.thread);
+            gateway.tokens.cheap = false;
+            assertEquals(200, gateway.post(Gateway.ASK).status());
+            assertEquals("tokenizer-test", gateway.tokens.thread);
+            assertEquals(40, gateway.router.requests.get(1).promptTokens());
+        } finally {
+            pool.shutdownNow();
+        }
+    }
+
+    @Test
+    void a_full_tokenising_queue_routes_by_load() throws Exception {
+        start(
+                task -> {
+                    throw new RejectedExecutionException("full");
+                },
+                Duration.ofSeconds(30));
+        gateway.tokens.cheap = false;
+        assertEquals(200, gateway.post(Gateway.ASK).status());
+        assertEquals(0, onlyRequest().promptTokens());
+        assertEquals(List.of(), onlyRequest().matches());
+        assertEquals(1, withoutTokens("queue_full"));
+    }
+
+    @Test
+    void tokens_that_come_too_late_are_not_waited_for() throws Exception {
+        CountDownLatch release = new CountDownLatch(1);
+        Thread[] late = new Thread[1];
+        start(
+                task ->
+                        late[0] =
+                                Thread.ofPlatform()
+                                        .start(
+                                                () -> {
+                                                    try {
+                                                        release.await();
+                                                    } catch (InterruptedException e) {
+                                                        Thread.currentThread().interrupt();
+                                                    }
+                                                    task.run();
+                                                }),
+                Duration.ofMillis(50));
+        gateway.tokens.cheap = false;
+        assertEquals(200, gateway.post(Gateway.ASK).status());
+        assertEquals(0, onlyRequest().promptTokens());
+        assertEquals(1, withoutTokens("late"));
+        release.countDown();
+        late[0].join();
+        gateway.tokens.cheap = true;
+        gateway.post(Gateway.ASK); // the loop has passed the late tokens by
+        assertEquals(2, engine.requests.get(), "the late tokens start nothing");
+    }
+
+    @Test
+    void failing_tokens_and_a_failing_index_route_by_load() throws Exception {
+        start();
+        gateway.tokens.failure = new IllegalStateException("no tokenizer");
+        assertEquals(200, gateway.post(Gateway.ASK).status());
+        assertEquals(1, withoutTokens("failed"));
+        assertEquals(0, onlyRequest().promptTokens());
+        gateway.tokens.failure = null;
+        gateway.index.failure = new IllegalStateException("index closed");
+        assertEquals(200, gateway.post(Gateway.ASK).status());
+        assertEquals(List.of(), gateway.router.requests.get(1).matches());
+        assertEquals(1, gateway.meters.get("warmpath.index.failures").counter().count());
+    }
+
+    @Test
+    void unknown_tokens_and_opaque_prompts_are_counted_and_routed_by_load() throws Exception {
+        start();
+        gateway.tokens.ids = null;
+        assertEquals(200, gateway.post(Gateway.ASK, "x-warmpath-explain: 1").status());
+        String tools = Gateway.ASK.replace("{\"model\"", "{\"tools\":[{}],\"model\"");
+        RawClient.Answer answer = gateway.post(tools, "x-warmpath-explain: 1");
+        assertEquals("w0", answer.header("x-warmpath-worker"));
+        assertNull(answer.header("x-warmpath-prompt-tokens"));
+        assertEquals(2, withoutTokens("unknown"));
+        assertEquals(1, gateway.tokens.asked.get());
+        assertTrue(gateway.tokens.seen.get(0) instanceof PromptInput.Chat);
+    }
+
+    @Test
+    void a_bug_in_the_router_is_a_500_with_the_request_id() throws Exception {
+        start();
+        gateway.tokens.ids = new int[0];
+        serve(EngineKind.VLLM, 1, Set.of(16));
+        gateway.router.bug = new IllegalStateException("bug");
+        RawClient.Answer answer = gateway.post(Gateway.ASK, "x-request-id: r-77");
+        assertEquals(500, answer.status());
+        assertTrue(answer.body().contains("request id r-77"), answer.body());
+        assertFalse(answer.body().contains("IllegalState"), answer.body());
+        assertEquals(1, gateway.counter("warmpath.requests", "outcome", "internal"));
+    }
+
+    @Test
+    void a_pinned_worker_or_rank_that_is_not_there_is_a_400() throws Exception {
+        start();
+        assertEquals(400, gateway.post(Gateway.ASK, "x-worker-instance-id: 77").status());
+        assertEquals(400, gateway.post(Gateway.ASK, "x-dp-rank: 5").status());
+        assertEquals(0, engine.requests.get());
+    }
+
+    @Test
+    void vllm_learns_the_rank_from_a_header() throws Exception {
+        start();
+        serve(EngineKind.VLLM, 2, Set.of(16));
+        gateway.post(Gateway.ASK, "x-dp-rank: 1");
+        assertEquals("1", engine.calls.get(0).header("x-data-parallel-rank"));
+        assertEquals(Gateway.ASK, engine.calls.get(0).bodyText());
+    }
+
+    @Test
+    void sglang_learns_the_rank_from_the_body() throws Exception {
+        start();
+        serve(EngineKind.SGLANG, 2, Set.of(16));
+        gateway.post(Gateway.ASK, "x-dp-rank: 1");
+        assertEquals(
+                "{\"routed_dp_rank\":1," + Gateway.ASK.substring(1),
+                engine.calls.get(0).bodyText());
+        String own = "{\"routed_dp_rank\": 0," + Gateway.ASK.substring(1);
+        gateway.post(own);
+        assertEquals(own, engine.calls.get(1).bodyText());
+    }
+
+    @Test
+    void a_worker_with_one_rank_gets_the_bytes_unchanged() throws Exception {
+        start();
+        serve(EngineKind.SGLANG, 1, Set.of(16));
+        gateway.post(Gateway.ASK);
+        assertEquals(Gateway.ASK, engine.calls.get(0).bodyText());
+    }
+
+    @Test
+    void a_tenant_header_separates_the_caches_here_and_at_the_engine() throws Exception {
+        start();
+        gateway.post(Gateway.ASK, "x-tenant-id: a\"b");
+        assertEquals(new PrefixSpace("", "a\"b"), gateway.index.queries.get(0).space());
+        assertEquals(
+                "{\"cache_salt\":\"a\\\"b\"," + Gateway.ASK.substring(1),
+                engine.calls.get(0).bodyText());
+        String salted = "{\"cache_salt\" : \"other\" ," + Gateway.ASK.substring(1);
+        gateway.post(salted, "x-tenant-id: mine");
+        assertEquals(
+                "{\"cache_salt\" : \"mine\" ," + Gateway.ASK.substring(1),
+                engine.calls.get(1).bodyText());
+        gateway.post(salted);
+        assertEquals(salted, engine.calls.get(2).bodyText());
+        assertEquals(new PrefixSpace("", "other"), gateway.index.queries.get(2).space());
+    }
+}

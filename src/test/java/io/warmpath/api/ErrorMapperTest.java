@@ -1,0 +1,165 @@
+package io.warmpath.api;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+
+import io.warmpath.fault.GatewayError;
+import java.time.Duration;
+import java.util.Arrays;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+
+/** Pins what a client sees of every kind of error. */
+class ErrorMapperTest {
+    record Pinned(GatewayError error, int status, String json) {
+        @Override
+        public String toString() {
+            return error.getClass().getSimpleName();
+        }
+    }
+
+    private static Pinned pin(
+            GatewayError error,
+            int status,
+            String message,
+            String type,
+            String param,
+            String code) {
+        return new Pinned(
+                error,
+                status,
+                "{\"error\":{\"message\":\""
+                        + message
+                        + "\",\"type\":\""
+                        + type
+                        + "\",\"param\":"
+                        + param
+                        + ",\"code\":\""
+                        + code
+                        + "\"}}");
+    }
+
+    static Stream<Pinned> pinned() {
+        String bad = "invalid_request_error";
+        String upstream = "upstream_error";
+        return Stream.of(
+                pin(
+                        new GatewayError.BadRequest("model", "`model` \"x\"\n"),
+                        400,
+                        "`model` \\\"x\\\"\\n",
+                        bad,
+                        "\"model\"",
+                        "invalid_request"),
+                pin(
+                        new GatewayError.BodyTooLarge(64),
+                        413,
+                        "The request body is larger than the limit of 64 bytes; send a shorter"
+                                + " prompt or raise warmpath.http.max-body-size.",
+                        bad,
+                        "null",
+                        "request_too_large"),
+                pin(
+                        new GatewayError.UnknownModel("x"),
+                        404,
+                        "The model `x` does not exist; GET /v1/models lists those served here.",
+                        bad,
+                        "null",
+                        "model_not_found"),
+                pin(
+                        new GatewayError.NoSuchRoute("GET", "/x"),
+                        404,
+                        "Unknown request URL: GET /x.",
+                        bad,
+                        "null",
+                        "unknown_url"),
+                pin(
+                        new GatewayError.MethodNotAllowed("GET", "/x", "POST"),
+                        405,
+                        "Not allowed: GET /x; use POST.",
+                        bad,
+                        "null",
+                        "method_not_allowed"),
+                pin(
+                        new GatewayError.Forbidden("no"),
+                        403,
+                        "no",
+                        "permission_error",
+                        "null",
+                        "forbidden"),
+                pin(
+                        new GatewayError.NoHealthyWorker("x", Duration.ofSeconds(1)),
+                        503,
+                        "No healthy worker serves the model `x` right now; try again later.",
+                        "service_unavailable_error",
+                        "null",
+                        "no_healthy_worker"),
+                pin(
+                        new GatewayError.WorkerUnreachable("w"),
+                        502,
+                        "Worker `w` could not be reached; try again.",
+                        upstream,
+                        "null",
+                        "worker_unreachable"),
+                pin(
+                        new GatewayError.UpstreamBroke("w", 3),
+                        502,
+                        "Worker `w` failed in the middle of the answer; send the request again.",
+                        upstream,
+                        "null",
+                        "upstream_broke"),
+                pin(
+                        new GatewayError.UpstreamTimeout("w", "idle", Duration.ofSeconds(1)),
+                        504,
+                        "Worker `w` timed out (idle) after 1000 ms.",
+                        upstream,
+                        "null",
+                        "upstream_timeout"),
+                pin(
+                        new GatewayError.BadUpstreamAnswer("w", "no HTTP"),
+                        502,
+                        "Worker `w` sent an answer that cannot be passed on: no HTTP.",
+                        upstream,
+                        "null",
+                        "bad_upstream_answer"),
+                pin(
+                        new GatewayError.Internal("r1"),
+                        500,
+                        "Internal error; the gateway's log has the cause under request id r1.",
+                        "server_error",
+                        "null",
+                        "internal_error"));
+    }
+
+    @ParameterizedTest
+    @MethodSource("pinned")
+    void an_error_keeps_its_status_and_json(Pinned p) {
+        assertEquals(p.status(), p.error().httpStatus());
+        assertEquals(p.json(), ErrorMapper.body(p.error()).toString());
+        assertEquals("data: " + p.json() + "\n\n", ErrorMapper.event(p.error()).toString());
+    }
+
+    @Test
+    void every_kind_of_error_is_pinned() {
+        Set<Class<?>> pinned = pinned().map(p -> p.error().getClass()).collect(Collectors.toSet());
+        assertEquals(Set.of(GatewayError.class.getPermittedSubclasses()), pinned);
+    }
+
+    @Test
+    void codes_are_distinct() {
+        Map<String, Long> codes =
+                pinned().collect(
+                                Collectors.groupingBy(
+                                        p -> p.error().code(),
+                                        TreeMap::new,
+                                        Collectors.counting()));
+        assertEquals(
+                GatewayError.class.getPermittedSubclasses().length,
+                codes.size(),
+                () -> Arrays.toString(codes.entrySet().toArray()));
+    }
+}

@@ -1,0 +1,223 @@
+package io.warmpath.api;
+
+import static org.awaitility.Awaitility.await;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.warmpath.upstream.UpstreamOptions;
+import java.io.IOException;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** How requests arrive: sizes, framing, continuation, pipelining, wrong methods and paths. */
+@ExtendWith(Leaks.class)
+class RequestBodyTest {
+    private static final int LIMIT = 200_000;
+
+    private Gateway gateway;
+    private StubEngine engine;
+
+    @BeforeEach
+    void start() throws Exception {
+        gateway =
+                new Gateway(
+                        Gateway.limits(LIMIT, 1 << 16, 1 << 16),
+                        UpstreamOptions.defaults(),
+                        Runnable::run);
+        engine = new StubEngine(call -> call.json(200, "{\"n\":" + call.body.length + "}"));
+        gateway.serve(engine);
+    }
+
+    @AfterEach
+    void stop() throws Exception {
+        await().untilAsserted(() -> assertEquals(0, gateway.books.open()));
+        gateway.close();
+        engine.close();
+        assertTrue(engine.failures.isEmpty(), () -> "engine: " + engine.failures);
+    }
+
+    private static String ofSize(int size) {
+        String start = "{\"model\":\"m\",\"messages\":[{\"role\":\"user\",\"content\":\"";
+        String end = "\"}]}";
+        return start + "x".repeat(size - start.length() - end.length()) + end;
+    }
+
+    @Test
+    void a_body_of_exactly_the_limit_passes_and_one_byte_more_does_not() throws Exception {
+        assertEquals("{\"n\":200000}", gateway.post(ofSize(LIMIT)).body());
+        RawClient.Answer tooLarge = gateway.post(ofSize(LIMIT + 1));
+        assertEquals(413, tooLarge.status());
+        assertTrue(tooLarge.body().contains("\"code\":\"request_too_large\""), tooLarge.body());
+        assertEquals(1, engine.requests.get());
+    }
+
+    @Test
+    void a_length_above_the_limit_is_refused_before_the_body_comes() throws Exception {
+        try (RawClient client = new RawClient(gateway.port)) {
+            client.send("POST /v1/chat/completions HTTP/1.1\r\nHost: a\r\n");
+            client.send("Content-Length: 999999999999\r\n\r\n");
+            assertEquals(413, client.readAnswer().status());
+        }
+    }
+
+    @Test
+    void a_chunked_body_is_refused_as_soon_as_it_exceeds_the_limit() throws Exception {
+        try (RawClient client = new RawClient(gateway.port)) {
+            client.send("POST /v1/chat/completions HTTP/1.1\r\nHost: a\r\n");
+            client.send("Transfer-Encoding: chunked\r\n\r\n");
+            String chunk = "2710\r\n" + "x".repeat(10_000) + "\r\n";
+            for (int i = 0; i < 21; i++) {
+                client.send(chunk);
+            }
+            assertEquals(413, client.readAnswer().status());
+            // The client goes on sending; the gateway reads for a while, then closes.
+            assertEquals(true, isClosedSoon(client, chunk));
+        }
+    }
+
+    private static boolean isClosedSoon(RawClient client, String chunk) {
+        long end = System.nanoTime() + 10_000_000_000L;
+        try {
+            while (System.nanoTime() < end) {
+                client.send(chunk);
+            }
+            return false;
+        } catch (IOException closed) {
+            return true;
+        }
+    }
+
+    @Test
+    void a_chunked_body_reaches_the_engine_with_its_length() throws Exception {
+        String json = ofSize(3000);
+        try (RawClient client = new RawClient(gateway.port)) {
+            client.send("POST /v1/chat/completions HTTP/1.1\r\nHost: a\r\n");
+            client.send("Transfer-Encoding: chunked\r\n\r\n");
+            for (int i = 0; i < 3; i++) {
+                client.send("3e8\r\n" + json.substring(i * 1000, i * 1000 + 1000) + "\r\n");
+            }
+            client.send("0\r\n\r\n");
+            assertEquals("{\"n\":3000}", client.readAnswer().body());
+        }
+        assertEquals(json, engine.calls.get(0).bodyText());
+        assertEquals("3000", engine.calls.get(0).header("content-length"));
+        assertEquals(null, engine.calls.get(0).header("transfer-encoding"));
+    }
+
+    @Test
+    void expect_100_continue_is_answered_here() throws Exception {
+        try (RawClient client = new RawClient(gateway.port)) {
+            client.send(
+                    "POST /v1/chat/completions HTTP/1.1\r\nHost: a\r\nExpect: 100-continue\r\n");
+            client.send("Content-Length: " + Gateway.ASK_WHOLE.length() + "\r\n\r\n");
+            assertEquals(100, RawClient.status(client.readHead()));
+            client.send(Gateway.ASK_WHOLE);
+            assertEquals(200, client.readAnswer().status());
+        }
+        assertEquals(null, engine.calls.get(0).header("expect"));
+    }
+
+    @Test
+    void expect_100_continue_with_too_large_a_length_is_refused_at_once() throws Exception {
+        try (RawClient client = new RawClient(gateway.port)) {
+            client.send(
+                    "POST /v1/chat/completions HTTP/1.1\r\nHost: a\r\nExpect: 100-continue\r\n");
+            client.send("Content-Length: " + (LIMIT + 1) + "\r\n\r\n");
+            assertEquals(413, client.readAnswer().status());
+        }
+    }
+
+    /** Whatever is made of it, a second request must not come out of the first one's body. */
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "Content-Length: 5\r\nTransfer-Encoding: chunked",
+                "Transfer-Encoding: chunked\r\nContent-Length: 5",
+                "Content-Length: 5\r\nContent-Length: 6",
+                "Content-Length: 5, 6",
+                "Content-Length: +5",
+                "Content-Length: -5",
+                "Transfer-Encoding: identity, chunked, identity",
+                "Transfer-Encoding : chunked",
+            })
+    void two_readings_of_the_length_smuggle_nothing(String headers) throws Exception {
+        try (RawClient client = new RawClient(gateway.port)) {
+            client.send("POST /v1/chat/completions HTTP/1.1\r\nHost: a\r\n" + headers);
+            client.send("\r\n\r\n0\r\n\r\nGET /live HTTP/1.1\r\nHost: a\r\n\r\n");
+            int first = RawClient.status(client.readHead());
+            assertTrue(first >= 400, () -> headers + ": " + first);
+        }
+        assertEquals(0, engine.requests.get(), headers);
+    }
+
+    @Test
+    void pipelined_requests_are_answered_in_order() throws Exception {
+        try (RawClient client = new RawClient(gateway.port)) {
+            String one = ofSize(100);
+            String two = ofSize(101);
+            StringBuilder both = new StringBuilder();
+            for (String json : new String[] {one, two}) {
+                both.append("POST /v1/chat/completions HTTP/1.1\r\nHost: a\r\nContent-Length: ");
+                both.append(json.length()).append("\r\n\r\n").append(json);
+            }
+            client.send(both.toString());
+            assertEquals("{\"n\":100}", client.readAnswer().body());
+            assertEquals("{\"n\":101}", client.readAnswer().body());
+        }
+    }
+
+    @Test
+    void a_refused_body_leaves_the_connection_usable() throws Exception {
+        try (RawClient client = new RawClient(gateway.port)) {
+            client.sendPost(Gateway.CHAT, "{\"model\":");
+            assertEquals(400, client.readAnswer().status());
+            client.sendPost(Gateway.CHAT, Gateway.ASK_WHOLE);
+            assertEquals(200, client.readAnswer().status());
+        }
+    }
+
+    @Test
+    void wrong_methods_and_paths_get_shaped_errors() throws Exception {
+        RawClient.Answer method = RawClient.request(gateway.port, "GET", Gateway.CHAT);
+        assertEquals(405, method.status());
+        assertEquals("POST", method.header("allow"));
+        assertTrue(method.body().contains("\"code\":\"method_not_allowed\""), method.body());
+        for (String path :
+                new String[] {"/v1/nothing", "/no-such-path", "/v1/chat/completions/x"}) {
+            RawClient.Answer unknown = RawClient.request(gateway.port, "GET", path);
+            assertEquals(404, unknown.status(), path);
+            assertTrue(unknown.body().contains("\"code\":\"unknown_url\""), unknown.body());
+            assertTrue(unknown.header("x-request-id") != null, path);
+        }
+        RawClient.Answer posted = RawClient.post(gateway.port, "/v1/nothing", ofSize(5000));
+        assertEquals(404, posted.status());
+        assertEquals(405, RawClient.post(gateway.port, "/v1/models", "{}").status());
+    }
+
+    @Test
+    void models_and_health_follow_the_fleet_and_name_no_address() throws Exception {
+        RawClient.Answer models = RawClient.request(gateway.port, "GET", "/v1/models");
+        assertEquals(
+                "{\"object\":\"list\",\"data\":[{\"id\":\"m\",\"object\":\"model\",\"created\":0,"
+                        + "\"owned_by\":\"warmpath\"}]}",
+                models.body());
+        RawClient.Answer health = RawClient.request(gateway.port, "GET", "/health");
+        assertEquals(200, health.status());
+        assertEquals(
+                "{\"status\":\"healthy\",\"workers\":{\"ready\":1,\"total\":1},\"models\":1}",
+                health.body());
+        assertEquals(200, RawClient.request(gateway.port, "HEAD", "/ready").status());
+        gateway.fleet.workers(java.util.List.of());
+        assertEquals(503, RawClient.request(gateway.port, "GET", "/health").status());
+        assertEquals(503, RawClient.request(gateway.port, "GET", "/ready").status());
+        assertEquals(200, RawClient.request(gateway.port, "GET", "/live").status());
+        RawClient.Answer none = RawClient.request(gateway.port, "GET", "/v1/models");
+        assertEquals("{\"object\":\"list\",\"data\":[]}", none.body());
+        assertFalse(health.body().contains("127.0.0.1"));
+    }
+}

@@ -1,0 +1,264 @@
+package io.warmpath.api;
+
+import static io.restassured.RestAssured.given;
+import static org.hamcrest.Matchers.containsString;
+import static org.hamcrest.Matchers.equalTo;
+import static org.hamcrest.Matchers.hasSize;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.restassured.builder.RequestSpecBuilder;
+import io.restassured.http.ContentType;
+import io.restassured.specification.RequestSpecification;
+import io.vertx.core.Vertx;
+import io.vertx.core.http.HttpServer;
+import io.vertx.ext.web.Router;
+import io.warmpath.fleet.EngineKind;
+import io.warmpath.fleet.EventEndpoint;
+import io.warmpath.fleet.FleetRegistry;
+import io.warmpath.fleet.Worker;
+import io.warmpath.fleet.WorkerProfile;
+import io.warmpath.fleet.WorkerSpec;
+import io.warmpath.fleet.WorkerState;
+import io.warmpath.prefix.ReferencePrefixIndex;
+import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** The admin API over real HTTP. */
+class WorkersApiTest {
+    private static Vertx vertx;
+
+    private final FleetRegistry fleet =
+            new FleetRegistry(new ReferencePrefixIndex(), url -> url.hashCode(), s -> {});
+    private HttpServer server;
+
+    @BeforeAll
+    static void startVertx() {
+        vertx = Vertx.vertx();
+    }
+
+    @AfterAll
+    static void stopVertx() throws Exception {
+        vertx.close().toCompletionStage().toCompletableFuture().get(10, TimeUnit.SECONDS);
+    }
+
+    @AfterEach
+    void stop() throws Exception {
+        if (server != null) {
+            server.close().toCompletionStage().toCompletableFuture().get(10, TimeUnit.SECONDS);
+        }
+    }
+
+    private RequestSpecification api(Optional<String> token) {
+        try {
+            Router router = Router.router(vertx);
+            new WorkersApi(fleet, new AdminAccess(token), ErrorMapper::respond).mount(router);
+            server =
+                    vertx.createHttpServer()
+                            .requestHandler(
+                                    request -> {
+                                        request.pause(); // as Quarkus hands them over
+                                        router.handle(request);
+                                    })
+                            .listen(0, "127.0.0.1")
+                            .toCompletionStage()
+                            .toCompletableFuture()
+                            .get(10, TimeUnit.SECONDS);
+        } catch (Exception e) {
+            throw new IllegalStateException(e);
+        }
+        return new RequestSpecBuilder()
+                .setBaseUri("http://127.0.0.1")
+                .setPort(server.actualPort())
+                .build();
+    }
+
+    private RequestSpecification api() {
+        return given().spec(api(Optional.empty()));
+    }
+
+    @Test
+    void a_worker_can_be_added_looked_at_and_removed() {
+        RequestSpecification api = api(Optional.empty());
+        given().spec(api)
+                .contentType(ContentType.JSON)
+                .body(
+                        """
+                        {"url":"http://10.0.0.1:8000/","name":"big","id":"18446744073709551615",
+                         "kind":"vllm","models":["m"],"block_size":32,"dp-size":2,
+                         "events_endpoint":"tcp://10.0.0.1:5557","topic":"kv"}
+                        """)
+                .post("/workers")
+                .then()
+                .statusCode(202)
+                .body("id", equalTo("18446744073709551615"))
+                .body("name", equalTo("big"))
+                .body("url", equalTo("http://10.0.0.1:8000"))
+                .body("state", equalTo("starting"))
+                .body("problem", equalTo("not answered yet"));
+        Worker w = fleet.find("big").orElseThrow().worker();
+        fleet.learnt(
+                w.id(),
+                new WorkerProfile(
+                        EngineKind.VLLM,
+                        "0.32.0",
+                        Set.of("m"),
+                        32,
+                        false,
+                        2,
+                        EventEndpoint.perRank("tcp://10.0.0.1:5557", null, false, "kv", 2)),
+                false);
+        given().spec(api)
+                .get("/workers/18446744073709551615")
+                .then()
+                .statusCode(200)
+                .body("state", equalTo("ready"))
+                .body("kind", equalTo("vllm"))
+                .body("version", equalTo("0.32.0"))
+                .body("block_size", equalTo(32))
+                .body("dp_size", equalTo(2))
+                .body("events", hasSize(2))
+                .body("events[1].endpoint", equalTo("tcp://10.0.0.1:5558"));
+        given().spec(api).get("/workers").then().statusCode(200).body("data", hasSize(1));
+        given().spec(api)
+                .delete("/workers/big")
+                .then()
+                .statusCode(202)
+                .body("state", equalTo("draining"));
+        assertEquals(WorkerState.DRAINING, fleet.find("big").orElseThrow().worker().state());
+    }
+
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            value = {
+                "{\"name\":\"a\"}                            | The field url is missing.",
+                "{\"url\":1}                                 | The field url must be a string.",
+                "{\"url\":\"a:1\"}                           | must look like http://host:port",
+                "{\"url\":\"http://a\",\"blocksize\":1}      | Unknown field [blocksize]",
+                "{\"url\":\"http://a\",\"block-size\":-1}    | must be a whole number from 0 to 65536",
+                "{\"url\":\"http://a\",\"dp_size\":1.5}      | must be a whole number from 0 to 1024",
+                "{\"url\":\"http://a\",\"id\":-1}            | The field id must be a whole number",
+                "{\"url\":\"http://a\",\"kind\":\"tgi\"}     | must be sglang, vllm or openai",
+                "{\"url\":\"http://a\",\"models\":\"m\"}     | must be a list of strings",
+                "{\"url\":\"http://a\",\"events-bind\":true} | need an events-endpoint",
+                "[]                                          | The body must be a JSON object.",
+                "{\"url\":                                   | The body is not JSON.",
+            })
+    void what_makes_no_sense_is_refused_with_a_reason(String body, String reason) {
+        api().contentType(ContentType.JSON)
+                .body(body)
+                .post("/workers")
+                .then()
+                .statusCode(400)
+                .body("error.type", equalTo("invalid_request_error"))
+                .body("error.message", containsString(reason));
+        assertEquals(0, fleet.status().size());
+    }
+
+    @Test
+    void a_worker_that_exists_is_refused() {
+        fleet.add(WorkerSpec.of("http://a:1"));
+        api().contentType(ContentType.JSON)
+                .body("{\"url\":\"http://a:1\"}")
+                .post("/workers")
+                .then()
+                .statusCode(400)
+                .body("error.message", containsString("worker w0 already has the URL http://a:1"));
+    }
+
+    @Test
+    void what_is_not_there_is_404_and_a_wrong_method_405() {
+        RequestSpecification api = api(Optional.empty());
+        given().spec(api).get("/workers/nobody").then().statusCode(404);
+        given().spec(api).delete("/workers/nobody").then().statusCode(404);
+        given().spec(api)
+                .put("/workers")
+                .then()
+                .statusCode(405)
+                .header("allow", equalTo("GET, POST"));
+    }
+
+    @Test
+    void a_body_that_is_too_large_is_refused() {
+        api().contentType(ContentType.JSON)
+                .body("{\"url\":\"" + "a".repeat(2 << 20) + "\"}")
+                .post("/workers")
+                .then()
+                .statusCode(413);
+    }
+
+    @Test
+    void a_form_of_a_web_page_is_refused() {
+        api().contentType(ContentType.TEXT)
+                .body("{\"url\":\"http://a:1\"}")
+                .post("/workers")
+                .then()
+                .statusCode(400);
+        assertEquals(0, fleet.status().size());
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"", "Bearer wrong", "Basic secret", "Bearer", "secret", "Bearer secre"})
+    void without_the_token_nothing_is_told_or_done(String header) {
+        fleet.add(WorkerSpec.of("http://a:1"));
+        RequestSpecification api = api(Optional.of("secret"));
+        String[] paths = {"/workers", "/workers/w0"};
+        for (String path : paths) {
+            for (String method : new String[] {"GET", "POST", "DELETE"}) {
+                String text =
+                        given().spec(api)
+                                .header("authorization", header)
+                                .request(method, path)
+                                .then()
+                                .statusCode(403)
+                                .body("error.type", equalTo("permission_error"))
+                                .extract()
+                                .asString();
+                assertTrue(!text.contains("http://a:1"), text);
+            }
+        }
+        assertEquals(WorkerState.STARTING, fleet.find("w0").orElseThrow().worker().state());
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"Bearer secret", "bearer secret", "BEARER  secret"})
+    void the_token_opens(String header) {
+        given().spec(api(Optional.of("secret")))
+                .header("authorization", header)
+                .get("/workers")
+                .then()
+                .statusCode(200);
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"x-forwarded-for", "forwarded", "origin"})
+    void without_a_token_only_this_machine_itself_may_ask(String header) {
+        RequestSpecification api = api(Optional.empty());
+        given().spec(api).get("/workers").then().statusCode(200);
+        given().spec(api).header(header, "x").get("/workers").then().statusCode(403);
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "127.0.0.1, true",
+        "127.9.9.9, true",
+        "::1, true",
+        "::ffff:127.0.0.1, true",
+        "10.0.0.1, false",
+        "::ffff:10.0.0.1, false",
+        "fe80::1, false",
+        "0.0.0.0, false",
+    })
+    void addresses_of_this_machine_are_told_from_others(String address, boolean local) {
+        assertEquals(local, AdminAccess.isLoopback(address));
+    }
+}

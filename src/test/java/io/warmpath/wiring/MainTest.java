@@ -1,0 +1,132 @@
+package io.warmpath.wiring;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.io.PrintStream;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** What an operator sees before anything has started. */
+class MainTest {
+    @TempDir Path folder;
+
+    private final ByteArrayOutputStream out = new ByteArrayOutputStream();
+    private final ByteArrayOutputStream err = new ByteArrayOutputStream();
+
+    @AfterEach
+    void forgetFlags() {
+        System.getProperties().stringPropertyNames().stream()
+                .filter(p -> p.startsWith("warmpath."))
+                .forEach(System::clearProperty);
+    }
+
+    private int run(String... args) {
+        return Main.run(
+                args,
+                new PrintStream(out, true, StandardCharsets.UTF_8),
+                new PrintStream(err, true, StandardCharsets.UTF_8));
+    }
+
+    private String out() {
+        return out.toString(StandardCharsets.UTF_8);
+    }
+
+    private String err() {
+        return err.toString(StandardCharsets.UTF_8);
+    }
+
+    private String yaml(String text) throws IOException {
+        Path file = folder.resolve("g.yaml");
+        Files.writeString(file, text);
+        return file.toString();
+    }
+
+    @Test
+    void the_version_is_that_of_the_build() throws IOException {
+        assertEquals(0, run("--version"));
+        assertEquals("warmpath " + Main.VERSION + "\n", out());
+        assertTrue(
+                Files.readString(Path.of("pom.xml"))
+                        .contains(
+                                "<artifactId>warmpath</artifactId>\n  <version>"
+                                        + Main.VERSION
+                                        + "</version>"));
+    }
+
+    @Test
+    void help_names_every_command() {
+        assertEquals(0, run());
+        for (String command : new String[] {"serve", "sim", "demo", "capture", "help"}) {
+            assertTrue(out().contains("\n  " + command + " "), command);
+        }
+    }
+
+    @Test
+    void an_unknown_command_is_refused() {
+        assertEquals(2, run("server"));
+        assertEquals("warmpath: unknown command `server`; try `warmpath help`.\n", err());
+    }
+
+    @Test
+    void serve_help_starts_nothing() {
+        assertEquals(0, run("serve", "--http-port", "x", "--help"));
+        assertTrue(out().startsWith("usage: warmpath serve"), out());
+    }
+
+    @Test
+    void an_unknown_flag_stops_the_start() {
+        assertEquals(2, run("serve", "--http-prot", "1"));
+        assertEquals(
+                "warmpath serve: Unknown flag --http-prot. Did you mean --http-port?"
+                        + " `serve --help` lists all of them.\n",
+                err());
+    }
+
+    @Test
+    void a_value_out_of_range_in_the_file_stops_the_start() throws IOException {
+        String file = yaml("warmpath:\n  router:\n    host-cache-hit-weight: 2\n");
+        assertEquals(2, run("serve", "--config", file));
+        assertEquals(
+                "warmpath serve: warmpath.router.host-cache-hit-weight = 2 (from "
+                        + file
+                        + ") must be a number from 0 to 1.\n",
+                err());
+    }
+
+    @Test
+    void a_worker_that_makes_no_sense_stops_the_start() {
+        assertEquals(2, run("serve", "--worker", "localhost:8001"));
+        assertEquals(
+                "warmpath serve: warmpath.worker-urls (--worker, --workers): worker URL"
+                        + " `localhost:8001` must look like http://host:port.\n",
+                err());
+    }
+
+    @Test
+    void a_worker_without_url_stops_the_start() throws IOException {
+        String file = yaml("warmpath:\n  workers:\n    - name: a\n");
+        assertEquals(2, run("serve", "--config", file));
+        assertEquals("warmpath serve: warmpath.workers[0].url is missing.\n", err());
+    }
+
+    @Test
+    void a_file_that_is_not_there_stops_the_start() {
+        assertEquals(2, run("serve", "--config", "/nowhere/g.yaml"));
+        assertEquals(
+                "warmpath serve: the file /nowhere/g.yaml (--config) cannot be read.\n", err());
+    }
+
+    @Test
+    void a_file_that_is_not_yaml_stops_the_start() throws IOException {
+        String file = yaml("warmpath: [");
+        assertEquals(2, run("serve", "--config", file));
+        assertTrue(err().startsWith("warmpath serve: " + file + " is not valid YAML"), err());
+    }
+}

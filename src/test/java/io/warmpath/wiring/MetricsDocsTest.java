@@ -1,0 +1,134 @@
+package io.warmpath.wiring;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.micrometer.core.instrument.Meter;
+import io.micrometer.core.instrument.Tag;
+import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
+import io.warmpath.events.EventCounters;
+import io.warmpath.gateway.FlowMetrics;
+import io.warmpath.load.LoadTracker;
+import io.warmpath.prefix.ReferencePrefixIndex;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.TreeSet;
+import org.junit.jupiter.api.Test;
+
+/** {@code src/docs/metrics.md} lists exactly the meters that exist. */
+class MetricsDocsTest {
+    private static final Path FILE = Path.of("src/docs/metrics.md");
+
+    /** What is known of one meter name over all its tags. */
+    private record Row(String kind, String doc, Map<String, Set<String>> tags) {}
+
+    @Test
+    void the_table_of_metrics_is_current() throws IOException {
+        String text = markdown(meters());
+        if (Boolean.getBoolean("docs.write")) {
+            Files.writeString(FILE, text);
+        }
+        assertEquals(
+                Files.readString(FILE),
+                text,
+                FILE + " is stale; run MetricsDocsTest with -Ddocs.write=true, look at the diff");
+    }
+
+    @Test
+    void every_metric_is_ours_and_says_what_it_is() {
+        Map<String, Row> rows = meters();
+        assertTrue(rows.size() > 20, "only " + rows.keySet());
+        rows.forEach(
+                (name, row) -> {
+                    assertTrue(name.startsWith("warmpath_"), name);
+                    assertTrue(row.doc().length() > 10, name);
+                });
+    }
+
+    private static Map<String, Row> meters() {
+        SimpleMeterRegistry registry = new SimpleMeterRegistry();
+        ReferencePrefixIndex index = new ReferencePrefixIndex();
+        LoadTracker load = new LoadTracker();
+        new FlowMetrics(registry);
+        try (FleetRuntime fleet =
+                new FleetRuntime(
+                        TestConfig.of(Map.of("warmpath.worker-urls", "http://127.0.0.1:1")),
+                        index,
+                        new TestFeed(),
+                        slot -> 0,
+                        load::forget)) {
+            GatewayMeters.bind(registry, index, load, fleet, new EventCounters());
+            return rows(registry);
+        }
+    }
+
+    private static Map<String, Row> rows(SimpleMeterRegistry registry) {
+        Map<String, Row> rows = new TreeMap<>();
+        for (Meter meter : registry.getMeters()) {
+            Meter.Id id = meter.getId();
+            String name = prometheusName(id);
+            String doc = id.getDescription() == null ? "" : id.getDescription();
+            String kind = id.getType().name().toLowerCase(Locale.ROOT);
+            Row row = rows.computeIfAbsent(name, n -> new Row(kind, doc, new TreeMap<>()));
+            for (Tag tag : id.getTags()) {
+                row.tags().computeIfAbsent(tag.getKey(), k -> new TreeSet<>()).add(tag.getValue());
+            }
+        }
+        return rows;
+    }
+
+    /** Dots become underscores, counters end in total, timers in their unit. */
+    private static String prometheusName(Meter.Id id) {
+        String name = id.getName().replace('.', '_');
+        return switch (id.getType()) {
+            case COUNTER -> name + "_total";
+            case TIMER -> name + "_seconds";
+            default -> name;
+        };
+    }
+
+    private static String markdown(Map<String, Row> rows) {
+        StringBuilder out = new StringBuilder();
+        out.append(
+                """
+                # Metrics
+
+                Made from the code by `MetricsDocsTest`; do not edit. Served at `/metrics` in Prometheus' text
+                format, beside the meters of the JVM and the process.
+
+                | metric | kind | tags | what it is |
+                |---|---|---|---|
+                """);
+        rows.forEach(
+                (name, row) ->
+                        out.append("| `")
+                                .append(name)
+                                .append("` | ")
+                                .append(row.kind())
+                                .append(" | ")
+                                .append(tags(row.tags()))
+                                .append(" | ")
+                                .append(row.doc())
+                                .append(" |\n"));
+        return out.toString();
+    }
+
+    private static String tags(Map<String, Set<String>> tags) {
+        return String.join(
+                "; ",
+                tags.entrySet().stream()
+                        .map(
+                                e ->
+                                        e.getKey().equals("worker") || e.getKey().equals("rank")
+                                                ? e.getKey()
+                                                : e.getKey()
+                                                        + ": "
+                                                        + String.join(" ", e.getValue()))
+                        .toList());
+    }
+}

@@ -1,0 +1,86 @@
+package io.warmpath.wiring;
+
+import com.sun.net.httpserver.HttpServer;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.UncheckedIOException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+
+/** An engine's status endpoints over real HTTP; can be stopped and started again on its port. */
+final class TestEngine implements AutoCloseable {
+    private final Map<String, String> answers = new ConcurrentHashMap<>();
+    private volatile int healthStatus = 200;
+    private final int port;
+    private HttpServer server;
+
+    private TestEngine() {
+        server = listen(0);
+        port = server.getAddress().getPort();
+    }
+
+    /** Serves model {@code tiny} as SGLang recorded it, with events at its own host. */
+    static TestEngine sglang() {
+        TestEngine engine = new TestEngine();
+        engine.answers.put("/v1/models", recorded("sglang-models.json"));
+        engine.answers.put("/server_info", recorded("sglang-server_info.json"));
+        return engine;
+    }
+
+    private static String recorded(String file) {
+        try (InputStream in = TestEngine.class.getResourceAsStream("/engines/" + file)) {
+            return new String(in.readAllBytes(), java.nio.charset.StandardCharsets.UTF_8);
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    private HttpServer listen(int at) {
+        try {
+            HttpServer http =
+                    HttpServer.create(
+                            new InetSocketAddress(InetAddress.getLoopbackAddress(), at), 0);
+            http.createContext(
+                    "/",
+                    exchange -> {
+                        String path = exchange.getRequestURI().getPath();
+                        String body = answers.get(path);
+                        int status =
+                                path.equals("/health") ? healthStatus : body == null ? 404 : 200;
+                        byte[] bytes =
+                                (body == null ? "" : body)
+                                        .getBytes(java.nio.charset.StandardCharsets.UTF_8);
+                        exchange.sendResponseHeaders(status, bytes.length == 0 ? -1 : bytes.length);
+                        exchange.getResponseBody().write(bytes);
+                        exchange.close();
+                    });
+            http.start();
+            return http;
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    String url() {
+        return "http://127.0.0.1:" + port;
+    }
+
+    void health(int status) {
+        healthStatus = status;
+    }
+
+    void stop() {
+        server.stop(0);
+    }
+
+    void startAgain() {
+        server = listen(port);
+    }
+
+    @Override
+    public void close() {
+        stop();
+    }
+}
