@@ -146,7 +146,7 @@ public final class Exchange {
         failed.detach();
         flow.metrics.retried(cause);
         // A new connection: when several engines restart together, the pooled ones to this worker
-        // may be dead too, and there is no third try.
+        // may be dead too.
         attempt(second, true);
         return true;
     }
