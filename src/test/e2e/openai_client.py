@@ -268,7 +268,8 @@ class Checks:
             else:
                 content = answer.choices[0].message.content
             check(content, "no content")
-            check(holder.requests() == before + 1, "the engine that holds the prompt was not asked first")
+            # Twice when the broken connection had been used before: it may just have been stale.
+            check(holder.requests() - before in (1, 2), "the engine that holds the prompt was not asked first")
             wait_until("the worker is healthy again", lambda: self.healthy() == len(self.engines))
 
     def healthy(self):
