@@ -15,10 +15,10 @@ final class DemoFlags {
               --port N            port of the gateway                     (8000)
               --engines N         simulated engines                       (4)
               --conversations N   conversations over one system prompt    (6)
-              --turns N           turns of each conversation              (4)
+              --turns N           turns of each conversation              (6)
               --wire FORMAT       sglang-array, sglang-map, vllm-array
                                   or vllm-map                             (sglang-map)
-              --gpu-blocks N      blocks of 16 tokens in GPU memory       (320)
+              --gpu-blocks N      blocks of 16 tokens in GPU memory       (280)
               --host-blocks N     blocks in host memory, 0 = none         (4000)
               --seed N            of the workload                         (1)
               --help              this text
@@ -32,9 +32,9 @@ final class DemoFlags {
     int port = 8000;
     int engines = 4;
     int conversations = 6;
-    int turns = 4;
+    int turns = 6;
     WireFormat wire = WireFormat.SGLANG_MAP;
-    int gpuBlocks = 320;
+    int gpuBlocks = 280;
     int hostBlocks = 4000;
     int seed = 1;
 

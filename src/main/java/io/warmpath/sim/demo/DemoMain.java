@@ -6,6 +6,7 @@ import java.io.PrintStream;
 import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.util.List;
+import java.util.function.Consumer;
 
 /**
  * {@code warmpath demo}: plays one workload through the gateway in kv mode and, on fresh engines,
@@ -59,11 +60,14 @@ public final class DemoMain {
                         tokenizer,
                         scratch.tokenizer(),
                         scratch.log("kv"))) {
+            for (int i = 0; i < kv.engines().size(); i++) {
+                printer.say("  engine %d is %s", i, kv.engines().get(i).url());
+            }
             printer.say(
                     "%d conversations of %d turns over one system prompt, routed by cached prefix:",
                     flags.conversations, flags.turns);
             printer.heading();
-            List<Played> kvRun = new Player(kv, workload).play(printer::turn);
+            List<Played> kvRun = played(kv, workload, printer::turn);
             printer.say("");
             printer.say("The same workload on fresh engines, round-robin ...");
             List<Played> rrRun;
@@ -75,7 +79,7 @@ public final class DemoMain {
                             tokenizer,
                             scratch.tokenizer(),
                             scratch.log("round-robin"))) {
-                rrRun = new Player(roundRobin, workload).play(p -> {});
+                rrRun = played(roundRobin, workload, p -> {});
             }
             Score kvScore = Score.of(kvRun);
             Score rrScore = Score.of(rrRun);
@@ -100,6 +104,13 @@ public final class DemoMain {
             }
             return good ? 0 : 1;
         }
+    }
+
+    private static List<Played> played(Stage stage, Workload workload, Consumer<Played> done)
+            throws DemoFailure, InterruptedException {
+        Player player = new Player(stage, workload);
+        player.warmUp();
+        return player.play(done);
     }
 
     private static void stayUp(Stage kv, DemoFlags flags, DemoPrinter printer)

@@ -11,6 +11,7 @@ import java.util.concurrent.TimeUnit;
 
 /** The gateway as a child process. One thread, but for {@link #close}. */
 final class GatewayProcess implements AutoCloseable {
+    private static final String COMMAND = "WARMPATH_SERVE_COMMAND";
     private static final int TAIL_LINES = 15;
     private static final long STOP_SECONDS = 10;
 
@@ -44,11 +45,13 @@ final class GatewayProcess implements AutoCloseable {
             command.addAll(List.of("--worker", worker.toString()));
         }
         try {
-            Process process =
+            ProcessBuilder builder =
                     new ProcessBuilder(command)
                             .redirectErrorStream(true)
-                            .redirectOutput(log.toFile())
-                            .start();
+                            .redirectOutput(log.toFile());
+            // Meant for the demo; the gateway refuses settings that it does not know.
+            builder.environment().remove(COMMAND);
+            Process process = builder.start();
             return new GatewayProcess(process, log, URI.create("http://127.0.0.1:" + port));
         } catch (IOException e) {
             throw new DemoFailure(
@@ -114,7 +117,7 @@ final class GatewayProcess implements AutoCloseable {
     private static List<String> serveCommand() throws DemoFailure {
         String told = System.getProperty("warmpath.serve.command");
         if (told == null) {
-            told = System.getenv("WARMPATH_SERVE_COMMAND");
+            told = System.getenv(COMMAND);
         }
         if (told != null && !told.isBlank()) {
             return List.of(told.strip().split("\\s+"));

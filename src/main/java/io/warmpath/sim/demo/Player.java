@@ -20,6 +20,8 @@ import java.util.function.Consumer;
  * the next prompt.
  */
 final class Player {
+    private static final int WARM_UP = 40;
+
     private final Stage stage;
     private final Workload workload;
     private final Map<Integer, List<Message>> histories = new HashMap<>();
@@ -28,6 +30,18 @@ final class Player {
     Player(Stage stage, Workload workload) {
         this.stage = stage;
         this.workload = workload;
+    }
+
+    /**
+     * Short questions, one after the other, before anything is measured: the gateway's code is warm
+     * then, as it is in service. They fill no block of any prefix that the workload uses.
+     */
+    void warmUp() throws DemoFailure, InterruptedException {
+        for (int i = 0; i < WARM_UP; i++) {
+            Workload.Turn turn = new Workload.Turn(-1, i, "Hello " + i, 2);
+            List<Message> messages = List.of(new Message("user", turn.question()));
+            stage.client().ask(turn, Stage.MODEL, messages, () -> {});
+        }
     }
 
     /**

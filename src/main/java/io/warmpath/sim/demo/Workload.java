@@ -61,10 +61,10 @@ final class Workload {
         "Compare this with what you told me before.",
         "Write a short note about it that I can send to a friend."
     };
-    private static final int RULES = 36;
-    private static final int DOCUMENT_SENTENCES = 24;
-    private static final int SHORTEST_ANSWER = 24;
-    private static final int LONGEST_ANSWER = 56;
+    private static final int RULES = 12;
+    private static final int DOCUMENT_SENTENCES = 55;
+    private static final int SHORTEST_ANSWER = 16;
+    private static final int LONGEST_ANSWER = 48;
 
     /**
      * One turn.
