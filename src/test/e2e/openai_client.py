@@ -335,7 +335,8 @@ class Checks:
         load = Load(self, workers=24)
         victim = self.engines[-1]
         load.start()
-        wait_until("the engine to be killed runs requests", lambda: victim.of_ranks("running") >= 2)
+        wait_until("the load flows", lambda: load.answered_since(0) >= load.workers)
+        wait_until("the engine to be killed runs requests", lambda: victim.of_ranks("running") >= 3)
         victim.call("/sim/kill")
         killed = time.monotonic()
         self.engines.remove(victim)
@@ -374,9 +375,13 @@ class Load:
 
     def _run(self):
         while not self._stop.is_set():
-            begun, text, finish = time.monotonic(), "", None
+            begun, text, finish, tokens, ids = time.monotonic(), "", None, None, set()
             try:
-                for chunk in self.checks.chat(self.checks.prompt(), max_tokens=20, stream=True):
+                stream = self.checks.chat(self.checks.prompt(), max_tokens=20, stream=True,
+                                          stream_options={"include_usage": True}, extra_body={"ignore_eos": True})
+                for chunk in stream:
+                    ids.add(chunk.id)
+                    tokens = chunk.usage.completion_tokens if chunk.usage else tokens
                     for choice in chunk.choices:
                         text += choice.delta.content or ""
                         finish = choice.finish_reason or finish
@@ -386,10 +391,11 @@ class Load:
             except Exception as error:  # whatever it is, it is not what an application catches
                 self.failed.append(f"not an APIError: {error!r}")
                 continue
-            if finish:
+            # One answer, of one engine, to its end: not cut off silently, not two answers in one stream.
+            if finish == "length" and tokens == 20 and len(ids) == 1:
                 self.answered.append(begun)
             else:
-                self.failed.append(f"ended without a finish reason and without an error after {text!r}")
+                self.failed.append(f"ended with finish {finish}, {tokens} tokens, ids {ids} after {text!r}")
 
 
 def workers_in(answer):

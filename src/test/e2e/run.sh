@@ -6,15 +6,17 @@
 #
 # E2E_WIRES   wire formats to run with   (vllm-map sglang-map)
 # E2E_ENGINES number of engines          (3)
+# E2E_SOAK_SECONDS steady load with the first wire format, then no open booking and flat memory (30; 0: none)
 # JAVA        the java command           ($JAVA_HOME/bin/java, java)
 set -eu
 
-here=$(CDPATH= cd -- "$(dirname -- "$0")" && pwd)
-root=$(CDPATH= cd -- "$here/../../.." && pwd)
+here=$(CDPATH='' cd -- "$(dirname -- "$0")" && pwd)
+root=$(CDPATH='' cd -- "$here/../../.." && pwd)
 jar=$root/target/quarkus-app/quarkus-run.jar
 venv=$root/target/e2e/venv
 logs=$root/target/e2e/logs
 engines=${E2E_ENGINES:-3}
+soak=${E2E_SOAK_SECONDS:-30}
 java=${JAVA:-${JAVA_HOME:+$JAVA_HOME/bin/}java}
 started=''
 
@@ -97,6 +99,7 @@ sys.exit(url + " does not answer with 200")
 PY
 }
 
+"$venv/bin/python" "$here/soak.py" --self-test || fail 'the checks of the soak test do not hold'
 status=0
 for wire in ${E2E_WIRES:-vllm-map sglang-map}; do
     base=$(free_ports $((engines + 1)))
@@ -125,6 +128,15 @@ for wire in ${E2E_WIRES:-vllm-map sglang-map}; do
         status=1
         say "checks failed with $wire; the gateway's last lines ($logs/$wire-gateway.log):"
         tail -n 40 "$logs/$wire-gateway.log"
+    fi
+    if [ "$soak" -gt 0 ]; then
+        say "$soak s of 200 requests/s"
+        if ! "$venv/bin/python" "$here/soak.py" --gateway "http://127.0.0.1:$base" --pid "$gateway_pid" --seconds "$soak"; then
+            status=1
+            say "the steady load left something behind; the gateway's last lines ($logs/$wire-gateway.log):"
+            tail -n 40 "$logs/$wire-gateway.log"
+        fi
+        soak=0
     fi
     kill "$gateway_pid"
     ended=0

@@ -457,6 +457,51 @@ class EngineFailureTest {
     }
 
     @Test
+    void a_stale_connection_costs_neither_the_worker_nor_its_health() throws Exception {
+        AtomicInteger n = new AtomicInteger();
+        bad.script(
+                call -> {
+                    if (n.incrementAndGet() == 2) {
+                        call.close();
+                    } else {
+                        call.json(200, "{}");
+                    }
+                });
+        try (RawClient client = new RawClient(gateway.port)) {
+            client.sendPost(Gateway.CHAT, Gateway.ASK_WHOLE);
+            client.readAnswer();
+            client.sendPost(Gateway.CHAT, Gateway.ASK_WHOLE);
+            assertEquals("{}", client.readAnswer().body());
+        }
+        assertEquals(0, good.requests.get());
+        assertEquals(List.of(), gateway.fleet.failures);
+    }
+
+    @Test
+    void a_request_that_kills_workers_is_sent_to_two_of_them_at_most() throws Exception {
+        StubEngine second = new StubEngine(call -> call.reset());
+        gateway.serve(bad, second, good);
+        RawClient.Answer answer = gateway.post(Gateway.ASK);
+        assertEquals(502, answer.status());
+        assertEquals(1, bad.requests.get());
+        assertEquals(1, second.requests.get());
+        assertEquals(0, good.requests.get());
+        second.close();
+    }
+
+    @Test
+    void workers_that_refuse_do_not_count() throws Exception {
+        StubEngine second = new StubEngine(call -> call.reset());
+        StubEngine third = new StubEngine(call -> call.reset());
+        gateway.serve(second, third, bad, good);
+        second.kill();
+        third.kill();
+        assertServedByGood(gateway.post(Gateway.ASK));
+        assertEquals(1, bad.requests.get());
+        assertEquals(List.of(0L, 1L, 2L), gateway.fleet.failures);
+    }
+
+    @Test
     void a_new_connection_that_breaks_is_not_repeated_on_the_same_worker() throws Exception {
         gateway.serve(bad);
         RawClient.Answer answer = gateway.post(Gateway.ASK);

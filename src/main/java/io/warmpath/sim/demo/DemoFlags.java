@@ -1,0 +1,109 @@
+package io.warmpath.sim.demo;
+
+import io.warmpath.sim.wire.WireFormat;
+import java.util.Map;
+import java.util.function.IntConsumer;
+
+/** The flags of {@code warmpath demo}. Mutable while they are parsed, then only read. */
+final class DemoFlags {
+    static final String HELP =
+            """
+            warmpath demo - simulated engines, the gateway, and a multi-turn workload over both
+
+              --once              end after the comparison; exit code 0 only when every prediction
+                                  equalled the engine's report and kv had the better hit rate
+              --port N            port of the gateway                     (8000)
+              --engines N         simulated engines                       (4)
+              --conversations N   conversations over one system prompt    (6)
+              --turns N           turns of each conversation              (4)
+              --wire FORMAT       sglang-array, sglang-map, vllm-array
+                                  or vllm-map                             (sglang-map)
+              --gpu-blocks N      blocks of 16 tokens in GPU memory       (320)
+              --host-blocks N     blocks in host memory, 0 = none         (4000)
+              --seed N            of the workload                         (1)
+              --help              this text
+
+            The gateway is started as `serve` of the jar that runs the demo, or by
+            WARMPATH_SERVE_COMMAND when that is set.
+            """;
+
+    boolean help;
+    boolean once;
+    int port = 8000;
+    int engines = 4;
+    int conversations = 6;
+    int turns = 4;
+    WireFormat wire = WireFormat.SGLANG_MAP;
+    int gpuBlocks = 320;
+    int hostBlocks = 4000;
+    int seed = 1;
+
+    private DemoFlags() {}
+
+    /**
+     * @throws IllegalArgumentException saying which flag is wrong and what it takes
+     */
+    static DemoFlags parse(String... args) {
+        DemoFlags flags = new DemoFlags();
+        Map<String, IntConsumer> numbers =
+                Map.of(
+                        "--port", n -> flags.port = within("--port", n, 1, 65_535),
+                        "--engines", n -> flags.engines = within("--engines", n, 2, 64),
+                        "--conversations",
+                                n -> flags.conversations = within("--conversations", n, 1, 1000),
+                        "--turns", n -> flags.turns = within("--turns", n, 1, 100),
+                        "--gpu-blocks",
+                                n -> flags.gpuBlocks = within("--gpu-blocks", n, 200, 1_000_000),
+                        "--host-blocks",
+                                n -> flags.hostBlocks = within("--host-blocks", n, 0, 1_000_000),
+                        "--seed", n -> flags.seed = n);
+        for (int i = 0; i < args.length; i++) {
+            String flag = args[i];
+            String value = null;
+            int equals = flag.indexOf('=');
+            if (flag.startsWith("--") && equals > 0) {
+                value = flag.substring(equals + 1);
+                flag = flag.substring(0, equals);
+            }
+            switch (flag) {
+                case "--help", "-h" -> flags.help = true;
+                case "--once" -> flags.once = true;
+                default -> {
+                    IntConsumer number = numbers.get(flag);
+                    if (number == null && !flag.equals("--wire")) {
+                        throw new IllegalArgumentException(
+                                "unknown flag " + flag + "; warmpath demo --help lists them");
+                    }
+                    if (value == null) {
+                        if (++i == args.length) {
+                            throw new IllegalArgumentException(flag + " needs a value");
+                        }
+                        value = args[i];
+                    }
+                    if (number == null) {
+                        flags.wire = WireFormat.of(value);
+                    } else {
+                        number.accept(parsed(flag, value));
+                    }
+                }
+            }
+        }
+        return flags;
+    }
+
+    private static int parsed(String flag, String value) {
+        try {
+            return Integer.parseInt(value);
+        } catch (NumberFormatException e) {
+            throw new IllegalArgumentException(flag + " " + value + ": must be a number", e);
+        }
+    }
+
+    private static int within(String flag, int n, int least, int most) {
+        if (n < least || n > most) {
+            throw new IllegalArgumentException(
+                    flag + " " + n + ": must be a number from " + least + " to " + most);
+        }
+        return n;
+    }
+}

@@ -1,0 +1,125 @@
+package io.warmpath.sim.demo;
+
+import io.warmpath.sim.model.SimTokenizer;
+import java.io.IOException;
+import java.io.PrintStream;
+import java.net.InetAddress;
+import java.net.ServerSocket;
+import java.util.List;
+
+/**
+ * {@code warmpath demo}: plays one workload through the gateway in kv mode and, on fresh engines,
+ * in round-robin mode, and compares.
+ */
+public final class DemoMain {
+    private DemoMain() {}
+
+    /**
+     * @return 0 when everything went as predicted; 1 when it did not or something broke; 2 for
+     *     wrong flags
+     */
+    public static int run(String[] args, PrintStream out, PrintStream err) {
+        DemoFlags flags;
+        try {
+            flags = DemoFlags.parse(args);
+        } catch (IllegalArgumentException e) {
+            err.println("warmpath demo: " + e.getMessage());
+            return 2;
+        }
+        if (flags.help) {
+            out.print(DemoFlags.HELP);
+            return 0;
+        }
+        try {
+            Scratch scratch = Scratch.create();
+            try (SimTokenizer tokenizer = SimTokenizer.load(scratch.tokenizer())) {
+                return play(flags, scratch, tokenizer, new DemoPrinter(out));
+            }
+        } catch (DemoFailure | IOException e) {
+            err.println("warmpath demo: " + e.getMessage());
+            return 1;
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            return 1;
+        }
+    }
+
+    private static int play(
+            DemoFlags flags, Scratch scratch, SimTokenizer tokenizer, DemoPrinter printer)
+            throws DemoFailure, IOException, InterruptedException {
+        Workload workload = new Workload(flags.conversations, flags.turns, flags.seed);
+        printer.say(
+                "Starting %d simulated engines (%s) and the gateway on port %d ...",
+                flags.engines, flags.wire.flag(), flags.port);
+        try (Stage kv =
+                new Stage(
+                        flags,
+                        flags.port,
+                        "kv",
+                        tokenizer,
+                        scratch.tokenizer(),
+                        scratch.log("kv"))) {
+            printer.say(
+                    "%d conversations of %d turns over one system prompt, routed by cached prefix:",
+                    flags.conversations, flags.turns);
+            printer.heading();
+            List<Played> kvRun = new Player(kv, workload).play(printer::turn);
+            printer.say("");
+            printer.say("The same workload on fresh engines, round-robin ...");
+            List<Played> rrRun;
+            try (Stage roundRobin =
+                    new Stage(
+                            flags,
+                            freePort(),
+                            "round-robin",
+                            tokenizer,
+                            scratch.tokenizer(),
+                            scratch.log("round-robin"))) {
+                rrRun = new Player(roundRobin, workload).play(p -> {});
+            }
+            Score kvScore = Score.of(kvRun);
+            Score rrScore = Score.of(rrRun);
+            printer.comparison(kvScore, rrScore);
+            printer.say("");
+            printer.differences("kv", kvRun);
+            printer.differences("round-robin", rrRun);
+            boolean better = kvScore.hitRate() > rrScore.hitRate();
+            if (!better) {
+                printer.say("kv did not find more in the caches than round-robin.");
+            }
+            boolean good =
+                    better
+                            && kvScore.asPredicted() == kvScore.turns()
+                            && rrScore.asPredicted() == rrScore.turns();
+            printer.say(
+                    good
+                            ? "Every prediction equalled what the engine reported."
+                            : "Not everything went as predicted.");
+            if (!flags.once) {
+                stayUp(kv, flags, printer);
+            }
+            return good ? 0 : 1;
+        }
+    }
+
+    private static void stayUp(Stage kv, DemoFlags flags, DemoPrinter printer)
+            throws InterruptedException {
+        printer.say("");
+        printer.say("The gateway stays up; Ctrl-C ends everything. Try:");
+        printer.say("");
+        printer.say(
+                "  curl -i localhost:%d/v1/chat/completions -H 'content-type: application/json' \\%n"
+                        + "    -H 'x-warmpath-explain: 1' \\%n"
+                        + "    -d '{\"model\":\"%s\",\"stream\":true,\"messages\":[{\"role\":\"user\","
+                        + "\"content\":\"Hello\"}]}'",
+                flags.port, Stage.MODEL);
+        printer.say("");
+        kv.gateway().await();
+    }
+
+    private static int freePort() throws IOException {
+        try (ServerSocket probe = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
+            return probe.getLocalPort();
+        }
+    }
+}

@@ -1,0 +1,36 @@
+package io.warmpath.sim.demo;
+
+import io.warmpath.sim.model.SimTokenizer;
+import java.io.IOException;
+import java.io.InputStream;
+import java.nio.file.Files;
+import java.nio.file.Path;
+
+/**
+ * Temporary files of one demo; gone when the process ends, however it ends.
+ *
+ * @param tokenizer the demo model's, as a file that the gateway can read
+ */
+record Scratch(Path folder, Path tokenizer) {
+    static Scratch create() throws IOException {
+        Path folder = Files.createTempDirectory("warmpath-demo");
+        folder.toFile().deleteOnExit();
+        Path tokenizer = folder.resolve("tokenizer.json");
+        String name = SimTokenizer.DEMO_MODEL;
+        try (InputStream json = Scratch.class.getClassLoader().getResourceAsStream(name)) {
+            if (json == null) {
+                throw new IOException("this build holds no " + name);
+            }
+            Files.copy(json, tokenizer);
+        }
+        tokenizer.toFile().deleteOnExit();
+        return new Scratch(folder, tokenizer);
+    }
+
+    /** Where a gateway's output goes. */
+    Path log(String mode) {
+        Path log = folder.resolve("gateway-" + mode + ".log");
+        log.toFile().deleteOnExit();
+        return log;
+    }
+}

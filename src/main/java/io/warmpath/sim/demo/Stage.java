@@ -1,0 +1,142 @@
+package io.warmpath.sim.demo;
+
+import io.warmpath.sim.SimEngine;
+import io.warmpath.sim.SimOptions;
+import io.warmpath.sim.SimStats;
+import io.warmpath.sim.model.SimTokenizer;
+import java.io.IOException;
+import java.net.URI;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.OptionalDouble;
+import java.util.concurrent.locks.LockSupport;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Fresh engines and a gateway in front of them. One thread, but for {@link #close}.
+ *
+ * <p>{@link #settle} is what makes predictions comparable: it waits until the gateway has applied
+ * every batch of events that the engines have published, by comparing its counter with theirs.
+ */
+final class Stage implements AutoCloseable {
+    static final String MODEL = "demo";
+
+    private static final Duration START_LIMIT = Duration.ofSeconds(90);
+    private static final Duration SETTLE_LIMIT = Duration.ofSeconds(15);
+    private static final long LOOK_AGAIN_NANOS = Duration.ofMillis(3).toNanos();
+
+    private final List<SimEngine> engines = new ArrayList<>();
+    private final GatewayProcess gateway;
+    private final GatewayClient client;
+
+    /** Starts everything and returns when the gateway knows every engine. */
+    Stage(
+            DemoFlags flags,
+            int port,
+            String mode,
+            SimTokenizer tokenizer,
+            Path tokenizerFile,
+            Path log)
+            throws DemoFailure, InterruptedException {
+        @Nullable GatewayProcess started = null;
+        try {
+            for (int i = 0; i < flags.engines; i++) {
+                engines.add(SimEngine.start(options(flags, i), tokenizer));
+            }
+            List<URI> urls = engines.stream().map(SimEngine::url).toList();
+            started = GatewayProcess.start(port, mode, MODEL, tokenizerFile, urls, log);
+            gateway = started;
+            client = new GatewayClient(gateway.url());
+            awaitReady(flags.engines);
+            settle();
+        } catch (IOException e) {
+            engines.forEach(SimEngine::close);
+            throw new DemoFailure("cannot start the engines: " + e.getMessage(), e);
+        } catch (DemoFailure | InterruptedException | RuntimeException e) {
+            if (started != null) {
+                started.close();
+            }
+            engines.forEach(SimEngine::close);
+            throw e;
+        }
+    }
+
+    private static SimOptions options(DemoFlags flags, int number) {
+        return SimOptions.builder()
+                .models(List.of(MODEL))
+                .wire(flags.wire)
+                .gpuBlocks(flags.gpuBlocks)
+                .hostBlocks(flags.hostBlocks)
+                .prefillTokensPerSecond(6_000)
+                .hostLoadTokensPerSecond(60_000)
+                .interToken(Duration.ofMillis(8))
+                .seed(flags.seed + number)
+                .build();
+    }
+
+    GatewayClient client() {
+        return client;
+    }
+
+    GatewayProcess gateway() {
+        return gateway;
+    }
+
+    List<SimEngine> engines() {
+        return engines;
+    }
+
+    /** Waits until the gateway has applied all events published so far. */
+    void settle() throws DemoFailure, InterruptedException {
+        long until = System.nanoTime() + SETTLE_LIMIT.toNanos();
+        while (true) {
+            // The engines first: what they publish meanwhile can only make the gateway's count
+            // higher.
+            long published =
+                    engines.stream()
+                            .mapToLong(e -> e.stats().sum(SimStats.RankStats::publishedBatches))
+                            .sum();
+            OptionalDouble applied = client.metric("warmpath_events_batches_total", "");
+            if (applied.isPresent() && applied.getAsDouble() >= published) {
+                return;
+            }
+            gateway.checkAlive();
+            if (System.nanoTime() > until) {
+                throw new DemoFailure(
+                        "the engines have published "
+                                + published
+                                + " batches of events, the gateway says it has applied "
+                                + (applied.isPresent() ? (long) applied.getAsDouble() : "nothing")
+                                + "; its log is "
+                                + gateway.log());
+            }
+            LockSupport.parkNanos(LOOK_AGAIN_NANOS);
+        }
+    }
+
+    private void awaitReady(int workers) throws DemoFailure, InterruptedException {
+        long until = System.nanoTime() + START_LIMIT.toNanos();
+        while (client.metric("warmpath_workers", "state=\"ready\"").orElse(0) < workers) {
+            gateway.checkAlive();
+            if (System.nanoTime() > until) {
+                throw new DemoFailure(
+                        "the gateway did not find its "
+                                + workers
+                                + " engines within "
+                                + START_LIMIT.toSeconds()
+                                + " s:\n"
+                                + gateway.tail());
+            }
+            LockSupport.parkNanos(10 * LOOK_AGAIN_NANOS);
+        }
+    }
+
+    @Override
+    public void close() {
+        gateway.close();
+        client.close();
+        engines.forEach(SimEngine::close);
+    }
+}
