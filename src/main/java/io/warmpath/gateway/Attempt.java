@@ -243,6 +243,9 @@ final class Attempt implements UpstreamListener {
                         this, unreachable ? RetryCause.UNREACHABLE : RetryCause.BROKE)) {
             return;
         }
+        if (unreachable && exchange.retryAllLater(this)) {
+            return;
+        }
         if (unreachable) {
             exchange.refuse(Outcome.NO_WORKER, exchange.noWorker());
         } else {

@@ -31,6 +31,9 @@ public final class Exchange {
     /** Attempts of any kind, refused connections included. */
     private static final int MAX_ATTEMPTS = 8;
 
+    /** All workers refused: an engine that is just being replaced listens again after a moment. */
+    private static final long SECOND_ROUND_MILLIS = 150;
+
     final RequestFlow flow;
     final InferenceRequest request;
     final Answer answer;
@@ -41,6 +44,7 @@ public final class Exchange {
     private int attempts;
     private final List<Long> failedWorkers = new ArrayList<>(0);
     private final List<Long> sentTo = new ArrayList<>(0);
+    private boolean secondRound;
     private boolean over;
 
     Exchange(RequestFlow flow, Context context, InferenceRequest request, Answer answer) {
@@ -163,6 +167,24 @@ public final class Exchange {
         failed.detach();
         flow.metrics.retried(RetryCause.STALE_CONNECTION);
         attempt(failed.decision(), true);
+        return true;
+    }
+
+    /**
+     * Waits a moment and asks all workers again, once, when none could be reached.
+     *
+     * @return false when that has been done already
+     */
+    boolean retryAllLater(Attempt failed) {
+        if (over || secondRound || sentTo.size() >= MAX_WORKERS_SENT_TO) {
+            return false;
+        }
+        secondRound = true;
+        attempts = 0;
+        failedWorkers.clear();
+        failed.detach();
+        attempt = null;
+        context.owner().setTimer(SECOND_ROUND_MILLIS, t -> decide(tokens));
         return true;
     }
 

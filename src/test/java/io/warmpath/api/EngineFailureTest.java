@@ -17,6 +17,7 @@ import io.warmpath.fleet.WorkerState;
 import io.warmpath.gateway.GatewayOptions;
 import io.warmpath.upstream.UpstreamOptions;
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.net.Socket;
@@ -28,6 +29,7 @@ import java.util.List;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -410,6 +412,24 @@ class EngineFailureTest {
         assertEquals("1", answer.header("retry-after"));
         assertEquals("no_healthy_worker", error(answer.body()).path("code").asText());
         assertFalse(answer.body().contains("127.0.0.1"), answer.body());
+    }
+
+    @Test
+    void an_engine_that_listens_again_a_moment_later_is_found() throws Exception {
+        bad.kill();
+        int port = bad.url().getPort();
+        gateway.serve(bad);
+        AtomicReference<StubEngine> again = new AtomicReference<>();
+        gateway.fleet.onFailure =
+                () -> {
+                    try {
+                        again.set(new StubEngine(port, call -> call.json(200, "{}")));
+                    } catch (IOException e) {
+                        throw new UncheckedIOException(e);
+                    }
+                };
+        assertEquals("{}", gateway.post(Gateway.ASK_WHOLE).body());
+        again.get().close();
     }
 
     @Test
