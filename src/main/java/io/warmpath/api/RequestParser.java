@@ -109,7 +109,10 @@ final class RequestParser {
         switch (name) {
             case "model" -> model = text(name, value);
             case "stream" -> stream = bool(name, value, false);
-            case "stream_options" -> object(name, value);
+            case "stream_options" -> {
+                object(name, value);
+                json.skipChildren();
+            }
             case "max_tokens", "max_completion_tokens", "n" -> integer(name, value);
             case "messages" -> {
                 if (endpoint == Endpoint.CHAT) {
