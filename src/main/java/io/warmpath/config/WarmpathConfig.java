@@ -141,7 +141,8 @@ public interface WarmpathConfig {
         @Setting(
                 doc =
                         "Weight of the blocks to prefill against the blocks in decode. Higher"
-                                + " favours time to first token, 0 ignores prefix caches.",
+                                + " favours time to first token, 0 ignores prefix caches and follows no KV"
+                                + " events.",
                 flags = {"--kv-overlap-score-weight", "--router-kv-overlap-score-weight"},
                 env = {"DYN_ROUTER_KV_OVERLAP_SCORE_WEIGHT", "DYN_OVERLAP_SCORE_WEIGHT"},
                 min = 0,

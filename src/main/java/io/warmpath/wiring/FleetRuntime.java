@@ -58,8 +58,9 @@ public final class FleetRuntime implements AutoCloseable {
         if (feed == null) {
             subscriptions = null;
             LOG.warn(
-                    "KV events are off (warmpath.router.use-kv-events): the prefix index stays"
-                            + " empty and requests are routed by load alone");
+                    "KV events are not followed (warmpath.router.use-kv-events is false, or"
+                            + " overlap-score-weight is 0): the prefix index stays empty and"
+                            + " requests are routed by load alone");
         } else {
             subscriptions = new EventSubscriptions(feed);
             registry.addListener(subscriptions);

@@ -11,6 +11,7 @@ import io.warmpath.api.ErrorMapper;
 import io.warmpath.api.Routes;
 import io.warmpath.api.WorkersApi;
 import io.warmpath.config.IndexImplementation;
+import io.warmpath.config.RoutingMode;
 import io.warmpath.config.WarmpathConfig;
 import io.warmpath.events.EventCounters;
 import io.warmpath.gateway.FlowMetrics;
@@ -59,7 +60,7 @@ final class GatewayRuntime implements AutoCloseable {
         index = index(config.index());
         load = new LoadTracker(System::nanoTime, config.router().activeRequestExpiry());
         EventCounters events = new EventCounters();
-        feed = config.router().useKvEvents() ? feed(config.events(), index, events) : null;
+        feed = followsEvents(config.router()) ? feed(config.events(), index, events) : null;
         fleet =
                 new FleetRuntime(
                         config, index, feed, slot -> load.load(slot).requests(), load::forget);
@@ -132,6 +133,12 @@ final class GatewayRuntime implements AutoCloseable {
                 new HuggingFaceModelLoader(),
                 TokensOptions.DEFAULT,
                 System::nanoTime);
+    }
+
+    /** At a weight of 0 in kv mode nobody looks at the index, so nobody has to fill it. */
+    static boolean followsEvents(WarmpathConfig.Router config) {
+        return config.useKvEvents()
+                && !(config.mode() == RoutingMode.KV && config.overlapScoreWeight() == 0);
     }
 
     private static ZmqEventFeed feed(

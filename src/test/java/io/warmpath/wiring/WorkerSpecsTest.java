@@ -1,7 +1,9 @@
 package io.warmpath.wiring;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.warmpath.config.EngineType;
 import io.warmpath.config.RoutingMode;
@@ -91,6 +93,24 @@ class WorkerSpecsTest {
         assertEquals(
                 Arrays.stream(RouterMode.values()).map(Enum::name).toList(),
                 Arrays.stream(RoutingMode.values()).map(Enum::name).toList());
+    }
+
+    @Test
+    void events_are_followed_only_where_somebody_looks_at_the_index() {
+        assertTrue(follows(Map.of()));
+        assertFalse(follows(Map.of("warmpath.router.use-kv-events", "false")));
+        assertFalse(follows(Map.of("warmpath.router.overlap-score-weight", "0")));
+        assertTrue(
+                follows(
+                        Map.of(
+                                "warmpath.router.overlap-score-weight",
+                                "0",
+                                "warmpath.router.mode",
+                                "round-robin")));
+    }
+
+    private static boolean follows(Map<String, String> properties) {
+        return GatewayRuntime.followsEvents(TestConfig.of(properties).router());
     }
 
     @Test
