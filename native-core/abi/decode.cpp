@@ -107,8 +107,8 @@ decoded decode(std::span<const std::byte> buffer) {
             out.events.emplace_back(stored(head, payload, {as<local_hash>(second), head.n}));
             break;
         case KVI_REMOVED:
-            out.events.emplace_back(removed_event{
-                slot_id{head.slot}, tier{head.tier}, {as<engine_hash>(payload), head.n}});
+            out.events.emplace_back(
+                removed_event{slot_id{head.slot}, tier{head.tier}, {as<engine_hash>(payload), head.n}});
             break;
         default:
             out.events.emplace_back(cleared_event{slot_id{head.slot}});

@@ -22,7 +22,8 @@ using kvindex::local_hash;
 
 // Hits are written through the index's own type straight into the caller's array.
 static_assert(sizeof(hit) == sizeof(kvi_hit) && alignof(hit) == alignof(kvi_hit));
-static_assert(offsetof(hit, slot) == offsetof(kvi_hit, slot) && offsetof(hit, depth) == offsetof(kvi_hit, depth));
+static_assert(offsetof(hit, slot) == offsetof(kvi_hit, slot) &&
+              offsetof(hit, depth) == offsetof(kvi_hit, depth));
 
 template <typename T>
 bool readable(const T* pointer, std::uint64_t count) {

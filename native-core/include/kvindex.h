@@ -40,14 +40,14 @@ extern "C" {
 #define KVI_TIER_EXTERNAL 3u
 #define KVI_TIERS 4u
 
-#define KVI_MAX_SLOTS 4096u        /* open slots of one index */
-#define KVI_MAX_BLOCK_SIZE 65536u  /* tokens per block */
-#define KVI_MAX_BLOCKS 16777216u   /* blocks of one event or query */
+#define KVI_MAX_SLOTS 4096u       /* open slots of one index */
+#define KVI_MAX_BLOCK_SIZE 65536u /* tokens per block */
+#define KVI_MAX_BLOCKS 16777216u  /* blocks of one event or query */
 
 typedef enum kvi_status {
     KVI_OK = 0,
     KVI_E_ARGUMENT = -1, /* NULL, zero, out of range, misaligned */
-    KVI_E_MEMORY = -2,   /* out of memory; the index is unchanged and usable */
+    KVI_E_MEMORY = -2,   /* out of memory; the index is usable, and unchanged but by kvi_apply (see there) */
     KVI_E_FULL = -3,     /* no free slot */
     KVI_E_SLOT = -4,     /* slot is not open */
     KVI_E_CAPACITY = -5, /* the caller's out buffer is too small; nothing was written */
@@ -72,9 +72,9 @@ typedef struct kvi_index kvi_index;
 #define KVI_HAS_PARENT 1u /* flags: `parent` names the block before the first one; else root */
 
 typedef struct kvi_event {
-    uint32_t size;       /* bytes of the record, head included, multiple of 8 */
+    uint32_t size; /* bytes of the record, head included, multiple of 8 */
     uint8_t kind;
-    uint8_t tier;        /* ignored by CLEARED */
+    uint8_t tier; /* ignored by CLEARED */
     uint16_t flags;
     uint32_t slot;
     uint32_t n;          /* blocks, 1..KVI_MAX_BLOCKS */
@@ -88,7 +88,7 @@ typedef struct kvi_event {
 typedef struct kvi_applied {
     uint64_t applied;         /* events that changed or confirmed the index */
     uint64_t orphans;         /* stored events kept aside for want of their parent */
-    uint64_t unknown_removed; /* hashes to remove that were not there */
+    uint64_t unknown_removed; /* hashes to remove that were not there in that tier */
     uint64_t ignored;         /* events of a slot that is not open */
     uint64_t malformed;       /* records skipped; a wrong `size` ends the buffer */
 } kvi_applied;
@@ -104,8 +104,8 @@ typedef struct kvi_statistics {
     uint64_t blocks;      /* distinct blocks held by anyone */
     uint64_t residencies; /* (slot, block) pairs, counted once however many tiers */
     uint64_t runs;
-    uint64_t orphans;     /* (slot, block) pairs waiting for a parent */
-    uint64_t bytes;       /* memory of the tables */
+    uint64_t orphans; /* (slot, block) pairs waiting for a parent */
+    uint64_t bytes;   /* memory of the tables */
 } kvi_statistics;
 
 /* KVI_ABI_VERSION of the library. O(1). */
@@ -126,7 +126,9 @@ int32_t kvi_slot_open(kvi_index* index, uint64_t worker, uint32_t dp_rank, uint3
 /* Forgets the slot's blocks. The number may be given out again afterwards. */
 int32_t kvi_slot_close(kvi_index* index, uint32_t slot);
 
-/* Applies packed events in order. O(blocks). `buffer` 8-aligned. */
+/* Applies packed events in order. O(blocks). `buffer` 8-aligned. Look-ups may see the state between two events.
+ * On KVI_E_MEMORY the start of the buffer is applied and the rest is not; the same buffer, applied again,
+ * completes it. */
 int32_t kvi_apply(kvi_index* index, const void* buffer, uint64_t length, kvi_applied* out);
 
 /* Hash seed of (lora, salt), UTF-8, NULL or length 0 = absent. */
@@ -141,9 +143,9 @@ int32_t kvi_hash(const uint32_t* tokens, uint32_t token_count, uint32_t block_si
 /* Tokens in, depths out, ascending by slot: one call per request. Only the complete blocks are looked up.
  * `out_sequence`: chained hash of EVERY complete block, room for `sequence_capacity`, or NULL (then hashing
  * stops with the match). KVI_E_CAPACITY when there are more than `hit_capacity` hits. */
-int32_t kvi_match_tokens(const kvi_index* index, const uint32_t* tokens, uint32_t token_count, uint32_t block_size,
-                         uint64_t seed, uint64_t* out_sequence, uint32_t sequence_capacity, kvi_hit* out_hits,
-                         uint32_t hit_capacity, uint32_t* out_hit_count);
+int32_t kvi_match_tokens(const kvi_index* index, const uint32_t* tokens, uint32_t token_count,
+                         uint32_t block_size, uint64_t seed, uint64_t* out_sequence, uint32_t sequence_capacity,
+                         kvi_hit* out_hits, uint32_t hit_capacity, uint32_t* out_hit_count);
 
 /* The same from local hashes. */
 int32_t kvi_match_locals(const kvi_index* index, const uint64_t* locals, uint32_t count, kvi_hit* out_hits,

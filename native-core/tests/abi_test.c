@@ -14,12 +14,12 @@ _Static_assert(sizeof(kvi_applied) == 40 && offsetof(kvi_applied, malformed) == 
 _Static_assert(sizeof(kvi_hit) == 20 && offsetof(kvi_hit, depth) == 4, "kvi_hit");
 _Static_assert(sizeof(kvi_statistics) == 48 && offsetof(kvi_statistics, bytes) == 40, "kvi_statistics");
 
-#define CHECK(condition)                                                                    \
-    do {                                                                                    \
-        if (!(condition)) {                                                                 \
-            fprintf(stderr, "%s:%d: %s does not hold\n", __FILE__, __LINE__, #condition);   \
-            exit(1);                                                                        \
-        }                                                                                   \
+#define CHECK(condition)                                                                                       \
+    do {                                                                                                       \
+        if (!(condition)) {                                                                                    \
+            fprintf(stderr, "%s:%d: %s does not hold\n", __FILE__, __LINE__, #condition);                      \
+            exit(1);                                                                                           \
+        }                                                                                                      \
     } while (0)
 
 enum { BLOCK = 16, BLOCKS = 3 };

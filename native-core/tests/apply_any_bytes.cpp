@@ -43,7 +43,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     const auto words = static_cast<std::uint32_t>(size / 8);
     const auto* locals = reinterpret_cast<const std::uint64_t*>(exact.get());
     for (std::uint32_t from = 0; from < words && from < 64; from++) {
-        require(kvi_match_locals(index, locals + from, words - from, hits.data(), 3, &count) == KVI_OK, "match");
+        require(kvi_match_locals(index, locals + from, words - from, hits.data(), 3, &count) == KVI_OK,
+                "match");
         for (std::uint32_t i = 0; i < count; i++) {
             const kvi_hit& h = hits[i];
             require(h.slot < 3 && h.depth[3] > 0 && h.depth[3] <= words - from, "a hit out of range");

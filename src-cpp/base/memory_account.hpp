@@ -50,11 +50,13 @@ public:
     using propagate_on_container_swap = std::true_type;
     using is_always_equal = std::false_type;
 
-    explicit tracked_allocator(memory_account& account) noexcept : m_account(&account) {}
+    explicit tracked_allocator(memory_account& account) noexcept : m_account(&account) {
+    }
 
     template <typename U>
     tracked_allocator(const tracked_allocator<U>& o) noexcept // NOLINT: converting, as allocators must
-        : m_account(o.account()) {}
+        : m_account(o.account()) {
+    }
 
     T* allocate(std::size_t n) {
         static_assert(alignof(T) <= __STDCPP_DEFAULT_NEW_ALIGNMENT__);

@@ -105,9 +105,9 @@ struct statistics {
     std::uint64_t blocks = 0;      ///< distinct blocks that somebody holds
     std::uint64_t residencies = 0; ///< (slot, block) pairs, once however many tiers or names
     std::uint64_t runs = 0;
-    std::uint64_t orphans = 0;     ///< blocks of waiting events
-    std::uint64_t bytes = 0;       ///< memory of the tables
-    std::uint64_t moves = 0;       ///< names stored again at another place, since the beginning
+    std::uint64_t orphans = 0;          ///< blocks of waiting events
+    std::uint64_t bytes = 0;            ///< memory of the tables
+    std::uint64_t moves = 0;            ///< names stored again at another place, since the beginning
     std::uint64_t orphans_given_up = 0; ///< waiting blocks dropped at the limit, since the beginning
 };
 

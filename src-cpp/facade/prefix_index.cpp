@@ -31,15 +31,17 @@ std::size_t weight(const event& e) {
 } // namespace
 
 struct prefix_index::state {
-    explicit state(std::uint64_t orphan_limit) : tree(account, orphan_limit) {}
+    explicit state(std::uint64_t orphan_limit) : tree(account, orphan_limit) {
+    }
 
-    memory_account account;             // changed under tree's write side only
+    memory_account account; // changed under tree's write side only
     sync::guarded<index::tree_index> tree;
-    std::mutex writers;                 // held over a whole buffer, taken before tree
+    std::mutex writers; // held over a whole buffer, taken before tree
 };
 
 prefix_index::prefix_index(std::uint64_t orphan_limit)
-    : m_state(std::make_unique<state>(orphan_limit == 0 ? default_orphan_limit : orphan_limit)) {}
+    : m_state(std::make_unique<state>(orphan_limit == 0 ? default_orphan_limit : orphan_limit)) {
+}
 
 prefix_index::~prefix_index() = default;
 

@@ -24,8 +24,8 @@ auto branch_at(run& r, std::uint32_t offset) {
 
 } // namespace
 
-content_tree::content_tree(memory_account& account)
-    : m_runs(account), m_children(account) {}
+content_tree::content_tree(memory_account& account) : m_runs(account), m_children(account) {
+}
 
 run_id content_tree::find_child(place at, local_hash local) const {
     const auto* found = m_children.find(child_key{at, local});

@@ -61,7 +61,8 @@ bool holds_any(const run& r, slot_id slot, std::uint32_t begin, std::uint32_t en
     return false;
 }
 
-coverage::coverage(memory_account& account) : m_scratch(tracked_allocator<segment>(account)) {}
+coverage::coverage(memory_account& account) : m_scratch(tracked_allocator<segment>(account)) {
+}
 
 void coverage::reserve(run& r, slot_id slot, std::uint32_t begin, std::uint32_t end) {
     const touched t = find_touched(r, slot, begin, end);

@@ -42,8 +42,7 @@ void tree_index::hold(slot_state& s, slot_id slot, tier where, place first,
             release(s, slot, *e);
             m_moves++;
         }
-        const std::size_t held =
-            hold_some(s, slot, where, first, names.first(std::min(names.size(), part)));
+        const std::size_t held = hold_some(s, slot, where, first, names.first(std::min(names.size(), part)));
         first.offset += static_cast<std::uint32_t>(held);
         names = names.subspan(held);
     }
@@ -152,8 +151,7 @@ void tree_index::release(slot_state& s, slot_id slot, name_entry& e) {
 
 /// Removes from one tier the names that lie beside each other, in either direction; 0 when the first one is
 /// not in the tier. Engines evict from the end of a chain, so a whole eviction is one change of coverage.
-std::size_t tree_index::drop_some(slot_state& s, slot_id slot, tier where,
-                                  std::span<const engine_hash> names) {
+std::size_t tree_index::drop_some(slot_state& s, slot_id slot, tier where, std::span<const engine_hash> names) {
     const tier_mask bit = mask_of(where);
     const name_entry* e = s.names.find(names[0]);
     if (e == nullptr || (e->tiers() & bit) == 0) {

@@ -8,13 +8,14 @@
 namespace kvindex::index {
 
 using storage::branch;
-using storage::pack;
 using storage::name_entry;
+using storage::pack;
 using storage::twin_entry;
 
 class invariant_check {
 public:
-    explicit invariant_check(const tree_index& index) : m_index(index) {}
+    explicit invariant_check(const tree_index& index) : m_index(index) {
+    }
 
     std::string first_broken() {
         check_runs();
@@ -85,14 +86,14 @@ private:
         std::vector<std::uint16_t> holders(r.size(), 0);
         const segment* previous = nullptr;
         for (const segment& s : r.segments) {
-            expect(s.tiers != 0 && s.tiers <= all_tiers && s.begin < s.end && s.end <= r.size(),
-                   "run ", text({id, s.begin}), ": an interval is not one");
+            expect(s.tiers != 0 && s.tiers <= all_tiers && s.begin < s.end && s.end <= r.size(), "run ",
+                   text({id, s.begin}), ": an interval is not one");
             expect(s.slot < m_index.m_slots.size() && m_index.m_slots[s.slot] != nullptr, "run ",
                    text({id, s.begin}), ": slot ", s.slot, " is not open");
             if (previous != nullptr && previous->slot == s.slot) {
                 expect(previous->end <= s.begin, "run ", text({id, s.begin}), ": intervals overlap");
-                expect(previous->end != s.begin || previous->tiers != s.tiers, "run ",
-                       text({id, s.begin}), ": equal neighbours are not joined");
+                expect(previous->end != s.begin || previous->tiers != s.tiers, "run ", text({id, s.begin}),
+                       ": equal neighbours are not joined");
             }
             expect(previous == nullptr || previous->slot <= s.slot, "run ", text({id, s.begin}),
                    ": intervals are not ascending");
@@ -135,8 +136,8 @@ private:
                 expect(e.names >= 2 && e.names == here.names && e.in_tier == here.in_tier, "slot ", slot,
                        ": twins at ", text(e.where), " are counted wrongly");
             });
-            const auto expected = static_cast<std::size_t>(
-                std::count_if(named.begin(), named.end(), [&](const auto& n) {
+            const auto expected =
+                static_cast<std::size_t>(std::count_if(named.begin(), named.end(), [&](const auto& n) {
                     return n.first.first == slot && n.second.names >= 2;
                 }));
             expect(twins == expected && twins == state->twins.size(), "slot ", slot, " has ", expected,
@@ -155,10 +156,11 @@ private:
 
     void check_sums() {
         expect(m_open == m_index.m_open, "the count of open slots is wrong");
-        expect(m_blocks == m_index.m_coverage.blocks(), "the count of blocks is wrong: ",
-               m_index.m_coverage.blocks(), " for ", m_blocks);
-        expect(m_covered.size() == m_index.m_coverage.residencies(), "the count of residencies is wrong: ",
-               m_index.m_coverage.residencies(), " for ", m_covered.size());
+        expect(m_blocks == m_index.m_coverage.blocks(),
+               "the count of blocks is wrong: ", m_index.m_coverage.blocks(), " for ", m_blocks);
+        expect(m_covered.size() == m_index.m_coverage.residencies(),
+               "the count of residencies is wrong: ", m_index.m_coverage.residencies(), " for ",
+               m_covered.size());
     }
 
     void check_orphans() {
@@ -169,8 +171,7 @@ private:
                 alive += b.struck ? 0 : 1;
             }
             expect(alive != 0 && alive == o.waiting, "a waiting event counts its blocks wrongly");
-            expect(number_of(o.slot) < m_index.m_slots.size() &&
-                       m_index.m_slots[number_of(o.slot)] != nullptr,
+            expect(number_of(o.slot) < m_index.m_slots.size() && m_index.m_slots[number_of(o.slot)] != nullptr,
                    "an event waits for a slot that is not open");
             waiting += alive;
         });

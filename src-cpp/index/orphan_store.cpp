@@ -4,7 +4,8 @@ namespace kvindex::index {
 
 orphan_store::orphan_store(memory_account& account, std::uint64_t limit)
     : m_account(account), m_limit(limit), m_by_age(tracked_allocator<orphan>(account)), m_named(account),
-      m_waiting(account), m_of_slot(max_slots, 0, tracked_allocator<std::uint32_t>(account)) {}
+      m_waiting(account), m_of_slot(max_slots, 0, tracked_allocator<std::uint32_t>(account)) {
+}
 
 orphan_store::key orphan_store::parent_key(const orphan& o) {
     return {o.slot, 0, o.parent};

@@ -27,15 +27,16 @@ struct orphan_block {
 
 struct orphan {
     explicit orphan(memory_account& account)
-        : blocks(tracked_allocator<orphan_block>(account)), locals(tracked_allocator<local_hash>(account)) {}
+        : blocks(tracked_allocator<orphan_block>(account)), locals(tracked_allocator<local_hash>(account)) {
+    }
 
     slot_id slot{};
     tier where = tier::gpu;
     engine_hash parent = 0;
     tracked_vector<orphan_block> blocks; ///< never resized once the event waits: blocks point at each other
     tracked_vector<local_hash> locals;
-    std::uint64_t waiting = 0;           ///< blocks not struck
-    orphan* next_sibling = nullptr;      ///< waits for the same parent, younger
+    std::uint64_t waiting = 0;      ///< blocks not struck
+    orphan* next_sibling = nullptr; ///< waits for the same parent, younger
     orphan* previous_sibling = nullptr;
     orphan* next_ready = nullptr;
     bool ready = false;

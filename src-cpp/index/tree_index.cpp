@@ -7,7 +7,8 @@ namespace {
 /// Sweeps when an event ends, also when it ends by an exception: what was laid and is held by nobody goes.
 class sweep_at_end {
 public:
-    explicit sweep_at_end(content_tree& tree) : m_tree(tree) {}
+    explicit sweep_at_end(content_tree& tree) : m_tree(tree) {
+    }
     sweep_at_end(const sweep_at_end&) = delete;
     sweep_at_end& operator=(const sweep_at_end&) = delete;
 
@@ -24,7 +25,8 @@ private:
 tree_index::tree_index(memory_account& account, std::uint64_t orphan_limit)
     : m_account(account), m_tree(account), m_coverage(account), m_orphans(account, orphan_limit),
       m_slots(tracked_allocator<std::unique_ptr<slot_state>>(account)),
-      m_names(tracked_allocator<engine_hash>(account)) {}
+      m_names(tracked_allocator<engine_hash>(account)) {
+}
 
 std::optional<slot_id> tree_index::open_slot(std::uint64_t worker, std::uint32_t dp_rank) {
     std::uint32_t number = 0;

@@ -29,7 +29,8 @@ namespace kvindex::index {
 /// One open slot.
 struct slot_state {
     slot_state(memory_account& account, std::uint64_t worker_id, std::uint32_t rank)
-        : worker(worker_id), dp_rank(rank), names(account), twins(account) {}
+        : worker(worker_id), dp_rank(rank), names(account), twins(account) {
+    }
 
     std::uint64_t worker;
     std::uint32_t dp_rank;

@@ -35,7 +35,8 @@ public:
     using key = typename Traits::key;
     static_assert(std::is_trivially_copyable_v<entry>);
 
-    explicit open_table(memory_account& account) : m_cells(tracked_allocator<entry>(account)) {}
+    explicit open_table(memory_account& account) : m_cells(tracked_allocator<entry>(account)) {
+    }
 
     std::size_t size() const {
         return m_size;

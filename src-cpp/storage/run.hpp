@@ -52,7 +52,8 @@ struct branch {
 struct run {
     explicit run(memory_account& account)
         : locals(tracked_allocator<local_hash>(account)), holders(tracked_allocator<std::uint16_t>(account)),
-          segments(tracked_allocator<segment>(account)), branches(tracked_allocator<branch>(account)) {}
+          segments(tracked_allocator<segment>(account)), branches(tracked_allocator<branch>(account)) {
+    }
 
     std::uint32_t size() const {
         return static_cast<std::uint32_t>(locals.size());

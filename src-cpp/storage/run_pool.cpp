@@ -3,7 +3,8 @@
 namespace kvindex::storage {
 
 run_pool::run_pool(memory_account& account)
-    : m_account(account), m_chunks(tracked_allocator<tracked_vector<run>>(account)) {}
+    : m_account(account), m_chunks(tracked_allocator<tracked_vector<run>>(account)) {
+}
 
 run_id run_pool::acquire() {
     run_id id = m_free;

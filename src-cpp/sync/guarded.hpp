@@ -16,7 +16,8 @@ template <typename T>
 class guarded {
 public:
     template <typename... Args>
-    explicit guarded(Args&&... args) : m_value(std::forward<Args>(args)...) {}
+    explicit guarded(Args&&... args) : m_value(std::forward<Args>(args)...) {
+    }
 
     guarded(const guarded&) = delete;
     guarded& operator=(const guarded&) = delete;

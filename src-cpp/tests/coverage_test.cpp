@@ -29,7 +29,8 @@ void expect_same(const run& r, const coverage& c, const literal& expected, std::
         std::uint16_t holders = 0;
         for (std::uint32_t slot = 0; slot < slots; slot++) {
             const tier_mask tiers = expected.tiers[slot][i];
-            ASSERT_EQ(tiers_at(r, slot_id{slot}, i), tiers) << "slot " << slot << " block " << i << " step " << step;
+            ASSERT_EQ(tiers_at(r, slot_id{slot}, i), tiers)
+                << "slot " << slot << " block " << i << " step " << step;
             ASSERT_EQ(holds_any(r, slot_id{slot}, i, i + 1), tiers != 0);
             holders = static_cast<std::uint16_t>(holders + (tiers != 0 ? 1 : 0));
         }

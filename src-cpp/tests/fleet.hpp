@@ -15,7 +15,8 @@ using depths = std::array<std::uint32_t, tier_count>;
 
 class fleet {
 public:
-    explicit fleet(std::uint64_t orphan_limit = 0) : index(orphan_limit) {}
+    explicit fleet(std::uint64_t orphan_limit = 0) : index(orphan_limit) {
+    }
 
     slot_id open() {
         const auto slot = index.open_slot(1, 0);

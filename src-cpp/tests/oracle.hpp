@@ -53,7 +53,8 @@ private:
 
 class oracle {
 public:
-    explicit oracle(std::uint64_t orphan_limit) : m_limit(orphan_limit) {}
+    explicit oracle(std::uint64_t orphan_limit) : m_limit(orphan_limit) {
+    }
 
     std::optional<slot_id> open_slot() {
         for (std::uint32_t slot = 0; slot < max_slots; slot++) {

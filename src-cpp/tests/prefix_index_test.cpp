@@ -240,8 +240,7 @@ TEST(prefix_index, every_slot_may_hold_the_same_prefix) {
     for (std::uint32_t i = 0; i < max_slots; i++) {
         const slot_id s = f.open();
         const names n = from(i, 1 + i % 4);
-        f.index.apply(std::array<event, 1>{
-            stored_event{s, tier::gpu, false, 0, n, {prompt.data(), n.size()}}});
+        f.index.apply(std::array<event, 1>{stored_event{s, tier::gpu, false, 0, n, {prompt.data(), n.size()}}});
     }
     EXPECT_EQ(f.index.open_slot(1, 0), std::nullopt);
     EXPECT_EQ(f.index.first_broken_invariant(), "");

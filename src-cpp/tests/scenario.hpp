@@ -15,7 +15,8 @@ namespace kvindex::tests {
 /// Choices from a seed, without end.
 class random_source {
 public:
-    explicit random_source(std::uint64_t seed) : m_random(seed) {}
+    explicit random_source(std::uint64_t seed) : m_random(seed) {
+    }
 
     std::uint32_t below(std::uint32_t n) {
         return static_cast<std::uint32_t>(m_random() % n);
@@ -32,7 +33,8 @@ private:
 /// Choices from bytes; when they are used up, always the first.
 class byte_source {
 public:
-    explicit byte_source(std::span<const std::uint8_t> bytes) : m_bytes(bytes) {}
+    explicit byte_source(std::span<const std::uint8_t> bytes) : m_bytes(bytes) {
+    }
 
     std::uint32_t below(std::uint32_t n) {
         std::uint32_t value = 0;
@@ -63,7 +65,8 @@ public:
     explicit scenario(Source& source)
         : m_source(source), m_wild(source.below(3) == 0), m_limit(source.below(2) == 0 ? 24 : 100'000),
           m_alphabet(2 + source.below(4)), m_longest(1 + source.below(source.below(4) == 0 ? 200 : 12)),
-          m_index(m_limit), m_oracle(m_limit) {}
+          m_index(m_limit), m_oracle(m_limit) {
+    }
 
     void step() {
         switch (const std::uint32_t kind = m_source.below(64)) {

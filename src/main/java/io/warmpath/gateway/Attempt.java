@@ -26,6 +26,9 @@ final class Attempt implements UpstreamListener {
     /** A detached error answer is read this far, so that its connection can be used again. */
     private static final int DRAIN_BYTES = 64 << 10;
 
+    /** An engine's close of an idle connection shows within this time of sending on it. */
+    private static final long STALE_NANOS = 1_000_000_000;
+
     private static final Buffer NOTHING = Buffer.buffer(0);
 
     private final Exchange exchange;
@@ -37,6 +40,7 @@ final class Attempt implements UpstreamListener {
     private @Nullable AnswerScanner scanner;
     private @Nullable EventTail tail;
     private @Nullable Buffer held;
+    private long started;
     private int status;
     private long received;
     private boolean eventStream;
@@ -68,6 +72,7 @@ final class Attempt implements UpstreamListener {
         InferenceRequest request = exchange.request;
         Candidate to = candidate();
         booking = flow.load.book(to.slot(), decision.chosen().prefillTokens(), decision.blocks());
+        started = flow.nanoTime.getAsLong();
         MultiMap extra = MultiMap.caseInsensitiveMultiMap();
         extra.add("x-request-id", request.requestId());
         int spliceRank = -1;
@@ -198,6 +203,9 @@ final class Attempt implements UpstreamListener {
             return;
         }
         try {
+            if (isStaleConnection(error) && exchange.retryOnFreshConnection(this)) {
+                return;
+            }
             if (isLostConnection(error)) {
                 exchange.flow.fleet.reportFailure(candidate().worker().id());
             }
@@ -211,6 +219,18 @@ final class Attempt implements UpstreamListener {
         }
     }
 
+    /**
+     * The engine has probably closed a kept connection just as the request was sent on it: it has
+     * not seen the request, and its cache is still the best place.
+     */
+    private boolean isStaleConnection(GatewayError error) {
+        return error instanceof GatewayError.UpstreamBroke
+                && headers == null
+                && call != null
+                && call.reusedConnection()
+                && exchange.flow.nanoTime.getAsLong() - started < STALE_NANOS;
+    }
+
     private void answerOrRetry(GatewayError error) {
         boolean unreachable =
                 error instanceof GatewayError.WorkerUnreachable
@@ -218,18 +238,13 @@ final class Attempt implements UpstreamListener {
         boolean broke =
                 error instanceof GatewayError.UpstreamBroke
                         || error instanceof GatewayError.BadUpstreamAnswer;
-        if (unreachable || broke) {
-            RetryCause cause = unreachable ? RetryCause.UNREACHABLE : RetryCause.BROKE;
-            if (exchange.retryElsewhere(this, cause)) {
-                return;
-            }
-            if (error instanceof GatewayError.UpstreamBroke
-                    && headers == null
-                    && call != null
-                    && call.reusedConnection()
-                    && exchange.retryOnFreshConnection(this)) {
-                return;
-            }
+        if ((unreachable || broke)
+                && exchange.retryElsewhere(
+                        this, unreachable ? RetryCause.UNREACHABLE : RetryCause.BROKE)) {
+            return;
+        }
+        if (unreachable && exchange.retryAllLater(this)) {
+            return;
         }
         if (unreachable) {
             exchange.refuse(Outcome.NO_WORKER, exchange.noWorker());

@@ -8,12 +8,16 @@ import io.warmpath.fleet.FleetSnapshot;
 import io.warmpath.gateway.FlowMetrics.Outcome;
 import io.warmpath.gateway.FlowMetrics.RetryCause;
 import io.warmpath.routing.RoutingDecision;
+import java.util.ArrayList;
 import java.util.List;
 import org.jboss.logging.Logger;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One request on its way: tokens, decision, at most two attempts, one end.
+ * One request on its way: tokens, decision, attempts, one end.
+ *
+ * <p>It is sent to at most two workers: one that takes a worker down must not take down the fleet.
+ * Workers that cannot even be reached do not count, they have not seen it.
  *
  * <p>All methods on the request's event loop. Ends exactly once, by {@link #finish}; what comes
  * later (tokens, a second cancel) is ignored.
@@ -21,8 +25,14 @@ import org.jspecify.annotations.Nullable;
 public final class Exchange {
     private static final Logger LOG = Logger.getLogger(Exchange.class);
 
-    /** Attempts at most: the first one and one more. */
-    private static final int MAX_ATTEMPTS = 2;
+    /** Workers that may have begun with the request. */
+    private static final int MAX_WORKERS_SENT_TO = 2;
+
+    /** Attempts of any kind, refused connections included. */
+    private static final int MAX_ATTEMPTS = 8;
+
+    /** All workers refused: an engine that is just being replaced listens again after a moment. */
+    private static final long SECOND_ROUND_MILLIS = 150;
 
     final RequestFlow flow;
     final InferenceRequest request;
@@ -32,6 +42,9 @@ public final class Exchange {
     private int @Nullable [] tokens;
     private @Nullable Attempt attempt;
     private int attempts;
+    private final List<Long> failedWorkers = new ArrayList<>(0);
+    private final List<Long> sentTo = new ArrayList<>(0);
+    private boolean secondRound;
     private boolean over;
 
     Exchange(RequestFlow flow, Context context, InferenceRequest request, Answer answer) {
@@ -48,7 +61,7 @@ public final class Exchange {
             FleetSnapshot fleet = flow.fleet.snapshot();
             if (!fleet.knows(request.model())) {
                 refuse(Outcome.REJECTED, new GatewayError.UnknownModel(request.model()));
-            } else if (Planner.candidates(fleet, request.model(), null).isEmpty()) {
+            } else if (Planner.candidates(fleet, request.model(), List.of()).isEmpty()) {
                 refuse(Outcome.NO_WORKER, noWorker());
             } else {
                 flow.tokenStep.run(context, request, this::decide);
@@ -81,7 +94,7 @@ public final class Exchange {
         try {
             // A newer snapshot: tokenising may have taken a while.
             List<Candidate> candidates =
-                    Planner.candidates(flow.fleet.snapshot(), request.model(), null);
+                    Planner.candidates(flow.fleet.snapshot(), request.model(), List.of());
             if (candidates.isEmpty()) {
                 refuse(Outcome.NO_WORKER, noWorker());
                 return;
@@ -105,17 +118,24 @@ public final class Exchange {
     }
 
     /**
-     * Tries another worker, unless this was the second attempt or there is no other.
+     * Tries another worker, if there is one and the request has not been sent to two already.
      *
      * @return false when the caller has to answer with what it has
      */
     boolean retryElsewhere(Attempt failed, RetryCause cause) {
-        if (over || attempts >= MAX_ATTEMPTS || request.pinnedWorker().isPresent()) {
+        long worker = failed.candidate().worker().id();
+        failedWorkers.add(worker);
+        if (cause != RetryCause.UNREACHABLE && !sentTo.contains(worker)) {
+            sentTo.add(worker);
+        }
+        if (over
+                || attempts >= MAX_ATTEMPTS
+                || sentTo.size() >= MAX_WORKERS_SENT_TO
+                || request.pinnedWorker().isPresent()) {
             return false;
         }
         List<Candidate> others =
-                Planner.candidates(
-                        flow.fleet.snapshot(), request.model(), failed.candidate().worker().id());
+                Planner.candidates(flow.fleet.snapshot(), request.model(), failedWorkers);
         if (others.isEmpty()) {
             return false;
         }
@@ -129,7 +149,9 @@ public final class Exchange {
         }
         failed.detach();
         flow.metrics.retried(cause);
-        attempt(second, false);
+        // A new connection: when several engines restart together, the pooled ones to this worker
+        // may be dead too.
+        attempt(second, true);
         return true;
     }
 
@@ -138,9 +160,31 @@ public final class Exchange {
         if (over || attempts >= MAX_ATTEMPTS) {
             return false;
         }
+        long worker = failed.candidate().worker().id();
+        if (!sentTo.contains(worker)) {
+            sentTo.add(worker);
+        }
         failed.detach();
         flow.metrics.retried(RetryCause.STALE_CONNECTION);
         attempt(failed.decision(), true);
+        return true;
+    }
+
+    /**
+     * Waits a moment and asks all workers again, once, when none could be reached.
+     *
+     * @return false when that has been done already
+     */
+    boolean retryAllLater(Attempt failed) {
+        if (over || secondRound || sentTo.size() >= MAX_WORKERS_SENT_TO) {
+            return false;
+        }
+        secondRound = true;
+        attempts = 0;
+        failedWorkers.clear();
+        failed.detach();
+        attempt = null;
+        context.owner().setTimer(SECOND_ROUND_MILLIS, t -> decide(tokens));
         return true;
     }
 

@@ -37,9 +37,9 @@ final class Planner {
      * The ranks this request may go to: the healthy ones, or, when there are none, the unhealthy
      * ones, because one of them may just have come back.
      *
-     * @param without a worker that has failed this request already
+     * @param without workers that have failed this request already
      */
-    static List<Candidate> candidates(FleetSnapshot fleet, String model, @Nullable Long without) {
+    static List<Candidate> candidates(FleetSnapshot fleet, String model, List<Long> without) {
         List<Candidate> healthy = others(fleet.candidates(model), without);
         return healthy.isEmpty() ? others(fleet.lastResort(model), without) : healthy;
     }
@@ -93,13 +93,13 @@ final class Planner {
         return false;
     }
 
-    private static List<Candidate> others(List<Candidate> all, @Nullable Long without) {
-        if (without == null) {
+    private static List<Candidate> others(List<Candidate> all, List<Long> without) {
+        if (without.isEmpty()) {
             return all;
         }
         List<Candidate> others = new ArrayList<>(all.size());
         for (Candidate c : all) {
-            if (c.worker().id() != without) {
+            if (!without.contains(c.worker().id())) {
                 others.add(c);
             }
         }

@@ -8,6 +8,8 @@ import io.warmpath.telemetry.EventMeters;
 import io.warmpath.telemetry.FleetMeters;
 import io.warmpath.telemetry.IndexMeters;
 import io.warmpath.telemetry.LoadMeters;
+import io.warmpath.telemetry.TokenMeters;
+import io.warmpath.tokens.ModelTokens;
 
 /** Binds every part that counts by itself; the request flow has meters of its own. */
 final class GatewayMeters {
@@ -18,9 +20,11 @@ final class GatewayMeters {
             PrefixIndex index,
             LoadTracker load,
             FleetRuntime fleet,
-            EventCounters events) {
+            EventCounters events,
+            ModelTokens tokens) {
         IndexMeters.bind(registry, index, System::nanoTime);
         LoadMeters.bind(registry, load);
+        TokenMeters.bind(registry, tokens);
         FleetMeters.bind(registry, fleet.registry(), fleet.monitor(), load);
         EventSubscriptions subscriptions = fleet.subscriptions();
         if (subscriptions != null) {

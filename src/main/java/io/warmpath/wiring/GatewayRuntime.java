@@ -87,7 +87,7 @@ final class GatewayRuntime implements AutoCloseable {
                         options,
                         metrics,
                         () -> ThreadLocalRandom.current().nextLong());
-        GatewayMeters.bind(meters, index, load, fleet, events);
+        GatewayMeters.bind(meters, index, load, fleet, events, tokens);
         workersApi =
                 new WorkersApi(
                         fleet.registry(),

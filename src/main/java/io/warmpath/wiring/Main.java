@@ -1,22 +1,15 @@
 package io.warmpath.wiring;
 
 import io.quarkus.runtime.annotations.QuarkusMain;
+import io.warmpath.sim.SimMain;
+import io.warmpath.sim.demo.DemoMain;
 import java.io.PrintStream;
-import java.lang.reflect.InvocationTargetException;
 import java.util.Arrays;
-import java.util.Map;
 
 /** Entry of the jar: the first argument names the command. */
 @QuarkusMain
 public final class Main {
     static final String VERSION = "0.1.0";
-
-    /** Plain commands, each with {@code static int run(String[], PrintStream, PrintStream)}. */
-    private static final Map<String, String> COMMANDS =
-            Map.of(
-                    "sim", "io.warmpath.sim.SimMain",
-                    "demo", "io.warmpath.sim.demo.DemoMain",
-                    "capture", "io.warmpath.wiring.CaptureMain");
 
     private static final String HELP =
             """
@@ -43,7 +36,9 @@ public final class Main {
         String[] rest = args.length == 0 ? args : Arrays.copyOfRange(args, 1, args.length);
         return switch (command) {
             case "serve" -> Serve.run(rest, out, err);
-            case "sim", "demo", "capture" -> plain(command, rest, out, err);
+            case "sim" -> SimMain.run(rest, out, err);
+            case "demo" -> DemoMain.run(rest, out, err);
+            case "capture" -> CaptureMain.run(rest, out, err);
             case "help", "--help", "-h" -> {
                 out.print(HELP);
                 yield 0;
@@ -57,21 +52,5 @@ public final class Main {
                 yield Serve.USAGE;
             }
         };
-    }
-
-    private static int plain(String command, String[] args, PrintStream out, PrintStream err) {
-        String type = COMMANDS.get(command);
-        try {
-            Object code =
-                    Class.forName(type)
-                            .getMethod("run", String[].class, PrintStream.class, PrintStream.class)
-                            .invoke(null, args, out, err);
-            return (Integer) code;
-        } catch (InvocationTargetException e) {
-            throw new IllegalStateException(command + " failed", e.getCause());
-        } catch (ReflectiveOperationException e) {
-            err.println("warmpath: the command " + command + " is not part of this build.");
-            return Serve.FAILED;
-        }
     }
 }

@@ -54,7 +54,7 @@ public final class Serve implements QuarkusApplication {
         try {
             Map<String, String> flags = new CommandLine(catalog).parse(list);
             flags.forEach(System::setProperty);
-            problems = problems(catalog);
+            problems = checked(catalog);
         } catch (UsageException e) {
             problems = List.of(e.getMessage());
         }
@@ -89,7 +89,7 @@ public final class Serve implements QuarkusApplication {
     }
 
     /** What is wrong with the configuration as it stands now, in sentences. */
-    private static List<String> problems(SettingCatalog catalog) {
+    private static List<String> checked(SettingCatalog catalog) {
         String file = System.getProperty(FILE_KEY, System.getenv(FILE_ENVIRONMENT));
         if (file != null && !Files.isReadable(Path.of(file))) {
             return List.of("the file " + file + " (--config) cannot be read.");
@@ -106,7 +106,18 @@ public final class Serve implements QuarkusApplication {
             return List.of(String.valueOf(e.getMessage()));
         }
         List<String> problems = ConfigCheck.problems(catalog, raw);
-        return problems.isEmpty() ? workerProblems(raw) : problems;
+        if (!problems.isEmpty()) {
+            return problems;
+        }
+        sizeEventLoops(raw);
+        return workerProblems(raw);
+    }
+
+    /** One event loop per core: each does its share of the streams, and none waits for another. */
+    private static void sizeEventLoops(SmallRyeConfig raw) {
+        int told = raw.getOptionalValue("warmpath.http.event-loops", Integer.class).orElse(0);
+        int loops = told > 0 ? told : Runtime.getRuntime().availableProcessors();
+        System.setProperty("quarkus.vertx.event-loops-pool-size", Integer.toString(loops));
     }
 
     private static List<String> workerProblems(SmallRyeConfig raw) {

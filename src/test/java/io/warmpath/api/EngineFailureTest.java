@@ -17,6 +17,7 @@ import io.warmpath.fleet.WorkerState;
 import io.warmpath.gateway.GatewayOptions;
 import io.warmpath.upstream.UpstreamOptions;
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.net.Socket;
@@ -28,6 +29,7 @@ import java.util.List;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -413,6 +415,24 @@ class EngineFailureTest {
     }
 
     @Test
+    void an_engine_that_listens_again_a_moment_later_is_found() throws Exception {
+        bad.kill();
+        int port = bad.url().getPort();
+        gateway.serve(bad);
+        AtomicReference<StubEngine> again = new AtomicReference<>();
+        gateway.fleet.onFailure =
+                () -> {
+                    try {
+                        again.set(new StubEngine(port, call -> call.json(200, "{}")));
+                    } catch (IOException e) {
+                        throw new UncheckedIOException(e);
+                    }
+                };
+        assertEquals("{}", gateway.post(Gateway.ASK_WHOLE).body());
+        again.get().close();
+    }
+
+    @Test
     void no_worker_at_all_and_an_unknown_model() throws Exception {
         Worker starting = Gateway.worker(0, bad.url(), EngineKind.OPENAI, WorkerState.STARTING, 1);
         gateway.fleet.workers(List.of(starting));
@@ -454,6 +474,51 @@ class EngineFailureTest {
         }
         assertEquals(3, bad.requests.get());
         assertEquals(1, gateway.counter("warmpath.retries", "cause", "stale_connection"));
+    }
+
+    @Test
+    void a_stale_connection_costs_neither_the_worker_nor_its_health() throws Exception {
+        AtomicInteger n = new AtomicInteger();
+        bad.script(
+                call -> {
+                    if (n.incrementAndGet() == 2) {
+                        call.close();
+                    } else {
+                        call.json(200, "{}");
+                    }
+                });
+        try (RawClient client = new RawClient(gateway.port)) {
+            client.sendPost(Gateway.CHAT, Gateway.ASK_WHOLE);
+            client.readAnswer();
+            client.sendPost(Gateway.CHAT, Gateway.ASK_WHOLE);
+            assertEquals("{}", client.readAnswer().body());
+        }
+        assertEquals(0, good.requests.get());
+        assertEquals(List.of(), gateway.fleet.failures);
+    }
+
+    @Test
+    void a_request_that_kills_workers_is_sent_to_two_of_them_at_most() throws Exception {
+        StubEngine second = new StubEngine(call -> call.reset());
+        gateway.serve(bad, second, good);
+        RawClient.Answer answer = gateway.post(Gateway.ASK);
+        assertEquals(502, answer.status());
+        assertEquals(1, bad.requests.get());
+        assertEquals(1, second.requests.get());
+        assertEquals(0, good.requests.get());
+        second.close();
+    }
+
+    @Test
+    void workers_that_refuse_do_not_count() throws Exception {
+        StubEngine second = new StubEngine(call -> call.reset());
+        StubEngine third = new StubEngine(call -> call.reset());
+        gateway.serve(second, third, bad, good);
+        second.kill();
+        third.kill();
+        assertServedByGood(gateway.post(Gateway.ASK));
+        assertEquals(1, bad.requests.get());
+        assertEquals(List.of(0L, 1L, 2L), gateway.fleet.failures);
     }
 
     @Test

@@ -165,6 +165,7 @@ final class Gateway implements AutoCloseable {
     static final class FakeFleet implements Fleet {
         volatile FleetSnapshot now = FleetSnapshot.EMPTY;
         final List<Long> failures = new CopyOnWriteArrayList<>();
+        volatile Runnable onFailure = () -> {};
         private final AtomicLong version = new AtomicLong();
 
         void workers(List<Worker> workers) {
@@ -179,6 +180,7 @@ final class Gateway implements AutoCloseable {
         @Override
         public void reportFailure(long workerId) {
             failures.add(workerId);
+            onFailure.run();
         }
     }
 

@@ -17,6 +17,8 @@ import io.warmpath.gateway.InferenceRequest;
 import io.warmpath.tokens.PromptInput;
 import io.warmpath.tokens.PromptInput.Message;
 import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
 import java.util.OptionalInt;
 import java.util.OptionalLong;
@@ -173,6 +175,53 @@ class RequestParserTest {
                                 + "}");
         assertEquals("b", r.model());
         assertInstanceOf(PromptInput.Chat.class, r.prompt());
+    }
+
+    /**
+     * Members in any order, beside members whose values hold the same names: only the top level
+     * counts. (A stream_options that was checked but not stepped over once ended the object early.)
+     */
+    @Test
+    void members_are_found_in_any_order_and_at_the_top_level_only() {
+        String decoy =
+                "{\"model\":\"no\",\"stream\":false,\"messages\":7,\"cache_salt\":\"no\",\"tools\":[1],"
+                        + "\"nvext\":{\"dp_rank\":9},\"max_tokens\":\"no\"}";
+        List<String> members =
+                new ArrayList<>(
+                        List.of(
+                                "\"model\":\"m\"",
+                                "\"stream\":true",
+                                "\"stream_options\":{\"include_usage\":true,\"x\":" + decoy + "}",
+                                "\"cache_salt\":\"s\"",
+                                "\"nvext\":{\"dp_rank\":1,\"annotations\":["
+                                        + decoy
+                                        + "],\"x\":{}}",
+                                "\"max_tokens\":5",
+                                "\"tools\":[]",
+                                "\"chat_template_kwargs\":{}",
+                                "\"prompt\":" + decoy,
+                                "\"response_format\":" + decoy,
+                                "\"logit_bias\":{}",
+                                "\"x\":[" + decoy + ",[[" + decoy + "]]]",
+                                "\"messages\":[{\"role\":\"user\",\"content\":[{\"type\":\"text\","
+                                        + "\"text\":\"hi\",\"x\":"
+                                        + decoy
+                                        + "}]}]"));
+        long seed = 5;
+        Random random = new Random(seed);
+        for (int round = 0; round < 500; round++) {
+            Collections.shuffle(members, random);
+            String json = "{" + String.join(",", members) + "}\n";
+            InferenceRequest r = parse(Endpoint.CHAT, json);
+            assertEquals("m", r.model(), json);
+            assertTrue(r.stream(), json);
+            assertEquals("s", r.cacheSalt(), json);
+            assertEquals(OptionalInt.of(1), r.pinnedRank(), json);
+            assertEquals(
+                    new PromptInput.Chat(List.of(new Message("user", "hi")), true),
+                    r.prompt(),
+                    json);
+        }
     }
 
     @Test

@@ -5,6 +5,7 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.io.OutputStream;
 import java.net.InetAddress;
+import java.net.InetSocketAddress;
 import java.net.ServerSocket;
 import java.net.Socket;
 import java.net.SocketTimeoutException;
@@ -129,8 +130,14 @@ final class StubEngine implements AutoCloseable {
     final List<Throwable> failures = new CopyOnWriteArrayList<>();
 
     StubEngine(Script script) throws IOException {
+        this(0, script);
+    }
+
+    StubEngine(int port, Script script) throws IOException {
         this.script = script;
-        this.server = new ServerSocket(0, 1024, InetAddress.getLoopbackAddress());
+        this.server = new ServerSocket();
+        server.setReuseAddress(true);
+        server.bind(new InetSocketAddress(InetAddress.getLoopbackAddress(), port), 1024);
         Thread.ofVirtual().name("stub-accept").start(this::accept);
     }
 

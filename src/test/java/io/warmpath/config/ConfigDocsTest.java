@@ -6,6 +6,8 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import org.junit.jupiter.api.Test;
 
 /** Texts made from the catalogue. */
@@ -47,6 +49,21 @@ class ConfigDocsTest {
                 assertTrue(help.contains(flag), flag);
             }
         }
+    }
+
+    @Test
+    void defaults_written_into_runtime_settings_are_those_of_the_keys() throws IOException {
+        Matcher m =
+                Pattern.compile("\\$\\{(warmpath\\.[a-z.-]+):([^}]*)}")
+                        .matcher(
+                                Files.readString(
+                                        Path.of("src/main/resources/application.properties")));
+        int found = 0;
+        while (m.find()) {
+            found++;
+            assertEquals(CATALOG.find(m.group(1)).orElseThrow().defaultValue(), m.group(2));
+        }
+        assertEquals(6, found, "references to our keys");
     }
 
     @Test

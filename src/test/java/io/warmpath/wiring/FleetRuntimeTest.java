@@ -156,7 +156,8 @@ class FleetRuntimeTest {
     void meters_follow_the_fleet() {
         SimpleMeterRegistry meters = new SimpleMeterRegistry();
         start(Map.of());
-        GatewayMeters.bind(meters, index, load, runtime, new EventCounters());
+        GatewayMeters.bind(
+                meters, index, load, runtime, new EventCounters(), TestConfig.noTokens());
         awaitState(WorkerState.READY);
         try (LoadBook.Booking booking = load.book(slot(), 100, 7)) {
             await().atMost(SOON)

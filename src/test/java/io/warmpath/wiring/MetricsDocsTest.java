@@ -62,7 +62,8 @@ class MetricsDocsTest {
                         new TestFeed(),
                         slot -> 0,
                         load::forget)) {
-            GatewayMeters.bind(registry, index, load, fleet, new EventCounters());
+            GatewayMeters.bind(
+                    registry, index, load, fleet, new EventCounters(), TestConfig.noTokens());
             return rows(registry);
         }
     }

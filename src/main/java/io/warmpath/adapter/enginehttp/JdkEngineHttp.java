@@ -11,6 +11,7 @@ import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
 import java.net.http.HttpResponse.BodyHandlers;
 import java.net.http.HttpTimeoutException;
+import java.nio.channels.UnresolvedAddressException;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
@@ -74,16 +75,29 @@ public final class JdkEngineHttp implements EngineHttp, AutoCloseable {
     private IOException explained(@Nullable Throwable cause) {
         return switch (cause) {
             case HttpConnectTimeoutException e -> late(e); // not refused: the host is silent
-            case ConnectException e -> {
-                ConnectException refused = new ConnectException("connection refused");
-                refused.initCause(e);
-                yield refused;
-            }
+            case ConnectException e -> unconnected(e);
             case HttpTimeoutException e -> late(e);
             case IOException e -> new IOException(String.valueOf(e.getMessage()), e);
             case null -> new IOException("failed without a cause");
             default -> new IOException(cause.toString(), cause);
         };
+    }
+
+    /**
+     * Only a refusal says that the process is gone; a name or a route that is missing for a while
+     * does not. The client gives a refusal no message, and hides an unknown name in the cause.
+     */
+    private static IOException unconnected(ConnectException e) {
+        if (e.getCause() instanceof UnresolvedAddressException) {
+            return new IOException("the host name cannot be resolved", e);
+        }
+        String message = e.getMessage();
+        if (message != null && !message.contains("refused")) {
+            return new IOException(message, e);
+        }
+        ConnectException refused = new ConnectException("connection refused");
+        refused.initCause(e);
+        return refused;
     }
 
     private IOException late(Exception cause) {

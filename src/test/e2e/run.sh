@@ -1,0 +1,153 @@
+#!/bin/sh
+# End to end: simulated engines and the gateway from the built jar, driven by the real OpenAI client.
+# Once per wire format of the engines; stops everything it started; the exit code tells.
+#
+#   src/test/e2e/run.sh [--only NAME]     NAME: part of a check's name
+#
+# E2E_WIRES   wire formats to run with   (vllm-map sglang-map)
+# E2E_ENGINES number of engines          (3)
+# E2E_SOAK_SECONDS steady load with the first wire format, then no open booking and flat memory (30; 0: none)
+# JAVA        the java command           ($JAVA_HOME/bin/java, java)
+set -eu
+
+here=$(CDPATH='' cd -- "$(dirname -- "$0")" && pwd)
+root=$(CDPATH='' cd -- "$here/../../.." && pwd)
+jar=$root/target/quarkus-app/quarkus-run.jar
+venv=$root/target/e2e/venv
+logs=$root/target/e2e/logs
+engines=${E2E_ENGINES:-3}
+soak=${E2E_SOAK_SECONDS:-30}
+java=${JAVA:-${JAVA_HOME:+$JAVA_HOME/bin/}java}
+started=''
+
+# Local traffic only, whatever proxy the environment names.
+export NO_PROXY='127.0.0.1,localhost' no_proxy='127.0.0.1,localhost'
+
+say() { printf 'e2e: %s\n' "$*"; }
+fail() { say "$*" >&2; exit 1; }
+
+stop_all() {
+    for pid in $started; do kill "$pid" 2>/dev/null || :; done
+    for pid in $started; do wait "$pid" 2>/dev/null || :; done
+    started=''
+}
+trap stop_all EXIT
+trap 'exit 130' INT
+trap 'exit 143' TERM
+
+[ -f "$jar" ] || fail "$jar is missing; run ./warmpath build"
+command -v "$java" >/dev/null || fail "no java command; set JAVA_HOME"
+
+if ! cmp -s "$here/requirements.txt" "$venv/requirements.txt"; then
+    say "installing $(cat "$here/requirements.txt") into $venv"
+    rm -rf "$venv"
+    python3 -m venv "$venv" || fail 'python3 cannot make a virtual environment; on Debian: apt-get install python3-venv'
+    "$venv/bin/pip" install --quiet --disable-pip-version-check -r "$here/requirements.txt"
+    cp "$here/requirements.txt" "$venv/requirements.txt"
+fi
+mkdir -p "$logs"
+
+run_jar() { # NAME ARGS...: starts it in the background, its pid in $pid
+    log=$logs/$1.log
+    shift
+    "$java" -Xmx512m -XX:+UseSerialGC --enable-native-access=ALL-UNNAMED --sun-misc-unsafe-memory-access=allow \
+        -jar "$jar" "$@" >"$log" 2>&1 &
+    pid=$!
+    started="$started $pid"
+}
+
+# Free ports in a row. Another program may take one before we do; then its owner's log says so.
+free_ports() {
+    python3 - "$1" <<'PY'
+import random, socket, sys
+count = int(sys.argv[1])
+for _ in range(100):
+    base = random.randrange(20000, 32000)
+    sockets = []
+    try:
+        for port in range(base, base + count):
+            s = socket.socket()
+            sockets.append(s)
+            s.bind(("127.0.0.1", port))
+    except OSError:
+        continue
+    finally:
+        for s in sockets:
+            s.close()
+    print(base)
+    break
+else:
+    sys.exit("no free ports")
+PY
+}
+
+wait_for() { # WHAT URL PID LOG
+    "$venv/bin/python" - "$2" "$3" <<'PY' || { tail -n 40 "$4" >&2; fail "$1 did not come up; its log is $4"; }
+import os, sys, time, urllib.error, urllib.request
+url, pid = sys.argv[1], int(sys.argv[2])
+end = time.monotonic() + 60
+while time.monotonic() < end:
+    try:
+        os.kill(pid, 0)
+        urllib.request.urlopen(url, timeout=2).read()
+        sys.exit(0)
+    except ProcessLookupError:
+        sys.exit("it has ended")
+    except (urllib.error.URLError, OSError):
+        time.sleep(0.05)
+sys.exit(url + " does not answer with 200")
+PY
+}
+
+"$venv/bin/python" "$here/soak.py" --self-test || fail 'the checks of the soak test do not hold'
+status=0
+for wire in ${E2E_WIRES:-vllm-map sglang-map}; do
+    base=$(free_ports $((engines + 1)))
+    first=$((base + 1))
+    say "$engines engines ($wire) from port $first, gateway on port $base"
+    run_jar "$wire-engines" sim --port "$first" --count "$engines" --wire "$wire" --model demo --answer-tokens 64
+    engines_pid=$pid
+    workers=''
+    urls=''
+    i=0
+    while [ "$i" -lt "$engines" ]; do
+        url=http://127.0.0.1:$((first + i))
+        wait_for "engine $i" "$url/health" "$engines_pid" "$logs/$wire-engines.log"
+        workers="$workers --worker $url"
+        urls="$urls --engine $url"
+        i=$((i + 1))
+    done
+    # shellcheck disable=SC2086 # words on purpose
+    run_jar "$wire-gateway" serve --http-host 127.0.0.1 --http-port "$base" $workers \
+        --tokenizer "$root/src/main/resources/demo-model/tokenizer.json"
+    gateway_pid=$pid
+    wait_for 'the gateway' "http://127.0.0.1:$base/ready" "$gateway_pid" "$logs/$wire-gateway.log"
+
+    # shellcheck disable=SC2086
+    if ! "$venv/bin/python" "$here/openai_client.py" --gateway "http://127.0.0.1:$base" $urls "$@"; then
+        status=1
+        say "checks failed with $wire; the gateway's last lines ($logs/$wire-gateway.log):"
+        tail -n 40 "$logs/$wire-gateway.log"
+    fi
+    if [ "$soak" -gt 0 ]; then
+        say "$soak s of 200 requests/s"
+        if ! "$venv/bin/python" "$here/soak.py" --gateway "http://127.0.0.1:$base" --pid "$gateway_pid" --seconds "$soak"; then
+            status=1
+            say "the steady load left something behind; the gateway's last lines ($logs/$wire-gateway.log):"
+            tail -n 40 "$logs/$wire-gateway.log"
+        fi
+        soak=0
+    fi
+    kill "$gateway_pid"
+    ended=0
+    wait "$gateway_pid" || ended=$?
+    # 143: ended by our signal, after its own shutdown
+    if [ "$ended" -ne 0 ] && [ "$ended" -ne 143 ]; then
+        status=1
+        say "the gateway ended with status $ended after SIGTERM"
+        tail -n 40 "$logs/$wire-gateway.log"
+    fi
+    stop_all
+done
+[ "$status" -eq 0 ] && say 'all checks hold'
+exit "$status"

@@ -1,0 +1,145 @@
+package io.warmpath.adapter.enginehttp;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import com.sun.net.httpserver.HttpServer;
+import io.warmpath.fleet.EngineHttp;
+import java.io.IOException;
+import java.net.ConnectException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.ServerSocket;
+import java.net.URI;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.Executors;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+class JdkEngineHttpTest {
+    private final CountDownLatch release = new CountDownLatch(1);
+    private HttpServer server;
+    private URI worker;
+
+    @BeforeEach
+    void start() throws IOException {
+        server = HttpServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 0);
+        server.setExecutor(Executors.newVirtualThreadPerTaskExecutor());
+        server.createContext(
+                "/base/ok",
+                exchange -> {
+                    byte[] body = "{\"é\":1}".getBytes(StandardCharsets.UTF_8);
+                    exchange.sendResponseHeaders(200, body.length);
+                    exchange.getResponseBody().write(body);
+                    exchange.close();
+                });
+        server.createContext(
+                "/base/slow-head",
+                exchange -> {
+                    hold();
+                    exchange.close();
+                });
+        server.createContext(
+                "/base/slow-body",
+                exchange -> {
+                    exchange.sendResponseHeaders(200, 0);
+                    exchange.getResponseBody().write('a');
+                    exchange.getResponseBody().flush();
+                    hold();
+                    exchange.close();
+                });
+        server.createContext(
+                "/base/endless",
+                exchange -> {
+                    exchange.sendResponseHeaders(200, 0);
+                    byte[] block = new byte[1 << 20];
+                    for (int i = 0; i < 64; i++) {
+                        exchange.getResponseBody().write(block);
+                    }
+                    exchange.close();
+                });
+        server.createContext(
+                "/base/redirect",
+                exchange -> {
+                    exchange.getResponseHeaders().add("location", "/base/ok");
+                    exchange.sendResponseHeaders(302, -1);
+                    exchange.close();
+                });
+        server.start();
+        worker = URI.create("http://127.0.0.1:" + server.getAddress().getPort() + "/base");
+    }
+
+    private void hold() {
+        try {
+            assertTrue(release.await(30, TimeUnit.SECONDS), "the test did not end");
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    @AfterEach
+    void stop() {
+        release.countDown();
+        server.stop(0);
+    }
+
+    @Test
+    void status_and_body_are_passed_on() throws IOException {
+        try (JdkEngineHttp http = new JdkEngineHttp(Duration.ofSeconds(10))) {
+            assertEquals(new EngineHttp.Answer(200, "{\"é\":1}"), http.get(worker, "/ok"));
+            assertEquals(404, http.get(worker, "/nothing").status());
+            assertFalse(http.get(worker, "/redirect").ok(), "an engine does not redirect");
+        }
+    }
+
+    @Test
+    void silence_before_or_inside_the_answer_is_an_error_that_is_not_a_refusal() {
+        try (JdkEngineHttp http = new JdkEngineHttp(Duration.ofMillis(200))) {
+            for (String path : new String[] {"/slow-head", "/slow-body"}) {
+                IOException e = assertThrows(IOException.class, () -> http.get(worker, path));
+                assertEquals("no answer within 200 ms", e.getMessage(), path);
+                assertFalse(e instanceof ConnectException, path);
+            }
+        }
+    }
+
+    @Test
+    void an_endless_answer_is_cut_off() {
+        try (JdkEngineHttp http = new JdkEngineHttp(Duration.ofSeconds(20))) {
+            assertThrows(IOException.class, () -> http.get(worker, "/endless"));
+        }
+    }
+
+    @Test
+    void a_port_where_nobody_listens_is_a_refusal() throws IOException {
+        int port;
+        try (ServerSocket free = new ServerSocket(0)) {
+            port = free.getLocalPort();
+        }
+        try (JdkEngineHttp http = new JdkEngineHttp(Duration.ofSeconds(10))) {
+            ConnectException e =
+                    assertThrows(
+                            ConnectException.class,
+                            () -> http.get(URI.create("http://127.0.0.1:" + port), "/health"));
+            assertEquals("connection refused", e.getMessage());
+        }
+    }
+
+    @Test
+    void a_host_without_an_address_is_an_error_that_names_it() {
+        try (JdkEngineHttp http = new JdkEngineHttp(Duration.ofSeconds(10))) {
+            IOException e =
+                    assertThrows(
+                            IOException.class,
+                            () -> http.get(URI.create("http://no-such-host.invalid:1"), "/x"));
+            assertEquals("the host name cannot be resolved", e.getMessage());
+            assertFalse(e instanceof ConnectException, "an unknown name is not a stopped process");
+        }
+    }
+}

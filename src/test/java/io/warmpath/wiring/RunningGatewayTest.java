@@ -1,0 +1,92 @@
+package io.warmpath.wiring;
+
+import static io.restassured.RestAssured.given;
+import static io.restassured.RestAssured.when;
+import static org.awaitility.Awaitility.await;
+import static org.hamcrest.Matchers.containsString;
+import static org.hamcrest.Matchers.equalTo;
+import static org.hamcrest.Matchers.hasItem;
+
+import io.quarkus.test.junit.QuarkusTest;
+import io.quarkus.test.junit.QuarkusTestProfile;
+import io.quarkus.test.junit.TestProfile;
+import io.restassured.http.ContentType;
+import java.time.Duration;
+import java.util.Map;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+
+/** The whole application as it is deployed, with an engine that comes while it runs. */
+@QuarkusTest
+@TestProfile(RunningGatewayTest.JavaIndex.class)
+class RunningGatewayTest {
+    private static final Duration SOON = Duration.ofSeconds(20);
+
+    private static TestEngine engine;
+
+    /** The reference index, so that the test needs no native build. */
+    public static final class JavaIndex implements QuarkusTestProfile {
+        @Override
+        public Map<String, String> getConfigOverrides() {
+            return Map.of(
+                    "warmpath.index.implementation", "java",
+                    "warmpath.fleet.health-timeout", "5s",
+                    "warmpath.http.max-body-size", "1M");
+        }
+    }
+
+    @BeforeAll
+    static void startEngine() {
+        engine = TestEngine.sglang();
+    }
+
+    @AfterAll
+    static void stopEngine() {
+        engine.close();
+    }
+
+    @Test
+    void a_worker_added_while_running_is_learnt_served_and_removed() {
+        given().contentType(ContentType.JSON)
+                .body(Map.of("url", engine.url(), "name", "late"))
+                .post("/workers")
+                .then()
+                .statusCode(202)
+                .body("name", equalTo("late"));
+        await().atMost(SOON)
+                .untilAsserted(
+                        () ->
+                                when().get("/workers/late")
+                                        .then()
+                                        .statusCode(200)
+                                        .body("state", equalTo("ready"))
+                                        .body("kind", equalTo("sglang"))
+                                        .body("block_size", equalTo(16)));
+        when().get("/v1/models").then().statusCode(200).body("data.id", hasItem("tiny"));
+        when().get("/metrics")
+                .then()
+                .statusCode(200)
+                .body(containsString("warmpath_worker_up{worker=\"late\"} 1.0"))
+                .body(containsString("warmpath_events_sources 1.0"));
+        when().delete("/workers/late").then().statusCode(202).body("state", equalTo("draining"));
+        await().atMost(SOON)
+                .untilAsserted(() -> when().get("/workers/late").then().statusCode(404));
+    }
+
+    @Test
+    void our_health_paths_are_not_those_of_the_runtime() {
+        when().get("/live").then().statusCode(200).body("status", equalTo("live"));
+        when().get("/q/health").then().statusCode(200).body("status", equalTo("UP"));
+    }
+
+    @Test
+    void the_configured_body_limit_is_the_one_in_force() {
+        given().contentType(ContentType.JSON)
+                .body("{\"model\":\"m\",\"prompt\":\"" + "a".repeat(2 << 20) + "\"}")
+                .post("/v1/completions")
+                .then()
+                .statusCode(413)
+                .body("error.message", containsString("1048576"));
+    }
+}
