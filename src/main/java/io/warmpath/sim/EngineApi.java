@@ -343,10 +343,15 @@ final class EngineApi {
     }
 
     private Runnable deathOf(Exchange exchange) {
+        // What was sent still arrives, then the stream ends unfinished: as the kernel closes the
+        // sockets of a killed process.
         if (faults.onlyTheConnection()) {
-            return exchange::reset;
+            return exchange::cut;
         }
-        return death::now;
+        return () -> {
+            exchange.cut();
+            death.now(exchange.channel());
+        };
     }
 
     private void fail(Exchange exchange, int status) {

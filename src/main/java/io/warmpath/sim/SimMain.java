@@ -34,7 +34,7 @@ public final class SimMain {
             return 2;
         }
         List<SimEngine> engines = new ArrayList<>();
-        try (SimTokenizer tokenizer = SimTokenizer.load(flags.tokenizer())) {
+        try (SimTokenizer tokenizer = tokenizer(flags)) {
             for (int i = 0; i < flags.count(); i++) {
                 SimEngine engine = SimEngine.start(nth(flags, first, i), tokenizer);
                 engines.add(engine);
@@ -56,6 +56,12 @@ public final class SimMain {
         } finally {
             engines.forEach(SimEngine::close);
         }
+    }
+
+    private static SimTokenizer tokenizer(SimFlags flags) throws IOException {
+        return flags.tokenizer() == null
+                ? SimTokenizer.demo()
+                : SimTokenizer.load(flags.tokenizer());
     }
 
     /** Ports given as 0 stay free choices; others count up so that no two engines share one. */

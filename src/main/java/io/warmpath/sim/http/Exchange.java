@@ -146,7 +146,12 @@ public final class Exchange {
         }
     }
 
-    /** Breaks the connection off. */
+    /** Closes the connection, whatever the answer lacks; what was sent still arrives. */
+    public void cut() {
+        ChannelFuture unused = ctx.channel().close();
+    }
+
+    /** Breaks the connection off; what was sent may be lost. */
     public void reset() {
         HttpServer.reset(ctx.channel());
     }

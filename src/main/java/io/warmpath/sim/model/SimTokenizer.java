@@ -6,7 +6,6 @@ import java.io.InputStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Map;
-import org.jspecify.annotations.Nullable;
 
 /**
  * The model's tokenizer, from a {@code tokenizer.json}.
@@ -15,7 +14,7 @@ import org.jspecify.annotations.Nullable;
  * calls may take milliseconds.
  */
 public final class SimTokenizer implements AutoCloseable {
-    /** Class-path resource used when no file is named. */
+    /** Class-path resource of the demo model. */
     public static final String DEMO_MODEL = "demo-model/tokenizer.json";
 
     private final HuggingFaceTokenizer tokenizer;
@@ -24,33 +23,29 @@ public final class SimTokenizer implements AutoCloseable {
         this.tokenizer = tokenizer;
     }
 
-    /**
-     * @param file null for the built-in demo model
-     */
-    public static SimTokenizer load(@Nullable Path file) throws IOException {
-        if (file != null) {
-            if (!Files.isReadable(file)) {
-                throw new IOException(
-                        "cannot read tokenizer " + file + "; name a model's tokenizer.json");
-            }
-            try (InputStream json = Files.newInputStream(file)) {
-                return load(json);
-            }
-        }
+    /** The demo model's tokenizer, which is part of this build. */
+    public static SimTokenizer demo() throws IOException {
         try (InputStream json =
                 SimTokenizer.class.getClassLoader().getResourceAsStream(DEMO_MODEL)) {
             if (json == null) {
-                throw new IOException(
-                        "this build holds no "
-                                + DEMO_MODEL
-                                + "; name a model's tokenizer.json with --tokenizer");
+                throw new IOException("this build holds no " + DEMO_MODEL + "; build it anew");
             }
             return load(json);
         }
     }
 
-    /** Reads a {@code tokenizer.json}. */
-    public static SimTokenizer load(InputStream json) throws IOException {
+    /** A model's {@code tokenizer.json}. */
+    public static SimTokenizer load(Path file) throws IOException {
+        if (!Files.isReadable(file)) {
+            throw new IOException(
+                    "cannot read tokenizer " + file + "; name a model's tokenizer.json");
+        }
+        try (InputStream json = Files.newInputStream(file)) {
+            return load(json);
+        }
+    }
+
+    private static SimTokenizer load(InputStream json) throws IOException {
         // Truncation and padding of the model's file do not apply to a server's prompts.
         return new SimTokenizer(
                 HuggingFaceTokenizer.newInstance(
