@@ -92,11 +92,7 @@ void orphan_store::settle() noexcept {
 }
 
 void orphan_store::postpone() noexcept {
-    orphan& o = *m_first_ready;
     pop_ready();
-    leave_siblings(o);
-    join_siblings(o);
-    m_by_age.splice(m_by_age.end(), m_by_age, o.self);
 }
 
 void orphan_store::clear(slot_id slot) noexcept {

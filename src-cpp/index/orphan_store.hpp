@@ -64,7 +64,7 @@ public:
     /// The first ready event was applied: forgets it.
     void settle() noexcept;
 
-    /// The first ready event has no parent after all: waits again, as the youngest.
+    /// The first ready event has no parent after all: waits on.
     void postpone() noexcept;
 
     void clear(slot_id slot) noexcept;

@@ -104,7 +104,7 @@ void tree_index::apply_ready() {
         slot_state& s = *state_of(o->slot);
         const storage::name_entry* parent = s.names.find(o->parent);
         if (parent == nullptr) {
-            m_orphans.postpone(); // an event before this one moved the parent away
+            m_orphans.postpone(); // only when memory ran out while the parent moved: it is at neither place
             continue;
         }
         // A struck block is not stored, but its content is laid: those behind it stay behind it.

@@ -71,5 +71,53 @@ TEST(differential, an_event_that_ran_out_of_memory_completes_when_applied_again)
     EXPECT_GT(failures, 0u) << "no allocation failed: this test saw nothing";
 }
 
+TEST(differential, names_that_move_while_memory_runs_out_leave_every_invariant_true) {
+    std::uint64_t failures = 0;
+    for_each_seed(2'000'000, rounds / 5, [&](std::uint64_t seed) {
+        random_source source(seed);
+        prefix_index index(40);
+        const slot_id slots[] = {*index.open_slot(1, 0), *index.open_slot(1, 1)};
+        for (std::uint64_t i = 0; i < steps / 2; i++) {
+            std::vector<engine_hash> names(1 + source.below(10));
+            std::vector<local_hash> locals(names.size());
+            std::generate(names.begin(), names.end(), [&] { return source.below(30); });
+            std::generate(locals.begin(), locals.end(), [&] { return source.below(3); });
+            const slot_id slot = slots[source.below(2)];
+            event e = cleared_event{slot};
+            switch (const std::uint32_t kind = source.below(20)) {
+            case 0:
+                break;
+            case 1:
+            case 2:
+            case 3:
+                e = removed_event{slot, tier::gpu, names};
+                break;
+            default:
+                e = stored_event{
+                    slot, tier{static_cast<std::uint8_t>(kind % 2)}, kind > 6, source.below(30), names, locals};
+            }
+            index.fail_allocation(1 + source.below(8));
+            try {
+                index.apply({&e, 1});
+            } catch (const std::bad_alloc&) {
+                failures++;
+            }
+            index.fail_allocation(0);
+            const std::string broken = index.first_broken_invariant();
+            if (!broken.empty()) {
+                throw disagreement("invariant: " + broken);
+            }
+        }
+        for (const slot_id slot : slots) {
+            index.close_slot(slot);
+        }
+        const statistics s = index.stats();
+        if (s.runs + s.blocks + s.residencies + s.orphans != 0) {
+            throw disagreement("closing every slot left something behind");
+        }
+    });
+    EXPECT_GT(failures, 0u);
+}
+
 } // namespace
 } // namespace kvindex::tests

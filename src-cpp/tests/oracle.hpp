@@ -229,12 +229,8 @@ private:
         while (!ready.empty()) {
             const waiting_event next = ready.front();
             ready.pop_front();
-            const auto parent = held.entries.find(next.parent);
-            if (parent == held.entries.end()) {
-                m_waiting.push_back(next);
-            } else {
-                place(held, parent->second.chain, next, ready);
-            }
+            // A stored event may move its parent, but never lets go of it.
+            place(held, held.entries.at(next.parent).chain, next, ready);
         }
         return {.applied = 1};
     }
