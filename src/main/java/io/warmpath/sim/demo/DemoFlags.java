@@ -16,6 +16,7 @@ final class DemoFlags {
               --engines N         simulated engines                       (4)
               --conversations N   conversations over one system prompt    (6)
               --turns N           turns of each conversation              (6)
+              --in-flight N       answers that may run at once            (2)
               --wire FORMAT       sglang-array, sglang-map, vllm-array
                                   or vllm-map                             (sglang-map)
               --gpu-blocks N      blocks of 16 tokens in GPU memory       (280)
@@ -33,6 +34,7 @@ final class DemoFlags {
     int engines = 4;
     int conversations = 6;
     int turns = 6;
+    int inFlight = 2;
     WireFormat wire = WireFormat.SGLANG_MAP;
     int gpuBlocks = 280;
     int hostBlocks = 4000;
@@ -52,6 +54,7 @@ final class DemoFlags {
                         "--conversations",
                                 n -> flags.conversations = within("--conversations", n, 1, 1000),
                         "--turns", n -> flags.turns = within("--turns", n, 1, 100),
+                        "--in-flight", n -> flags.inFlight = within("--in-flight", n, 1, 1000),
                         "--gpu-blocks",
                                 n -> flags.gpuBlocks = within("--gpu-blocks", n, 200, 1_000_000),
                         "--host-blocks",

@@ -67,7 +67,7 @@ public final class DemoMain {
                     "%d conversations of %d turns over one system prompt, routed by cached prefix:",
                     flags.conversations, flags.turns);
             printer.heading();
-            List<Played> kvRun = played(kv, workload, printer::turn);
+            List<Played> kvRun = played(kv, workload, flags.inFlight, printer::turn);
             printer.say("");
             printer.say("The same workload on fresh engines, round-robin ...");
             List<Played> rrRun;
@@ -79,7 +79,7 @@ public final class DemoMain {
                             tokenizer,
                             scratch.tokenizer(),
                             scratch.log("round-robin"))) {
-                rrRun = played(roundRobin, workload, p -> {});
+                rrRun = played(roundRobin, workload, flags.inFlight, p -> {});
             }
             Score kvScore = Score.of(kvRun);
             Score rrScore = Score.of(rrRun);
@@ -106,9 +106,10 @@ public final class DemoMain {
         }
     }
 
-    private static List<Played> played(Stage stage, Workload workload, Consumer<Played> done)
+    private static List<Played> played(
+            Stage stage, Workload workload, int inFlight, Consumer<Played> done)
             throws DemoFailure, InterruptedException {
-        Player player = new Player(stage, workload);
+        Player player = new Player(stage, workload, inFlight);
         player.warmUp();
         return player.play(done);
     }

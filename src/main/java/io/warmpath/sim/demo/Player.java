@@ -14,22 +14,28 @@ import java.util.function.Consumer;
 /**
  * Plays the workload on a stage.
  *
- * <p>Answers overlap: a turn starts when the one before it in the script has its first token and
- * the gateway has applied all events so far. So there is load to balance, and yet each prediction
- * is made with full knowledge: nothing that happens while other answers grow touches the prefix of
- * the next prompt.
+ * <p>Answers overlap, but people read before they ask again: a turn starts when the one before it
+ * in the script has its first token, fewer than {@code inFlight} answers are running and the
+ * gateway has applied all events so far. So there is load to balance, and yet each prediction is
+ * made with full knowledge: nothing that happens while other answers grow touches the prefix of the
+ * next prompt.
  */
 final class Player {
     private static final int WARM_UP = 40;
 
     private final Stage stage;
     private final Workload workload;
+    private final int inFlight;
     private final Map<Integer, List<Message>> histories = new HashMap<>();
     private final Map<Integer, CompletableFuture<GatewayClient.Answer>> running = new HashMap<>();
 
-    Player(Stage stage, Workload workload) {
+    /**
+     * @param inFlight answers that may run at once, 1 or more
+     */
+    Player(Stage stage, Workload workload, int inFlight) {
         this.stage = stage;
         this.workload = workload;
+        this.inFlight = inFlight;
     }
 
     /**
@@ -56,6 +62,7 @@ final class Player {
             for (List<Workload.Turn> round : workload.rounds()) {
                 for (Workload.Turn turn : round) {
                     List<Message> messages = nextQuestion(turn);
+                    awaitRoom(all);
                     stage.settle();
                     all.add(start(turn, messages, asking));
                     report(all, played, done, false);
@@ -64,6 +71,20 @@ final class Player {
             report(all, played, done, true);
         }
         return played;
+    }
+
+    /** Waits until one more answer may run. */
+    private void awaitRoom(List<CompletableFuture<GatewayClient.Answer>> all) {
+        while (true) {
+            List<CompletableFuture<GatewayClient.Answer>> busy =
+                    all.stream().filter(a -> !a.isDone()).toList();
+            if (busy.size() < inFlight) {
+                return;
+            }
+            CompletableFuture.anyOf(busy.toArray(CompletableFuture[]::new))
+                    .handle((answer, failure) -> true) // a failure is told where it is reported
+                    .join();
+        }
     }
 
     /** The conversation so far, with the last turn's answer, and the new question. */
