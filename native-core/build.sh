@@ -33,7 +33,7 @@ fi
 # A build folder that was made from another place cannot be used again.
 cache=$out/CMakeCache.txt
 if [ -f "$cache" ] && ! grep -qxF "CMAKE_HOME_DIRECTORY:INTERNAL=$source_dir" "$cache"; then
-    rm -rf "$cache" "$out/CMakeFiles"
+    rm -rf "$cache" "$out/CMakeFiles" "$out/build.ninja" "$out/Makefile"
 fi
 
 log=$out/build.log
@@ -51,7 +51,7 @@ if [ ! -f "$out/build.ninja" ] && [ ! -f "$out/Makefile" ]; then
         fail "cmake could not configure the native library, see above"
     }
 fi
-cmake --build "$out" --target kvindex --parallel >"$log" 2>&1 || {
+cmake --build "$out" --target kvindex --parallel "$(nproc)" >"$log" 2>&1 || {
     cat "$log" >&2
     fail "the native library does not compile, see above"
 }

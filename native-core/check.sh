@@ -28,13 +28,18 @@ for preset in "$@"; do
     out=../target/native-$preset
     mkdir -p "$out"
     log=$out/check.log
+    # A build folder that was made from another place cannot be used again.
+    if [ -f "$out/CMakeCache.txt" ] && ! grep -qxF "CMAKE_HOME_DIRECTORY:INTERNAL=$PWD" "$out/CMakeCache.txt"; then
+        rm -rf "$out"
+        mkdir -p "$out"
+    fi
     if [ ! -f "$out/build.ninja" ] && [ ! -f "$out/Makefile" ]; then
         cmake --preset "$preset" -G "$generator" >"$log" 2>&1 || {
             cat "$log" >&2
             fail "preset $preset cannot be configured, see above (tests need libgtest-dev)"
         }
     fi
-    cmake --build "$out" --parallel >"$log" 2>&1 || {
+    cmake --build "$out" --parallel "$(nproc)" >"$log" 2>&1 || {
         cat "$log" >&2
         fail "preset $preset does not compile, see above"
     }

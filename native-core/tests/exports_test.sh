@@ -7,7 +7,6 @@ shown=$(nm -D --defined-only "$1" | awk '{ print $3 }' | sort)
 declared=$(sed -n 's/^\(int32_t\|const char\*\) \(kvi_[a-z_]*\)(.*/\2/p' "$2" | sort)
 [ -n "$declared" ] || { echo "no function found in $2"; exit 1; }
 if [ "$shown" != "$declared" ]; then
-    echo "shown:    " $shown
-    echo "declared: " $declared
+    printf 'shown:\n%s\ndeclared:\n%s\n' "$shown" "$declared"
     exit 1
 fi

@@ -7,14 +7,18 @@ set -eu
 
 layers="base sync storage index include facade"
 
-check() {
+# Works on names relative to the tree, which have no spaces.
+check() (
+    cd "$1"
     allowed=""
     wrong=0
     seen=0
     for layer in $layers; do
         allowed="$allowed $layer"
-        for file in $(find "$1/$layer" -name '*.hpp' -o -name '*.cpp'); do
+        # shellcheck disable=SC2044
+        for file in $(find "$layer" -name '*.hpp' -o -name '*.cpp'); do
             seen=$((seen + 1))
+            # shellcheck disable=SC2013
             for include in $(sed -n 's/^ *# *include *"\([^"]*\)".*/\1/p' "$file"); do
                 folder=${include%%/*}
                 [ "$folder" = kvindex ] && folder=include
@@ -33,7 +37,7 @@ check() {
         wrong=1
     fi
     return $wrong
-}
+)
 
 if [ "$1" = --self-test ]; then
     dir=$(mktemp -d)
