@@ -38,7 +38,7 @@ record SimFlags(SimOptions.Builder engine, int count, @Nullable Path tokenizer, 
               --dp-size N           data-parallel ranks, each with its cache    (1)
               --max-batch N         requests running at a time, per rank        (32)
 
-              --events-port N       PUB port of rank 0, rank r r higher;
+              --events-port N       PUB port of rank 0; rank N is N higher;
                                     0 = any free ones                           (0)
               --replay-port N       ROUTER port of rank 0, likewise             (0)
               --topic TEXT          topic of the events                         (kv-events)

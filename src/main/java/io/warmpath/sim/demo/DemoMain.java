@@ -127,6 +127,7 @@ public final class DemoMain {
                 flags.port, Stage.MODEL);
         printer.say("");
         kv.gateway().await();
+        printer.say("The gateway has ended; its last lines were:%n%s", kv.gateway().tail());
     }
 
     private static int freePort() throws IOException {
