@@ -63,6 +63,9 @@ interface AnswerShape {
     /** Body of a 4xx or 5xx answer. */
     String error(int status, String type, String message, @Nullable String param);
 
+    /** What this engine puts between the text parts of one message. */
+    String partJoint();
+
     /** Prefix of answer ids. */
     String idPrefix(boolean chat);
 

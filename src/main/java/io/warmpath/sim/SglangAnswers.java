@@ -96,6 +96,11 @@ final class SglangAnswers implements AnswerShape {
     }
 
     @Override
+    public String partJoint() {
+        return " ";
+    }
+
+    @Override
     public String idPrefix(boolean chat) {
         return "";
     }

@@ -128,6 +128,11 @@ final class VllmAnswers implements AnswerShape {
     }
 
     @Override
+    public String partJoint() {
+        return "\n";
+    }
+
+    @Override
     public String idPrefix(boolean chat) {
         return chat ? "chatcmpl-" : "cmpl-";
     }

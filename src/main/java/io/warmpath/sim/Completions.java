@@ -1,0 +1,230 @@
+package io.warmpath.sim;
+
+import io.warmpath.sim.CompletionRequest.Malformed;
+import io.warmpath.sim.cache.CacheSpace;
+import io.warmpath.sim.engine.Sequence;
+import io.warmpath.sim.http.Exchange;
+import io.warmpath.sim.model.AnswerWriter;
+import java.time.InstantSource;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Map;
+import java.util.random.RandomGenerator;
+import org.jspecify.annotations.Nullable;
+
+/** Completion requests from the parsed body to a rank's queue. Engine's thread only. */
+final class Completions {
+    /** The engines' own default for completions. */
+    private static final int COMPLETION_TOKENS = 16;
+
+    private final SimOptions options;
+    private final List<Rank> ranks;
+    private final PromptIds prompts;
+    private final AnswerWriter writer;
+    private final InstantSource clock;
+    private final AnswerShape shape;
+    private final Faults faults;
+    private final EngineApi.Death death;
+    private final RandomGenerator ids;
+    private long received;
+
+    /**
+     * @param ids makes the answers' ids
+     */
+    Completions(
+            SimOptions options,
+            List<Rank> ranks,
+            PromptIds prompts,
+            AnswerWriter writer,
+            InstantSource clock,
+            AnswerShape shape,
+            Faults faults,
+            EngineApi.Death death,
+            RandomGenerator ids) {
+        this.options = options;
+        this.ranks = ranks;
+        this.prompts = prompts;
+        this.writer = writer;
+        this.clock = clock;
+        this.shape = shape;
+        this.faults = faults;
+        this.death = death;
+        this.ids = ids;
+    }
+
+    /** Requests received, failed ones included. */
+    long received() {
+        return received;
+    }
+
+    /** Answers one request, now or later. */
+    void complete(Exchange exchange, boolean chat) {
+        received++;
+        int status = faults.nextFailure();
+        if (status != 0) {
+            fail(exchange, status);
+            return;
+        }
+        int chunks = faults.takeDeath();
+        AnswerStream.Death death =
+                chunks < 0 ? null : new AnswerStream.Death(chunks, deathOf(exchange));
+        if (death != null && chunks == 0) {
+            death.act().run();
+            return;
+        }
+        try {
+            CompletionRequest request =
+                    CompletionRequest.parse(
+                            PromptIds.read(exchange),
+                            chat,
+                            options.models().getFirst(),
+                            shape.partJoint());
+            if (!options.wire().sglang() && !options.models().contains(request.model())) {
+                exchange.json(
+                        404,
+                        shape.error(
+                                404,
+                                "NotFoundError",
+                                "The model `"
+                                        + request.model()
+                                        + "` does not exist. Valid aliases: "
+                                        + String.join(", ", options.models())
+                                        + ".",
+                                "model"));
+                return;
+            }
+            Rank rank = rank(exchange, request);
+            prompts.resolve(
+                    exchange, request.prompt(), ids -> start(exchange, request, ids, rank, death));
+        } catch (Malformed e) {
+            reject(exchange, e.text(), null);
+        }
+    }
+
+    private void start(
+            Exchange exchange,
+            CompletionRequest request,
+            int[] prompt,
+            Rank rank,
+            AnswerStream.@Nullable Death death) {
+        int room = options.maxModelLength() - prompt.length;
+        if (prompt.length == 0) {
+            reject(exchange, "The prompt has no tokens.", "prompt");
+            return;
+        }
+        if (room < 1) {
+            reject(exchange, tooLong(prompt.length), "input_tokens");
+            return;
+        }
+        Integer asked = request.maxTokens();
+        int natural = Math.max(options.answerTokens(), request.minTokens());
+        int limit =
+                Math.min(
+                        room, asked != null ? asked : request.chat() ? natural : COMPLETION_TOKENS);
+        boolean endsByItself = !request.ignoreEnd() && natural <= limit;
+        int[] answer = writer.write(prompt, endsByItself ? natural : limit, endsByItself);
+        int[] tokens = Arrays.copyOf(prompt, prompt.length + answer.length);
+        System.arraycopy(answer, 0, tokens, prompt.length, answer.length);
+        AnswerShape.Head head =
+                new AnswerShape.Head(
+                        shape.idPrefix(request.chat()) + String.format("%016x", ids.nextLong()),
+                        clock.instant().getEpochSecond(),
+                        request.model(),
+                        request.chat(),
+                        request.returnTokenIds() ? prompt : null);
+        Sequence sequence =
+                new Sequence(
+                        tokens,
+                        prompt.length,
+                        new CacheSpace(request.salt(), request.extraKey()),
+                        request.sessionId(),
+                        new AnswerStream(
+                                exchange,
+                                shape,
+                                head,
+                                request,
+                                writer,
+                                answer,
+                                prompt.length,
+                                endsByItself ? AnswerShape.Finish.STOP : AnswerShape.Finish.LENGTH,
+                                death));
+        exchange.onGone(() -> rank.scheduler().abort(sequence));
+        rank.scheduler().submit(sequence);
+    }
+
+    /** The rank asked for, else the least busy one. */
+    private Rank rank(Exchange exchange, CompletionRequest request) throws Malformed {
+        Integer asked = request.rank();
+        String header = exchange.header("X-data-parallel-rank");
+        if (asked == null && header != null) {
+            try {
+                asked = Integer.valueOf(header.strip());
+            } catch (NumberFormatException e) {
+                throw new Malformed("X-data-parallel-rank must be a number, got " + header + ".");
+            }
+        }
+        if (asked != null) {
+            if (asked < 0 || asked >= ranks.size()) {
+                throw new Malformed(
+                        "data-parallel rank "
+                                + asked
+                                + " does not exist; this engine has "
+                                + ranks.size()
+                                + ".");
+            }
+            return ranks.get(asked);
+        }
+        Rank least = ranks.getFirst();
+        for (Rank r : ranks) {
+            if (r.load() < least.load()) {
+                least = r;
+            }
+        }
+        return least;
+    }
+
+    private Runnable deathOf(Exchange exchange) {
+        // What was sent still arrives, then the stream ends unfinished: as the kernel closes the
+        // sockets of a killed process.
+        if (faults.onlyTheConnection()) {
+            return exchange::cut;
+        }
+        return () -> {
+            exchange.cut();
+            death.now(exchange.channel());
+        };
+    }
+
+    private void fail(Exchange exchange, int status) {
+        String json = shape.error(status, "InjectedFailure", "This engine was told to fail.", null);
+        int after = faults.retryAfterSeconds();
+        exchange.respond(
+                status,
+                "application/json",
+                json,
+                after > 0 ? Map.of("retry-after", String.valueOf(after)) : Map.of());
+    }
+
+    private void reject(Exchange exchange, String message, @Nullable String param) {
+        exchange.json(400, shape.error(400, "BadRequestError", message, param));
+    }
+
+    private String tooLong(int length) {
+        int max = options.maxModelLength();
+        return options.wire().sglang()
+                ? "The input ("
+                        + length
+                        + " tokens) is longer than the model's context length ("
+                        + max
+                        + " tokens)."
+                : "This model's maximum context length is "
+                        + max
+                        + " tokens. However, your prompt contains "
+                        + length
+                        + " input tokens, which exceeds this limit even without any output tokens."
+                        + " Please reduce the length of the input prompt. (parameter=input_tokens,"
+                        + " value="
+                        + length
+                        + ")";
+    }
+}
