@@ -14,6 +14,8 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.FutureTask;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
 import java.util.function.LongSupplier;
 import org.jboss.logging.Logger;
 import org.zeromq.ZContext;
@@ -174,7 +176,12 @@ public final class ZmqEventFeed implements EventFeed {
             while (!stopping) {
                 runCalls();
                 rebuildPoller();
-                poller.poll(POLL_MILLIS);
+                if (sources.isEmpty()) {
+                    // A poller without sockets does not wait; polling it would burn a whole core.
+                    LockSupport.parkNanos(this, TimeUnit.MILLISECONDS.toNanos(POLL_MILLIS));
+                } else {
+                    poller.poll(POLL_MILLIS);
+                }
                 for (ZmqSource source : List.copyOf(sources)) {
                     pump(source);
                 }

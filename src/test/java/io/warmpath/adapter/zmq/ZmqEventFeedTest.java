@@ -16,6 +16,8 @@ import io.warmpath.prefix.PrefixSpace;
 import io.warmpath.prefix.ReferencePrefixIndex;
 import io.warmpath.prefix.Tier;
 import io.warmpath.prefix.WorkerSlot;
+import java.lang.management.ManagementFactory;
+import java.lang.management.ThreadMXBean;
 import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.nio.charset.StandardCharsets;
@@ -53,6 +55,26 @@ class ZmqEventFeedTest {
     @AfterEach
     void closeIndex() {
         index.close();
+    }
+
+    /** A poller without sockets returns at once: the thread once took a whole core that way. */
+    @Test
+    void a_feed_without_sources_sleeps() {
+        try (ZmqEventFeed feed = feed(NO_AUDIT)) {
+            assertEquals(counters, feed.counters());
+            ThreadMXBean threads = ManagementFactory.getThreadMXBean();
+            Thread thread =
+                    Thread.getAllStackTraces().keySet().stream()
+                            .filter(t -> t.getName().equals("warmpath-kv-events") && t.isAlive())
+                            .findFirst()
+                            .orElseThrow();
+            long cpu = threads.getThreadCpuTime(thread.threadId());
+            long begin = System.nanoTime();
+            Duration watched = Duration.ofMillis(600);
+            await().until(() -> System.nanoTime() - begin > watched.toNanos());
+            long used = threads.getThreadCpuTime(thread.threadId()) - cpu;
+            assertTrue(used < watched.toNanos() / 8, "CPU ns used while idle: " + used);
+        }
     }
 
     @ParameterizedTest
