@@ -136,13 +136,14 @@ jvm_options() {
         *' -XX:+Use'*'GC '*) ;; # two collectors on one command line stop the JVM
         *)
             if [ "$(getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2)" -le 2 ]; then
-                echo '-XX:+UseSerialGC'
+                # A fixed young generation: requests die in it instead of growing the old one (src/perf/RESULTS.md).
+                echo '-XX:+UseSerialGC -Xmn96m -XX:MinHeapFreeRatio=10 -XX:MaxHeapFreeRatio=30'
             else
                 echo '-XX:+UseG1GC'
             fi
             ;;
     esac
-    echo '-Xms64m -Xmx1g -XX:+UseCompactObjectHeaders -XX:+ExitOnOutOfMemoryError'
+    echo '-Xms160m -Xmx1g -XX:+UseCompactObjectHeaders -XX:+ExitOnOutOfMemoryError'
     java_home_usable || { made_home=$(private_home) && echo "-Duser.home=$made_home"; } || return 1
     echo '--enable-native-access=ALL-UNNAMED --sun-misc-unsafe-memory-access=allow'
     echo "$java_opts"
