@@ -17,6 +17,7 @@ import io.warmpath.upstream.HeapBytes;
 import java.io.IOException;
 import java.util.OptionalInt;
 import java.util.OptionalLong;
+import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -57,6 +58,10 @@ final class RequestParser {
     private boolean hasRank;
     private int saltStart = -1;
     private int saltEnd = -1;
+
+    /** Jackson's note on where its input came from; says nothing to a client. */
+    private static final Pattern SOURCE_NOTE =
+            Pattern.compile("\\[Source: .*?(?=line: \\d)|(?<=column: \\d{1,10})\\]");
 
     private RequestParser(Endpoint endpoint, JsonParser json) {
         this.endpoint = endpoint;
@@ -286,6 +291,7 @@ final class RequestParser {
         if (what == null) {
             what = "unreadable";
         }
+        what = SOURCE_NOTE.matcher(what).replaceAll("");
         if (what.length() > 200) {
             what = what.substring(0, 200) + "...";
         }

@@ -95,6 +95,14 @@ class RequestParserTest {
     }
 
     @Test
+    void bad_json_is_told_with_its_place_and_nothing_of_the_parser() {
+        String message = refused(Endpoint.CHAT, "{\"model\":\"demo\"").message();
+        assertTrue(message.contains("(line 1, column 16)"), message);
+        assertTrue(message.contains("start marker at line: 1, column: 1)"), message);
+        assertFalse(message.contains("Source") || message.contains("StreamRead"), message);
+    }
+
+    @Test
     void prompts_in_all_their_forms() {
         assertEquals(new PromptInput.Text("a"), completion("\"prompt\":\"a\"").prompt());
         assertEquals(new PromptInput.Text("a"), completion("\"prompt\":[\"a\"]").prompt());
