@@ -3,6 +3,7 @@ package io.warmpath.api;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 
 import io.netty.buffer.PooledByteBufAllocator;
+import org.junit.jupiter.api.Test;
 
 /** The leak check trips when there is a leak. */
 class LeaksTest {
