@@ -82,10 +82,6 @@ public final class Exchange {
         }
     }
 
-    boolean isOver() {
-        return over;
-    }
-
     private void decide(int @Nullable [] promptTokens) {
         if (over) {
             return;

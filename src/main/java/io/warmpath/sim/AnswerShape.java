@@ -105,6 +105,18 @@ interface AnswerShape {
                 + ",\"choices\":[";
     }
 
+    /** The members of an error, which engines wrap differently. */
+    static String errorMembers(int status, String type, String message, @Nullable String param) {
+        return "\"message\":"
+                + quoted(message)
+                + ",\"type\":"
+                + quoted(type)
+                + ",\"param\":"
+                + (param == null ? "null" : quoted(param))
+                + ",\"code\":"
+                + status;
+    }
+
     /** Object name of a stream's events. */
     static String chunkObject(Head head) {
         return head.chat() ? "chat.completion.chunk" : "text_completion";

@@ -84,14 +84,8 @@ final class SglangAnswers implements AnswerShape {
 
     @Override
     public String error(int status, String type, String message, @Nullable String param) {
-        return "{\"object\":\"error\",\"message\":"
-                + AnswerShape.quoted(message)
-                + ",\"type\":"
-                + AnswerShape.quoted(type)
-                + ",\"param\":"
-                + (param == null ? "null" : AnswerShape.quoted(param))
-                + ",\"code\":"
-                + status
+        return "{\"object\":\"error\","
+                + AnswerShape.errorMembers(status, type, message, param)
                 + "}";
     }
 

@@ -116,15 +116,7 @@ final class VllmAnswers implements AnswerShape {
 
     @Override
     public String error(int status, String type, String message, @Nullable String param) {
-        return "{\"error\":{\"message\":"
-                + AnswerShape.quoted(message)
-                + ",\"type\":"
-                + AnswerShape.quoted(type)
-                + ",\"param\":"
-                + (param == null ? "null" : AnswerShape.quoted(param))
-                + ",\"code\":"
-                + status
-                + "}}";
+        return "{\"error\":{" + AnswerShape.errorMembers(status, type, message, param) + "}}";
     }
 
     @Override

@@ -32,11 +32,6 @@ final class TokenThreads implements Executor, AutoCloseable {
         pool.execute(work);
     }
 
-    /** Prompts that wait. */
-    int waiting() {
-        return pool.getQueue().size();
-    }
-
     /**
      * Drops what waits and gives running prompts five seconds: their native tokenizer is freed
      * next.
