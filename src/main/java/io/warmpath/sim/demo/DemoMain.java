@@ -3,6 +3,7 @@ package io.warmpath.sim.demo;
 import io.warmpath.sim.model.SimTokenizer;
 import java.io.IOException;
 import java.io.PrintStream;
+import java.net.BindException;
 import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.util.List;
@@ -130,9 +131,19 @@ public final class DemoMain {
         printer.say("The gateway has ended; its last lines were:%n%s", kv.gateway().tail());
     }
 
+    /**
+     * A free port below the range from which the system takes ports by itself: one of that range
+     * may go to a connection before the gateway binds it.
+     */
     private static int freePort() throws IOException {
-        try (ServerSocket probe = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
-            return probe.getLocalPort();
+        int first = 20_000 + (int) (ProcessHandle.current().pid() % 10_000);
+        for (int port = first; port < first + 1_000; port++) {
+            try (ServerSocket probe = new ServerSocket(port, 1, InetAddress.getLoopbackAddress())) {
+                return probe.getLocalPort();
+            } catch (BindException taken) {
+                continue; // the next one
+            }
         }
+        throw new IOException("no free port from " + first + " to " + (first + 999));
     }
 }
