@@ -136,14 +136,15 @@ public final class DemoMain {
      * may go to a connection before the gateway binds it.
      */
     private static int freePort() throws IOException {
-        int first = 20_000 + (int) (ProcessHandle.current().pid() % 10_000);
+        int first = 20_000 + (int) Math.floorMod(ProcessHandle.current().pid(), 10_000L);
+        IOException last = new IOException("no port tried");
         for (int port = first; port < first + 1_000; port++) {
             try (ServerSocket probe = new ServerSocket(port, 1, InetAddress.getLoopbackAddress())) {
                 return probe.getLocalPort();
             } catch (BindException taken) {
-                continue; // the next one
+                last = taken;
             }
         }
-        throw new IOException("no free port from " + first + " to " + (first + 999));
+        throw new IOException("no free port from " + first + " to " + (first + 999), last);
     }
 }
