@@ -15,7 +15,8 @@ std::uint64_t expected_size(const kvi_event& head) {
     constexpr std::uint64_t word = sizeof(std::uint64_t);
     const std::uint64_t n = head.n;
     if (head.kind == KVI_CLEARED) {
-        return n == 0 && head.block_size == 0 ? sizeof head : 0;
+        const bool known_tier = head.tier < KVI_TIERS || head.tier == KVI_ALL_TIERS;
+        return n == 0 && head.block_size == 0 && known_tier ? sizeof head : 0;
     }
     if (n == 0 || n > KVI_MAX_BLOCKS || head.tier >= KVI_TIERS) {
         return 0;
@@ -111,7 +112,8 @@ decoded decode(std::span<const std::byte> buffer) {
                 removed_event{slot_id{head.slot}, tier{head.tier}, {as<engine_hash>(payload), head.n}});
             break;
         default:
-            out.events.emplace_back(cleared_event{slot_id{head.slot}});
+            out.events.emplace_back(cleared_event{
+                slot_id{head.slot}, head.tier == KVI_ALL_TIERS ? all_tiers : mask_of(tier{head.tier})});
         }
     });
     return out;

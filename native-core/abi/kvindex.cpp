@@ -89,12 +89,27 @@ const char* kvi_status_text(std::int32_t status) {
     }
 }
 
-std::int32_t kvi_open(std::uint64_t orphan_limit, kvi_index** out_index) {
-    if (!writable(out_index)) {
+std::int32_t kvi_open(const kvi_config* config, kvi_index** out_index) {
+    if (!writable(out_index) || !readable(config, config != nullptr)) {
         return KVI_E_ARGUMENT;
     }
+    kvindex::options o;
+    if (config != nullptr) {
+        constexpr std::uint32_t no_ghosts = 101;
+        if (config->size != sizeof *config || config->ghost_percent > no_ghosts ||
+            config->max_blocks > std::uint64_t{1} << 31) {
+            return KVI_E_ARGUMENT;
+        }
+        o.orphan_limit = config->orphan_limit != 0 ? config->orphan_limit : o.orphan_limit;
+        o.max_blocks = config->max_blocks != 0 ? config->max_blocks : o.max_blocks;
+        o.ghost_percent = config->ghost_percent != 0 ? config->ghost_percent : o.ghost_percent;
+        if (config->ghost_percent == no_ghosts) {
+            o.ghost_percent = 0;
+            o.ghost_floor = 0;
+        }
+    }
     return guarded([&] {
-        *out_index = new kvi_index{kvindex::prefix_index(orphan_limit)};
+        *out_index = new kvi_index{kvindex::prefix_index(o)};
         return KVI_OK;
     });
 }
@@ -106,17 +121,18 @@ std::int32_t kvi_close(kvi_index* index) {
     });
 }
 
-std::int32_t kvi_slot_open(kvi_index* index, std::uint64_t worker, std::uint32_t dp_rank,
+std::int32_t kvi_slot_open(kvi_index* index, std::uint32_t domain, std::uint32_t name_space,
                            std::uint32_t* out_slot) {
-    if (index == nullptr || !writable(out_slot)) {
+    if (index == nullptr || domain >= KVI_MAX_DOMAINS || name_space >= KVI_MAX_NAME_SPACES ||
+        !writable(out_slot)) {
         return KVI_E_ARGUMENT;
     }
     return guarded([&] {
-        const auto slot = index->impl.open_slot(worker, dp_rank);
+        const auto slot = index->impl.open_slot(domain, static_cast<std::uint16_t>(name_space));
         if (!slot) {
             return KVI_E_FULL;
         }
-        *out_slot = kvindex::number_of(*slot);
+        *out_slot = static_cast<std::uint32_t>(*slot);
         return KVI_OK;
     });
 }
@@ -181,11 +197,11 @@ std::int32_t kvi_hash(const std::uint32_t* tokens, std::uint32_t token_count, st
     return KVI_OK;
 }
 
-std::int32_t kvi_match_tokens(const kvi_index* index, const std::uint32_t* tokens, std::uint32_t token_count,
-                              std::uint32_t block_size, std::uint64_t seed, std::uint64_t* out_sequence,
+std::int32_t kvi_match_tokens(const kvi_index* index, std::uint32_t name_space, const std::uint32_t* tokens,
+                              std::uint32_t token_count, std::uint32_t block_size, std::uint64_t seed, std::uint64_t* out_sequence,
                               std::uint32_t sequence_capacity, kvi_hit* out_hits, std::uint32_t hit_capacity,
                               std::uint32_t* out_hit_count) {
-    if (index == nullptr || !good_prompt(tokens, token_count, block_size) ||
+    if (index == nullptr || name_space >= KVI_MAX_NAME_SPACES || !good_prompt(tokens, token_count, block_size) ||
         !readable(out_sequence, out_sequence != nullptr) || !readable(out_hits, hit_capacity) ||
         !writable(out_hit_count)) {
         return KVI_E_ARGUMENT;
@@ -194,14 +210,15 @@ std::int32_t kvi_match_tokens(const kvi_index* index, const std::uint32_t* token
     if (out_sequence != nullptr && blocks > sequence_capacity) {
         return KVI_E_CAPACITY;
     }
+    const auto space = static_cast<std::uint16_t>(name_space);
     return guarded([&] {
         kvindex::match_result result;
         if (out_sequence == nullptr) {
-            result = index->impl.match_tokens(tokens, blocks, block_size, seed, hits(out_hits, hit_capacity));
+            result = index->impl.match_tokens(space, tokens, blocks, block_size, seed, hits(out_hits, hit_capacity));
         } else {
             std::vector<local_hash> locals(blocks);
             kvindex::hash_blocks(tokens, block_size, seed, locals);
-            result = index->impl.match(locals, hits(out_hits, hit_capacity));
+            result = index->impl.match(space, locals, hits(out_hits, hit_capacity));
             if (result.fits) {
                 kvindex::chain_hashes(locals, {out_sequence, blocks});
             }
@@ -214,20 +231,45 @@ std::int32_t kvi_match_tokens(const kvi_index* index, const std::uint32_t* token
     });
 }
 
-std::int32_t kvi_match_locals(const kvi_index* index, const std::uint64_t* locals, std::uint32_t count,
+std::int32_t kvi_match_locals(const kvi_index* index, std::uint32_t name_space, const std::uint64_t* locals, std::uint32_t count,
                               kvi_hit* out_hits, std::uint32_t hit_capacity, std::uint32_t* out_hit_count) {
-    if (index == nullptr || !readable(locals, count) || count > KVI_MAX_BLOCKS ||
+    if (index == nullptr || name_space >= KVI_MAX_NAME_SPACES || !readable(locals, count) || count > KVI_MAX_BLOCKS ||
         !readable(out_hits, hit_capacity) || !writable(out_hit_count)) {
         return KVI_E_ARGUMENT;
     }
     return guarded([&] {
-        const auto result = index->impl.match({locals, count}, hits(out_hits, hit_capacity));
+        const auto result = index->impl.match(static_cast<std::uint16_t>(name_space), {locals, count}, hits(out_hits, hit_capacity));
         if (!result.fits) {
             return KVI_E_CAPACITY;
         }
         *out_hit_count = result.hits;
         return KVI_OK;
     });
+}
+
+std::int32_t kvi_match_dense(const kvi_index* index, std::uint32_t name_space, const std::uint64_t* locals,
+                             std::uint32_t count, std::uint32_t tiers, std::uint32_t* out_depths,
+                             std::uint32_t stride) {
+    if (index == nullptr || name_space >= KVI_MAX_NAME_SPACES || !readable(locals, count) ||
+        count > KVI_MAX_BLOCKS || (tiers != 1 && tiers != KVI_TIERS) || stride % 64 != 0 ||
+        !readable(out_depths, stride)) {
+        return KVI_E_ARGUMENT;
+    }
+    if (stride < index->impl.slot_bound()) {
+        return KVI_E_CAPACITY;
+    }
+    return guarded([&] {
+        index->impl.match_dense(static_cast<std::uint16_t>(name_space), {locals, count}, tiers, out_depths, stride);
+        return KVI_OK;
+    });
+}
+
+std::int32_t kvi_slot_bound(const kvi_index* index, std::uint32_t* out_bound) {
+    if (index == nullptr || !writable(out_bound)) {
+        return KVI_E_ARGUMENT;
+    }
+    *out_bound = index->impl.slot_bound();
+    return KVI_OK;
 }
 
 std::int32_t kvi_stats(const kvi_index* index, kvi_statistics* out) {
@@ -241,7 +283,11 @@ std::int32_t kvi_stats(const kvi_index* index, kvi_statistics* out) {
                 .residencies = s.residencies,
                 .runs = s.runs,
                 .orphans = s.orphans,
-                .bytes = s.bytes};
+                .bytes = s.bytes,
+                .ghosts = s.ghosts,
+                .moves = s.moves,
+                .conflicts = s.conflicts,
+                .orphans_given_up = s.orphans_given_up};
         return KVI_OK;
     });
 }

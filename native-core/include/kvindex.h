@@ -10,9 +10,10 @@
  *  5. The caller owns every buffer; nothing is kept after the call returns; no callback.
  *  6. Any byte may be wrong: sizes, offsets, kinds, tiers and slots are checked before use.
  *     A malformed event is skipped and counted, its neighbours are applied.
- *  7. Threads: kvi_match*, kvi_stats, kvi_hash*, kvi_seed, kvi_abi_version from any thread at any time
- *     between open and close; kvi_slot_*, kvi_apply from any thread, serialised inside. kvi_close must not
- *     run beside another call on the same handle.
+ *  7. Threads: kvi_match*, kvi_slot_bound, kvi_hash*, kvi_seed, kvi_abi_version from any thread at any time
+ *     between open and close; they never wait for a writer, and no writer waits for them. kvi_slot_*,
+ *     kvi_apply, kvi_stats from any thread, serialised inside. kvi_close must not run beside another call on
+ *     the same handle.
  *  8. KVI_ABI_VERSION changes with any change here; the loader compares it.
  *  9. Costs are per call, with n = blocks; measured figures live in src-cpp/bench/RESULTS.md.
  *
@@ -31,7 +32,7 @@
 extern "C" {
 #endif
 
-#define KVI_ABI_VERSION 1u
+#define KVI_ABI_VERSION 2u
 
 /* Tiers, fastest first. Depths in kvi_hit are cumulative over tiers 0..i. */
 #define KVI_TIER_GPU 0u
@@ -40,7 +41,11 @@ extern "C" {
 #define KVI_TIER_EXTERNAL 3u
 #define KVI_TIERS 4u
 
-#define KVI_MAX_SLOTS 4096u       /* open slots of one index */
+#define KVI_ALL_TIERS 255u        /* CLEARED: every tier */
+#define KVI_MAX_SLOTS 16384u      /* open slots of one index; look-ups work on 1,024 of them at a time */
+#define KVI_SLOT_NUMBER 0x3fffu   /* the number in a slot; above it, how often that number was used before */
+#define KVI_MAX_DOMAINS 65536u    /* sets of slots that share engine hashes */
+#define KVI_MAX_NAME_SPACES 65536u
 #define KVI_MAX_BLOCK_SIZE 65536u /* tokens per block */
 #define KVI_MAX_BLOCKS 16777216u  /* blocks of one event or query */
 
@@ -56,13 +61,23 @@ typedef enum kvi_status {
 
 typedef struct kvi_index kvi_index;
 
+/* How to open an index. `size` = sizeof(kvi_config) of the caller; every other 0 means the default.
+ * ghost_percent: blocks that nobody holds stay known until they are this part of all blocks, oldest first to go,
+ * so that an engine that computes them again costs a tenth. 101 = none. */
+typedef struct kvi_config {
+    uint32_t size;
+    uint32_t ghost_percent; /* 1..101; default 15 */
+    uint64_t orphan_limit;  /* most (slot, block) pairs kept for want of a parent, per 1,024 slots; 2^20 */
+    uint64_t max_blocks;    /* distinct blocks per 1,024 slots; reserves addresses, not memory; 2^30 */
+} kvi_config;
+
 /* Events come as records one after the other, each 8-aligned, `size` bytes long including this head.
  *
  * kind             payload after the head
  * STORED_TOKENS    n u64 engine hashes, then n * block_size u32 token ids, padded to 8
  * STORED_LOCALS    n u64 engine hashes, then n u64 local hashes
  * REMOVED          n u64 engine hashes
- * CLEARED          nothing (every tier of the slot), n = 0
+ * CLEARED          nothing, n = 0: every block of the tier, or of all, is gone
  */
 #define KVI_STORED_TOKENS 1u
 #define KVI_STORED_LOCALS 2u
@@ -74,9 +89,9 @@ typedef struct kvi_index kvi_index;
 typedef struct kvi_event {
     uint32_t size; /* bytes of the record, head included, multiple of 8 */
     uint8_t kind;
-    uint8_t tier; /* ignored by CLEARED */
+    uint8_t tier; /* CLEARED: or KVI_ALL_TIERS */
     uint16_t flags;
-    uint32_t slot;
+    uint32_t slot; /* as kvi_slot_open gave it: an event of an older incarnation is ignored */
     uint32_t n;          /* blocks, 1..KVI_MAX_BLOCKS */
     uint32_t block_size; /* STORED_TOKENS: tokens per block; else 0 */
     uint32_t reserved;   /* 0 */
@@ -95,17 +110,22 @@ typedef struct kvi_applied {
 
 /* Cumulative contiguous depths of one slot, in blocks. depth[KVI_TIERS-1] > 0 in every hit. */
 typedef struct kvi_hit {
-    uint32_t slot;
+    uint32_t slot; /* number: slot & KVI_SLOT_NUMBER */
     uint32_t depth[KVI_TIERS];
 } kvi_hit;
 
 typedef struct kvi_statistics {
     uint64_t slots;
-    uint64_t blocks;      /* distinct blocks held by anyone */
+    uint64_t blocks;      /* distinct blocks known, ghosts included */
     uint64_t residencies; /* (slot, block) pairs, counted once however many tiers */
     uint64_t runs;
     uint64_t orphans; /* (slot, block) pairs waiting for a parent */
     uint64_t bytes;   /* memory of the tables */
+    uint64_t ghosts;  /* blocks known though nobody holds them or what follows */
+    /* Since the beginning: */
+    uint64_t moves;            /* hashes stored again for another block; the old one is given up */
+    uint64_t conflicts;        /* hashes that a slot needs for itself, because the domain's mean another block */
+    uint64_t orphans_given_up; /* blocks dropped at orphan_limit */
 } kvi_statistics;
 
 /* KVI_ABI_VERSION of the library. O(1). */
@@ -114,16 +134,23 @@ int32_t kvi_abi_version(uint32_t* out_version);
 /* Static text for a status; never NULL. O(1). */
 const char* kvi_status_text(int32_t status);
 
-/* Creates an empty index. `orphan_limit`: most (slot, block) pairs kept for want of a parent, 0 = default. */
-int32_t kvi_open(uint64_t orphan_limit, kvi_index** out_index);
+/* Creates an empty index. `config` NULL = defaults. */
+int32_t kvi_open(const kvi_config* config, kvi_index** out_index);
 
 /* Frees it. NULL is allowed. */
 int32_t kvi_close(kvi_index* index);
 
-/* A new, empty slot for one incarnation of (worker, rank); lowest free number. */
-int32_t kvi_slot_open(kvi_index* index, uint64_t worker, uint32_t dp_rank, uint32_t* out_slot);
+/* A new, empty slot for one incarnation of one (worker, rank); lowest free number.
+ *
+ * `domain`: slots whose engines give the same block the same hash should share one; it only costs memory and
+ * time when they do not (counted as conflicts), never exactness. Hashes of different content that are equal by
+ * chance (64 bits; 10^8 blocks in one domain: 3 in 10^4 that any two are) are kept apart where they meet.
+ * `name_space`: slots of different ones never see each other's blocks (models). LoRA and salt: see kvi_seed.
+ * O(1), but for the first slot of each 1,024. */
+int32_t kvi_slot_open(kvi_index* index, uint32_t domain, uint32_t name_space, uint32_t* out_slot);
 
-/* Forgets the slot's blocks. The number may be given out again afterwards. */
+/* Forgets the slot's blocks: look-ups at once, the tables in O(runs it holds). The number may be given out again
+ * afterwards, as another incarnation. KVI_E_SLOT when this incarnation is not open. */
 int32_t kvi_slot_close(kvi_index* index, uint32_t slot);
 
 /* Applies packed events in order. O(blocks). `buffer` 8-aligned. Look-ups may see the state between two events.
@@ -140,16 +167,26 @@ int32_t kvi_seed(const uint8_t* lora, uint32_t lora_length, const uint8_t* salt,
 int32_t kvi_hash(const uint32_t* tokens, uint32_t token_count, uint32_t block_size, uint64_t seed,
                  uint64_t* out_locals, uint64_t* out_sequence, uint32_t capacity, uint32_t* out_blocks);
 
-/* Tokens in, depths out, ascending by slot: one call per request. Only the complete blocks are looked up.
+/* Tokens in, depths out, ascending by slot number: one call per request. Only the complete blocks are looked up.
  * `out_sequence`: chained hash of EVERY complete block, room for `sequence_capacity`, or NULL (then hashing
- * stops with the match). KVI_E_CAPACITY when there are more than `hit_capacity` hits. */
-int32_t kvi_match_tokens(const kvi_index* index, const uint32_t* tokens, uint32_t token_count,
-                         uint32_t block_size, uint64_t seed, uint64_t* out_sequence, uint32_t sequence_capacity,
-                         kvi_hit* out_hits, uint32_t hit_capacity, uint32_t* out_hit_count);
+ * stops with the match). KVI_E_CAPACITY when there are more than `hit_capacity` hits.
+ * Every depth was true at some instant inside the call. O(blocks held + slots that share them). */
+int32_t kvi_match_tokens(const kvi_index* index, uint32_t name_space, const uint32_t* tokens,
+                         uint32_t token_count, uint32_t block_size, uint64_t seed, uint64_t* out_sequence,
+                         uint32_t sequence_capacity, kvi_hit* out_hits, uint32_t hit_capacity,
+                         uint32_t* out_hit_count);
 
 /* The same from local hashes. */
-int32_t kvi_match_locals(const kvi_index* index, const uint64_t* locals, uint32_t count, kvi_hit* out_hits,
-                         uint32_t hit_capacity, uint32_t* out_hit_count);
+int32_t kvi_match_locals(const kvi_index* index, uint32_t name_space, const uint64_t* locals, uint32_t count,
+                         kvi_hit* out_hits, uint32_t hit_capacity, uint32_t* out_hit_count);
+
+/* The same as rows: out_depths[t * stride + number] for t < tiers (1: GPU only, or KVI_TIERS). `stride`: a multiple
+ * of 64, at least kvi_slot_bound(), else KVI_E_CAPACITY. Every number below the bound is written, 0 = no match. */
+int32_t kvi_match_dense(const kvi_index* index, uint32_t name_space, const uint64_t* locals, uint32_t count,
+                        uint32_t tiers, uint32_t* out_depths, uint32_t stride);
+
+/* Open slots have numbers below this multiple of 64; it only grows, in kvi_slot_open. O(1). */
+int32_t kvi_slot_bound(const kvi_index* index, uint32_t* out_bound);
 
 int32_t kvi_stats(const kvi_index* index, kvi_statistics* out);
 
@@ -159,7 +196,8 @@ int32_t kvi_stats(const kvi_index* index, kvi_statistics* out);
 static_assert(sizeof(kvi_event) == 40 && offsetof(kvi_event, parent) == 24, "kvi_event layout");
 static_assert(sizeof(kvi_applied) == 40, "kvi_applied layout");
 static_assert(sizeof(kvi_hit) == 20, "kvi_hit layout");
-static_assert(sizeof(kvi_statistics) == 48, "kvi_statistics layout");
+static_assert(sizeof(kvi_statistics) == 80, "kvi_statistics layout");
+static_assert(sizeof(kvi_config) == 24, "kvi_config layout");
 #endif
 
 #endif

@@ -38,13 +38,19 @@ constexpr std::uint32_t count_in(tier_mask tiers, std::uint32_t t) {
     return (tiers & (1u << t)) != 0 ? 1 : 0;
 }
 
-/// Number of one incarnation of one (worker, dp rank).
+/// One incarnation of one (worker, dp rank): slot number in the low bits, above it how often that number was
+/// given out before. Events of an older incarnation change nothing.
 enum class slot_id : std::uint32_t {};
 
-inline constexpr std::uint32_t max_slots = 4096;
+inline constexpr std::uint32_t slot_number_bits = 14;
+inline constexpr std::uint32_t max_slots = 1u << slot_number_bits;
 
 constexpr std::uint32_t number_of(slot_id slot) {
-    return static_cast<std::uint32_t>(slot);
+    return static_cast<std::uint32_t>(slot) & (max_slots - 1);
+}
+
+constexpr std::uint32_t incarnation_of(slot_id slot) {
+    return static_cast<std::uint32_t>(slot) >> slot_number_bits;
 }
 
 /// Consecutive blocks now lie in a tier; `names` and `locals` are equally long, at least 1.
@@ -64,9 +70,10 @@ struct removed_event {
     std::span<const engine_hash> names{};
 };
 
-/// Every block of every tier of the slot is gone, the waiting ones too.
+/// Every block of these tiers of the slot is gone, the waiting ones too.
 struct cleared_event {
     slot_id slot{};
+    tier_mask tiers = all_tiers;
 };
 
 using event = std::variant<stored_event, removed_event, cleared_event>;
@@ -90,7 +97,7 @@ struct applied_counts {
 /// Depths of one slot in blocks: depth[t] counts the blocks from the start that lie, without a gap,
 /// in tier t or a faster one.
 struct hit {
-    std::uint32_t slot = 0;
+    std::uint32_t slot = 0; ///< number
     std::array<std::uint32_t, tier_count> depth{};
 };
 
@@ -102,13 +109,29 @@ struct match_result {
 
 struct statistics {
     std::uint64_t slots = 0;
-    std::uint64_t blocks = 0;      ///< distinct blocks that somebody holds
+    std::uint64_t blocks = 0;      ///< distinct blocks in the tree, those kept for nobody included
+    std::uint64_t ghosts = 0;      ///< blocks kept for a while though nobody holds them or what follows
     std::uint64_t residencies = 0; ///< (slot, block) pairs, once however many tiers or names
     std::uint64_t runs = 0;
     std::uint64_t orphans = 0;          ///< blocks of waiting events
     std::uint64_t bytes = 0;            ///< memory of the tables
+    std::uint64_t conflicts = 0;        ///< names that a slot has for itself, since the beginning
     std::uint64_t moves = 0;            ///< names stored again at another place, since the beginning
     std::uint64_t orphans_given_up = 0; ///< waiting blocks dropped at the limit, since the beginning
+
+    statistics& operator+=(const statistics& o) {
+        slots += o.slots;
+        blocks += o.blocks;
+        ghosts += o.ghosts;
+        residencies += o.residencies;
+        runs += o.runs;
+        orphans += o.orphans;
+        bytes += o.bytes;
+        conflicts += o.conflicts;
+        moves += o.moves;
+        orphans_given_up += o.orphans_given_up;
+        return *this;
+    }
 };
 
 } // namespace kvindex

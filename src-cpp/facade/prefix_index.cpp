@@ -1,9 +1,8 @@
-/// Adds threads to the index: who waits for whom is decided here and in sync/.
+/// Adds threads and many slots to the index cores: who waits for whom is decided here and in sync/.
 #include "kvindex/prefix_index.hpp"
 
 #include "base/hashing.hpp"
-#include "index/tree_index.hpp"
-#include "sync/guarded.hpp"
+#include "index/core.hpp"
 
 #include <algorithm>
 #include <mutex>
@@ -12,86 +11,207 @@
 namespace kvindex {
 namespace {
 
-// Readers wait at most for about this many blocks of a buffer, some tens of microseconds, unless one event is
-// longer.
-constexpr std::size_t blocks_per_turn = 1024;
+constexpr std::uint32_t slots_per_core = storage::core_slots;
+constexpr std::uint32_t max_cores = max_slots / slots_per_core;
 
 // match_tokens() hashes this many blocks before it looks for the first time, then doubles: what is hashed in
 // vain is at most as much again as what is held.
 constexpr std::size_t first_step = 64;
 
-std::size_t weight(const event& e) {
-    if (const auto* stored = std::get_if<stored_event>(&e)) {
-        return stored->names.size();
-    }
-    const auto* removed = std::get_if<removed_event>(&e);
-    return removed != nullptr ? removed->names.size() : blocks_per_turn;
+/// Buffers of one thread, for answers that go through dense rows.
+struct scratch {
+    std::vector<std::uint32_t> depths;
+    std::vector<local_hash> locals;
+};
+
+scratch& my_scratch() {
+    static thread_local scratch mine;
+    return mine;
 }
 
 } // namespace
 
 struct prefix_index::state {
-    explicit state(std::uint64_t orphan_limit) : tree(account, orphan_limit) {
+    explicit state(const options& o)
+        : limits{.max_blocks = std::max<std::uint64_t>(o.max_blocks, 1u << 16),
+                 .ghost_percent = o.ghost_percent,
+                 .ghost_floor = o.ghost_floor},
+          orphan_limit(o.orphan_limit) {
+        add_core();
     }
 
-    memory_account account; // changed under tree's write side only
-    sync::guarded<index::tree_index> tree;
-    std::mutex writers; // held over a whole buffer, taken before tree
+    void add_core() {
+        const std::uint32_t n = cores_made.load(std::memory_order_relaxed);
+        cores[n] = std::make_unique<index::core>(limits, orphan_limit);
+        // Release: pairs with the readers' acquire; cores are never taken away.
+        cores_made.store(n + 1, std::memory_order_release);
+    }
+
+    struct slot_state {
+        std::uint32_t incarnation = 0;
+        bool open = false;
+    };
+
+    index::limits limits;
+    std::uint64_t orphan_limit;
+    std::array<std::unique_ptr<index::core>, max_cores> cores;
+    std::atomic<std::uint32_t> cores_made{0};
+    mutable std::mutex writers; // held over a whole buffer
+    std::vector<slot_state> slots;
 };
 
-prefix_index::prefix_index(std::uint64_t orphan_limit)
-    : m_state(std::make_unique<state>(orphan_limit == 0 ? default_orphan_limit : orphan_limit)) {
+prefix_index::prefix_index(const options& o) : m_state(std::make_unique<state>(o)) {
 }
 
 prefix_index::~prefix_index() = default;
 
-std::optional<slot_id> prefix_index::open_slot(std::uint64_t worker, std::uint32_t dp_rank) {
+std::optional<slot_id> prefix_index::open_slot(std::uint32_t domain, std::uint16_t name_space) {
     const std::lock_guard alone(m_state->writers);
-    return m_state->tree.write([&](auto& tree) { return tree.open_slot(worker, dp_rank); });
+    auto& slots = m_state->slots;
+    std::uint32_t number = 0;
+    while (number < slots.size() && slots[number].open) {
+        number++;
+    }
+    if (number == max_slots) {
+        return std::nullopt;
+    }
+    if (number == slots.size()) {
+        slots.reserve(number + 1);
+        if (number / slots_per_core == m_state->cores_made.load(std::memory_order_relaxed)) {
+            m_state->add_core();
+        }
+        slots.emplace_back();
+    }
+    slots[number].open = true;
+    m_state->cores[number / slots_per_core]->open_slot(number % slots_per_core, domain, name_space);
+    return slot_id{slots[number].incarnation << slot_number_bits | number};
 }
 
 bool prefix_index::close_slot(slot_id slot) {
     const std::lock_guard alone(m_state->writers);
-    return m_state->tree.write([&](auto& tree) { return tree.close_slot(slot); });
+    const std::uint32_t number = number_of(slot);
+    auto& slots = m_state->slots;
+    if (number >= slots.size() || !slots[number].open || slots[number].incarnation != incarnation_of(slot)) {
+        return false;
+    }
+    m_state->cores[number / slots_per_core]->close_slot(number % slots_per_core);
+    slots[number].open = false;
+    slots[number].incarnation = (slots[number].incarnation + 1) & (0xffffffffu >> slot_number_bits);
+    return true;
 }
 
 applied_counts prefix_index::apply(std::span<const event> events) {
     const std::lock_guard alone(m_state->writers);
+    const auto& slots = m_state->slots;
     applied_counts counts;
-    while (!events.empty()) {
-        std::size_t take = 0;
-        std::size_t blocks = 0;
-        while (take < events.size() && (take == 0 || blocks < blocks_per_turn)) {
-            blocks += weight(events[take++]);
+    std::vector<event> part; // consecutive events of one core, with its own slot numbers
+    std::size_t i = 0;
+    while (i < events.size()) {
+        const auto slot_of = [](const event& e) {
+            return std::visit([](const auto& kind) { return kind.slot; }, e);
+        };
+        const auto current = [&](slot_id s) {
+            return number_of(s) < slots.size() && slots[number_of(s)].open &&
+                   slots[number_of(s)].incarnation == incarnation_of(s);
+        };
+        const slot_id first = slot_of(events[i]);
+        if (!current(first)) {
+            counts.ignored++;
+            i++;
+            continue;
         }
-        m_state->tree.write([&](auto& tree) {
-            for (const event& e : events.first(take)) {
-                counts += tree.apply(e);
+        const std::uint32_t core = number_of(first) / slots_per_core;
+        std::size_t end = i + 1;
+        bool as_they_are = number_of(first) == static_cast<std::uint32_t>(first) && core == 0;
+        while (end < events.size() && current(slot_of(events[end])) &&
+               number_of(slot_of(events[end])) / slots_per_core == core) {
+            as_they_are = as_they_are && incarnation_of(slot_of(events[end])) == 0;
+            end++;
+        }
+        if (as_they_are) {
+            m_state->cores[core]->apply(events.subspan(i, end - i), counts);
+        } else {
+            part.assign(events.begin() + static_cast<std::ptrdiff_t>(i),
+                        events.begin() + static_cast<std::ptrdiff_t>(end));
+            for (event& e : part) {
+                std::visit([](auto& kind) { kind.slot = slot_id{number_of(kind.slot) % slots_per_core}; }, e);
             }
-        });
-        events = events.subspan(take);
+            m_state->cores[core]->apply(part, counts);
+        }
+        i = end;
     }
     return counts;
 }
 
-match_result prefix_index::match(std::span<const local_hash> locals, std::span<hit> out) const {
-    return m_state->tree.read([&](const auto& tree) { return tree.match(locals, out); });
+std::uint32_t prefix_index::slot_bound() const {
+    const std::uint32_t made = m_state->cores_made.load(std::memory_order_acquire);
+    const std::uint32_t last = m_state->cores[made - 1]->view().shown();
+    return (made - 1) * slots_per_core + (last + 63) / 64 * 64;
 }
 
-match_result prefix_index::match_tokens(const std::uint32_t* tokens, std::uint32_t blocks,
-                                        std::uint32_t block_size, std::uint64_t seed,
-                                        std::span<hit> out) const {
-    std::vector<local_hash> locals;
-    std::size_t step = first_step;
+std::uint32_t prefix_index::match_dense(std::uint16_t name_space, std::span<const local_hash> locals,
+                                        std::uint32_t tiers, std::uint32_t* depth, std::uint32_t stride) const {
+    const std::uint32_t made = m_state->cores_made.load(std::memory_order_acquire);
+    std::uint32_t walked = 0;
+    for (std::uint32_t i = 0; i < made && i * slots_per_core < stride; i++) {
+        const index::reader_view& view = m_state->cores[i]->view();
+        const sync::epoch_domain<>::pin pin(view.epochs());
+        const bool flat = tiers == 1 || !view.tiered();
+        const index::dense_out out{depth + i * slots_per_core, stride, flat ? 1 : tier_count};
+        walked = std::max(walked, view.walk(name_space, locals.data(),
+                                            static_cast<std::uint32_t>(locals.size()), out));
+        if (flat && tiers > 1) {
+            const std::uint32_t slots = std::min((view.shown() + 63) / 64 * 64, stride - i * slots_per_core);
+            for (std::uint32_t t = 1; t < tiers; t++) {
+                std::copy_n(out.depth, slots, out.depth + t * stride);
+            }
+        }
+    }
+    return walked;
+}
+
+match_result prefix_index::match(std::uint16_t name_space, std::span<const local_hash> locals,
+                                 std::span<hit> out) const {
+    const std::uint32_t bound = slot_bound();
+    std::vector<std::uint32_t>& depths = my_scratch().depths;
+    if (depths.size() < std::size_t{bound} * tier_count) {
+        depths.resize(std::size_t{bound} * tier_count);
+    }
     match_result result;
-    while (locals.size() < blocks) {
-        const std::size_t done = locals.size();
-        locals.resize(std::min<std::size_t>(blocks, done + step));
-        hash_blocks(tokens + done * block_size, block_size, seed, std::span(locals).subspan(done));
-        step = locals.size();
-        // From the start again: the answer is of one instant, whatever was applied meanwhile.
-        result = match(locals, out);
-        if (!result.fits || result.walked < locals.size()) {
+    result.walked = match_dense(name_space, locals, tier_count, depths.data(), bound);
+    const std::uint32_t* any = depths.data() + (tier_count - 1) * bound;
+    for (std::uint32_t slot = 0; slot < bound; slot++) {
+        if (any[slot] == 0) {
+            continue;
+        }
+        if (result.hits == out.size()) {
+            return {.fits = false};
+        }
+        hit& h = out[result.hits++];
+        h.slot = slot;
+        for (std::uint32_t t = 0; t < tier_count; t++) {
+            h.depth[t] = depths[t * bound + slot];
+        }
+    }
+    return result;
+}
+
+match_result prefix_index::match_tokens(std::uint16_t name_space, const std::uint32_t* tokens,
+                                        std::uint32_t blocks, std::uint32_t block_size, std::uint64_t seed,
+                                        std::span<hit> out) const {
+    std::vector<local_hash>& locals = my_scratch().locals;
+    if (locals.size() < blocks) {
+        locals.resize(blocks);
+    }
+    std::size_t hashed = 0;
+    match_result result;
+    while (hashed < blocks) {
+        const std::size_t upto = std::min<std::size_t>(blocks, hashed + std::max(first_step, hashed));
+        hash_blocks(tokens + hashed * block_size, block_size, seed,
+                    std::span(locals).subspan(hashed, upto - hashed));
+        hashed = upto;
+        result = match(name_space, std::span(locals).first(hashed), out);
+        if (!result.fits || result.walked < hashed) {
             break;
         }
     }
@@ -99,15 +219,25 @@ match_result prefix_index::match_tokens(const std::uint32_t* tokens, std::uint32
 }
 
 statistics prefix_index::stats() const {
-    return m_state->tree.read([](const auto& tree) { return tree.stats(); });
+    const std::lock_guard alone(m_state->writers);
+    statistics sum;
+    const std::uint32_t made = m_state->cores_made.load(std::memory_order_relaxed);
+    for (std::uint32_t i = 0; i < made; i++) {
+        sum += m_state->cores[i]->stats();
+    }
+    return sum;
 }
 
 std::string prefix_index::first_broken_invariant() const {
-    return m_state->tree.read([](const auto& tree) { return tree.first_broken_invariant(); });
-}
-
-void prefix_index::fail_allocation(std::uint64_t n) {
-    m_state->tree.write([&](auto&) { m_state->account.fail_at(n); });
+    const std::lock_guard alone(m_state->writers);
+    const std::uint32_t made = m_state->cores_made.load(std::memory_order_relaxed);
+    for (std::uint32_t i = 0; i < made; i++) {
+        std::string broken = m_state->cores[i]->first_broken_invariant();
+        if (!broken.empty()) {
+            return "core " + std::to_string(i) + ": " + broken;
+        }
+    }
+    return {};
 }
 
 } // namespace kvindex

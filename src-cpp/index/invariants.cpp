@@ -1,5 +1,5 @@
-/// Checks of the whole index against itself, for tests: nothing here is fast or needed to run.
-#include "index/tree_index.hpp"
+/// Checks of the whole core against itself, for tests: nothing here is fast or needed to run.
+#include "index/core.hpp"
 
 #include <algorithm>
 #include <map>
@@ -7,21 +7,27 @@
 
 namespace kvindex::index {
 
-using storage::branch;
-using storage::name_entry;
-using storage::pack;
-using storage::twin_entry;
+using storage::holder;
+using storage::root_run;
+using storage::run_cold;
+using storage::run_head;
 
 class invariant_check {
 public:
-    explicit invariant_check(const tree_index& index) : m_index(index) {
+    explicit invariant_check(const core& c) : m_core(c) {
     }
 
     std::string first_broken() {
-        check_runs();
+        collect_runs();
+        for (const std::uint32_t run : m_runs) {
+            check_run(run);
+        }
         check_names();
-        check_sums();
-        check_orphans();
+        const statistics s = m_core.stats();
+        expect(s.runs == m_runs.size(), "runs counted ", s.runs, ", found ", m_runs.size());
+        expect(s.blocks == m_blocks, "blocks counted ", s.blocks, ", found ", m_blocks);
+        expect(s.ghosts == m_ghosts, "ghosts counted ", s.ghosts, ", found ", m_ghosts);
+        expect(s.residencies == m_residencies, "residencies counted ", s.residencies, ", found ", m_residencies);
         return m_broken;
     }
 
@@ -35,158 +41,100 @@ private:
         }
     }
 
-    static std::string text(place p) {
-        std::ostringstream text;
-        text << '(' << static_cast<std::uint32_t>(p.run) << ", " << p.offset << ')';
-        return text.str();
+    const memory& m() const {
+        return m_core.m_memory;
     }
 
-    void check_runs() {
-        std::map<run_id, std::map<std::uint32_t, std::uint32_t>> children;
-        m_index.m_tree.for_each_run([&](run_id id, const run& r) {
-            const place first{id, 0};
-            m_runs++;
-            expect(r.size() != 0, "run ", text(first), " is empty");
-            expect(r.holders.size() == r.locals.size(), "run ", text(first), ": columns differ in length");
-            expect(!r.marked, "run ", text(first), " is still marked");
-            if (r.size() == 0 || r.holders.size() != r.locals.size()) {
-                return;
-            }
-            expect(r.holders.back() != 0 || r.has_child_at(r.size() - 1), "run ", text(first),
-                   " ends with a block that nobody needs");
-            expect(m_index.m_tree.find_child(r.parent, r.locals[0]) == id, "run ", text(first),
-                   " is not found behind its parent");
-            if (r.parent.run != run_id::none) {
-                const run& parent = m_index.m_tree[r.parent.run];
-                expect(parent.live && r.parent.offset < parent.size(), "run ", text(first),
-                       " hangs in the air");
-                expect(r.parent.offset + 1 >= parent.size() ||
-                           parent.locals[r.parent.offset + 1] != r.locals[0],
-                       "run ", text(first), " repeats its parent's own next block");
-                children[r.parent.run][r.parent.offset]++;
-            }
-            check_segments(id, r);
-        });
-        m_index.m_tree.for_each_run([&](run_id id, const run& r) {
-            std::map<std::uint32_t, std::uint32_t> counted;
-            std::uint32_t previous = 0;
-            for (const branch& b : r.branches) {
-                expect(counted.empty() || b.offset > previous, "branches of run ", text({id, 0}),
-                       " are not ascending");
-                previous = b.offset;
-                counted[b.offset] = b.children;
-            }
-            expect(counted == children[id], "run ", text({id, 0}), " counts its children wrongly");
-        });
-        expect(m_runs == m_index.m_tree.runs(), "the count of runs is wrong");
-        expect(m_runs == m_index.m_tree.children(), "the child table has other runs than the tree");
-    }
-
-    void check_segments(run_id id, const run& r) {
-        std::vector<std::uint16_t> holders(r.size(), 0);
-        const segment* previous = nullptr;
-        for (const segment& s : r.segments) {
-            expect(s.tiers != 0 && s.tiers <= all_tiers && s.begin < s.end && s.end <= r.size(), "run ",
-                   text({id, s.begin}), ": an interval is not one");
-            expect(s.slot < m_index.m_slots.size() && m_index.m_slots[s.slot] != nullptr, "run ",
-                   text({id, s.begin}), ": slot ", s.slot, " is not open");
-            if (previous != nullptr && previous->slot == s.slot) {
-                expect(previous->end <= s.begin, "run ", text({id, s.begin}), ": intervals overlap");
-                expect(previous->end != s.begin || previous->tiers != s.tiers, "run ", text({id, s.begin}),
-                       ": equal neighbours are not joined");
-            }
-            expect(previous == nullptr || previous->slot <= s.slot, "run ", text({id, s.begin}),
-                   ": intervals are not ascending");
-            previous = &s;
-            for (std::uint32_t i = s.begin; i < std::min(s.end, r.size()); i++) {
-                holders[i]++;
-                m_covered[{s.slot, pack({id, i})}] = s.tiers;
+    void collect_runs() {
+        const std::uint64_t top = m_core.m_content.run_bytes() / (sizeof(run_head) + sizeof(run_cold));
+        for (std::uint32_t run = 1; run < top; run++) {
+            if (m().colds[run].live) {
+                m_runs.push_back(run);
             }
         }
-        expect(std::equal(holders.begin(), holders.end(), r.holders.begin(), r.holders.end()), "run ",
-               text({id, 0}), " counts its holders wrongly");
-        m_blocks += static_cast<std::uint64_t>(
-            std::count_if(holders.begin(), holders.end(), [](std::uint16_t h) { return h != 0; }));
     }
 
-    void check_names() {
-        std::map<std::pair<std::uint32_t, std::uint64_t>, twin_entry> named;
-        for (std::uint32_t slot = 0; slot < m_index.m_slots.size(); slot++) {
-            const auto& state = m_index.m_slots[slot];
-            if (state == nullptr) {
-                continue;
-            }
-            m_open++;
-            std::size_t names = 0;
-            state->names.for_each([&](const name_entry& e) {
-                names++;
-                expect(state->names.find(e.name) == &e, "slot ", slot, ": name ", e.name, " is not found");
-                expect(e.tiers() != 0, "slot ", slot, ": name ", e.name, " lies in no tier");
-                twin_entry& here = named[{slot, pack(e.where())}];
-                here.names++;
-                for (std::uint32_t t = 0; t < tier_count; t++) {
-                    here.in_tier[t] += count_in(e.tiers(), t);
-                }
-            });
-            expect(names == state->names.size(), "slot ", slot, " counts its names wrongly");
-            std::size_t twins = 0;
-            state->twins.for_each([&](const twin_entry& e) {
-                twins++;
-                const twin_entry& here = named[{slot, pack(e.where)}];
-                expect(e.names >= 2 && e.names == here.names && e.in_tier == here.in_tier, "slot ", slot,
-                       ": twins at ", text(e.where), " are counted wrongly");
-            });
-            const auto expected =
-                static_cast<std::size_t>(std::count_if(named.begin(), named.end(), [&](const auto& n) {
-                    return n.first.first == slot && n.second.names >= 2;
-                }));
-            expect(twins == expected && twins == state->twins.size(), "slot ", slot, " has ", expected,
-                   " twins, knows ", twins);
+    void check_run(std::uint32_t run) {
+        const run_head& h = m().heads[run];
+        const run_cold& c = m().colds[run];
+        const std::uint32_t len = h.len;
+        const place parent{h.parent, h.parent_at};
+        expect(len != 0 && len <= storage::max_run && len <= h.cold, "run ", run, " has length ", len);
+        expect(m().content.words(h.content)[0] == h.first, "run ", run, ": first block differs from the head");
+        expect(m().children.find(parent, h.first) == run, "run ", run, " is not found as a child");
+        if (parent.run != root_run) {
+            expect(m().colds[parent.run].live && parent.offset < m().heads[parent.run].len, "run ", run,
+                   " hangs in the air");
+            expect(parent.offset < m().colds[parent.run].child_end, "run ", run, " hangs behind its parent's children");
         }
-        std::map<std::pair<std::uint32_t, std::uint64_t>, tier_mask> by_name;
-        for (const auto& [key, here] : named) {
-            tier_mask tiers = 0;
+        std::uint32_t held_end = 0;
+        std::uint32_t holders = 0;
+        m_core.m_holders.for_each(run, [&](std::uint32_t slot, std::uint64_t word) {
+            holders++;
+            expect(m_core.m_open[slot], "run ", run, ": slot ", slot, " is closed");
+            const residency held = m_core.m_holders.residency_of(run, slot);
+            expect(!held.empty() && held.back().end <= len, "run ", run, ": slot ", slot, " holds beyond the end");
+            expect(holder::complex(word) != is_simple(held), "run ", run, ": slot ", slot, " is wrongly marked");
+            const auto ends = ends_of(held);
             for (std::uint32_t t = 0; t < tier_count; t++) {
-                tiers |= static_cast<tier_mask>((here.in_tier[t] != 0 ? 1u : 0u) << t);
+                expect(holder::end(word, t) == ends[t], "run ", run, ": slot ", slot, " shows a wrong end");
             }
-            by_name[key] = tiers;
-        }
-        expect(by_name == m_covered, "names and coverage disagree about who holds what");
-    }
-
-    void check_sums() {
-        expect(m_open == m_index.m_open, "the count of open slots is wrong");
-        expect(m_blocks == m_index.m_coverage.blocks(),
-               "the count of blocks is wrong: ", m_index.m_coverage.blocks(), " for ", m_blocks);
-        expect(m_covered.size() == m_index.m_coverage.residencies(),
-               "the count of residencies is wrong: ", m_index.m_coverage.residencies(), " for ",
-               m_covered.size());
-    }
-
-    void check_orphans() {
-        std::uint64_t waiting = 0;
-        m_index.m_orphans.for_each([&](const orphan& o) {
-            std::uint64_t alive = 0;
-            for (const orphan_block& b : o.blocks) {
-                alive += b.struck ? 0 : 1;
+            for (const stretch& s : held) {
+                m_residencies += s.end - s.begin;
             }
-            expect(alive != 0 && alive == o.waiting, "a waiting event counts its blocks wrongly");
-            expect(number_of(o.slot) < m_index.m_slots.size() && m_index.m_slots[number_of(o.slot)] != nullptr,
-                   "an event waits for a slot that is not open");
-            waiting += alive;
+            held_end = std::max(held_end, held.back().end);
+            const auto& runs = const_cast<core&>(m_core).m_holders.runs_of(slot);
+            expect(std::find(runs.begin(), runs.end(), run) != runs.end(), "slot ", slot, " does not know run ", run);
         });
-        expect(waiting == m_index.m_orphans.blocks(), "the count of waiting blocks is wrong");
+        expect(holders == c.holder_count, "run ", run, ": ", c.holder_count, " holders counted");
+        expect(held_end == c.held_end, "run ", run, ": held up to ", held_end, ", noted ", c.held_end);
+        expect(c.dead == len - std::max(c.held_end, c.child_end), "run ", run, ": ", c.dead, " dead noted");
+        expect(c.dead == 0 || c.queued, "run ", run, " has a dead end and is not queued");
+        if (const run_extra* extra = m().find_extra(run)) {
+            expect(!extra->empty(), "run ", run, " keeps an empty extra part");
+        }
+        m_blocks += len;
+        m_ghosts += c.dead;
     }
 
-    const tree_index& m_index;
-    std::string m_broken;
-    std::uint64_t m_runs = 0;
+    /// Every name in a line is in the map, at this block; the map has no others.
+    void check_names() {
+        std::uint64_t named = 0;
+        for (const std::uint32_t run : m_runs) {
+            const run_extra* extra = m().find_extra(run);
+            for (std::uint32_t p = 0; p <= (extra == nullptr ? 0 : extra->planes.size()); p++) {
+                const run_cold& c = m().colds[run];
+                const std::uint32_t at = p == 0 ? c.names : extra->planes[p - 1].names;
+                const std::uint32_t lines = p == 0 ? c.name_lines : extra->planes[p - 1].lines;
+                const auto* ids = reinterpret_cast<const std::uint32_t*>(m().lists.words(at));
+                for (std::uint32_t step = 0; step < lines; step++) {
+                    for (std::uint32_t i = 0; ids[step] != 0 && i < storage::names_per_line; i++) {
+                        const storage::name_line& l = m().lines[ids[step]];
+                        expect(l.run == run && l.step == step && l.plane == p, "run ", run, ": line ", ids[step],
+                               " is elsewhere");
+                        if (l.names[i] != 0) {
+                            named++;
+                            expect(m().names.find(l.names[i]) == ids[step] * 8 + 1 + i, "run ", run,
+                                   ": a name is not in the map");
+                            expect(step * storage::names_per_line + i < m().heads[run].len, "run ", run,
+                                   ": a name behind the end");
+                        }
+                    }
+                }
+            }
+        }
+        expect(named == m().names.size(), "the map has ", m().names.size(), " names, the runs ", named);
+    }
+
+    const core& m_core;
+    std::vector<std::uint32_t> m_runs;
     std::uint64_t m_blocks = 0;
-    std::uint64_t m_open = 0;
-    std::map<std::pair<std::uint32_t, std::uint64_t>, tier_mask> m_covered;
+    std::uint64_t m_ghosts = 0;
+    std::uint64_t m_residencies = 0;
+    std::string m_broken;
 };
 
-std::string tree_index::first_broken_invariant() const {
+std::string core::first_broken_invariant() const {
     return invariant_check(*this).first_broken();
 }
 

@@ -95,10 +95,10 @@ void orphan_store::postpone() noexcept {
     pop_ready();
 }
 
-void orphan_store::clear(slot_id slot) noexcept {
-    for (auto o = m_by_age.begin(); m_of_slot[number_of(slot)] != 0;) {
+void orphan_store::clear(slot_id slot, tier_mask tiers) noexcept {
+    for (auto o = m_by_age.begin(); m_of_slot[number_of(slot)] != 0 && o != m_by_age.end();) {
         orphan& candidate = *o++;
-        if (candidate.slot == slot) {
+        if (candidate.slot == slot && (tiers & mask_of(candidate.where)) != 0) {
             drop(candidate);
         }
     }

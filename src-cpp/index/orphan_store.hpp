@@ -67,7 +67,8 @@ public:
     /// The first ready event has no parent after all: waits on.
     void postpone() noexcept;
 
-    void clear(slot_id slot) noexcept;
+    /// Forgets the slot's waiting events of these tiers.
+    void clear(slot_id slot, tier_mask tiers) noexcept;
 
     /// Blocks that wait, not counting struck ones.
     std::uint64_t blocks() const {
@@ -116,7 +117,7 @@ private:
         }
 
         static std::uint64_t hash(const key& k) {
-            return storage::mix(storage::mix(k.name) ^ (std::uint64_t{number_of(k.slot)} << 8 | k.kind));
+            return mix(mix(k.name) ^ (std::uint64_t{number_of(k.slot)} << 8 | k.kind));
         }
     };
 

@@ -13,6 +13,7 @@
 #pragma once
 
 #include "base/memory_account.hpp"
+#include "base/mix.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -20,13 +21,6 @@
 #include <utility>
 
 namespace kvindex::storage {
-
-/// Spreads every bit of `x` over the result (the finaliser of splitmix64).
-constexpr std::uint64_t mix(std::uint64_t x) {
-    x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9u;
-    x = (x ^ (x >> 27)) * 0x94d049bb133111ebu;
-    return x ^ (x >> 31);
-}
 
 template <typename Traits>
 class open_table {

@@ -65,7 +65,7 @@ public:
     explicit scenario(Source& source)
         : m_source(source), m_wild(source.below(3) == 0), m_limit(source.below(2) == 0 ? 24 : 100'000),
           m_alphabet(2 + source.below(4)), m_longest(1 + source.below(source.below(4) == 0 ? 200 : 12)),
-          m_index(m_limit), m_oracle(m_limit) {
+          m_index(small(m_limit, source.below(3))), m_oracle(m_limit) {
     }
 
     void step() {
@@ -102,15 +102,6 @@ public:
         }
     }
 
-    /// One event with the n-th allocation from now failing, repeated until it goes through.
-    void fail_allocation(std::uint64_t n) {
-        m_fail_at = n;
-    }
-
-    std::uint64_t failures() const {
-        return m_failures;
-    }
-
     /// Queries everything that any chain ever was.
     void compare_all() {
         const std::uint32_t all = m_oracle.all_chains().size();
@@ -121,6 +112,15 @@ public:
 
 private:
     static constexpr std::uint32_t slot_numbers = 6;
+
+    /// Ghosts: none, few, or as many as come.
+    static options small(std::uint64_t orphan_limit, std::uint32_t kind) {
+        return {.orphan_limit = orphan_limit,
+                .max_blocks = 1u << 18,
+                .ghost_percent = kind == 2 ? 100u : 0u,
+                .ghost_floor = kind * 20};
+    }
+
 
     slot_id any_slot() {
         return slot_id{m_source.below(slot_numbers)};
@@ -155,15 +155,16 @@ private:
             return;
         }
         const auto expected = m_oracle.open_slot();
-        const auto slot = m_index.open_slot(m_source.below(100), 0);
-        if (slot != expected) {
+        const auto slot = m_index.open_slot();
+        if (!slot || number_of(*slot) != number_of(*expected)) {
             throw disagreement("open_slot gave another number than the lowest free one");
         }
+        m_handles[number_of(*slot)] = *slot;
     }
 
     void close() {
         const slot_id slot = any_slot();
-        if (m_index.close_slot(slot) != m_oracle.close_slot(slot)) {
+        if (m_index.close_slot(m_handles[number_of(slot)]) != m_oracle.close_slot(slot)) {
             throw disagreement("close_slot");
         }
     }
@@ -275,22 +276,9 @@ private:
     void change(const event& e) {
         const applied_counts expected = m_oracle.apply(e);
         applied_counts counts;
-        // A name that moves twice ends elsewhere when the event is applied again; engines do not do that.
-        if (m_fail_at != 0 && !m_wild) {
-            m_index.fail_allocation(std::exchange(m_fail_at, 0));
-            try {
-                counts = m_index.apply({&e, 1});
-                m_index.fail_allocation(0);
-            } catch (const std::bad_alloc&) {
-                m_failures++;
-                m_index.fail_allocation(0);
-                check_invariants();
-                m_index.apply({&e, 1});
-                counts = expected; // the second time, removals are known to be done
-            }
-        } else {
-            counts = m_index.apply({&e, 1});
-        }
+        event mine = e;
+        std::visit([&](auto& kind) { kind.slot = m_handles[number_of(kind.slot)]; }, mine);
+        counts = m_index.apply({&mine, 1});
         if (counts.applied != expected.applied || counts.orphans != expected.orphans ||
             counts.unknown_removed != expected.unknown_removed || counts.ignored != expected.ignored) {
             throw disagreement("the counts of an event differ");
@@ -300,7 +288,7 @@ private:
     void compare(const std::vector<local_hash>& locals) {
         const std::vector<hit> expected = m_oracle.match(locals);
         std::vector<hit> hits(slot_numbers);
-        const match_result result = m_index.match(locals, hits);
+        const match_result result = m_index.match(0, locals, hits);
         hits.resize(result.hits);
         const auto same = [](const hit& a, const hit& b) { return a.slot == b.slot && a.depth == b.depth; };
         if (!result.fits || !std::equal(hits.begin(), hits.end(), expected.begin(), expected.end(), same)) {
@@ -312,7 +300,7 @@ private:
     void compare_sums() {
         const statistics expected = m_oracle.stats();
         const statistics s = m_index.stats();
-        if (s.slots != expected.slots || s.blocks != expected.blocks || s.orphans != expected.orphans ||
+        if (s.slots != expected.slots || s.blocks < expected.blocks || s.orphans != expected.orphans ||
             s.residencies != expected.residencies) {
             std::ostringstream text;
             text << "sums (slots, blocks, residencies, orphans): expected " << expected.slots << ' '
@@ -320,7 +308,7 @@ private:
                  << s.slots << ' ' << s.blocks << ' ' << s.residencies << ' ' << s.orphans;
             throw disagreement(text.str());
         }
-        if (m_failures == 0 && (s.moves != expected.moves || s.orphans_given_up != expected.orphans_given_up)) {
+        if (s.moves != expected.moves || s.orphans_given_up != expected.orphans_given_up) {
             throw disagreement("the counts of moves or of given up orphans differ");
         }
     }
@@ -345,8 +333,7 @@ private:
     prefix_index m_index;
     oracle m_oracle;
     chains m_shadow; // every chain that an engine had, told or not
-    std::uint64_t m_fail_at = 0;
-    std::uint64_t m_failures = 0;
+    std::array<slot_id, slot_numbers> m_handles{slot_id{0}, slot_id{1}, slot_id{2}, slot_id{3}, slot_id{4}, slot_id{5}};
 };
 
 } // namespace kvindex::tests

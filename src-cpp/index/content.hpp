@@ -1,0 +1,88 @@
+/// The tree of runs: lays content, keeps for a while what nobody holds, frees it. Writer only.
+#pragma once
+
+#include "index/names.hpp"
+
+namespace kvindex::index {
+
+/// Consecutive blocks of one run that content was found at or laid into.
+struct laid_blocks {
+    place first;
+    std::uint32_t count = 0;
+    bool fresh = false; ///< laid now: nameless
+};
+
+class content {
+public:
+    content(memory& m, holders& h, names& n, const limits& l)
+        : m_memory(m), m_holders(h), m_names(n), m_limits(l) {
+    }
+
+    /// Finds or lays the start of `locals` behind `after` (a block, or the root with a name space); what is laid
+    /// gets the domain's plane. At least one block; at most to the end of a run.
+    laid_blocks lay(place after, std::span<const local_hash> locals, std::uint32_t domain);
+
+    /// What the run's holders need changed: its end may be kept for nobody now, or no longer.
+    void review(std::uint32_t run);
+
+    /// Frees ends that nobody needs, oldest first, down to what may be kept.
+    void reap();
+
+    void give_number_back(std::uint32_t run) {
+        m_memory.colds[run].first_child = m_free_run; // the list of free numbers
+        m_free_run = run;
+    }
+
+    std::uint64_t runs() const {
+        return m_runs;
+    }
+
+    /// In the tree, those kept for nobody included.
+    std::uint64_t blocks() const {
+        return m_blocks;
+    }
+
+    /// At the ends of runs, kept for nobody.
+    std::uint64_t ghosts() const {
+        return m_dead;
+    }
+
+    std::uint64_t run_bytes() const {
+        return std::uint64_t{m_top} * (sizeof(storage::run_head) + sizeof(storage::run_cold));
+    }
+
+    void set_limits(const limits& l) {
+        m_limits = l;
+    }
+
+private:
+    std::uint32_t find_or_make(place after, std::span<const local_hash> locals, std::uint32_t domain,
+                               laid_blocks& out);
+    std::uint32_t append(std::uint32_t run, std::span<const local_hash> locals);
+    void shorten(std::uint32_t run, std::uint32_t len);
+    void remove(std::uint32_t run);
+    void resize(std::uint32_t run, std::uint32_t capacity);
+    std::uint32_t child_end(std::uint32_t run);
+    void enqueue(std::uint32_t run);
+    std::uint32_t needed(const storage::run_cold& c) const {
+        return c.held_end > c.child_end ? c.held_end : c.child_end;
+    }
+
+    std::uint64_t* words_of(std::uint32_t run) const {
+        return m_memory.content.words(m_memory.heads[run].content.load(std::memory_order_relaxed));
+    }
+
+    memory& m_memory;
+    holders& m_holders;
+    names& m_names;
+    limits m_limits;
+    std::uint32_t m_top = 1;
+    std::uint32_t m_free_run = 0;
+    std::uint32_t m_first_dead = 0; // queue of runs whose end nobody may need
+    std::uint32_t m_last_dead = 0;
+    std::uint64_t m_runs = 0;
+    std::uint64_t m_blocks = 0;
+    std::uint64_t m_dead = 0;
+};
+
+} // namespace kvindex::index

@@ -1,0 +1,264 @@
+#include "index/core.hpp"
+
+namespace kvindex::index {
+
+core::core(const limits& l, std::uint64_t orphan_limit)
+    : m_memory(l), m_holders(m_memory), m_names(m_memory, m_holders), m_content(m_memory, m_holders, m_names, l),
+      m_orphans(m_account, orphan_limit), m_view(m_memory, m_holders) {
+}
+
+void core::open_slot(std::uint32_t slot, std::uint32_t domain, std::uint32_t name_space) {
+    m_open[slot] = true;
+    m_slots++;
+    m_space[slot] = name_space;
+    m_names.set_domain(slot, domain);
+    m_holders.expect_slot(slot);
+    m_view.show(slot);
+}
+
+void core::close_slot(std::uint32_t slot) {
+    m_view.hide(slot);
+    clear(slot, all_tiers);
+    m_open[slot] = false;
+    m_slots--;
+}
+
+void core::apply(std::span<const event> events, applied_counts& counts) {
+    for (std::size_t i = 0; i < std::min<std::size_t>(events.size(), window / 2); i++) {
+        prefetch(events.first(i + 1), i + window / 2);
+    }
+    for (std::size_t i = 0; i < events.size(); i++) {
+        prefetch(events, i + window / 2);
+        counts += apply_one(events[i]);
+        if (++m_since_tidy >= 64) {
+            tidy();
+        }
+    }
+    tidy();
+}
+
+/// The first name that the event looks for.
+static const engine_hash* sought(const event& e) {
+    if (const auto* s = std::get_if<stored_event>(&e)) {
+        return s->has_parent ? &s->parent : &s->names[0];
+    }
+    const auto* r = std::get_if<removed_event>(&e);
+    return r != nullptr && !r->names.empty() ? &r->names[0] : nullptr;
+}
+
+/// Events to come: the map's line of the one at `at`, the name line of an earlier one, the run of one earlier
+/// still. A batch of one-block events is otherwise a chain of cache misses each.
+void core::prefetch(std::span<const event> events, std::size_t at) {
+    const auto slot_of = [](const event& e) {
+        return std::visit([](const auto& kind) { return number_of(kind.slot); }, e);
+    };
+    constexpr std::size_t second = 3;
+    constexpr std::size_t third = 5;
+    if (at < events.size()) {
+        if (const engine_hash* name = sought(events[at])) {
+            m_names.prefetch(slot_of(events[at]), *name);
+        }
+        if (const auto* s = std::get_if<stored_event>(&events[at]); s != nullptr && s->has_parent) {
+            m_names.prefetch(slot_of(events[at]), s->names[0]);
+        }
+    }
+    if (at >= second && at - second < events.size()) {
+        const event& e = events[at - second];
+        const engine_hash* name = sought(e);
+        m_ahead[(at - second) % window] = name == nullptr ? 0 : m_names.prefetch_line(slot_of(e), *name);
+    }
+    if (at >= third && at - third < events.size()) {
+        m_names.prefetch_run(m_ahead[(at - third) % window]);
+    }
+}
+
+void core::tidy() {
+    m_since_tidy = 0;
+    m_content.reap();
+    m_memory.reclaim.collect([&](std::uint32_t run) { m_content.give_number_back(run); });
+}
+
+applied_counts core::apply_one(const event& e) {
+    const std::uint32_t slot = std::visit([](const auto& kind) { return number_of(kind.slot); }, e);
+    if (slot >= storage::core_slots || !m_open[slot]) {
+        return {.ignored = 1};
+    }
+    if (m_orphans.first_ready() != nullptr) {
+        apply_ready(); // an event before this one ran out of memory here
+    }
+    if (const auto* stored = std::get_if<stored_event>(&e)) {
+        return store(*stored);
+    }
+    if (const auto* removed = std::get_if<removed_event>(&e)) {
+        return remove(*removed);
+    }
+    clear(slot, std::get<cleared_event>(e).tiers);
+    return {.applied = 1};
+}
+
+applied_counts core::store(const stored_event& e) {
+    const std::uint32_t slot = number_of(e.slot);
+    place at{storage::root_run, m_space[slot]};
+    if (e.has_parent) {
+        const auto parent = m_names.find(slot, e.parent);
+        if (!parent || m_names.held_as(slot, e.parent, *parent) == 0) {
+            m_orphans.park(e);
+            return {.orphans = 1};
+        }
+        at = parent->at;
+    }
+    lay(slot, e.where, at, e.names, e.locals);
+    if (!m_orphans.empty()) {
+        for (const engine_hash name : e.names) {
+            m_orphans.wake(e.slot, name);
+        }
+        apply_ready();
+    }
+    return {.applied = 1};
+}
+
+/// Lays the content behind `at` and lets the slot hold it under `names`, or only lays it when there are none.
+/// Answers the last place.
+place core::lay(std::uint32_t slot, tier where, place at, std::span<const engine_hash> names,
+                std::span<const local_hash> locals) {
+    std::size_t i = 0;
+    while (i < locals.size()) {
+        const laid_blocks laid = m_content.lay(at, locals.subspan(i), m_names.domain_of(slot));
+        if (!names.empty()) {
+            hold(slot, where, laid, names.subspan(i, laid.count));
+            m_content.review(laid.first.run);
+        }
+        at = {laid.first.run, laid.first.offset + laid.count - 1};
+        i += laid.count;
+    }
+    return at;
+}
+
+void core::hold(std::uint32_t slot, tier where, const laid_blocks& blocks, std::span<const engine_hash> names) {
+    place at = blocks.first;
+    const std::uint32_t run = at.run;
+    while (!names.empty()) {
+        std::uint32_t easy =
+            blocks.fresh ? m_names.introduce(slot, at, names) : m_names.usual(slot, at, names);
+        if (easy != 0) {
+            m_holders.change(run, slot, at.offset, at.offset + easy, where, true);
+        }
+        if (easy < names.size()) {
+            m_names.hold(slot, names[easy], {run, at.offset + easy}, where);
+            easy++;
+            for (const std::uint32_t lighter : m_names.lightened) {
+                m_content.review(lighter);
+            }
+            m_names.lightened.clear();
+        }
+        at.offset += easy;
+        names = names.subspan(easy);
+    }
+}
+
+void core::apply_ready() {
+    while (orphan* o = m_orphans.first_ready()) {
+        const std::uint32_t slot = number_of(o->slot);
+        const auto parent = m_names.find(slot, o->parent);
+        if (!parent || m_names.held_as(slot, o->parent, *parent) == 0) {
+            m_orphans.postpone(); // only when memory ran out while the parent moved: it is at neither place
+            continue;
+        }
+        // A struck block is not stored, but its content is laid: those behind it stay behind it.
+        place at = parent->at;
+        std::size_t i = 0;
+        while (i < o->blocks.size()) {
+            const bool struck = o->blocks[i].struck;
+            std::size_t end = i;
+            m_scratch.clear();
+            while (end < o->blocks.size() && o->blocks[end].struck == struck) {
+                if (!struck) {
+                    m_scratch.push_back(o->blocks[end].name);
+                }
+                end++;
+            }
+            at = lay(slot, o->where, at, m_scratch, {o->locals.data() + i, end - i});
+            i = end;
+        }
+        for (const orphan_block& b : o->blocks) {
+            if (!b.struck) {
+                m_orphans.wake(o->slot, b.name);
+            }
+        }
+        m_orphans.settle();
+    }
+}
+
+applied_counts core::remove(const removed_event& e) {
+    const std::uint32_t slot = number_of(e.slot);
+    applied_counts counts{.applied = 1};
+    std::span<const engine_hash> left = e.names;
+    while (!left.empty()) {
+        const bool waited = !m_orphans.empty() && m_orphans.strike(e.slot, e.where, left[0]);
+        const auto found = m_names.find(slot, left[0]);
+        if (!found) {
+            counts.unknown_removed += waited ? 0 : 1;
+            left = left.subspan(1);
+            continue;
+        }
+        // Engines evict from the end of a chain, or from its start: then a whole eviction is one change.
+        const std::uint32_t run = found->at.run;
+        std::uint32_t begin = found->at.offset;
+        std::uint32_t end = begin + 1;
+        std::uint32_t count = 1;
+        if (left.size() > 1 && m_orphans.empty()) {
+            count = std::max(1u, m_names.usual_backwards(slot, found->at, left));
+            begin = found->at.offset + 1 - count;
+            if (count == 1) {
+                count = std::max(1u, m_names.usual(slot, found->at, left));
+                end = begin + count;
+            }
+        }
+        if (count > 1) {
+            const residency_change done = m_holders.change(run, slot, begin, end, e.where, false);
+            counts.unknown_removed += count - done.touched;
+        } else if ((m_names.held_as(slot, left[0], *found) & mask_of(e.where)) != 0) {
+            m_names.drop(slot, left[0], *found, e.where);
+        } else {
+            counts.unknown_removed += waited ? 0 : 1;
+        }
+        m_content.review(run);
+        left = left.subspan(count);
+    }
+    return counts;
+}
+
+void core::clear(std::uint32_t slot, tier_mask tiers) {
+    std::vector<std::uint32_t> runs;
+    runs.swap(m_holders.runs_of(slot));
+    for (const std::uint32_t run : runs) {
+        if (m_memory.colds[run].live && m_holders.word_of(run, slot) != storage::holder::none) {
+            m_holders.forget(run, slot, tiers);
+            m_names.forget(run, slot, tiers);
+            m_content.review(run);
+        }
+        if (m_memory.colds[run].live && m_holders.word_of(run, slot) != storage::holder::none) {
+            m_holders.runs_of(slot).push_back(run);
+        }
+    }
+    m_orphans.clear(slot_id{slot}, tiers);
+}
+
+statistics core::stats() const {
+    statistics s;
+    s.slots = m_slots;
+    s.blocks = m_content.blocks();
+    s.ghosts = m_content.ghosts();
+    s.residencies = m_holders.residencies();
+    s.runs = m_content.runs();
+    s.orphans = m_orphans.blocks();
+    s.bytes = m_account.bytes() + m_content.run_bytes() + m_names.line_bytes() + m_holders.bytes() +
+              m_memory.content.bytes() + m_memory.lists.bytes() + m_memory.covers.bytes() +
+              m_memory.tables.bytes();
+    s.moves = m_names.moves;
+    s.conflicts = m_names.conflicts;
+    s.orphans_given_up = m_orphans.given_up();
+    return s;
+}
+
+} // namespace kvindex::index

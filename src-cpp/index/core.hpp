@@ -1,0 +1,66 @@
+/// One index core: up to core_slots slots, one writer, any number of readers.
+///
+/// walk() any thread, never waits. The rest: one thread at a time. apply() may throw std::bad_alloc: then the
+/// event's start is applied and the rest is not; the same event, applied again, completes it.
+#pragma once
+
+#include "index/content.hpp"
+#include "index/orphan_store.hpp"
+#include "index/walk.hpp"
+
+#include <optional>
+
+namespace kvindex::index {
+
+class core {
+public:
+    core(const limits& l, std::uint64_t orphan_limit);
+
+    /// `slot` is free and below core_slots.
+    void open_slot(std::uint32_t slot, std::uint32_t domain, std::uint32_t name_space);
+
+    /// Forgets everything of the slot; look-ups see nothing of it at once. O(runs that it holds).
+    void close_slot(std::uint32_t slot);
+
+    /// Event slots are core slots here.
+    void apply(std::span<const event> events, applied_counts& counts);
+
+    /// What look-ups need.
+    const reader_view& view() const {
+        return m_view;
+    }
+
+    statistics stats() const;
+    std::string first_broken_invariant() const;
+
+private:
+    friend class invariant_check;
+
+    applied_counts apply_one(const event& e);
+    applied_counts store(const stored_event& e);
+    applied_counts remove(const removed_event& e);
+    void clear(std::uint32_t slot, tier_mask tiers);
+    place lay(std::uint32_t slot, tier where, place at, std::span<const engine_hash> names,
+              std::span<const local_hash> locals);
+    void hold(std::uint32_t slot, tier where, const laid_blocks& blocks, std::span<const engine_hash> names);
+    void apply_ready();
+    void tidy();
+    void prefetch(std::span<const event> events, std::size_t at);
+
+    memory_account m_account;
+    memory m_memory;
+    holders m_holders;
+    names m_names;
+    content m_content;
+    orphan_store m_orphans;
+    reader_view m_view;
+    std::array<bool, storage::core_slots> m_open{};
+    std::array<std::uint32_t, storage::core_slots> m_space{};
+    std::vector<engine_hash> m_scratch;
+    std::uint32_t m_since_tidy = 0;
+    std::uint32_t m_slots = 0;
+    static constexpr std::size_t window = 16;
+    std::array<std::uint32_t, window> m_ahead{};
+};
+
+} // namespace kvindex::index

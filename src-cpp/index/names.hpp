@@ -1,0 +1,132 @@
+/// Which block a slot means by an engine hash.
+///
+/// Slots of one domain share their names: one entry per distinct block. Where a slot's name for a block is not
+/// the domain's (engines that hash differently, or break the rule that a name is a block), the slot gets a name
+/// of its own: domain private_domain(slot). So every slot is answered exactly, and only conflicts cost more.
+///
+/// A block that a slot holds is held under its usual name: the slot's own one if there is one there, else the
+/// domain's. Only when it holds it under several names, or under another, run_extra::spares says which.
+///
+/// Writer only.
+#pragma once
+
+#include "index/holders.hpp"
+
+#include <optional>
+#include <span>
+
+namespace kvindex::index {
+
+inline constexpr std::uint32_t private_domains = 1u << 16;
+
+constexpr std::uint32_t private_domain(std::uint32_t slot) {
+    return private_domains + slot;
+}
+
+struct named_place {
+    place at;
+    std::uint32_t plane = 0; ///< 0: the run's own domain
+    bool own = false;        ///< found in the slot's own domain
+};
+
+class names {
+public:
+    names(memory& m, holders& h) : m_memory(m), m_holders(h), m_own(storage::core_slots, 0),
+                                   m_domain(storage::core_slots, 0) {
+    }
+
+    void set_domain(std::uint32_t slot, std::uint32_t domain) {
+        m_domain[slot] = domain;
+    }
+
+    std::uint32_t domain_of(std::uint32_t slot) const {
+        return m_domain[slot];
+    }
+
+    /// The block of this name; whether the slot holds it is another question.
+    std::optional<named_place> find(std::uint32_t slot, engine_hash name) const;
+
+    /// Tiers in which the slot holds the block under this name.
+    tier_mask held_as(std::uint32_t slot, engine_hash name, const named_place& at) const;
+
+    /// The slot stores the block under this name: binds the name, holds the block.
+    void hold(std::uint32_t slot, engine_hash name, place at, tier where);
+
+    /// Runs that hold() took blocks from since the caller last emptied this.
+    std::vector<std::uint32_t> lightened;
+
+    /// The slot drops one tier of the block under this name, which it holds in that tier.
+    void drop(std::uint32_t slot, engine_hash name, const named_place& at, tier where);
+
+    /// How many of the names are, in order, the usual ones of the blocks from `at` on, for this slot, so that
+    /// holding them needs no look at the map.
+    std::uint32_t usual(std::uint32_t slot, place at, std::span<const engine_hash> names) const;
+
+    /// The same for names in falling order of blocks: names[0] is the block `at`, names[1] the one before.
+    std::uint32_t usual_backwards(std::uint32_t slot, place at, std::span<const engine_hash> names) const;
+
+    /// Names fresh blocks, from `at` on, in the slot's domain. Stops at a name that is known already; answers
+    /// how many were named.
+    std::uint32_t introduce(std::uint32_t slot, place at, std::span<const engine_hash> names);
+
+    /// The slot gave up these tiers of the run: its names there that stand for nothing now go.
+    void forget(std::uint32_t run, std::uint32_t slot, tier_mask tiers);
+
+    /// Forgets the names of the blocks [from, len) of the run and frees their lines.
+    void cut(std::uint32_t run, std::uint32_t from, std::uint32_t len);
+
+    void prefetch(std::uint32_t slot, engine_hash name) const {
+        m_memory.names.prefetch(salted(name, m_domain[slot]));
+    }
+
+    /// Two further steps of prefetching: the line of the name, then its run.
+    std::uint32_t prefetch_line(std::uint32_t slot, engine_hash name) const {
+        const std::uint32_t number = m_memory.names.peek(salted(name, m_domain[slot]));
+        __builtin_prefetch(&m_memory.lines[number >> 3]);
+        return number;
+    }
+
+    void prefetch_run(std::uint32_t number) const {
+        const std::uint32_t run = m_memory.lines[number >> 3].run;
+        __builtin_prefetch(&m_memory.heads[run]);
+        __builtin_prefetch(&m_memory.colds[run]);
+    }
+
+    std::uint64_t line_bytes() const {
+        return std::uint64_t{m_top} * sizeof(storage::name_line);
+    }
+
+    /// Names stored again for another block.
+    std::uint64_t moves = 0;
+    /// Blocks that got a further name, of one slot, because the domain's was another.
+    std::uint64_t conflicts = 0;
+
+private:
+    static engine_hash salted(engine_hash name, std::uint32_t domain) {
+        const engine_hash s = name ^ (mix(domain + 1) | 1);
+        return s == 0 ? 1 : s;
+    }
+
+    plane plane_at(std::uint32_t run, std::uint32_t index) const;
+    std::uint32_t plane_of(std::uint32_t run, std::uint32_t domain) const;
+    std::uint32_t number_at(std::uint32_t run, std::uint32_t plane, std::uint32_t offset) const;
+    std::uint32_t usual_plane(std::uint32_t slot, place at) const;
+    void write(std::uint32_t domain, place at, engine_hash name);
+    void write_in(std::uint32_t plane, place at, engine_hash salted_name);
+    std::uint32_t make_line(std::uint32_t run, std::uint32_t plane, std::uint32_t step);
+    void unbind(std::uint32_t number);
+    void spell_out(std::uint32_t slot, place at);
+    void name_privately(std::uint32_t slot, engine_hash name, place at);
+    void erase_own(std::uint32_t slot, engine_hash name);
+    void release(std::uint32_t slot, engine_hash name, const named_place& at);
+    engine_hash usual_name(std::uint32_t slot, place at) const;
+
+    memory& m_memory;
+    holders& m_holders;
+    std::vector<std::uint32_t> m_own; // names in the slot's own domain
+    std::vector<std::uint32_t> m_domain;
+    std::vector<std::uint32_t> m_free_lines;
+    std::uint32_t m_top = 1;
+};
+
+} // namespace kvindex::index

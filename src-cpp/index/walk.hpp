@@ -1,0 +1,53 @@
+/// Look-ups: a walk down the tree that never waits and never writes what others read, but for its pin.
+///
+/// Every reported depth was true at some instant inside the call; the depths of one answer may be of different
+/// instants. Order that the writer relies on, all loads acquire: length, then content; holder table or words
+/// after the length; bit sets before words (layout.hpp).
+#pragma once
+
+#include "index/holders.hpp"
+
+namespace kvindex::index {
+
+/// Where depths go: depth[t * stride + slot], for `tiers` tiers. Every entry below shown() is written.
+struct dense_out {
+    std::uint32_t* depth = nullptr;
+    std::uint32_t stride = 0;
+    std::uint32_t tiers = 1;
+};
+
+class reader_view {
+public:
+    reader_view(memory& m, holders& h) : m_memory(m), m_holders(h) {
+    }
+
+    /// Writer: the slot counts from now on, or no longer.
+    void show(std::uint32_t slot);
+    void hide(std::uint32_t slot);
+
+    /// One past the highest slot that was ever shown.
+    std::uint32_t shown() const {
+        return m_shown.load(std::memory_order_acquire);
+    }
+
+    /// Whether lower tiers matter at all. False: all depths of a slot are equal.
+    bool tiered() const {
+        return m_holders.tiered();
+    }
+
+    sync::epoch_domain<>& epochs() const {
+        return m_memory.reclaim.domain();
+    }
+
+    /// Inside a pin. Answers the blocks looked at until nobody was left; `count` = all, undecided.
+    std::uint32_t walk(std::uint32_t name_space, const local_hash* locals, std::uint32_t count,
+                       const dense_out& out) const;
+
+private:
+    memory& m_memory;
+    holders& m_holders;
+    std::array<std::atomic<std::uint64_t>, storage::slot_words> m_visible{};
+    std::atomic<std::uint32_t> m_shown{0};
+};
+
+} // namespace kvindex::index

@@ -1,0 +1,210 @@
+#include "storage/name_map.hpp"
+
+#include <cstring>
+
+#if defined(__AVX2__)
+#include <immintrin.h>
+#endif
+
+namespace kvindex::storage {
+
+name_map::name_map(granule_arena& memory, const name_line* lines) : m_memory(memory), m_names(lines) {
+    m_segments.push_back(make(first_lines, 0));
+    m_directory.push_back(0);
+}
+
+name_map::segment name_map::make(std::uint32_t lines, std::uint32_t depth) {
+    segment s;
+    s.at = m_memory.take(lines);
+    s.lines = reinterpret_cast<line*>(m_memory.words(s.at));
+    std::memset(static_cast<void*>(s.lines), 0, std::size_t{lines} * sizeof(line));
+    s.mask = lines - 1;
+    s.depth = depth;
+    return s;
+}
+
+/// Bit set of the entries of the line with this tag.
+std::uint32_t name_map::fitting(const line& l, std::uint16_t tag) {
+#if defined(__AVX2__)
+    const __m256i tags = _mm256_load_si256(reinterpret_cast<const __m256i*>(&l));
+    const __m256i same = _mm256_cmpeq_epi16(tags, _mm256_set1_epi16(static_cast<short>(tag)));
+    const __m128i bytes = _mm_packs_epi16(_mm256_castsi256_si128(same), _mm256_extracti128_si256(same, 1));
+    const auto fits = static_cast<std::uint32_t>(_mm_movemask_epi8(bytes)) & 0x3ffu;
+#else
+    std::uint32_t fits = 0;
+    for (std::uint32_t i = 0; i < per_line; i++) {
+        fits |= l.tags[i] == tag ? 1u << i : 0u;
+    }
+#endif
+    return fits;
+}
+
+std::uint32_t name_map::peek(std::uint64_t name) const {
+    const std::uint64_t hash = mix(name);
+    const line& l = *home(hash);
+    const std::uint32_t fits = fitting(l, tag(hash));
+    return fits == 0 ? 0 : l.numbers[static_cast<std::uint32_t>(std::countr_zero(fits))];
+}
+
+std::uint32_t name_map::find(std::uint64_t name) const {
+    const std::uint64_t hash = mix(name);
+    const segment& s = of(hash);
+    for (std::uint64_t at = hash & s.mask;; at = (at + 1) & s.mask) {
+        const line& l = s.lines[at];
+        for (std::uint32_t fits = fitting(l, tag(hash)); fits != 0; fits &= fits - 1) {
+            const std::uint32_t number = l.numbers[static_cast<std::uint32_t>(std::countr_zero(fits))];
+            if (number != 0 && name_of(number) == name) {
+                return number;
+            }
+        }
+        if (l.passed == 0) {
+            return 0;
+        }
+    }
+}
+
+void name_map::put(segment& s, std::uint64_t hash, std::uint32_t number) {
+    s.used++;
+    for (std::uint64_t at = hash & s.mask;; at = (at + 1) & s.mask) {
+        line& l = s.lines[at];
+        for (std::uint32_t i = 0; i < per_line; i++) {
+            if (l.numbers[i] == 0) {
+                l.numbers[i] = number;
+                l.tags[i] = tag(hash);
+                return;
+            }
+        }
+        l.passed++;
+    }
+}
+
+void name_map::insert(std::uint64_t name, std::uint32_t number) {
+    const std::uint64_t hash = mix(name);
+    std::uint32_t which = m_directory[hash >> 1 >> (63 - m_depth)];
+    // Nine tenths full at most.
+    if ((m_segments[which].used + 1) * 10 > (m_segments[which].mask + 1) * (per_line * 9)) {
+        if (m_segments[which].mask + 1 < most_lines) {
+            enlarge(which);
+        } else {
+            split(which);
+            which = m_directory[hash >> 1 >> (63 - m_depth)];
+        }
+    }
+    put(m_segments[which], hash, number);
+    m_size++;
+}
+
+void name_map::erase(std::uint64_t name, std::uint32_t number) {
+    const std::uint64_t hash = mix(name);
+    segment& s = m_segments[m_directory[hash >> 1 >> (63 - m_depth)]];
+    for (std::uint64_t at = hash & s.mask;; at = (at + 1) & s.mask) {
+        line& l = s.lines[at];
+        for (std::uint32_t fits = fitting(l, tag(hash)); fits != 0; fits &= fits - 1) {
+            const auto i = static_cast<std::uint32_t>(std::countr_zero(fits));
+            if (l.numbers[i] == number) {
+                l.numbers[i] = 0;
+                s.used--;
+                m_size--;
+                for (std::uint64_t on_the_way = hash & s.mask; on_the_way != at;
+                     on_the_way = (on_the_way + 1) & s.mask) {
+                    s.lines[on_the_way].passed--;
+                }
+                return;
+            }
+        }
+        if (l.passed == 0) {
+            return;
+        }
+    }
+}
+
+/// A small segment doubles: every entry's hash is made again from its name.
+void name_map::enlarge(std::uint32_t which) {
+    const segment old = m_segments[which];
+    segment made = make((old.mask + 1) * 2, old.depth);
+    constexpr std::uint32_t ahead = 4;
+    for (std::uint32_t i = 0; i <= old.mask; i++) {
+        if (i + ahead <= old.mask) {
+            for (const std::uint32_t number : old.lines[i + ahead].numbers) {
+                __builtin_prefetch(&m_names[number >> 3]);
+            }
+        }
+        for (const std::uint32_t number : old.lines[i].numbers) {
+            if (number != 0) {
+                put(made, mix(name_of(number)), number);
+            }
+        }
+    }
+    m_segments[which] = made;
+    m_memory.give_back(old.at, old.mask + 1);
+}
+
+/// A full segment becomes two. The bit that decides is in the tag, and most entries lie in their home line, so
+/// that few names have to be read.
+void name_map::split(std::uint32_t which) {
+    if (m_segments[which].depth == m_depth) {
+        std::vector<std::uint32_t> twice(m_directory.size() * 2);
+        for (std::size_t i = 0; i < twice.size(); i++) {
+            twice[i] = m_directory[i / 2];
+        }
+        m_directory.swap(twice);
+        m_depth++;
+    }
+    m_segments.reserve(m_segments.size() + 1);
+    segment upper = make(m_segments[which].mask + 1, m_segments[which].depth + 1);
+    segment& lower = m_segments[which];
+    lower.depth++;
+    const std::uint32_t bit = 16 - lower.depth; // of the tag
+    std::vector<std::uint32_t> strayed;
+    bool passed_before = lower.lines[lower.mask].passed != 0;
+    for (std::uint32_t i = 0; i <= lower.mask; i++) {
+        line& from = lower.lines[i];
+        line& to = upper.lines[i];
+        std::uint32_t moved = 0;
+        for (std::uint32_t k = 0; k < per_line; k++) {
+            const std::uint32_t number = from.numbers[k];
+            if (number == 0) {
+                continue;
+            }
+            if (passed_before) {
+                strayed.push_back(number); // perhaps not at home
+            } else if ((from.tags[k] >> bit & 1) != 0) {
+                to.numbers[moved] = number;
+                to.tags[moved++] = from.tags[k];
+                upper.used++;
+            } else {
+                continue;
+            }
+            from.numbers[k] = 0;
+            lower.used--;
+        }
+        passed_before = from.passed != 0;
+        from.passed = 0;
+    }
+    const auto made = static_cast<std::uint32_t>(m_segments.size());
+    m_segments.push_back(upper);
+    // Directory entries of the old segment are consecutive; their upper half is the new one's.
+    std::size_t first = 0;
+    while (m_directory[first] != which) {
+        first++;
+    }
+    const std::size_t span = std::size_t{1} << (m_depth - m_segments[which].depth);
+    for (std::size_t i = first + span; i < first + 2 * span; i++) {
+        m_directory[i] = made;
+    }
+    for (const std::uint32_t number : strayed) {
+        const std::uint64_t hash = mix(name_of(number));
+        put(m_segments[m_directory[hash >> 1 >> (63 - m_depth)]], hash, number);
+    }
+}
+
+std::uint64_t name_map::bytes() const {
+    std::uint64_t lines = 0;
+    for (const segment& s : m_segments) {
+        lines += s.mask + 1;
+    }
+    return lines * sizeof(line) + m_directory.capacity() * sizeof(std::uint32_t) +
+           m_segments.capacity() * sizeof(segment);
+}
+
+} // namespace kvindex::storage
