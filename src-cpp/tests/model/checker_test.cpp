@@ -2,6 +2,8 @@
 /// is compared as a whole, so both a missing result and an impossible one are seen.
 #include "checker.hpp"
 
+#include <array>
+#include <functional>
 #include <set>
 #include <utility>
 
@@ -47,9 +49,37 @@ TEST(checker, store_buffering_is_visible_unless_seq_cst) {
     EXPECT_EQ(store_buffer(relaxed, relaxed, in_order), (pairs{{0, 1}, {1, 0}, {1, 1}}));
 }
 
+/// Two seq_cst loads of one word: the order between them matters though neither stores.
+std::set<std::array<int, 3>> ordered_loads(const options& limits, bool swapped) {
+    struct state : two_words {
+        int c = -1;
+    };
+    const std::function<void(state&)> looks = [](state& s) { s.a = s.x.load(seq_cst); };
+    const std::function<void(state&)> looks_late = [](state& s) {
+        s.b = s.y.load(relaxed);
+        s.c = s.x.load(seq_cst);
+    };
+    std::set<std::array<int, 3>> results;
+    expect_holds(explore<state>(limits,
+                                {[](state& s) {
+                                     s.x.store(1, relaxed);
+                                     s.y.store(1, relaxed);
+                                 },
+                                 swapped ? looks : looks_late, swapped ? looks_late : looks},
+                                [&](state& s) {
+                                    results.insert({s.a, s.b, s.c});
+                                }));
+    return results;
+}
+
 TEST(checker, the_reduction_loses_no_result) {
     options full;
     full.reduce = false;
+    for (const bool swapped : {false, true}) {
+        const auto all = ordered_loads(full, swapped);
+        EXPECT_EQ(all.size(), 8u);
+        EXPECT_EQ(ordered_loads({}, swapped), all);
+    }
     EXPECT_EQ(store_buffer(relaxed, relaxed, full), store_buffer(relaxed, relaxed));
     EXPECT_EQ(store_buffer(seq_cst, seq_cst, full), store_buffer(seq_cst, seq_cst));
 }

@@ -96,6 +96,19 @@ TEST(model_epoch, a_reader_that_waits_for_the_only_slot_gets_it) {
     expect_holds(two_readers<rules, 1>(0, 0, limits));
 }
 
+TEST(model_epoch, an_answer_holds_for_what_is_retired_after_it) {
+    using state = shared<rules, 1>;
+    expect_holds(explore<state>({},
+                                {[](state& s) { s.read(0); },
+                                 [](state& s) {
+                                     s.swap(0);
+                                     const std::uint64_t min = s.domain.advance_and_min();
+                                     s.swap(1);
+                                     s.free_below(min);
+                                 }},
+                                frees_all_in_the_end<state>));
+}
+
 TEST(model_epoch, a_pin_inside_a_pin_holds_as_well) {
     using state = shared<rules, 2>;
     expect_holds(explore<state>({},
