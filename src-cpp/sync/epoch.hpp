@@ -156,7 +156,8 @@ private:
         // seq_cst, the load too: when another reader raised the mark, a scan that missed it came before
         // that raise, so before this load, so before the second look at the epoch.
         std::uint32_t seen = m_mark.load(Rules::raise_mark);
-        while (seen < mark && !m_mark.compare_exchange_strong(seen, mark, Rules::raise_mark, Rules::raise_mark)) {
+        while (seen < mark &&
+               !m_mark.compare_exchange_strong(seen, mark, Rules::raise_mark, Rules::raise_mark)) {
         }
     }
 
