@@ -59,8 +59,11 @@ std::vector<answer> read_answers(const std::string& path, const oplog& log) {
                                " names no next query of the op-log; "
                                "is it of another one?");
         }
-        answer& a = out.emplace_back(answer{head.query, head.best, std::vector<depth_pair>(head.pairs)});
-        std::memcpy(a.pairs.data(), words.data(), words.size_bytes());
+        answer& a = out.emplace_back(answer{head.query, head.best, {}});
+        a.pairs.reserve(words.size());
+        for (const std::uint64_t word : words) {
+            a.pairs.push_back(std::bit_cast<depth_pair>(word));
+        }
         if (const char* what = fault(a, log.operations()[head.record].head, log.header().workers)) {
             throw replay_error(path + ": answer " + std::to_string(i) + ": " + what);
         }
