@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <system_error>
 #include <unistd.h>
 
 namespace kvindex::replay {
@@ -11,7 +12,7 @@ namespace kvindex::replay {
 mapped_file::mapped_file(const std::string& path) : m_path(path) {
     const int file = open(path.c_str(), O_RDONLY | O_CLOEXEC);
     if (file < 0) {
-        throw replay_error(path + ": " + std::strerror(errno));
+        throw replay_error(path + ": " + std::generic_category().message(errno));
     }
     struct stat about {};
     if (fstat(file, &about) != 0 || !S_ISREG(about.st_mode)) {
@@ -29,7 +30,7 @@ mapped_file::mapped_file(const std::string& path) : m_path(path) {
     const int error = errno;
     close(file);
     if (at == MAP_FAILED) {
-        throw replay_error(path + ": cannot be mapped: " + std::strerror(error));
+        throw replay_error(path + ": cannot be mapped: " + std::generic_category().message(error));
     }
     m_words = static_cast<const std::uint64_t*>(at);
     m_count = bytes / 8;
