@@ -83,7 +83,7 @@ void child_table::erase(place parent, local_hash local, std::uint32_t run) {
                 return;
             }
         }
-        if (line[per_line].load(std::memory_order_relaxed) == 0) {
+        if (line[per_line].load(std::memory_order_relaxed) == 0 || at == ((hash - 1) & (s.lines - 1))) {
             return;
         }
     }

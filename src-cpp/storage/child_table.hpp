@@ -35,7 +35,8 @@ public:
                     }
                 }
             }
-            if (line[per_line].load(std::memory_order_acquire) == 0) {
+            // Each line may have been full once: the search ends where it began.
+            if (line[per_line].load(std::memory_order_acquire) == 0 || at == ((hash - 1) & s.mask)) {
                 return 0;
             }
         }

@@ -57,7 +57,8 @@ std::uint32_t name_map::find(std::uint64_t name) const {
                 return number;
             }
         }
-        if (l.passed == 0) {
+        // Each line may have been full once: the search ends where it began.
+        if (l.passed == 0 || at == ((hash - 1) & s.mask)) {
             return 0;
         }
     }
@@ -112,7 +113,7 @@ void name_map::erase(std::uint64_t name, std::uint32_t number) {
                 return;
             }
         }
-        if (l.passed == 0) {
+        if (l.passed == 0 || at == ((hash - 1) & s.mask)) {
             return;
         }
     }
