@@ -12,7 +12,10 @@ _Static_assert(offsetof(kvi_event, n) == 12 && offsetof(kvi_event, block_size) =
 _Static_assert(offsetof(kvi_event, parent) == 24 && offsetof(kvi_event, seed) == 32, "kvi_event");
 _Static_assert(sizeof(kvi_applied) == 40 && offsetof(kvi_applied, malformed) == 32, "kvi_applied");
 _Static_assert(sizeof(kvi_hit) == 20 && offsetof(kvi_hit, depth) == 4, "kvi_hit");
-_Static_assert(sizeof(kvi_statistics) == 48 && offsetof(kvi_statistics, bytes) == 40, "kvi_statistics");
+_Static_assert(sizeof(kvi_statistics) == 80 && offsetof(kvi_statistics, bytes) == 40, "kvi_statistics");
+_Static_assert(offsetof(kvi_statistics, ghosts) == 48 && offsetof(kvi_statistics, moves) == 56, "kvi_statistics");
+_Static_assert(sizeof(kvi_config) == 24 && offsetof(kvi_config, ghost_percent) == 4, "kvi_config");
+_Static_assert(offsetof(kvi_config, orphan_limit) == 8 && offsetof(kvi_config, max_blocks) == 16, "kvi_config");
 
 #define CHECK(condition)                                                                                       \
     do {                                                                                                       \
@@ -22,16 +25,20 @@ _Static_assert(sizeof(kvi_statistics) == 48 && offsetof(kvi_statistics, bytes) =
         }                                                                                                      \
     } while (0)
 
-enum { BLOCK = 16, BLOCKS = 3 };
+enum { BLOCK = 16, BLOCKS = 3, SPACE = 1 };
 
 int main(void) {
     uint32_t version = 0;
     CHECK(kvi_abi_version(&version) == KVI_OK && version == KVI_ABI_VERSION);
 
     kvi_index* index = NULL;
-    CHECK(kvi_open(0, &index) == KVI_OK);
+    const kvi_config config = {.size = sizeof config, .ghost_percent = 101, .max_blocks = 1u << 18};
+    CHECK(kvi_open(&config, &index) == KVI_OK);
     uint32_t slot = 99;
-    CHECK(kvi_slot_open(index, 7, 1, &slot) == KVI_OK && slot == 0);
+    uint32_t bound = 99;
+    CHECK(kvi_slot_bound(index, &bound) == KVI_OK && bound == 0);
+    CHECK(kvi_slot_open(index, 7, SPACE, &slot) == KVI_OK && slot == 0);
+    CHECK(kvi_slot_bound(index, &bound) == KVI_OK && bound == 64);
 
     uint32_t tokens[BLOCK * BLOCKS + 5];
     for (uint32_t i = 0; i < sizeof tokens / sizeof *tokens; i++) {
@@ -73,9 +80,9 @@ int main(void) {
     uint64_t sequence[BLOCKS] = {0};
     kvi_hit hit;
     uint32_t hits = 0;
-    CHECK(kvi_match_tokens(index, tokens, count, BLOCK, seed, sequence, BLOCKS, &hit, 1, &hits) == KVI_OK);
+    CHECK(kvi_match_tokens(index, SPACE, tokens, count, BLOCK, seed, sequence, BLOCKS, &hit, 1, &hits) == KVI_OK);
     CHECK(hits == 1 && hit.slot == slot && hit.depth[KVI_TIER_GPU] == BLOCKS);
-    CHECK(kvi_match_tokens(index, tokens, count, BLOCK, 1337, NULL, 0, &hit, 1, &hits) == KVI_OK);
+    CHECK(kvi_match_tokens(index, SPACE, tokens, count, BLOCK, 1337, NULL, 0, &hit, 1, &hits) == KVI_OK);
     CHECK(hits == 0); /* another adapter, other content */
 
     uint64_t locals[BLOCKS];
@@ -85,14 +92,26 @@ int main(void) {
     CHECK(blocks == BLOCKS && memcmp(sequence, again, sizeof again) == 0 && again[0] == locals[0]);
 
     CHECK(kvi_apply(index, &buffer.gone, buffer.gone.size, &applied) == KVI_OK);
-    CHECK(kvi_match_locals(index, locals, BLOCKS, &hit, 1, &hits) == KVI_OK);
+    CHECK(kvi_match_locals(index, SPACE, locals, BLOCKS, &hit, 1, &hits) == KVI_OK);
     CHECK(hits == 1 && hit.depth[KVI_TIER_EXTERNAL] == BLOCKS - 1);
+
+    CHECK(kvi_match_locals(index, SPACE + 1, locals, BLOCKS, &hit, 1, &hits) == KVI_OK && hits == 0);
+
+    uint32_t depths[64 * KVI_TIERS];
+    CHECK(kvi_match_dense(index, SPACE, locals, BLOCKS, KVI_TIERS, depths, 64) == KVI_OK);
+    for (uint32_t t = 0; t < KVI_TIERS; t++) {
+        CHECK(depths[64 * t] == BLOCKS - 1 && depths[64 * t + 1] == 0);
+    }
+    CHECK(kvi_match_dense(index, SPACE, locals, BLOCKS, 1, depths, 0) == KVI_E_CAPACITY);
 
     kvi_statistics stats;
     CHECK(kvi_stats(index, &stats) == KVI_OK);
     CHECK(stats.slots == 1 && stats.blocks == BLOCKS - 1 && stats.residencies == BLOCKS - 1);
-    CHECK(stats.runs == 1 && stats.bytes > 0);
+    CHECK(stats.runs == 1 && stats.bytes > 0 && stats.ghosts == 0);
     CHECK(kvi_slot_close(index, slot) == KVI_OK && kvi_slot_close(index, slot) == KVI_E_SLOT);
+    CHECK(kvi_slot_open(index, 7, SPACE, &slot) == KVI_OK);
+    CHECK((slot & KVI_SLOT_NUMBER) == 0 && slot != 0); /* another incarnation */
+    CHECK(kvi_stats(index, &stats) == KVI_OK && stats.blocks == 0);
     CHECK(kvi_close(index) == KVI_OK && kvi_close(NULL) == KVI_OK);
     for (int32_t status = -8; status <= 1; status++) {
         CHECK(strlen(kvi_status_text(status)) > 0);

@@ -14,7 +14,12 @@ namespace {
 class hostile : public testing::Test {
 protected:
     void SetUp() override {
-        ASSERT_EQ(kvi_open(16, &index), KVI_OK);
+        kvi_config config{};
+        config.size = sizeof config;
+        config.orphan_limit = 16;
+        config.max_blocks = 1u << 18;
+        config.ghost_percent = 101;
+        ASSERT_EQ(kvi_open(&config, &index), KVI_OK);
         ASSERT_EQ(kvi_slot_open(index, 1, 0, &slot), KVI_OK);
     }
 
@@ -87,11 +92,12 @@ protected:
 
 TEST_F(hostile, a_null_argument_is_refused) {
     std::uint32_t number = 0;
+    std::uint32_t rows[64];
     std::uint64_t word = 0;
     kvi_applied applied{};
     kvi_hit hit{};
     EXPECT_EQ(kvi_abi_version(nullptr), KVI_E_ARGUMENT);
-    EXPECT_EQ(kvi_open(0, nullptr), KVI_E_ARGUMENT);
+    EXPECT_EQ(kvi_open(nullptr, nullptr), KVI_E_ARGUMENT);
     EXPECT_EQ(kvi_slot_open(nullptr, 1, 1, &number), KVI_E_ARGUMENT);
     EXPECT_EQ(kvi_slot_open(index, 1, 1, nullptr), KVI_E_ARGUMENT);
     EXPECT_EQ(kvi_slot_close(nullptr, 0), KVI_E_ARGUMENT);
@@ -101,14 +107,19 @@ TEST_F(hostile, a_null_argument_is_refused) {
     EXPECT_EQ(kvi_seed(nullptr, 4, nullptr, 4, nullptr), KVI_E_ARGUMENT);
     EXPECT_EQ(kvi_hash(nullptr, 4, 4, 0, &word, &word, 1, &number), KVI_E_ARGUMENT);
     EXPECT_EQ(kvi_hash(&number, 1, 1, 0, &word, &word, 1, nullptr), KVI_E_ARGUMENT);
-    EXPECT_EQ(kvi_match_tokens(nullptr, &number, 1, 1, 0, nullptr, 0, &hit, 1, &number), KVI_E_ARGUMENT);
-    EXPECT_EQ(kvi_match_tokens(index, nullptr, 1, 1, 0, nullptr, 0, &hit, 1, &number), KVI_E_ARGUMENT);
-    EXPECT_EQ(kvi_match_tokens(index, &number, 1, 1, 0, nullptr, 0, nullptr, 1, &number), KVI_E_ARGUMENT);
-    EXPECT_EQ(kvi_match_tokens(index, &number, 1, 1, 0, nullptr, 0, &hit, 1, nullptr), KVI_E_ARGUMENT);
-    EXPECT_EQ(kvi_match_locals(nullptr, &word, 1, &hit, 1, &number), KVI_E_ARGUMENT);
-    EXPECT_EQ(kvi_match_locals(index, nullptr, 1, &hit, 1, &number), KVI_E_ARGUMENT);
-    EXPECT_EQ(kvi_match_locals(index, &word, 1, nullptr, 1, &number), KVI_E_ARGUMENT);
-    EXPECT_EQ(kvi_match_locals(index, &word, 1, &hit, 1, nullptr), KVI_E_ARGUMENT);
+    EXPECT_EQ(kvi_match_tokens(nullptr, 0, &number, 1, 1, 0, nullptr, 0, &hit, 1, &number), KVI_E_ARGUMENT);
+    EXPECT_EQ(kvi_match_tokens(index, 0, nullptr, 1, 1, 0, nullptr, 0, &hit, 1, &number), KVI_E_ARGUMENT);
+    EXPECT_EQ(kvi_match_tokens(index, 0, &number, 1, 1, 0, nullptr, 0, nullptr, 1, &number), KVI_E_ARGUMENT);
+    EXPECT_EQ(kvi_match_tokens(index, 0, &number, 1, 1, 0, nullptr, 0, &hit, 1, nullptr), KVI_E_ARGUMENT);
+    EXPECT_EQ(kvi_match_locals(nullptr, 0, &word, 1, &hit, 1, &number), KVI_E_ARGUMENT);
+    EXPECT_EQ(kvi_match_locals(index, 0, nullptr, 1, &hit, 1, &number), KVI_E_ARGUMENT);
+    EXPECT_EQ(kvi_match_locals(index, 0, &word, 1, nullptr, 1, &number), KVI_E_ARGUMENT);
+    EXPECT_EQ(kvi_match_locals(index, 0, &word, 1, &hit, 1, nullptr), KVI_E_ARGUMENT);
+    EXPECT_EQ(kvi_match_dense(nullptr, 0, &word, 1, 1, rows, 64), KVI_E_ARGUMENT);
+    EXPECT_EQ(kvi_match_dense(index, 0, nullptr, 1, 1, rows, 64), KVI_E_ARGUMENT);
+    EXPECT_EQ(kvi_match_dense(index, 0, &word, 1, 1, nullptr, 64), KVI_E_ARGUMENT);
+    EXPECT_EQ(kvi_slot_bound(nullptr, &number), KVI_E_ARGUMENT);
+    EXPECT_EQ(kvi_slot_bound(index, nullptr), KVI_E_ARGUMENT);
     EXPECT_EQ(kvi_stats(nullptr, nullptr), KVI_E_ARGUMENT);
     EXPECT_EQ(kvi_stats(index, nullptr), KVI_E_ARGUMENT);
 }
@@ -118,9 +129,9 @@ TEST_F(hostile, nothing_of_length_zero_needs_a_buffer) {
     std::uint64_t seed = 0;
     kvi_applied applied{};
     EXPECT_EQ(kvi_apply(index, nullptr, 0, &applied), KVI_OK);
-    EXPECT_EQ(kvi_match_locals(index, nullptr, 0, nullptr, 0, &number), KVI_OK);
+    EXPECT_EQ(kvi_match_locals(index, 0, nullptr, 0, nullptr, 0, &number), KVI_OK);
     EXPECT_EQ(number, 0u);
-    EXPECT_EQ(kvi_match_tokens(index, nullptr, 0, 16, 0, nullptr, 0, nullptr, 0, &number), KVI_OK);
+    EXPECT_EQ(kvi_match_tokens(index, 0, nullptr, 0, 16, 0, nullptr, 0, nullptr, 0, &number), KVI_OK);
     EXPECT_EQ(kvi_hash(nullptr, 0, 16, 0, nullptr, nullptr, 0, &number), KVI_OK);
     EXPECT_EQ(kvi_seed(nullptr, 7, nullptr, 0, &seed), KVI_OK);
     EXPECT_EQ(seed, 1337u);
@@ -133,9 +144,9 @@ TEST_F(hostile, a_misaligned_pointer_is_refused) {
     kvi_hit hit{};
     std::uint32_t number = 0;
     EXPECT_EQ(kvi_apply(index, bytes + 4, 40, &applied), KVI_E_ARGUMENT);
-    EXPECT_EQ(kvi_match_locals(index, reinterpret_cast<std::uint64_t*>(bytes + 4), 1, &hit, 1, &number),
+    EXPECT_EQ(kvi_match_locals(index, 0, reinterpret_cast<std::uint64_t*>(bytes + 4), 1, &hit, 1, &number),
               KVI_E_ARGUMENT);
-    EXPECT_EQ(kvi_match_tokens(index, reinterpret_cast<std::uint32_t*>(bytes + 2), 1, 1, 0, nullptr, 0, &hit, 1,
+    EXPECT_EQ(kvi_match_tokens(index, 0, reinterpret_cast<std::uint32_t*>(bytes + 2), 1, 1, 0, nullptr, 0, &hit, 1,
                                &number),
               KVI_E_ARGUMENT);
     EXPECT_EQ(kvi_hash(reinterpret_cast<std::uint32_t*>(bytes), 1, 1, 0,
@@ -149,10 +160,89 @@ TEST_F(hostile, sizes_out_of_range_are_refused_before_anything_is_read) {
     kvi_hit hit{};
     EXPECT_EQ(kvi_hash(&number, 1, 0, 0, &word, &word, 1, &number), KVI_E_ARGUMENT);
     EXPECT_EQ(kvi_hash(&number, 1, KVI_MAX_BLOCK_SIZE + 1, 0, &word, &word, 1, &number), KVI_E_ARGUMENT);
-    EXPECT_EQ(kvi_match_tokens(index, &number, 1, 0, 0, nullptr, 0, &hit, 1, &number), KVI_E_ARGUMENT);
-    EXPECT_EQ(kvi_match_tokens(index, &number, 0xffffffffu, 1, 0, nullptr, 0, &hit, 1, &number),
+    EXPECT_EQ(kvi_match_tokens(index, 0, &number, 1, 0, 0, nullptr, 0, &hit, 1, &number), KVI_E_ARGUMENT);
+    EXPECT_EQ(kvi_match_tokens(index, 0, &number, 0xffffffffu, 1, 0, nullptr, 0, &hit, 1, &number),
               KVI_E_ARGUMENT);
-    EXPECT_EQ(kvi_match_locals(index, &word, KVI_MAX_BLOCKS + 1, &hit, 1, &number), KVI_E_ARGUMENT);
+    EXPECT_EQ(kvi_match_locals(index, 0, &word, KVI_MAX_BLOCKS + 1, &hit, 1, &number), KVI_E_ARGUMENT);
+    EXPECT_EQ(kvi_match_locals(index, KVI_MAX_NAME_SPACES, &word, 1, &hit, 1, &number), KVI_E_ARGUMENT);
+    EXPECT_EQ(kvi_match_tokens(index, KVI_MAX_NAME_SPACES, &number, 1, 1, 0, nullptr, 0, &hit, 1, &number),
+              KVI_E_ARGUMENT);
+    EXPECT_EQ(kvi_slot_open(index, KVI_MAX_DOMAINS, 0, &number), KVI_E_ARGUMENT);
+    EXPECT_EQ(kvi_slot_open(index, 0, KVI_MAX_NAME_SPACES, &number), KVI_E_ARGUMENT);
+}
+
+TEST_F(hostile, a_config_is_taken_whole_or_not_at_all) {
+    const auto opens = [](std::uint32_t size, std::uint32_t ghosts, std::uint64_t blocks) {
+        kvi_config c{};
+        c.size = size;
+        c.ghost_percent = ghosts;
+        c.max_blocks = blocks;
+        kvi_index* made = nullptr;
+        const std::int32_t status = kvi_open(&c, &made);
+        EXPECT_EQ(status == KVI_OK, made != nullptr);
+        EXPECT_EQ(kvi_close(made), KVI_OK);
+        return status;
+    };
+    EXPECT_EQ(opens(sizeof(kvi_config), 0, 0), KVI_OK);
+    EXPECT_EQ(opens(sizeof(kvi_config), 101, 1), KVI_OK);
+    EXPECT_EQ(opens(0, 0, 0), KVI_E_ARGUMENT);
+    EXPECT_EQ(opens(sizeof(kvi_config) - 8, 0, 0), KVI_E_ARGUMENT);
+    EXPECT_EQ(opens(sizeof(kvi_config) + 8, 0, 0), KVI_E_ARGUMENT);
+    EXPECT_EQ(opens(sizeof(kvi_config), 102, 0), KVI_E_ARGUMENT);
+    EXPECT_EQ(opens(sizeof(kvi_config), 0xffffffffu, 0), KVI_E_ARGUMENT);
+    EXPECT_EQ(opens(sizeof(kvi_config), 0, (std::uint64_t{1} << 31) + 1), KVI_E_ARGUMENT);
+    EXPECT_EQ(opens(sizeof(kvi_config), 0, ~std::uint64_t{0}), KVI_E_ARGUMENT);
+}
+
+TEST_F(hostile, rows_have_a_whole_stride_and_every_slot_fits) {
+    constexpr std::uint32_t untouched = 0x5a5a5a5au;
+    apply(stored(1, 11));
+    const std::uint64_t local = 11;
+    std::vector<std::uint32_t> rows(256, untouched);
+    for (const std::uint32_t stride : {1u, 63u, 65u, 0xffffffffu}) {
+        EXPECT_EQ(kvi_match_dense(index, 0, &local, 1, 1, rows.data(), stride), KVI_E_ARGUMENT);
+    }
+    for (const std::uint32_t tiers : {0u, 2u, 3u, 5u, 0xffffffffu}) {
+        EXPECT_EQ(kvi_match_dense(index, 0, &local, 1, tiers, rows.data(), 64), KVI_E_ARGUMENT);
+    }
+    EXPECT_EQ(kvi_match_dense(index, KVI_MAX_NAME_SPACES, &local, 1, 1, rows.data(), 64), KVI_E_ARGUMENT);
+    EXPECT_EQ(kvi_match_dense(index, 0, &local, KVI_MAX_BLOCKS + 1, 1, rows.data(), 64), KVI_E_ARGUMENT);
+    EXPECT_EQ(kvi_match_dense(index, 0, &local, 1, 1, rows.data(), 0), KVI_E_CAPACITY);
+    EXPECT_EQ(rows, std::vector<std::uint32_t>(256, untouched));
+    EXPECT_EQ(kvi_match_dense(index, 0, &local, 1, 4, rows.data(), 64), KVI_OK);
+    for (std::uint32_t i = 0; i < 256; i++) {
+        EXPECT_EQ(rows[i], i % 64 == 0 ? 1u : 0u);
+    }
+    std::uint32_t second = 0;
+    for (std::uint32_t i = 1; i <= 64; i++) {
+        ASSERT_EQ(kvi_slot_open(index, 0, 0, &second), KVI_OK);
+    }
+    EXPECT_EQ(kvi_match_dense(index, 0, &local, 1, 1, rows.data(), 64), KVI_E_CAPACITY);
+    EXPECT_EQ(kvi_match_dense(index, 0, &local, 1, 1, rows.data(), 128), KVI_OK);
+}
+
+TEST_F(hostile, a_cleared_record_names_a_tier_or_all) {
+    kvi_event e = head(KVI_STORED_LOCALS, 1);
+    for (const std::uint8_t tier : {std::uint8_t{0}, std::uint8_t{3}}) {
+        e.tier = tier;
+        apply(record(e, {1, 11}));
+    }
+    e = head(KVI_CLEARED, 0);
+    for (const std::uint8_t tier : {std::uint8_t{4}, std::uint8_t{254}}) {
+        e.tier = tier;
+        expect_skipped(record(e, {}), "cleared of a tier that there is not");
+    }
+    const std::uint64_t local = 11;
+    kvi_hit hit{};
+    std::uint32_t number = 0;
+    e.tier = 3;
+    EXPECT_EQ(apply(record(e, {})).applied, 1u);
+    EXPECT_EQ(kvi_match_locals(index, 0, &local, 1, &hit, 1, &number), KVI_OK);
+    EXPECT_EQ(number, 1u);
+    EXPECT_EQ(hit.depth[0], 1u);
+    e.tier = KVI_ALL_TIERS;
+    EXPECT_EQ(apply(record(e, {})).applied, 1u);
+    EXPECT_EQ(blocks(), 0u);
 }
 
 TEST_F(hostile, a_buffer_too_small_is_said_and_left_alone) {
@@ -167,17 +257,17 @@ TEST_F(hostile, a_buffer_too_small_is_said_and_left_alone) {
     std::array<kvi_hit, 2> hits;
     std::memset(hits.data(), 0x5a, sizeof hits);
     std::uint32_t number = 77;
-    EXPECT_EQ(kvi_match_locals(index, &local, 1, hits.data(), 1, &number), KVI_E_CAPACITY);
-    EXPECT_EQ(kvi_match_locals(index, &local, 1, nullptr, 0, &number), KVI_E_CAPACITY);
+    EXPECT_EQ(kvi_match_locals(index, 0, &local, 1, hits.data(), 1, &number), KVI_E_CAPACITY);
+    EXPECT_EQ(kvi_match_locals(index, 0, &local, 1, nullptr, 0, &number), KVI_E_CAPACITY);
     EXPECT_EQ(number, 77u);
     EXPECT_EQ(hits[0].slot, 0x5a5a5a5au);
-    EXPECT_EQ(kvi_match_locals(index, &local, 1, hits.data(), 2, &number), KVI_OK);
+    EXPECT_EQ(kvi_match_locals(index, 0, &local, 1, hits.data(), 2, &number), KVI_OK);
     EXPECT_EQ(number, 2u);
 
     const std::array<std::uint32_t, 8> tokens{};
     std::array<std::uint64_t, 2> words{5, 5};
     EXPECT_EQ(kvi_hash(tokens.data(), 8, 2, 0, words.data(), nullptr, 2, &number), KVI_E_CAPACITY);
-    EXPECT_EQ(kvi_match_tokens(index, tokens.data(), 8, 2, 0, words.data(), 2, hits.data(), 2, &number),
+    EXPECT_EQ(kvi_match_tokens(index, 0, tokens.data(), 8, 2, 0, words.data(), 2, hits.data(), 2, &number),
               KVI_E_CAPACITY);
     EXPECT_EQ(words[0], 5u);
     EXPECT_EQ(kvi_hash(tokens.data(), 8, 2, 0, nullptr, nullptr, 0, &number), KVI_OK);
@@ -191,7 +281,7 @@ TEST_F(hostile, a_sequence_is_written_only_with_the_hits) {
     ASSERT_EQ(kvi_hash(tokens.data(), 2, 1, 1337, locals.data(), nullptr, 2, &number), KVI_OK);
     apply(stored(1, locals[0]));
     std::array<std::uint64_t, 2> sequence{5, 5};
-    EXPECT_EQ(kvi_match_tokens(index, tokens.data(), 2, 1, 1337, sequence.data(), 2, nullptr, 0, &number),
+    EXPECT_EQ(kvi_match_tokens(index, 0, tokens.data(), 2, 1, 1337, sequence.data(), 2, nullptr, 0, &number),
               KVI_E_CAPACITY);
     EXPECT_EQ(sequence[0], 5u);
 }
@@ -288,7 +378,9 @@ TEST_F(hostile, slots_run_out_with_a_word) {
     EXPECT_EQ(number, 42u);
     EXPECT_EQ(kvi_slot_close(index, 17), KVI_OK);
     EXPECT_EQ(kvi_slot_open(index, 1, 0, &number), KVI_OK);
-    EXPECT_EQ(number, 17u);
+    EXPECT_EQ(number & KVI_SLOT_NUMBER, 17u);
+    EXPECT_EQ(number >> 14, 1u) << "another incarnation";
+    EXPECT_EQ(kvi_slot_close(index, 17), KVI_E_SLOT);
 }
 
 } // namespace

@@ -152,7 +152,7 @@ void bench_matches(const corpus& c, const prefix_index& index) {
     const sizes& s = c.size;
     std::vector<hit> hits(s.workers);
     const auto match = [&](std::uint32_t conversation) {
-        const match_result r = index.match(c.prompts[conversation], hits);
+        const match_result r = index.match(0, c.prompts[conversation], hits);
         require(r.hits == std::min(s.workers, s.conversations + 1), "the system prompt is not everywhere");
         require(hits[number_of(c.holder(conversation, 1))].depth[0] == s.shared + s.own,
                 "a prompt is not whole");
@@ -174,7 +174,7 @@ void bench_matches(const corpus& c, const prefix_index& index) {
     std::vector<local_hash> unknown(s.shared + s.own, 1);
     measure("match, a prompt nobody holds", "query", s.passes, repeats, [&](std::uint32_t) {
         for (std::uint32_t i = 0; i < repeats; i++) {
-            require(index.match(unknown, hits).hits == 0, "an unknown prompt has hits");
+            require(index.match(0, unknown, hits).hits == 0, "an unknown prompt has hits");
         }
     });
 }

@@ -13,13 +13,24 @@ using names = std::vector<engine_hash>;
 using locals = std::vector<local_hash>;
 using depths = std::array<std::uint32_t, tier_count>;
 
+/// A small index that keeps nothing for nobody, so that what is counted is what is held.
+inline options small_options() {
+    return {.max_blocks = 1u << 18, .ghost_percent = 0, .ghost_floor = 0};
+}
+
+inline options with_orphan_limit(std::uint64_t limit) {
+    options o = small_options();
+    o.orphan_limit = limit;
+    return o;
+}
+
 class fleet {
 public:
-    explicit fleet(std::uint64_t orphan_limit = 0) : index(orphan_limit) {
+    explicit fleet(const options& o = small_options()) : index(o) {
     }
 
-    slot_id open() {
-        const auto slot = index.open_slot(1, 0);
+    slot_id open(std::uint32_t domain = 1, std::uint16_t name_space = 0) {
+        const auto slot = index.open_slot(domain, name_space);
         EXPECT_TRUE(slot.has_value());
         return *slot;
     }
@@ -38,8 +49,8 @@ public:
         return apply(removed_event{slot, where, n});
     }
 
-    applied_counts clear(slot_id slot) {
-        return apply(cleared_event{slot});
+    applied_counts clear(slot_id slot, tier_mask tiers = all_tiers) {
+        return apply(cleared_event{slot, tiers});
     }
 
     applied_counts apply(const event& e) {
@@ -49,9 +60,9 @@ public:
     }
 
     /// Depths of one slot; all 0 without a hit.
-    depths depth(slot_id slot, const locals& l) const {
+    depths depth(slot_id slot, const locals& l, std::uint16_t name_space = 0) const {
         std::vector<hit> hits(max_slots);
-        const match_result result = index.match(l, hits);
+        const match_result result = index.match(name_space, l, hits);
         EXPECT_TRUE(result.fits);
         for (std::uint32_t i = 0; i < result.hits; i++) {
             if (hits[i].slot == number_of(slot)) {
@@ -61,8 +72,8 @@ public:
         return {};
     }
 
-    std::uint32_t gpu_depth(slot_id slot, const locals& l) const {
-        return depth(slot, l)[0];
+    std::uint32_t gpu_depth(slot_id slot, const locals& l, std::uint16_t name_space = 0) const {
+        return depth(slot, l, name_space)[0];
     }
 
     prefix_index index;

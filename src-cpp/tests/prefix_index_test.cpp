@@ -20,9 +20,9 @@ names from(engine_hash first, std::size_t count) {
 TEST(prefix_index, an_empty_index_and_an_empty_prompt_have_no_hits) {
     fleet f;
     std::vector<hit> hits(4);
-    EXPECT_EQ(f.index.match(prompt, hits).hits, 0u);
+    EXPECT_EQ(f.index.match(0, prompt, hits).hits, 0u);
     f.store(f.open(), {1, 2}, {11, 12});
-    EXPECT_EQ(f.index.match({}, hits).hits, 0u);
+    EXPECT_EQ(f.index.match(0, {}, hits).hits, 0u);
 }
 
 TEST(prefix_index, depths_are_cumulative_over_tiers) {
@@ -193,7 +193,7 @@ TEST(prefix_index, clearing_a_slot_forgets_its_orphans_too) {
 }
 
 TEST(prefix_index, past_the_limit_the_oldest_orphans_are_given_up) {
-    fleet f(4);
+    fleet f(with_orphan_limit(4));
     const slot_id s = f.open();
     f.store_behind(100, s, {1, 2}, {21, 22});
     f.store_behind(200, s, {3, 4}, {31, 32});
@@ -209,7 +209,7 @@ TEST(prefix_index, past_the_limit_the_oldest_orphans_are_given_up) {
 }
 
 TEST(prefix_index, an_event_longer_than_the_orphan_limit_is_not_kept) {
-    fleet f(3);
+    fleet f(with_orphan_limit(3));
     const slot_id s = f.open();
     EXPECT_EQ(f.store_behind(100, s, from(1, 4), {21, 22, 23, 24}).orphans, 1u);
     EXPECT_EQ(f.index.stats().orphans, 0u);
@@ -228,52 +228,59 @@ TEST(prefix_index, slots_are_given_out_lowest_first_and_start_empty) {
     EXPECT_EQ(f.store(b, {1}, {11}).ignored, 1u);
     EXPECT_EQ(f.remove(b, {1}).ignored, 1u);
     EXPECT_EQ(f.clear(b).ignored, 1u);
-    EXPECT_EQ(f.open(), b);
-    EXPECT_EQ(f.gpu_depth(b, prompt), 0u);
-    EXPECT_EQ(f.remove(b, {1}).unknown_removed, 1u);
+    const slot_id again = f.open();
+    EXPECT_EQ(number_of(again), number_of(b));
+    EXPECT_EQ(incarnation_of(again), incarnation_of(b) + 1);
+    EXPECT_EQ(f.gpu_depth(again, prompt), 0u);
+    EXPECT_EQ(f.remove(again, {1}).unknown_removed, 1u);
     f.store(a, {1}, {11});
     EXPECT_EQ(f.gpu_depth(a, prompt), 1u);
 }
 
 TEST(prefix_index, every_slot_may_hold_the_same_prefix) {
     fleet f;
+    const names n = from(1, 4);
     for (std::uint32_t i = 0; i < max_slots; i++) {
-        const slot_id s = f.open();
-        const names n = from(i, 1 + i % 4);
-        f.index.apply(std::array<event, 1>{stored_event{s, tier::gpu, false, 0, n, {prompt.data(), n.size()}}});
+        const slot_id s = f.open(i % 3);
+        const std::size_t count = 1 + i % 4;
+        const event e = stored_event{s, tier::gpu, false, 0, {n.data(), count}, {prompt.data(), count}};
+        f.index.apply({&e, 1});
     }
     EXPECT_EQ(f.index.open_slot(1, 0), std::nullopt);
+    EXPECT_EQ(f.index.slot_bound(), max_slots);
     EXPECT_EQ(f.index.first_broken_invariant(), "");
     std::vector<hit> hits(max_slots);
-    const match_result result = f.index.match(prompt, hits);
+    const match_result result = f.index.match(0, prompt, hits);
     ASSERT_EQ(result.hits, max_slots);
     for (std::uint32_t i = 0; i < max_slots; i++) {
         ASSERT_EQ(hits[i].slot, i);
-        ASSERT_EQ(hits[i].depth[0], 1 + i % 4);
+        ASSERT_EQ(hits[i].depth, (depths{1 + i % 4, 1 + i % 4, 1 + i % 4, 1 + i % 4}));
     }
-    EXPECT_FALSE(f.index.match(prompt, std::span(hits).first(max_slots - 1)).fits);
-    EXPECT_EQ(f.index.stats().blocks, 4u);
+    EXPECT_FALSE(f.index.match(0, prompt, std::span(hits).first(max_slots - 1)).fits);
+    EXPECT_EQ(f.index.stats().blocks, 4u * (max_slots / 1024)); // once for each 1,024 slots
 }
 
 TEST(prefix_index, a_chain_that_nobody_holds_gives_its_memory_back) {
     fleet f;
     const slot_id s = f.open();
-    const std::uint64_t empty = f.index.stats().bytes;
-    for (std::uint64_t round = 0; round < 4; round++) {
+    std::uint64_t after_one = 0;
+    for (std::uint64_t round = 0; round < 12; round++) {
         locals l(5000);
-        std::iota(l.begin(), l.end(), 1'000'000 * round);
+        std::iota(l.begin(), l.end(), 1'000'000 * (round + 1));
         names n = from(1 + 10'000 * round, l.size());
         f.store(s, n, l);
         f.store_behind(n[2500], s, {n[0] + 9000}, {5}); // a child run in the middle
         std::reverse(n.begin(), n.end());
         f.remove(s, n);
-        EXPECT_EQ(f.index.stats().blocks, 1u);
+        EXPECT_EQ(f.index.stats().residencies, 1u);
+        EXPECT_EQ(f.index.stats().blocks, 2502u) << "what leads to the child stays";
         f.remove(s, {n.back() + 9000});
+        EXPECT_EQ(f.index.stats().runs, 0u);
+        EXPECT_EQ(f.index.stats().blocks, 0u);
+        EXPECT_EQ(f.index.stats().ghosts, 0u);
+        after_one = round == 1 ? f.index.stats().bytes : after_one;
     }
-    EXPECT_EQ(f.index.stats().runs, 0u);
-    EXPECT_EQ(f.index.stats().blocks, 0u);
-    // The first chunk of runs and a little scratch memory stay.
-    EXPECT_LT(f.index.stats().bytes, empty + 100'000);
+    EXPECT_LT(f.index.stats().bytes, after_one + 1000) << "the memory of one round serves the next";
 }
 
 TEST(prefix_index, one_block_events_of_one_conversation_make_one_run) {
@@ -316,11 +323,156 @@ TEST(prefix_index, a_match_from_tokens_is_the_match_of_their_hashes) {
         hash_blocks(tokens.data(), block, 1337, l);
         f.store(s, from(1, held), l);
         std::vector<hit> hits(1);
-        const match_result result = f.index.match_tokens(tokens.data(), 1000, block, 1337, hits);
+        const match_result result = f.index.match_tokens(0, tokens.data(), 1000, block, 1337, hits);
         ASSERT_EQ(result.hits, 1u);
         EXPECT_EQ(hits[0].depth[0], held);
         f.clear(s);
     }
+}
+
+TEST(prefix_index, events_of_an_older_incarnation_change_nothing) {
+    fleet f;
+    const slot_id before = f.open();
+    f.store(before, {1}, {11});
+    f.index.close_slot(before);
+    const slot_id now = f.open();
+    f.store(now, {1, 2}, {11, 12});
+    EXPECT_EQ(f.store(before, {3}, {99}).ignored, 1u);
+    EXPECT_EQ(f.remove(before, {1}).ignored, 1u);
+    EXPECT_EQ(f.clear(before).ignored, 1u);
+    EXPECT_FALSE(f.index.close_slot(before));
+    EXPECT_EQ(f.gpu_depth(now, prompt), 2u);
+    EXPECT_EQ(f.gpu_depth(now, {99}), 0u);
+}
+
+TEST(prefix_index, clearing_a_tier_leaves_the_others) {
+    fleet f;
+    const slot_id s = f.open();
+    f.store(s, {1, 2, 3}, {11, 12, 13});
+    f.store(s, {1, 2}, {11, 12}, tier::host);
+    f.store_behind(70, s, {71}, {21}, tier::host);
+    f.store_behind(80, s, {81}, {31}, tier::gpu);
+    EXPECT_EQ(f.clear(s, mask_of(tier::gpu)).applied, 1u);
+    EXPECT_EQ(f.depth(s, prompt), (depths{0, 2, 2, 2}));
+    EXPECT_EQ(f.index.stats().residencies, 2u);
+    EXPECT_EQ(f.index.stats().orphans, 1u) << "waiting blocks of that tier go too, those of others stay";
+    EXPECT_EQ(f.remove(s, {3}).unknown_removed, 1u);
+    f.clear(s, mask_of(tier::host));
+    EXPECT_EQ(f.index.stats().residencies, 0u);
+    EXPECT_EQ(f.index.stats().orphans, 0u);
+    EXPECT_EQ(f.index.stats().blocks, 0u);
+}
+
+TEST(prefix_index, clearing_a_tier_gives_up_the_names_that_only_it_had) {
+    fleet f;
+    const slot_id a = f.open();
+    const slot_id b = f.open();
+    f.store(a, {1}, {11});
+    f.store(b, {2}, {11});             // b's own name for the block
+    f.store(b, {3}, {11}, tier::host); // and another one
+    EXPECT_GT(f.index.stats().conflicts, 0u);
+    f.clear(b, mask_of(tier::gpu));
+    EXPECT_EQ(f.depth(b, prompt), (depths{0, 1, 1, 1}));
+    EXPECT_EQ(f.store_behind(2, b, {4}, {12}).orphans, 1u) << "the name is gone";
+    EXPECT_EQ(f.store_behind(3, b, {5}, {12}).applied, 1u);
+}
+
+TEST(prefix_index, name_spaces_never_see_each_other) {
+    fleet f;
+    const slot_id a = f.open(1, 0);
+    const slot_id b = f.open(1, 65535);
+    f.store(a, {1, 2}, {11, 12});
+    f.store(b, {5}, {11});
+    EXPECT_EQ(f.gpu_depth(a, prompt, 0), 2u);
+    EXPECT_EQ(f.gpu_depth(b, prompt, 0), 0u);
+    EXPECT_EQ(f.gpu_depth(b, prompt, 65535), 1u);
+    EXPECT_EQ(f.gpu_depth(a, prompt, 65535), 0u);
+    EXPECT_EQ(f.gpu_depth(a, prompt, 7), 0u);
+    EXPECT_EQ(f.index.stats().blocks, 3u);
+}
+
+TEST(prefix_index, one_name_for_different_content_in_one_domain_is_a_conflict_and_exact) {
+    fleet f;
+    const slot_id a = f.open(1);
+    const slot_id b = f.open(1);
+    const slot_id other = f.open(2);
+    f.store(a, {1}, {11});
+    f.store(other, {1}, {77});
+    EXPECT_EQ(f.index.stats().conflicts, 0u);
+    f.store(b, {1}, {99});
+    EXPECT_EQ(f.index.stats().conflicts, 1u);
+    f.store_behind(1, a, {2}, {12});
+    f.store_behind(1, b, {2}, {12});
+    EXPECT_EQ(f.gpu_depth(a, prompt), 2u);
+    EXPECT_EQ(f.gpu_depth(b, {99, 12}), 2u);
+    EXPECT_EQ(f.gpu_depth(b, prompt), 0u);
+    EXPECT_EQ(f.remove(b, {1}).unknown_removed, 0u);
+    EXPECT_EQ(f.gpu_depth(a, prompt), 2u);
+    EXPECT_EQ(f.gpu_depth(b, {99, 12}), 0u);
+}
+
+TEST(prefix_index, rows_say_what_hits_say) {
+    fleet f;
+    for (std::uint32_t i = 0; i < 70; i++) {
+        const slot_id s = f.open();
+        f.store(s, from(1, 1 + i % 4), {prompt.begin(), prompt.begin() + 1 + i % 4},
+                i % 5 == 0 ? tier::host : tier::gpu);
+    }
+    ASSERT_EQ(f.index.slot_bound(), 128u);
+    constexpr std::uint32_t stride = 192;
+    constexpr std::uint32_t untouched = 0x5a5a5a5au;
+    std::vector<std::uint32_t> rows(stride * tier_count, untouched);
+    EXPECT_EQ(f.index.match_dense(0, prompt, tier_count, rows.data(), stride), 4u);
+    std::vector<std::uint32_t> gpu(stride, untouched);
+    f.index.match_dense(0, prompt, 1, gpu.data(), stride);
+    for (std::uint32_t i = 0; i < stride; i++) {
+        const bool there = i < 70;
+        for (std::uint32_t t = 0; t < tier_count; t++) {
+            const std::uint32_t held = there && (t != 0 || i % 5 != 0) ? 1 + i % 4 : 0;
+            ASSERT_EQ(rows[t * stride + i], i < 128 ? held : untouched) << "tier " << t << " slot " << i;
+        }
+        ASSERT_EQ(gpu[i], rows[i]);
+    }
+}
+
+TEST(prefix_index, what_nobody_holds_stays_known_for_a_while_oldest_first_to_go) {
+    fleet f({.max_blocks = 1u << 18, .ghost_percent = 0, .ghost_floor = 10});
+    const slot_id s = f.open();
+    for (std::uint64_t i = 0; i < 4; i++) {
+        f.store(s, from(100 * i, 4), {10 * i, 10 * i + 1, 10 * i + 2, 10 * i + 3});
+    }
+    EXPECT_EQ(f.index.stats().ghosts, 0u);
+    for (std::uint64_t i = 0; i < 4; i++) {
+        f.remove(s, {100 * i + 3, 100 * i + 2, 100 * i + 1, 100 * i});
+    }
+    EXPECT_EQ(f.index.stats().residencies, 0u);
+    EXPECT_EQ(f.index.stats().ghosts, 8u);
+    EXPECT_EQ(f.index.stats().blocks, 8u);
+    EXPECT_EQ(f.gpu_depth(s, {30, 31}), 0u) << "known is not held";
+    EXPECT_EQ(f.remove(s, {300}).unknown_removed, 1u);
+    EXPECT_EQ(f.store_behind(303, s, {9}, {9}).orphans, 1u) << "a ghost is nobody's parent";
+    f.store(s, from(300, 4), {30, 31, 32, 33}); // the youngest is still there, the oldest is not
+    EXPECT_EQ(f.index.stats().blocks, 9u);
+    f.store(s, from(0, 4), {0, 1, 2, 3});
+    EXPECT_EQ(f.index.stats().blocks, 13u);
+    EXPECT_EQ(f.index.stats().ghosts, 4u);
+    EXPECT_EQ(f.gpu_depth(s, {30, 31, 32, 33, 9}), 5u);
+}
+
+TEST(prefix_index, a_prompt_longer_than_a_run_is_whole) {
+    fleet f;
+    const slot_id a = f.open();
+    const slot_id b = f.open();
+    locals l(20'000);
+    std::iota(l.begin(), l.end(), 1u);
+    f.store(a, from(1, l.size()), l);
+    f.store(b, from(1, 8191), {l.begin(), l.begin() + 8191});
+    EXPECT_EQ(f.gpu_depth(a, l), 20'000u);
+    EXPECT_EQ(f.gpu_depth(b, l), 8191u);
+    EXPECT_EQ(f.index.stats().runs, 3u);
+    EXPECT_EQ(f.index.stats().blocks, 20'000u);
+    f.store_behind(8191, b, {8192}, {l[8191]});
+    EXPECT_EQ(f.gpu_depth(b, l), 8192u);
 }
 
 } // namespace

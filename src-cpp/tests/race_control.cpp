@@ -1,26 +1,34 @@
-/// Control for the thread sanitizer: the same index without its guard. ctest expects a report; a run without
-/// one means that the stress test proves nothing.
-#include "index/tree_index.hpp"
+/// Control for the thread sanitizer: look-ups without their pin, so that the writer uses memory again that they
+/// still read. ctest expects a report; a run without one means that the stress test proves nothing.
+#include "index/core.hpp"
 
 #include <thread>
 #include <vector>
 
 int main() {
     using namespace kvindex;
-    memory_account account;
-    index::tree_index tree(account, 1000);
-    const slot_id slot = *tree.open_slot(1, 0);
-    const std::vector<engine_hash> names{1, 2, 3, 4};
-    const std::vector<local_hash> locals{11, 12, 13, 14};
+    index::core core({.max_blocks = 1u << 18, .ghost_percent = 0, .ghost_floor = 0}, 1000);
+    core.open_slot(0, 1, 0);
+    std::vector<engine_hash> names(32);
+    std::vector<local_hash> locals(32);
     std::thread writer([&] {
-        for (int i = 0; i < 2000; i++) {
-            tree.apply(stored_event{slot, tier::gpu, false, 0, names, locals});
-            tree.apply(removed_event{slot, tier::gpu, std::span(names).subspan(2)});
+        for (std::uint64_t round = 0; round < 3000; round++) {
+            for (std::size_t i = 0; i < names.size(); i++) {
+                names[names.size() - 1 - i] = 1 + i; // removed end first
+                locals[i] = i == 0 ? 1 : round + i;
+            }
+            const std::vector<engine_hash> stored(names.rbegin(), names.rend());
+            applied_counts counts;
+            const event s = stored_event{slot_id{0}, tier::gpu, false, 0, stored, locals};
+            core.apply({&s, 1}, counts);
+            const event r = removed_event{slot_id{0}, tier::gpu, names};
+            core.apply({&r, 1}, counts);
         }
     });
-    for (int i = 0; i < 2000; i++) {
-        std::vector<hit> hits(1);
-        tree.match(std::span(locals).first(1), hits);
+    std::vector<local_hash> prompt(32, 1);
+    std::vector<std::uint32_t> depth(64);
+    for (int i = 0; i < 20'000; i++) {
+        core.view().walk(0, prompt.data(), 32, {depth.data(), 64, 1});
     }
     writer.join();
     return 0;

@@ -147,7 +147,7 @@ outcome run(const history& h, prefix_index& index, const read_function& read) {
 
 answer read_index(const prefix_index& index, const history& h, std::size_t prompt) {
     std::array<hit, slot_count> hits;
-    const match_result result = index.match(h.prompts[prompt], hits);
+    const match_result result = index.match(0, h.prompts[prompt], hits);
     return by_slot(std::span(hits).first(result.hits));
 }
 
@@ -199,7 +199,7 @@ TEST(stress, writers_slots_and_readers_may_meet_in_any_order) {
         while (!stop.load(std::memory_order_relaxed)) {
             for (std::size_t p = 0; p < prompt_count; p++) {
                 std::vector<hit> hits(4 * slot_count);
-                const match_result result = index.match(h.prompts[p], hits);
+                const match_result result = index.match(0, h.prompts[p], hits);
                 for (std::uint32_t i = 0; i < result.hits; i++) {
                     ASSERT_LE(hits[i].depth[0], hits[i].depth[1]);
                     ASSERT_LE(hits[i].depth[tier_count - 1], prompt_blocks);
