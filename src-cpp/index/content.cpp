@@ -43,7 +43,9 @@ laid_blocks content::lay(place after, std::span<const local_hash> locals, std::u
             return out;
         }
     }
-    run = m_memory.children.find(after, locals[0]);
+    // Most blocks have no child: then the table, and a cache miss, can be left alone.
+    const bool childless = after.run != root_run && m_memory.colds[after.run].child_end <= after.offset;
+    run = childless ? 0 : m_memory.children.find(after, locals[0]);
     if (run != 0) {
         const std::uint32_t len = m_memory.heads[run].len.load(std::memory_order_relaxed);
         const auto most = static_cast<std::uint32_t>(std::min<std::size_t>(locals.size(), len));
@@ -202,8 +204,11 @@ void content::reap() {
         if (m_first_dead == 0) {
             m_last_dead = 0;
         } else {
-            __builtin_prefetch(&m_memory.heads[m_first_dead]);
-            __builtin_prefetch(&m_memory.colds[m_first_dead]);
+            // Ahead of time: what the next one's names need, and the one after it.
+            kvindex::prefetch(m_memory.lists.words(m_memory.colds[m_first_dead].names));
+            const std::uint32_t after = m_memory.heads[m_first_dead].next.load(std::memory_order_relaxed);
+            kvindex::prefetch_to_write(&m_memory.heads[after]);
+            kvindex::prefetch_to_write(&m_memory.colds[after]);
         }
         c.queued = false;
         if (c.child_end > c.held_end) {

@@ -23,20 +23,6 @@ void core::close_slot(std::uint32_t slot) {
     m_slots--;
 }
 
-void core::apply(std::span<const event> events, applied_counts& counts) {
-    for (std::size_t i = 0; i < std::min<std::size_t>(events.size(), window / 2); i++) {
-        prefetch(events.first(i + 1), i + window / 2);
-    }
-    for (std::size_t i = 0; i < events.size(); i++) {
-        prefetch(events, i + window / 2);
-        counts += apply_one(events[i]);
-        if (++m_since_tidy >= 64) {
-            tidy();
-        }
-    }
-    tidy();
-}
-
 /// The first name that the event looks for.
 static const engine_hash* sought(const event& e) {
     if (const auto* s = std::get_if<stored_event>(&e)) {
@@ -46,30 +32,53 @@ static const engine_hash* sought(const event& e) {
     return r != nullptr && !r->names.empty() ? &r->names[0] : nullptr;
 }
 
-/// Events to come: the map's line of the one at `at`, the name line of an earlier one, the run of one earlier
-/// still. A batch of one-block events is otherwise a chain of cache misses each.
-void core::prefetch(std::span<const event> events, std::size_t at) {
+/// Events are looked at ahead of time, four times each: for the line of the name in the map, for the name's line,
+/// for its run, for the end of that. A batch of one-block events is otherwise a chain of cache misses each.
+void core::apply(std::span<const event> events, applied_counts& counts) {
+    constexpr std::size_t first = 12;
+    constexpr std::size_t second = 8;
+    constexpr std::size_t third = 5;
+    constexpr std::size_t fourth = 2;
+    static_assert(first < window);
     const auto slot_of = [](const event& e) {
         return std::visit([](const auto& kind) { return number_of(kind.slot); }, e);
     };
-    constexpr std::size_t second = 3;
-    constexpr std::size_t third = 5;
-    if (at < events.size()) {
-        if (const engine_hash* name = sought(events[at])) {
-            m_names.prefetch(slot_of(events[at]), *name);
+    const std::size_t n = events.size();
+    for (std::size_t step = 0; step < n + first; step++) {
+        if (step < n) {
+            const event& e = events[step];
+            m_ahead[step % window] = 0;
+            if (const engine_hash* name = sought(e)) {
+                m_names.prefetch(slot_of(e), *name);
+            }
+            if (const auto* s = std::get_if<stored_event>(&e); s != nullptr && !s->has_parent) {
+                m_memory.children.prefetch({storage::root_run, m_space[number_of(s->slot) % storage::core_slots]},
+                                           s->locals[0]);
+            }
         }
-        if (const auto* s = std::get_if<stored_event>(&events[at]); s != nullptr && s->has_parent) {
-            m_names.prefetch(slot_of(events[at]), s->names[0]);
+        if (const std::size_t i = step - (first - second); step >= first - second && i < n) {
+            const engine_hash* name = sought(events[i]);
+            m_ahead[i % window] = name == nullptr ? 0 : m_names.prefetch_line(slot_of(events[i]), *name);
+        }
+        if (const std::size_t i = step - (first - third); step >= first - third && i < n) {
+            m_ahead[i % window] = m_names.prefetch_run(m_ahead[i % window]);
+        }
+        if (const std::size_t i = step - (first - fourth); step >= first - fourth && i < n) {
+            m_names.prefetch_end(m_ahead[i % window]);
+            if (const auto* s = std::get_if<stored_event>(&events[i])) {
+                for (std::size_t k = 0; k < std::min<std::size_t>(s->names.size(), window); k++) {
+                    m_names.prefetch_room(number_of(s->slot), s->names[k]);
+                }
+            }
+        }
+        if (step >= first) {
+            counts += apply_one(events[step - first]);
+            if (++m_since_tidy >= 64) {
+                tidy();
+            }
         }
     }
-    if (at >= second && at - second < events.size()) {
-        const event& e = events[at - second];
-        const engine_hash* name = sought(e);
-        m_ahead[(at - second) % window] = name == nullptr ? 0 : m_names.prefetch_line(slot_of(e), *name);
-    }
-    if (at >= third && at - third < events.size()) {
-        m_names.prefetch_run(m_ahead[(at - third) % window]);
-    }
+    tidy();
 }
 
 void core::tidy() {
@@ -254,7 +263,7 @@ statistics core::stats() const {
     s.orphans = m_orphans.blocks();
     s.bytes = m_account.bytes() + m_content.run_bytes() + m_names.line_bytes() + m_holders.bytes() +
               m_memory.content.bytes() + m_memory.lists.bytes() + m_memory.covers.bytes() +
-              m_memory.tables.bytes();
+              m_memory.name_table.bytes() + m_memory.child_lines.bytes();
     s.moves = m_names.moves;
     s.conflicts = m_names.conflicts;
     s.orphans_given_up = m_orphans.given_up();

@@ -45,7 +45,6 @@ private:
     void hold(std::uint32_t slot, tier where, const laid_blocks& blocks, std::span<const engine_hash> names);
     void apply_ready();
     void tidy();
-    void prefetch(std::span<const event> events, std::size_t at);
 
     memory_account m_account;
     memory m_memory;

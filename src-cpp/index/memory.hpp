@@ -56,8 +56,8 @@ struct memory {
     explicit memory(const limits& l)
         : heads(l.max_blocks / 4 + 2), colds(l.max_blocks / 4 + 2), lines(l.max_blocks / 4 + 2),
           content(l.max_blocks / 2 + 64), lists(l.max_blocks / 8 + 1024), covers(l.max_blocks / 4 + 1024),
-          tables(l.max_blocks / 2 + 65536), names(tables, lines.data()),
-          children(tables, reclaim, heads.data()) {
+          name_table(l.max_blocks / 2 + 65536, 2), child_lines(l.max_blocks / 4 + 65536),
+          names(name_table, lines.data()), children(child_lines, reclaim, heads.data()) {
     }
 
     storage::region<storage::run_head> heads;
@@ -66,7 +66,8 @@ struct memory {
     storage::granule_arena content;
     storage::granule_arena lists;
     storage::granule_arena covers;
-    storage::granule_arena tables;
+    storage::granule_arena name_table;
+    storage::granule_arena child_lines;
     storage::reclaimer reclaim;
     storage::name_map names;
     storage::child_table children;

@@ -12,6 +12,9 @@ namespace {
 constexpr std::uint32_t ids_per_granule = 16;
 constexpr std::uint32_t no_plane = 0xffffffffu;
 
+// Lines of one run lie anywhere: so many of them are asked for ahead of time.
+constexpr std::uint32_t lines_ahead = 6;
+
 } // namespace
 
 plane names::plane_at(std::uint32_t run, std::uint32_t index) const {
@@ -113,9 +116,13 @@ std::uint32_t names::usual(std::uint32_t slot, place at, std::span<const engine_
     std::uint32_t same = 0;
     std::uint32_t step = at.offset / names_per_line;
     std::uint32_t i = at.offset % names_per_line;
+    const auto last = static_cast<std::uint32_t>((at.offset + wanted.size() - 1) / names_per_line);
+    for (std::uint32_t k = step; k < std::min({step + lines_ahead, last + 1, p.lines}); k++) {
+        kvindex::prefetch(&m_memory.lines[ids[k]]);
+    }
     while (same < wanted.size() && step < p.lines && ids[step] != 0) {
-        if (step + 2 < p.lines) {
-            __builtin_prefetch(&m_memory.lines[ids[step + 2]]);
+        if (step + lines_ahead <= last && step + lines_ahead < p.lines) {
+            kvindex::prefetch(&m_memory.lines[ids[step + lines_ahead]]);
         }
         const name_line& line = m_memory.lines[ids[step]];
         for (; i < names_per_line && same < wanted.size(); i++, same++) {
@@ -145,12 +152,16 @@ std::uint32_t names::usual_backwards(std::uint32_t slot, place at, std::span<con
     const auto most = static_cast<std::uint32_t>(std::min<std::size_t>(wanted.size(), at.offset + 1));
     std::uint32_t step = at.offset / names_per_line;
     std::uint32_t i = at.offset % names_per_line;
+    const std::uint32_t last = (at.offset + 1 - most) / names_per_line; // the lowest
+    for (std::uint32_t k = 0; k < lines_ahead && step >= last + k && step < p.lines; k++) {
+        kvindex::prefetch(&m_memory.lines[ids[step - k]]);
+    }
     for (std::uint32_t same = 0; same < most;) {
         if (step >= p.lines || ids[step] == 0) {
             return same;
         }
-        if (step >= 2) {
-            __builtin_prefetch(&m_memory.lines[ids[step - 2]]);
+        if (step >= last + lines_ahead) {
+            kvindex::prefetch(&m_memory.lines[ids[step - lines_ahead]]);
         }
         const name_line& line = m_memory.lines[ids[step]];
         for (;; i--) {
@@ -406,31 +417,31 @@ void names::release(std::uint32_t slot, engine_hash name, const named_place& at)
 }
 
 std::uint32_t names::introduce(std::uint32_t slot, place at, std::span<const engine_hash> fresh) {
-    constexpr std::uint32_t look_ahead = 8;
+    constexpr std::uint32_t look_ahead = 16;
     const std::uint32_t domain = m_domain[slot];
     const std::uint32_t index = plane_of(at.run, domain);
     if (m_own[slot] != 0 || index == no_plane) {
         return 0;
     }
     for (std::uint32_t i = 0; i < std::min<std::size_t>(look_ahead, fresh.size()); i++) {
-        m_memory.names.prefetch(salted(fresh[i], domain));
+        m_memory.names.prefetch_room(salted(fresh[i], domain));
     }
     std::uint32_t line = 0;
     for (std::uint32_t i = 0; i < fresh.size(); i++) {
         if (i + look_ahead < fresh.size()) {
-            m_memory.names.prefetch(salted(fresh[i + look_ahead], domain));
+            m_memory.names.prefetch_room(salted(fresh[i + look_ahead], domain));
         }
         const engine_hash name = salted(fresh[i], domain);
-        if (m_memory.names.find(name) != 0) {
-            return i;
-        }
         const std::uint32_t offset = at.offset + i;
         if (line == 0 || offset % names_per_line == 0) {
             line = make_line(at.run, index, offset / names_per_line);
         }
         const std::uint32_t k = offset % names_per_line;
         m_memory.lines[line].names[k] = name;
-        m_memory.names.insert(name, line * 8 + 1 + k);
+        if (m_memory.names.find_or_insert(name, line * 8 + 1 + k) != 0) {
+            m_memory.lines[line].names[k] = 0;
+            return i;
+        }
     }
     return static_cast<std::uint32_t>(fresh.size());
 }
@@ -471,9 +482,15 @@ void names::cut(std::uint32_t run, std::uint32_t from, std::uint32_t len) {
         const plane p = plane_at(run, index);
         auto* ids = reinterpret_cast<std::uint32_t*>(m_memory.lists.words(p.names));
         const std::uint32_t end = std::min(p.lines, (len + names_per_line - 1) / names_per_line);
+        for (std::uint32_t k = from / names_per_line; k < std::min(end, from / names_per_line + lines_ahead); k++) {
+            kvindex::prefetch_to_write(&m_memory.lines[ids[k]]);
+        }
         for (std::uint32_t step = from / names_per_line; step < end; step++) {
-            if (step + 2 < end) {
-                for (const engine_hash n : m_memory.lines[ids[step + 2]].names) {
+            if (step + lines_ahead < end) {
+                kvindex::prefetch_to_write(&m_memory.lines[ids[step + lines_ahead]]);
+            }
+            if (step + 3 < end) {
+                for (const engine_hash n : m_memory.lines[ids[step + 3]].names) {
                     m_memory.names.prefetch(n);
                 }
             }

@@ -79,17 +79,35 @@ public:
         m_memory.names.prefetch(salted(name, m_domain[slot]));
     }
 
+    /// For a name that will be introduced.
+    void prefetch_room(std::uint32_t slot, engine_hash name) const {
+        m_memory.names.prefetch_room(salted(name, m_domain[slot]));
+    }
+
     /// Two further steps of prefetching: the line of the name, then its run.
     std::uint32_t prefetch_line(std::uint32_t slot, engine_hash name) const {
         const std::uint32_t number = m_memory.names.peek(salted(name, m_domain[slot]));
-        __builtin_prefetch(&m_memory.lines[number >> 3]);
+        kvindex::prefetch(&m_memory.lines[number >> 3]);
         return number;
     }
 
-    void prefetch_run(std::uint32_t number) const {
+    std::uint32_t prefetch_run(std::uint32_t number) const {
         const std::uint32_t run = m_memory.lines[number >> 3].run;
-        __builtin_prefetch(&m_memory.heads[run]);
-        __builtin_prefetch(&m_memory.colds[run]);
+        kvindex::prefetch_to_write(&m_memory.heads[run]);
+        kvindex::prefetch_to_write(&m_memory.colds[run]);
+        return run;
+    }
+
+    /// What an append to the run writes.
+    void prefetch_end(std::uint32_t run) const {
+        const storage::run_head& h = m_memory.heads[run];
+        const std::uint32_t len = h.len.load(std::memory_order_relaxed);
+        kvindex::prefetch_to_write(m_memory.content.words(h.content.load(std::memory_order_relaxed)) + len);
+        const auto* ids = reinterpret_cast<const std::uint32_t*>(m_memory.lists.words(m_memory.colds[run].names));
+        kvindex::prefetch_to_write(ids + len / storage::names_per_line);
+        if (const std::uint32_t cover = h.cover.load(std::memory_order_relaxed); cover != 0) {
+            kvindex::prefetch_to_write(m_memory.covers.words(cover));
+        }
     }
 
     std::uint64_t line_bytes() const {

@@ -7,6 +7,8 @@
 
 #include "index/holders.hpp"
 
+#include <algorithm>
+
 namespace kvindex::index {
 
 /// Where depths go: depth[t * stride + slot], for `tiers` tiers. Every entry below shown() is written.
@@ -16,10 +18,15 @@ struct dense_out {
     std::uint32_t tiers = 1;
 };
 
+/// Instruction sets that the walk is compiled for. The best one that the machine has is chosen at start.
+enum class isa { scalar, neon, avx2, avx512 };
+
 class reader_view {
 public:
-    reader_view(memory& m, holders& h) : m_memory(m), m_holders(h) {
-    }
+    reader_view(memory& m, holders& h);
+
+    /// For tests: another instruction set, before any look-up; false when this machine lacks it.
+    bool use(isa wanted);
 
     /// Writer: the slot counts from now on, or no longer.
     void show(std::uint32_t slot);
@@ -41,12 +48,19 @@ public:
 
     /// Inside a pin. Answers the blocks looked at until nobody was left; `count` = all, undecided.
     std::uint32_t walk(std::uint32_t name_space, const local_hash* locals, std::uint32_t count,
-                       const dense_out& out) const;
+                       const dense_out& out) const {
+        return m_walk(m_memory, m_visible, name_space, locals, count, out, std::min(shown(), out.stride));
+    }
 
 private:
+    using visible_slots = std::array<std::atomic<std::uint64_t>, storage::slot_words>;
+    using walk_function = std::uint32_t (*)(const memory&, const visible_slots&, std::uint32_t, const local_hash*,
+                                            std::uint32_t, const dense_out&, std::uint32_t);
+
     memory& m_memory;
     holders& m_holders;
-    std::array<std::atomic<std::uint64_t>, storage::slot_words> m_visible{};
+    visible_slots m_visible{};
+    walk_function m_walk = nullptr;
     std::atomic<std::uint32_t> m_shown{0};
 };
 

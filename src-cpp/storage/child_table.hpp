@@ -7,6 +7,7 @@
 /// find(), prefetch(): any thread inside a pin. The rest: the writer.
 #pragma once
 
+#include "base/prefetch.hpp"
 #include "storage/granules.hpp"
 #include "storage/layout.hpp"
 #include "storage/reclaimer.hpp"
@@ -45,7 +46,7 @@ public:
     void prefetch(place parent, local_hash local) const {
         const std::uint64_t hash = hash_of(parent, local);
         const segment_ref s = of(hash);
-        __builtin_prefetch(s.lines + (hash & s.mask) * 8);
+        kvindex::prefetch(s.lines + (hash & s.mask) * 8);
     }
 
     /// The run's head must be complete: from here on readers find it. Throws std::bad_alloc without effect.

@@ -20,7 +20,8 @@ struct alignas(64) granule {
 
 class granule_arena {
 public:
-    explicit granule_arena(std::size_t granules) : m_region(granules) {
+    /// Pieces whose sizes are multiples of `first` granules are aligned to that.
+    explicit granule_arena(std::size_t granules, std::uint32_t first = 1) : m_region(granules), m_top(first) {
     }
 
     /// Granules that a piece of this size really has.
@@ -93,7 +94,7 @@ private:
     }
 
     region<granule> m_region;
-    std::uint32_t m_top = 1;
+    std::uint32_t m_top;
     std::uint64_t m_in_use = 0;
     std::array<std::vector<std::uint32_t>, 128> m_free;
 };

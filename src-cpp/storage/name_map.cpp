@@ -1,5 +1,6 @@
 #include "storage/name_map.hpp"
 
+#include <algorithm>
 #include <cstring>
 
 #if defined(__AVX2__)
@@ -24,7 +25,7 @@ name_map::segment name_map::make(std::uint32_t lines, std::uint32_t depth) {
 }
 
 /// Bit set of the entries of the line with this tag.
-std::uint32_t name_map::fitting(const line& l, std::uint16_t tag) {
+inline std::uint32_t name_map::fitting(const line& l, std::uint16_t tag) {
 #if defined(__AVX2__)
     const __m256i tags = _mm256_load_si256(reinterpret_cast<const __m256i*>(&l));
     const __m256i same = _mm256_cmpeq_epi16(tags, _mm256_set1_epi16(static_cast<short>(tag)));
@@ -39,6 +40,26 @@ std::uint32_t name_map::fitting(const line& l, std::uint16_t tag) {
     return fits;
 }
 
+/// Bit set of the empty entries of the line.
+inline std::uint32_t name_map::unused_in(const line& l) {
+#if defined(__AVX2__)
+    const __m256i zero = _mm256_setzero_si256();
+    const auto* const at = reinterpret_cast<const char*>(&l.numbers);
+    const __m256i low = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(at));
+    const __m256i high = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(at + 8)); // from the third on
+    const auto mask = [&](__m256i v) {
+        return static_cast<std::uint32_t>(_mm256_movemask_ps(_mm256_castsi256_ps(_mm256_cmpeq_epi32(v, zero))));
+    };
+    return mask(low) | mask(high) << 2;
+#else
+    std::uint32_t free = 0;
+    for (std::uint32_t i = 0; i < per_line; i++) {
+        free |= l.numbers[i] == 0 ? 1u << i : 0u;
+    }
+    return free;
+#endif
+}
+
 std::uint32_t name_map::peek(std::uint64_t name) const {
     const std::uint64_t hash = mix(name);
     const line& l = *home(hash);
@@ -49,7 +70,8 @@ std::uint32_t name_map::peek(std::uint64_t name) const {
 std::uint32_t name_map::find(std::uint64_t name) const {
     const std::uint64_t hash = mix(name);
     const segment& s = of(hash);
-    for (std::uint64_t at = hash & s.mask;; at = (at + 1) & s.mask) {
+    std::uint64_t at = hash & s.mask;
+    for (std::uint64_t n = 0; n <= s.mask; n++, at = following(at, hash, s.mask)) {
         const line& l = s.lines[at];
         for (std::uint32_t fits = fitting(l, tag(hash)); fits != 0; fits &= fits - 1) {
             const std::uint32_t number = l.numbers[static_cast<std::uint32_t>(std::countr_zero(fits))];
@@ -57,48 +79,73 @@ std::uint32_t name_map::find(std::uint64_t name) const {
                 return number;
             }
         }
-        // Each line may have been full once: the search ends where it began.
-        if (l.passed == 0 || at == ((hash - 1) & s.mask)) {
+        if ((l.filter & filter_bit(hash)) == 0) {
             return 0;
         }
     }
+    return 0; // every line was full once
 }
 
 void name_map::put(segment& s, std::uint64_t hash, std::uint32_t number) {
     s.used++;
-    for (std::uint64_t at = hash & s.mask;; at = (at + 1) & s.mask) {
+    std::uint64_t at = hash & s.mask;
+    for (std::uint64_t n = 0; n <= s.mask; n++, at = following(at, hash, s.mask)) {
         line& l = s.lines[at];
-        for (std::uint32_t i = 0; i < per_line; i++) {
-            if (l.numbers[i] == 0) {
-                l.numbers[i] = number;
-                l.tags[i] = tag(hash);
-                return;
-            }
+        if (const std::uint32_t free = unused_in(l); free != 0) {
+            const auto i = static_cast<std::uint32_t>(std::countr_zero(free));
+            l.numbers[i] = number;
+            l.tags[i] = tag(hash);
+            const std::uint32_t bit = 1u << i;
+            l.displaced = static_cast<std::uint16_t>(at == (hash & s.mask) ? l.displaced & ~bit : l.displaced | bit) & 0x3ff;
+            return;
         }
-        l.passed++;
+        l.passed = static_cast<std::uint16_t>(std::min(l.passed + 1u, most_passed)) & 0x3f;
+        l.filter |= filter_bit(hash);
     }
 }
 
-void name_map::insert(std::uint64_t name, std::uint32_t number) {
+/// Number of the hash's segment, which has room for one more.
+std::uint32_t name_map::room_for(std::uint64_t hash) {
+    const std::uint32_t which = m_directory[hash >> 1 >> (63 - m_depth)];
+    const segment& s = m_segments[which];
+    // Eight tenths full at most: then a search for a name that is not there reads 1.1 lines.
+    if ((s.used + 1) * 10 <= (s.mask + 1) * (per_line * 8)) [[likely]] {
+        return which;
+    }
+    if (s.mask + 1 < most_lines) {
+        enlarge(which);
+        return which;
+    }
+    split(which);
+    return m_directory[hash >> 1 >> (63 - m_depth)];
+}
+
+std::uint32_t name_map::find_or_insert(std::uint64_t name, std::uint32_t number) {
     const std::uint64_t hash = mix(name);
-    std::uint32_t which = m_directory[hash >> 1 >> (63 - m_depth)];
-    // Nine tenths full at most.
-    if ((m_segments[which].used + 1) * 10 > (m_segments[which].mask + 1) * (per_line * 9)) {
-        if (m_segments[which].mask + 1 < most_lines) {
-            enlarge(which);
-        } else {
-            split(which);
-            which = m_directory[hash >> 1 >> (63 - m_depth)];
+    segment& s = m_segments[room_for(hash)];
+    std::uint64_t at = hash & s.mask;
+    for (std::uint64_t n = 0; n <= s.mask; n++, at = following(at, hash, s.mask)) {
+        const line& l = s.lines[at];
+        for (std::uint32_t fits = fitting(l, tag(hash)); fits != 0; fits &= fits - 1) {
+            const std::uint32_t there = l.numbers[static_cast<std::uint32_t>(std::countr_zero(fits))];
+            if (there != 0 && name_of(there) == name && there != number) {
+                return there;
+            }
+        }
+        if ((l.filter & filter_bit(hash)) == 0) {
+            break;
         }
     }
-    put(m_segments[which], hash, number);
+    put(s, hash, number);
     m_size++;
+    return 0;
 }
 
 void name_map::erase(std::uint64_t name, std::uint32_t number) {
     const std::uint64_t hash = mix(name);
     segment& s = m_segments[m_directory[hash >> 1 >> (63 - m_depth)]];
-    for (std::uint64_t at = hash & s.mask;; at = (at + 1) & s.mask) {
+    std::uint64_t at = hash & s.mask;
+    for (std::uint64_t n = 0; n <= s.mask; n++, at = following(at, hash, s.mask)) {
         line& l = s.lines[at];
         for (std::uint32_t fits = fitting(l, tag(hash)); fits != 0; fits &= fits - 1) {
             const auto i = static_cast<std::uint32_t>(std::countr_zero(fits));
@@ -107,13 +154,17 @@ void name_map::erase(std::uint64_t name, std::uint32_t number) {
                 s.used--;
                 m_size--;
                 for (std::uint64_t on_the_way = hash & s.mask; on_the_way != at;
-                     on_the_way = (on_the_way + 1) & s.mask) {
-                    s.lines[on_the_way].passed--;
+                     on_the_way = following(on_the_way, hash, s.mask)) {
+                    line& way = s.lines[on_the_way];
+                    if (way.passed != most_passed) { // else not known: it stays
+                        way.passed = static_cast<std::uint16_t>(way.passed - 1) & 0x3f;
+                        way.filter = way.passed == 0 ? 0 : way.filter;
+                    }
                 }
                 return;
             }
         }
-        if (l.passed == 0 || at == ((hash - 1) & s.mask)) {
+        if ((l.filter & filter_bit(hash)) == 0) {
             return;
         }
     }
@@ -127,7 +178,7 @@ void name_map::enlarge(std::uint32_t which) {
     for (std::uint32_t i = 0; i <= old.mask; i++) {
         if (i + ahead <= old.mask) {
             for (const std::uint32_t number : old.lines[i + ahead].numbers) {
-                __builtin_prefetch(&m_names[number >> 3]);
+                kvindex::prefetch(&m_names[number >> 3]);
             }
         }
         for (const std::uint32_t number : old.lines[i].numbers) {
@@ -157,30 +208,30 @@ void name_map::split(std::uint32_t which) {
     lower.depth++;
     const std::uint32_t bit = 16 - lower.depth; // of the tag
     std::vector<std::uint32_t> strayed;
-    bool passed_before = lower.lines[lower.mask].passed != 0;
     for (std::uint32_t i = 0; i <= lower.mask; i++) {
         line& from = lower.lines[i];
         line& to = upper.lines[i];
+        const std::uint32_t taken = ~unused_in(from) & ((1u << per_line) - 1);
         std::uint32_t moved = 0;
-        for (std::uint32_t k = 0; k < per_line; k++) {
+        for (std::uint32_t left = taken; left != 0; left &= left - 1) {
+            const auto k = static_cast<std::uint32_t>(std::countr_zero(left));
             const std::uint32_t number = from.numbers[k];
-            if (number == 0) {
-                continue;
-            }
-            if (passed_before) {
-                strayed.push_back(number); // perhaps not at home
+            if ((from.displaced >> k & 1) != 0) {
+                kvindex::prefetch(&m_names[number >> 3]); // read below, when all lines are done
+                strayed.push_back(number);
             } else if ((from.tags[k] >> bit & 1) != 0) {
                 to.numbers[moved] = number;
                 to.tags[moved++] = from.tags[k];
-                upper.used++;
             } else {
                 continue;
             }
             from.numbers[k] = 0;
             lower.used--;
         }
-        passed_before = from.passed != 0;
+        upper.used += moved;
         from.passed = 0;
+        from.filter = 0;
+        from.displaced = 0;
     }
     const auto made = static_cast<std::uint32_t>(m_segments.size());
     m_segments.push_back(upper);
