@@ -11,7 +11,6 @@ namespace kvindex::replay {
 namespace {
 
 constexpr std::uint32_t nobody = UINT32_MAX;
-constexpr bool has_dense = KVI_ABI_VERSION >= 2;
 
 void require_ok(std::int32_t status, const char* call) {
     if (status != KVI_OK) [[unlikely]] {
@@ -31,14 +30,14 @@ void require_same_abi() {
 } // namespace
 
 subject::subject(std::uint32_t workers, query_form form)
-    : m_form(has_dense ? form : query_form::hits), m_hits(workers) {
+    : m_form(form), m_hits(workers) {
     require_same_abi();
     kvi_index* opened = nullptr;
-    require_ok(kvi_open(0, &opened), "kvi_open");
+    require_ok(kvi_open(nullptr, &opened), "kvi_open");
     m_index.reset(opened);
     for (std::uint32_t worker = 0; worker < workers; worker++) {
         std::uint32_t slot = 0;
-        require_ok(kvi_slot_open(m_index.get(), worker, 0, &slot), "kvi_slot_open");
+        require_ok(kvi_slot_open(m_index.get(), 0, 0, &slot), "kvi_slot_open");
         m_slots.push_back(slot);
         if (slot >= m_worker_of.size()) {
             m_worker_of.resize(slot + 1, nobody);
@@ -63,14 +62,12 @@ void subject::apply(std::span<const std::uint64_t> events) {
 
 void subject::ask(std::span<const std::uint64_t> locals) {
     const auto count = static_cast<std::uint32_t>(locals.size());
-#if KVI_ABI_VERSION >= 2
     if (m_form == query_form::dense) {
-        require_ok(kvi_match_dense(m_index.get(), locals.data(), count, 1, m_dense.front().depths, m_stride),
+        require_ok(kvi_match_dense(m_index.get(), 0, locals.data(), count, 1, m_dense.front().depths, m_stride),
                    "kvi_match_dense");
         return;
     }
-#endif
-    require_ok(kvi_match_locals(m_index.get(), locals.data(), count, m_hits.data(),
+    require_ok(kvi_match_locals(m_index.get(), 0, locals.data(), count, m_hits.data(),
                                 static_cast<std::uint32_t>(m_hits.size()), &m_hit_count),
                "kvi_match_locals");
 }
