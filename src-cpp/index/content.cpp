@@ -195,6 +195,23 @@ std::uint32_t content::child_end(std::uint32_t run) {
     return end;
 }
 
+/// Asks for what the next runs of the queue need, each step for another one.
+void content::look_ahead(std::uint32_t run) {
+    const auto next = [&](std::uint32_t r) { return m_memory.heads[r].next.load(std::memory_order_relaxed); };
+    m_names.prefetch_cut(run, needed(m_memory.colds[run]), 2);
+    if ((run = next(run)) == 0) {
+        return;
+    }
+    m_names.prefetch_cut(run, needed(m_memory.colds[run]), 1);
+    if ((run = next(run)) == 0) {
+        return;
+    }
+    m_names.prefetch_cut(run, needed(m_memory.colds[run]), 0);
+    run = next(run);
+    kvindex::prefetch_to_write(&m_memory.heads[run]);
+    kvindex::prefetch_to_write(&m_memory.colds[run]);
+}
+
 void content::reap() {
     const std::uint64_t kept = std::max(m_limits.ghost_floor, m_blocks / 100 * m_limits.ghost_percent);
     while (m_dead > kept && m_first_dead != 0) {
@@ -204,11 +221,7 @@ void content::reap() {
         if (m_first_dead == 0) {
             m_last_dead = 0;
         } else {
-            // Ahead of time: what the next one's names need, and the one after it.
-            kvindex::prefetch(m_memory.lists.words(m_memory.colds[m_first_dead].names));
-            const std::uint32_t after = m_memory.heads[m_first_dead].next.load(std::memory_order_relaxed);
-            kvindex::prefetch_to_write(&m_memory.heads[after]);
-            kvindex::prefetch_to_write(&m_memory.colds[after]);
+            look_ahead(m_first_dead);
         }
         c.queued = false;
         if (c.child_end > c.held_end) {

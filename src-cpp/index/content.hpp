@@ -64,6 +64,7 @@ private:
     void resize(std::uint32_t run, std::uint32_t capacity);
     std::uint32_t child_end(std::uint32_t run);
     void enqueue(std::uint32_t run);
+    void look_ahead(std::uint32_t run);
     std::uint32_t needed(const storage::run_cold& c) const {
         return c.held_end > c.child_end ? c.held_end : c.child_end;
     }

@@ -32,47 +32,53 @@ static const engine_hash* sought(const event& e) {
     return r != nullptr && !r->names.empty() ? &r->names[0] : nullptr;
 }
 
-/// Events are looked at ahead of time, four times each: for the line of the name in the map, for the name's line,
-/// for its run, for the end of that. A batch of one-block events is otherwise a chain of cache misses each.
+/// Events are looked at ahead of time, five times each: for the line of the name in the map, for the name's
+/// line, for its run, for what the run points to, for the names around. A batch of small events is otherwise a
+/// chain of cache misses each.
 void core::apply(std::span<const event> events, applied_counts& counts) {
-    constexpr std::size_t first = 12;
-    constexpr std::size_t second = 8;
-    constexpr std::size_t third = 5;
-    constexpr std::size_t fourth = 2;
-    static_assert(first < window);
+    constexpr std::size_t ahead = 16;
+    static_assert(ahead <= window);
     const auto slot_of = [](const event& e) {
         return std::visit([](const auto& kind) { return number_of(kind.slot); }, e);
     };
     const std::size_t n = events.size();
-    for (std::size_t step = 0; step < n + first; step++) {
-        if (step < n) {
-            const event& e = events[step];
-            m_ahead[step % window] = 0;
-            if (const engine_hash* name = sought(e)) {
-                m_names.prefetch(slot_of(e), *name);
+    for (std::size_t step = 0; step < n + ahead; step++) {
+        // Index of the event that is `distance` before its turn, or n.
+        const auto at = [&](std::size_t distance) {
+            const std::size_t i = step + distance - ahead;
+            return step + distance >= ahead && i < n ? i : n;
+        };
+        if (const std::size_t i = at(ahead); i < n) {
+            m_ahead[i % window] = {};
+            if (const engine_hash* name = sought(events[i])) {
+                m_names.prefetch(slot_of(events[i]), *name);
             }
-            if (const auto* s = std::get_if<stored_event>(&e); s != nullptr && !s->has_parent) {
+            if (const auto* s = std::get_if<stored_event>(&events[i]); s != nullptr && !s->has_parent) {
                 m_memory.children.prefetch({storage::root_run, m_space[number_of(s->slot) % storage::core_slots]},
                                            s->locals[0]);
             }
         }
-        if (const std::size_t i = step - (first - second); step >= first - second && i < n) {
+        if (const std::size_t i = at(12); i < n) {
             const engine_hash* name = sought(events[i]);
-            m_ahead[i % window] = name == nullptr ? 0 : m_names.prefetch_line(slot_of(events[i]), *name);
+            m_ahead[i % window].number = name == nullptr ? 0 : m_names.prefetch_line(slot_of(events[i]), *name);
         }
-        if (const std::size_t i = step - (first - third); step >= first - third && i < n) {
-            m_ahead[i % window] = m_names.prefetch_run(m_ahead[i % window]);
+        if (const std::size_t i = at(8); i < n) {
+            m_ahead[i % window].where = m_names.prefetch_run(m_ahead[i % window].number);
         }
-        if (const std::size_t i = step - (first - fourth); step >= first - fourth && i < n) {
-            m_names.prefetch_end(m_ahead[i % window]);
+        if (const std::size_t i = at(5); i < n) {
+            m_names.prefetch_parts(m_ahead[i % window].where);
+        }
+        if (const std::size_t i = at(2); i < n) {
             if (const auto* s = std::get_if<stored_event>(&events[i])) {
-                for (std::size_t k = 0; k < std::min<std::size_t>(s->names.size(), window); k++) {
+                for (std::size_t k = 0; k < std::min<std::size_t>(s->names.size(), 16); k++) {
                     m_names.prefetch_room(number_of(s->slot), s->names[k]);
                 }
+            } else if (const auto* r = std::get_if<removed_event>(&events[i])) {
+                m_names.prefetch_lines(m_ahead[i % window].where, r->names.size());
             }
         }
-        if (step >= first) {
-            counts += apply_one(events[step - first]);
+        if (step >= ahead) {
+            counts += apply_one(events[step - ahead]);
             if (++m_since_tidy >= 64) {
                 tidy();
             }

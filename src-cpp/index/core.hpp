@@ -58,8 +58,13 @@ private:
     std::vector<engine_hash> m_scratch;
     std::uint32_t m_since_tidy = 0;
     std::uint32_t m_slots = 0;
+    /// What is known of an event before its turn.
+    struct glimpse {
+        std::uint32_t number = 0; ///< of the block that its first name seems to be
+        place where{0, 0};
+    };
     static constexpr std::size_t window = 16;
-    std::array<std::uint32_t, window> m_ahead{};
+    std::array<glimpse, window> m_ahead{};
 };
 
 } // namespace kvindex::index

@@ -84,29 +84,57 @@ public:
         m_memory.names.prefetch_room(salted(name, m_domain[slot]));
     }
 
-    /// Two further steps of prefetching: the line of the name, then its run.
+    /// Further steps of prefetching: the line of the name, its run, what the run points to, the lines from there
+    /// downwards. Guesses: what the first step finds is not checked.
     std::uint32_t prefetch_line(std::uint32_t slot, engine_hash name) const {
         const std::uint32_t number = m_memory.names.peek(salted(name, m_domain[slot]));
         kvindex::prefetch(&m_memory.lines[number >> 3]);
         return number;
     }
 
-    std::uint32_t prefetch_run(std::uint32_t number) const {
-        const std::uint32_t run = m_memory.lines[number >> 3].run;
-        kvindex::prefetch_to_write(&m_memory.heads[run]);
-        kvindex::prefetch_to_write(&m_memory.colds[run]);
-        return run;
+    place prefetch_run(std::uint32_t number) const {
+        const storage::name_line& line = m_memory.lines[number >> 3];
+        kvindex::prefetch_to_write(&m_memory.heads[line.run]);
+        kvindex::prefetch_to_write(&m_memory.colds[line.run]);
+        return {line.run, line.step * storage::names_per_line + (number & 7)};
     }
 
-    /// What an append to the run writes.
-    void prefetch_end(std::uint32_t run) const {
-        const storage::run_head& h = m_memory.heads[run];
+    void prefetch_parts(place at) const {
+        const storage::run_head& h = m_memory.heads[at.run];
         const std::uint32_t len = h.len.load(std::memory_order_relaxed);
         kvindex::prefetch_to_write(m_memory.content.words(h.content.load(std::memory_order_relaxed)) + len);
-        const auto* ids = reinterpret_cast<const std::uint32_t*>(m_memory.lists.words(m_memory.colds[run].names));
-        kvindex::prefetch_to_write(ids + len / storage::names_per_line);
+        kvindex::prefetch_to_write(ids_of(at.run) + len / storage::names_per_line);
+        kvindex::prefetch(ids_of(at.run) + at.offset / storage::names_per_line);
         if (const std::uint32_t cover = h.cover.load(std::memory_order_relaxed); cover != 0) {
             kvindex::prefetch_to_write(m_memory.covers.words(cover));
+        }
+    }
+
+    void prefetch_lines(place at, std::size_t names) const {
+        const std::uint32_t step = at.offset / storage::names_per_line;
+        const auto count = static_cast<std::uint32_t>(std::min<std::size_t>(names / storage::names_per_line + 1, 5));
+        for (std::uint32_t k = 0; k < count && k <= step && step < m_memory.colds[at.run].name_lines; k++) {
+            kvindex::prefetch(&m_memory.lines[ids_of(at.run)[step - k]]);
+        }
+    }
+
+    /// For names that will be cut, one step after the other: the ids of the lines, the lines, the map.
+    void prefetch_cut(std::uint32_t run, std::uint32_t from, std::uint32_t stage) const {
+        const std::uint32_t step = from / storage::names_per_line;
+        if (stage == 0) {
+            kvindex::prefetch(ids_of(run) + step);
+            return;
+        }
+        const std::uint32_t end = std::min(step + 3, m_memory.colds[run].name_lines);
+        for (std::uint32_t k = step; k < end; k++) {
+            const storage::name_line& line = m_memory.lines[ids_of(run)[k]];
+            if (stage == 1) {
+                kvindex::prefetch_to_write(&line);
+                continue;
+            }
+            for (const engine_hash name : line.names) {
+                m_memory.names.prefetch(name);
+            }
         }
     }
 
@@ -123,6 +151,11 @@ private:
     static engine_hash salted(engine_hash name, std::uint32_t domain) {
         const engine_hash s = name ^ (mix(domain + 1) | 1);
         return s == 0 ? 1 : s;
+    }
+
+    /// Ids of the lines of the run's own plane.
+    const std::uint32_t* ids_of(std::uint32_t run) const {
+        return reinterpret_cast<const std::uint32_t*>(m_memory.lists.words(m_memory.colds[run].names));
     }
 
     plane plane_at(std::uint32_t run, std::uint32_t index) const;
