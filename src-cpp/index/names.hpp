@@ -110,9 +110,9 @@ public:
         }
     }
 
-    void prefetch_lines(place at, std::size_t names) const {
+    void prefetch_lines(place at, std::size_t count_of_names) const {
         const std::uint32_t step = at.offset / storage::names_per_line;
-        const auto count = static_cast<std::uint32_t>(std::min<std::size_t>(names / storage::names_per_line + 1, 5));
+        const auto count = static_cast<std::uint32_t>(std::min<std::size_t>(count_of_names / storage::names_per_line + 1, 5));
         for (std::uint32_t k = 0; k < count && k <= step && step < m_memory.colds[at.run].name_lines; k++) {
             kvindex::prefetch(&m_memory.lines[ids_of(at.run)[step - k]]);
         }
