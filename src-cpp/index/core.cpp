@@ -21,6 +21,7 @@ void core::close_slot(std::uint32_t slot) {
     clear(slot, all_tiers);
     m_open[slot] = false;
     m_slots--;
+    tidy();
 }
 
 void core::apply(std::span<const event> events, applied_counts& counts) {
