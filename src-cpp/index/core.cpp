@@ -21,6 +21,7 @@ void core::close_slot(std::uint32_t slot) {
     clear(slot, all_tiers);
     m_open[slot] = false;
     m_slots--;
+    tidy();
 }
 
 /// The first name that the event looks for.

@@ -475,5 +475,16 @@ TEST(prefix_index, a_prompt_longer_than_a_run_is_whole) {
     EXPECT_EQ(f.gpu_depth(b, l), 8192u);
 }
 
+TEST(prefix_index, closing_the_last_slot_leaves_nothing_where_nothing_is_kept) {
+    fleet f;
+    const slot_id s = f.open();
+    f.store(s, {1, 2, 3}, {11, 12, 13});
+    f.store(s, {1, 4}, {11, 14});
+    f.store_behind(9, s, {5}, {15});
+    f.index.close_slot(s);
+    const statistics left = f.index.stats();
+    EXPECT_EQ(left.slots + left.blocks + left.ghosts + left.runs + left.residencies + left.orphans, 0u);
+}
+
 } // namespace
 } // namespace kvindex::tests

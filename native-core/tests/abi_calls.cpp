@@ -1,0 +1,427 @@
+/// Fuzz body: the bytes choose calls of every function of the ABI, with right and wrong arguments. A call that is
+/// refused says why as the header promises, writes nothing and changes nothing; answers agree with each other.
+#include "abi_calls.hpp"
+
+#include "kvindex.h"
+
+#include <algorithm>
+#include <array>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <memory>
+#include <vector>
+
+namespace {
+
+std::uint64_t calls_made = 0;
+
+#define REQUIRE(condition)                                                                                     \
+    do {                                                                                                       \
+        if (!(condition)) {                                                                                    \
+            std::fprintf(stderr, "%s:%d: %s does not hold\n", __FILE__, __LINE__, #condition);                 \
+            std::abort();                                                                                      \
+        }                                                                                                      \
+    } while (0)
+
+constexpr std::uint8_t pattern = 0x5a;
+constexpr std::uint32_t longest = 12;
+
+/// Room for `count` values, aligned, and not one byte longer, so that the address sanitizer sees any other access.
+template <typename T>
+class room {
+public:
+    explicit room(std::size_t count) : m_bytes(new std::byte[count * sizeof(T)]), m_count(count) {
+        std::memset(m_bytes.get(), pattern, count * sizeof(T));
+    }
+
+    T* data() {
+        return reinterpret_cast<T*>(m_bytes.get());
+    }
+
+    T& operator[](std::size_t i) {
+        return data()[i];
+    }
+
+    bool untouched() const {
+        return std::all_of(m_bytes.get(), m_bytes.get() + m_count * sizeof(T),
+                           [](std::byte b) { return b == std::byte{pattern}; });
+    }
+
+private:
+    std::unique_ptr<std::byte[]> m_bytes;
+    std::size_t m_count;
+};
+
+/// What the bytes say to do next.
+class choices {
+public:
+    choices(const std::uint8_t* data, std::size_t size) : m_data(data), m_left(size) {
+    }
+
+    bool more() const {
+        return m_left != 0;
+    }
+
+    std::uint32_t below(std::uint32_t n) {
+        std::uint32_t value = 0;
+        for (std::uint32_t reach = n; reach > 1 && m_left != 0; reach = (reach + 255) / 256) {
+            value = value << 8 | *m_data++;
+            m_left--;
+        }
+        return value % n;
+    }
+
+    bool one_in(std::uint32_t n) {
+        return below(n) == n - 1; // never when the bytes are used up
+    }
+
+private:
+    const std::uint8_t* m_data;
+    std::size_t m_left;
+};
+
+class caller {
+public:
+    caller(const std::uint8_t* data, std::size_t size) : m_choices(data, size) {
+        kvi_config config{};
+        config.size = sizeof config;
+        config.max_blocks = 1u << 17;
+        config.orphan_limit = 1 + m_choices.below(2) * 40;
+        config.ghost_percent = std::array<std::uint32_t, 3>{101, 1, 0}[m_choices.below(3)];
+        m_ghosts = config.ghost_percent != 101;
+        REQUIRE(kvi_open(&config, &m_index) == KVI_OK);
+        m_before = look();
+    }
+
+    ~caller() {
+        for (const std::uint32_t slot : m_slots) {
+            static_cast<void>(kvi_slot_close(m_index, slot));
+        }
+        const kvi_statistics s = look().stats;
+        REQUIRE(s.slots == 0 && s.residencies == 0 && s.orphans == 0);
+        REQUIRE(m_ghosts || (s.blocks == 0 && s.runs == 0 && s.ghosts == 0));
+        REQUIRE(kvi_close(m_index) == KVI_OK);
+    }
+
+    caller(const caller&) = delete;
+    caller& operator=(const caller&) = delete;
+
+    void run() {
+        while (m_choices.more()) {
+            calls_made++;
+            switch (m_choices.below(16)) {
+            case 0:
+                slot_open();
+                break;
+            case 1:
+                slot_close();
+                break;
+            case 2:
+                match_tokens();
+                break;
+            case 3:
+                match_dense();
+                break;
+            case 4:
+                match_locals();
+                break;
+            case 5:
+                hash();
+                break;
+            case 6:
+                others();
+                break;
+            default:
+                apply();
+            }
+        }
+    }
+
+private:
+    /// Everything that can be seen of the index.
+    struct state {
+        kvi_statistics stats{};
+        std::array<std::uint32_t, 4 * 128 * KVI_TIERS> depths{};
+
+        bool operator==(const state& o) const {
+            return std::memcmp(&stats, &o.stats, sizeof stats) == 0 && depths == o.depths;
+        }
+    };
+
+    state look() const {
+        state s;
+        REQUIRE(kvi_stats(m_index, &s.stats) == KVI_OK);
+        for (std::uint32_t i = 0; i < 4; i++) {
+            const auto prompt = prompt_of(i / 2, longest);
+            REQUIRE(kvi_match_dense(m_index, i % 2, prompt.data(), longest, KVI_TIERS,
+                                    s.depths.data() + i * 128 * KVI_TIERS, 128) == KVI_OK);
+        }
+        return s;
+    }
+
+    /// `status` is what it should be; a refusal, or a call that only reads, changed nothing.
+    void settle(std::int32_t status, std::int32_t wanted, bool may_change) {
+        if (status != wanted) {
+            std::fprintf(stderr, "status %d, expected %d\n", status, wanted);
+        }
+        REQUIRE(status == wanted);
+        const state now = look();
+        REQUIRE((status == KVI_OK && may_change) || now == m_before);
+        m_before = now;
+    }
+
+    /// Prompts that share their starts.
+    static std::vector<std::uint64_t> prompt_of(std::uint32_t which, std::uint32_t blocks) {
+        std::vector<std::uint64_t> out(blocks);
+        for (std::uint32_t i = 0; i < blocks; i++) {
+            out[i] = i < 3 ? 10 + i : 100 * (which + 1) + i;
+        }
+        return out;
+    }
+
+    std::uint32_t any_slot() {
+        if (m_slots.empty() || m_choices.one_in(8)) {
+            return std::array<std::uint32_t, 5>{0, 1, KVI_MAX_SLOTS - 1, KVI_MAX_SLOTS, 0xffffffffu}[m_choices.below(5)];
+        }
+        return m_slots[m_choices.below(static_cast<std::uint32_t>(m_slots.size()))];
+    }
+
+    std::uint32_t name_space() {
+        return m_choices.one_in(12) ? KVI_MAX_NAME_SPACES + m_choices.below(2) : m_choices.below(2);
+    }
+
+    void slot_open() {
+        if (m_slots.size() > 100) {
+            return;
+        }
+        const std::uint32_t domain = m_choices.one_in(12) ? KVI_MAX_DOMAINS : m_choices.below(2);
+        const std::uint32_t space = name_space();
+        const bool null = m_choices.one_in(16);
+        room<std::uint32_t> slot(1);
+        const bool good = domain < KVI_MAX_DOMAINS && space < KVI_MAX_NAME_SPACES && !null;
+        const std::int32_t status = kvi_slot_open(m_index, domain, space, null ? nullptr : slot.data());
+        settle(status, good ? KVI_OK : KVI_E_ARGUMENT, true);
+        REQUIRE(good != slot.untouched());
+        if (good) {
+            REQUIRE(std::find(m_slots.begin(), m_slots.end(), slot[0]) == m_slots.end());
+            m_slots.push_back(slot[0]);
+            m_open.push_back(slot[0]);
+        }
+    }
+
+    void slot_close() {
+        const std::uint32_t slot = any_slot();
+        const auto open = std::find(m_open.begin(), m_open.end(), slot);
+        const bool there = open != m_open.end();
+        settle(kvi_slot_close(m_index, slot), there ? KVI_OK : KVI_E_SLOT, true);
+        if (there) {
+            m_open.erase(open);
+        }
+    }
+
+    /// One record; names follow the content most often, so that chains come about.
+    void append_event(std::vector<std::uint64_t>& buffer) {
+        kvi_event e{};
+        const std::uint32_t which = m_choices.below(2);
+        const std::uint32_t from = m_choices.below(4) == 0 ? m_choices.below(longest) : 0;
+        e.kind = static_cast<std::uint8_t>(1 + m_choices.below(4));
+        e.slot = any_slot();
+        e.tier = static_cast<std::uint8_t>(m_choices.below(8) < 5 ? 0 : m_choices.below(KVI_TIERS));
+        e.n = 1 + m_choices.below(longest - from);
+        const auto prompt = prompt_of(which, longest);
+        std::vector<std::uint64_t> payload;
+        for (std::uint32_t i = from; i < from + e.n; i++) {
+            payload.push_back(m_choices.one_in(24) ? m_choices.below(4) : prompt[i] << 8);
+        }
+        if (e.kind == KVI_STORED_LOCALS) {
+            payload.insert(payload.end(), prompt.begin() + from, prompt.begin() + from + e.n);
+        } else if (e.kind == KVI_STORED_TOKENS) {
+            e.block_size = 1 + m_choices.below(4);
+            e.seed = m_choices.below(2);
+            payload.resize(payload.size() + (std::uint64_t{e.n} * e.block_size + 1) / 2, 7);
+        } else if (e.kind == KVI_CLEARED) {
+            e.tier = m_choices.below(2) == 0 ? KVI_ALL_TIERS : e.tier;
+            e.n = m_choices.below(3) != 0 ? 1 : 0; // most often malformed: it would empty the slot
+            payload.clear();
+        }
+        if (from != 0 && (e.kind == KVI_STORED_LOCALS || e.kind == KVI_STORED_TOKENS)) {
+            e.flags = KVI_HAS_PARENT;
+            e.parent = prompt[from - 1] << 8;
+        }
+        e.size = static_cast<std::uint32_t>(sizeof e + payload.size() * 8);
+        const std::size_t at = buffer.size();
+        buffer.resize(at + sizeof e / 8);
+        std::memcpy(buffer.data() + at, &e, sizeof e);
+        buffer.insert(buffer.end(), payload.begin(), payload.end());
+    }
+
+    void apply() {
+        std::vector<std::uint64_t> buffer;
+        const std::uint32_t records = 1 + m_choices.below(4);
+        for (std::uint32_t i = 0; i < records; i++) {
+            append_event(buffer);
+        }
+        std::uint64_t length = buffer.size() * 8;
+        auto* const bytes = reinterpret_cast<std::uint8_t*>(buffer.data());
+        const bool hostile = m_choices.one_in(3);
+        if (hostile) {
+            for (std::uint32_t i = m_choices.below(4); i != 0; i--) { // heads most often
+                const std::uint32_t at = m_choices.below(static_cast<std::uint32_t>(length));
+                bytes[m_choices.below(2) == 0 ? at % 40 : at] = static_cast<std::uint8_t>(m_choices.below(256));
+            }
+            length -= m_choices.below(4) == 0 ? m_choices.below(static_cast<std::uint32_t>(length)) : 0;
+        }
+        const std::uint32_t wrong = m_choices.one_in(16) ? m_choices.below(3) + 1 : 0;
+        const std::unique_ptr<std::byte[]> exact(new std::byte[length + 8]);
+        std::memcpy(exact.get(), bytes, length);
+        const void* start = wrong == 1 ? nullptr : wrong == 2 ? exact.get() + 4 : exact.get();
+        room<kvi_applied> out(1);
+        const std::int32_t status = kvi_apply(m_index, start, length, wrong == 3 ? nullptr : out.data());
+        const bool refused = wrong == 3 || (wrong != 0 && length != 0);
+        const bool idle = !refused && out[0].applied == 0 && out[0].orphans == 0;
+        settle(status, refused ? KVI_E_ARGUMENT : KVI_OK, !idle);
+        REQUIRE(refused == out.untouched());
+        const std::uint64_t seen = refused ? 0 : out[0].applied + out[0].orphans + out[0].ignored + out[0].malformed;
+        REQUIRE(refused || hostile || seen == records);
+    }
+
+    void match_locals() {
+        const std::uint32_t space = name_space();
+        const std::uint32_t count = m_choices.one_in(16) ? KVI_MAX_BLOCKS + 1 : m_choices.below(longest + 1);
+        const std::uint32_t capacity = m_choices.below(4) == 0 ? m_choices.below(8) : 128;
+        const std::uint32_t wrong = m_choices.one_in(12) ? m_choices.below(4) + 1 : 0;
+        const std::uint32_t which = m_choices.below(2);
+        auto prompt = prompt_of(which, longest);
+        const auto* locals = wrong == 1 ? nullptr
+                             : wrong == 2
+                                 ? reinterpret_cast<std::uint64_t*>(reinterpret_cast<std::uintptr_t>(prompt.data()) + 4)
+                                 : prompt.data();
+        room<kvi_hit> hits(capacity);
+        room<std::uint32_t> number(1);
+        const std::int32_t status =
+            kvi_match_locals(m_index, space, locals, count, wrong == 3 ? nullptr : hits.data(), capacity,
+                             wrong == 4 ? nullptr : number.data());
+        const bool refused = space >= KVI_MAX_NAME_SPACES || count > KVI_MAX_BLOCKS || wrong == 4 ||
+                             (wrong == 3 && capacity != 0) || ((wrong == 1 || wrong == 2) && count != 0);
+        std::array<std::uint32_t, 128 * KVI_TIERS> rows{};
+        std::uint32_t expected = 0;
+        if (!refused) {
+            REQUIRE(kvi_match_dense(m_index, space, prompt.data(), count, KVI_TIERS, rows.data(), 128) == KVI_OK);
+            expected = static_cast<std::uint32_t>(
+                std::count_if(rows.end() - 128, rows.end(), [](std::uint32_t d) { return d != 0; }));
+        }
+        const bool fits = expected <= capacity;
+        settle(status, refused ? KVI_E_ARGUMENT : fits ? KVI_OK : KVI_E_CAPACITY, false);
+        REQUIRE((status == KVI_OK) != number.untouched());
+        REQUIRE(status == KVI_OK || refused || number.untouched());
+        for (std::uint32_t i = 0; status == KVI_OK && i < expected; i++) {
+            REQUIRE(number[0] == expected && (i == 0 || hits[i - 1].slot < hits[i].slot));
+            for (std::uint32_t t = 0; t < KVI_TIERS; t++) {
+                REQUIRE(hits[i].depth[t] == rows[t * 128 + hits[i].slot] && hits[i].depth[t] <= count);
+                REQUIRE(t == 0 || hits[i].depth[t - 1] <= hits[i].depth[t]);
+            }
+        }
+    }
+
+    void match_dense() {
+        const std::uint32_t space = name_space();
+        const std::uint32_t tiers = m_choices.one_in(8) ? m_choices.below(8) : m_choices.below(2) == 0 ? 1 : KVI_TIERS;
+        const std::uint32_t stride = m_choices.one_in(8) ? m_choices.below(200) : 64 * m_choices.below(4);
+        const bool null = m_choices.one_in(16);
+        const auto prompt = prompt_of(m_choices.below(2), longest);
+        std::uint32_t bound = 0;
+        REQUIRE(kvi_slot_bound(m_index, &bound) == KVI_OK && bound % 64 == 0);
+        room<std::uint32_t> rows(std::size_t{stride} * tiers);
+        const std::int32_t status =
+            kvi_match_dense(m_index, space, prompt.data(), longest, tiers, null ? nullptr : rows.data(), stride);
+        const bool refused = space >= KVI_MAX_NAME_SPACES || (tiers != 1 && tiers != KVI_TIERS) || stride % 64 != 0 ||
+                             (null && stride != 0);
+        settle(status, refused ? KVI_E_ARGUMENT : stride < bound ? KVI_E_CAPACITY : KVI_OK, false);
+        REQUIRE(status == KVI_OK || rows.untouched());
+    }
+
+    void match_tokens() {
+        const std::uint32_t space = name_space();
+        const std::uint32_t block_size =
+            m_choices.one_in(12) ? m_choices.below(2) * (KVI_MAX_BLOCK_SIZE + 1) : 1 + m_choices.below(4);
+        const std::vector<std::uint32_t> tokens(40, 7);
+        const std::uint32_t count = m_choices.below(41);
+        const bool wanted = m_choices.below(2) == 0;
+        const std::uint32_t capacity = m_choices.below(50);
+        room<std::uint64_t> sequence(capacity);
+        room<kvi_hit> hits(128);
+        room<std::uint32_t> number(1);
+        const std::int32_t status =
+            kvi_match_tokens(m_index, space, tokens.data(), count, block_size, m_choices.below(2),
+                             wanted ? sequence.data() : nullptr, capacity, hits.data(), 128, number.data());
+        const bool refused =
+            space >= KVI_MAX_NAME_SPACES || block_size == 0 || block_size > KVI_MAX_BLOCK_SIZE;
+        const bool fits = refused || !wanted || count / block_size <= capacity;
+        settle(status, refused ? KVI_E_ARGUMENT : fits ? KVI_OK : KVI_E_CAPACITY, false);
+        REQUIRE(status == KVI_OK || (sequence.untouched() && hits.untouched() && number.untouched()));
+        REQUIRE(status != KVI_OK || number[0] <= m_open.size());
+    }
+
+    void hash() {
+        const std::uint32_t block_size = m_choices.one_in(8) ? 0 : 1 + m_choices.below(4);
+        const std::vector<std::uint32_t> tokens(40, 7);
+        const std::uint32_t count = m_choices.below(41);
+        const std::uint32_t capacity = m_choices.below(50);
+        room<std::uint64_t> locals(capacity);
+        room<std::uint64_t> sequence(capacity);
+        room<std::uint32_t> number(1);
+        const std::uint32_t which = m_choices.below(4);
+        const std::int32_t status =
+            kvi_hash(tokens.data(), count, block_size, 1337, (which & 1) != 0 ? locals.data() : nullptr,
+                     (which & 2) != 0 ? sequence.data() : nullptr, capacity, number.data());
+        const bool fits = block_size == 0 || which == 0 || count / block_size <= capacity;
+        settle(status, block_size == 0 ? KVI_E_ARGUMENT : fits ? KVI_OK : KVI_E_CAPACITY, false);
+        REQUIRE(status == KVI_OK || (locals.untouched() && sequence.untouched() && number.untouched()));
+        REQUIRE(status != KVI_OK || number[0] == count / block_size);
+        REQUIRE(status != KVI_OK || which != 3 || number[0] == 0 || locals[0] == sequence[0]);
+    }
+
+    /// Those without much to get wrong.
+    void others() {
+        const bool null = m_choices.one_in(4);
+        room<std::uint64_t> seed(1);
+        room<std::uint32_t> number(1);
+        room<kvi_statistics> stats(1);
+        const std::int32_t wanted = null ? KVI_E_ARGUMENT : KVI_OK;
+        const std::vector<std::uint8_t> text(m_choices.below(20), 'x');
+        const auto length = static_cast<std::uint32_t>(text.size());
+        settle(kvi_seed(text.data(), length, nullptr, length, null ? nullptr : seed.data()), wanted, false);
+        settle(kvi_slot_bound(null ? nullptr : m_index, number.data()), wanted, false);
+        settle(kvi_stats(m_index, null ? nullptr : stats.data()), wanted, false);
+        settle(kvi_slot_close(nullptr, 0), KVI_E_ARGUMENT, false);
+        REQUIRE(null == number.untouched() && null == stats.untouched() && null == seed.untouched());
+        REQUIRE(std::strlen(kvi_status_text(static_cast<std::int32_t>(m_choices.below(20)) - 10)) != 0);
+        kvi_config config{};
+        config.size = m_choices.below(64);
+        config.ghost_percent = m_choices.below(2) == 0 ? 102 + m_choices.below(50) : 0;
+        config.max_blocks = m_choices.below(2) == 0 ? ~std::uint64_t{0} : 1u << 16;
+        const bool good = config.size == sizeof config && config.ghost_percent == 0 && config.max_blocks == 1u << 16;
+        kvi_index* other = nullptr;
+        settle(kvi_open(&config, &other), good ? KVI_OK : KVI_E_ARGUMENT, false);
+        REQUIRE(good == (other != nullptr) && kvi_close(other) == KVI_OK);
+    }
+
+    choices m_choices;
+    kvi_index* m_index = nullptr;
+    bool m_ghosts = false;
+    std::vector<std::uint32_t> m_slots; ///< handles ever given out
+    std::vector<std::uint32_t> m_open;
+    state m_before;
+};
+
+} // namespace
+
+std::uint64_t abi_calls_made() {
+    return calls_made;
+}
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+    caller(data, size).run();
+    return 0;
+}
