@@ -648,6 +648,10 @@ public abstract class PrefixIndexContract {
                         new PrefixEvent.Cleared(old),
                         after(next, GPU, 7, 3, 4)));
         assertDepth(ask(1, 2, 3, 4), next, 4);
+        assertEquals(new ApplyResult(1, 0, 0, 0), apply(removed(next, GPU, 7, 4)));
+        assertDepth(ask(1, 2, 3, 4), next, 3);
+        assertEquals(new ApplyResult(1, 0, 0, 0), apply(new PrefixEvent.Cleared(next)));
+        assertSizes(1, 0, 0, 0);
     }
 
     @Test
