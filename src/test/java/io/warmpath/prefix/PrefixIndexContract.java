@@ -755,6 +755,19 @@ public abstract class PrefixIndexContract {
         assertDepth(ask(1, 2, 3, 4), a, 4);
     }
 
+    /** Once counted as unknown when it was the last one waiting and others were removed with it. */
+    @Test
+    void a_waiting_block_that_another_worker_holds_is_not_unknown() {
+        WorkerSlot a = open(7);
+        WorkerSlot b = open(8);
+        apply(after(a, GPU, 7, 1, 2));
+        apply(root(b, GPU, 7, 1, 2, 3)); // the same hashes as a's
+        assertEquals(1, apply(removed(a, GPU, 7, 2, 3)).unknownRemoved());
+        apply(root(a, GPU, 7, 1));
+        assertDepth(ask(1, 2, 3), a, 1);
+        assertDepth(ask(1, 2, 3), b, 3);
+    }
+
     @Test
     void clearing_forgets_the_orphans_too() {
         WorkerSlot a = open(7);
