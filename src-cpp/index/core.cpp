@@ -222,7 +222,7 @@ applied_counts core::remove(const removed_event& e) {
         std::uint32_t begin = found->at.offset;
         std::uint32_t end = begin + 1;
         std::uint32_t count = 1;
-        if (left.size() > 1 && m_orphans.empty()) {
+        if (left.size() > 1 && !waited && m_orphans.empty()) {
             count = std::max(1u, m_names.usual_backwards(slot, found->at, left));
             begin = found->at.offset + 1 - count;
             if (count == 1) {

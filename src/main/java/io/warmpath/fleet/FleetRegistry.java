@@ -115,7 +115,7 @@ public final class FleetRegistry implements Fleet {
                         spec.models(),
                         spec.blockSize(),
                         WorkerState.STARTING,
-                        open(id, List.of(), Math.max(1, spec.dpSize())));
+                        open(spec, List.of(), Math.max(1, spec.dpSize())));
         byId.put(id, new WorkerStatus(worker, spec, "", List.of(), "not answered yet"));
         publish();
         listeners.forEach(l -> l.added(worker));
@@ -157,7 +157,7 @@ public final class FleetRegistry implements Fleet {
         Worker had = attached.get(id);
         boolean fresh = had == null;
         List<Worker.Rank> keep = restarted ? List.of() : before.ranks();
-        List<Worker.Rank> ranks = open(id, keep, profile.dpSize());
+        List<Worker.Rank> ranks = open(old.spec(), keep, profile.dpSize());
         Worker after =
                 new Worker(
                         id,
@@ -252,13 +252,13 @@ public final class FleetRegistry implements Fleet {
     }
 
     /** {@code size} ranks, taking those of {@code keep} first; all or nothing. */
-    private List<Worker.Rank> open(long id, List<Worker.Rank> keep, int size) {
+    private List<Worker.Rank> open(WorkerSpec spec, List<Worker.Rank> keep, int size) {
         List<Worker.Rank> ranks = new ArrayList<>(keep.subList(0, Math.min(keep.size(), size)));
         int kept = ranks.size();
         try {
             while (ranks.size() < size) {
                 int rank = ranks.size();
-                WorkerSlot slot = index.open(id, rank);
+                WorkerSlot slot = index.open(domain(spec.kind()));
                 ranks.add(new Worker.Rank(rank, slot));
                 slotOpened.accept(slot);
             }
@@ -267,6 +267,19 @@ public final class FleetRegistry implements Fleet {
             throw e;
         }
         return ranks;
+    }
+
+    /**
+     * Engines of one kind may give a block the same hash. By the configured kind, which a restart
+     * does not change: workers whose kind is found out share a domain, too, which is no harm.
+     */
+    private static int domain(@Nullable EngineKind kind) {
+        return switch (kind) {
+            case SGLANG -> 1;
+            case VLLM -> 2;
+            case OPENAI -> 0;
+            case null -> 0;
+        };
     }
 
     private void closeUnused(List<Worker.Rank> before, List<Worker.Rank> after) {

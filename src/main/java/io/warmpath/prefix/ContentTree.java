@@ -16,28 +16,29 @@ import org.jspecify.annotations.Nullable;
  */
 final class ContentTree {
     private final Node root = new Node(null, new Block(PrefixSpace.NONE, new int[0]));
-    private long held;
+    private long size;
 
     Node root() {
         return root;
     }
 
-    /** Nodes held by anyone. */
-    long held() {
-        return held;
+    /** Nodes below the root; some may only lead to one that is held. */
+    long size() {
+        return size;
     }
 
     /** The node of {@code block} behind {@code parent}, made when it is not there. */
     Node child(Node parent, Block block) {
-        return parent.children.computeIfAbsent(block, b -> new Node(parent, b));
+        return parent.children.computeIfAbsent(
+                block,
+                b -> {
+                    size++;
+                    return new Node(parent, b);
+                });
     }
 
     void hold(Residency residency) {
-        Node node = residency.node;
-        if (node.holders.isEmpty()) {
-            held++;
-        }
-        node.holders.computeIfAbsent(residency.slot, s -> new HashSet<>()).add(residency);
+        residency.node.holders.computeIfAbsent(residency.slot, s -> new HashSet<>()).add(residency);
     }
 
     void release(Residency residency) {
@@ -50,7 +51,6 @@ final class ContentTree {
             node.holders.remove(residency.slot);
         }
         if (node.holders.isEmpty()) {
-            held--;
             prune(node);
         }
     }
@@ -60,6 +60,7 @@ final class ContentTree {
         Node node = leaf;
         while (node.parent != null && node.holders.isEmpty() && node.children.isEmpty()) {
             node.parent.children.remove(node.block);
+            size--;
             node = node.parent;
         }
     }

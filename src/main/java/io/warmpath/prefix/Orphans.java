@@ -20,6 +20,7 @@ final class Orphans {
     private final Deque<Orphan> oldestFirst = new ArrayDeque<>();
     private final Map<Key, List<Orphan>> waiting = new HashMap<>();
     private long blocks;
+    private long givenUp;
 
     Orphans(long limit) {
         this.limit = limit;
@@ -35,6 +36,7 @@ final class Orphans {
         waiting.computeIfAbsent(orphan.key(), k -> new ArrayList<>()).add(orphan);
         blocks += orphan.alive();
         while (blocks > limit && !oldestFirst.isEmpty()) {
+            givenUp += oldestFirst.getFirst().alive();
             drop(oldestFirst.getFirst());
         }
     }
@@ -59,19 +61,28 @@ final class Orphans {
         return found;
     }
 
-    void clear(int slot) {
+    /** Waiting blocks that were dropped at the limit. */
+    long givenUp() {
+        return givenUp;
+    }
+
+    /** Forgets what waits in these tiers, one bit per tier number. */
+    void clear(int slot, int tiers) {
         for (Iterator<Orphan> it = oldestFirst.iterator(); it.hasNext(); ) {
             Orphan orphan = it.next();
-            if (orphan.key().slot() == slot) {
+            if (orphan.key().slot() == slot && (tiers & 1 << orphan.tier().number()) != 0) {
                 it.remove();
-                waiting.remove(orphan.key());
-                blocks -= orphan.alive();
+                leave(orphan);
             }
         }
     }
 
     private void drop(Orphan orphan) {
         oldestFirst.removeFirstOccurrence(orphan);
+        leave(orphan);
+    }
+
+    private void leave(Orphan orphan) {
         List<Orphan> siblings = waiting.get(orphan.key());
         if (siblings != null) {
             siblings.remove(orphan);

@@ -1,5 +1,7 @@
 package io.warmpath.prefix;
 
+import org.jspecify.annotations.Nullable;
+
 /**
  * One change of what a worker caches, as the index takes it.
  *
@@ -45,6 +47,15 @@ public sealed interface PrefixEvent {
     /** These blocks left {@code tier}; unknown hashes are counted and ignored. */
     record Removed(WorkerSlot slot, Tier tier, long[] hashes) implements PrefixEvent {}
 
-    /** Every block of every tier is gone. */
-    record Cleared(WorkerSlot slot) implements PrefixEvent {}
+    /**
+     * Every block is gone, also those that wait for a parent.
+     *
+     * @param tier of this tier only, or null for every tier
+     */
+    record Cleared(WorkerSlot slot, @Nullable Tier tier) implements PrefixEvent {
+        /** Every tier. */
+        public Cleared(WorkerSlot slot) {
+            this(slot, null);
+        }
+    }
 }

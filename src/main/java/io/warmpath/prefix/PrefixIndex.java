@@ -11,21 +11,31 @@ import java.util.List;
  */
 public interface PrefixIndex extends AutoCloseable {
     /** Open slots at once. */
-    int MAX_SLOTS = 4096;
+    int MAX_SLOTS = 1 << WorkerSlot.NUMBER_BITS;
 
     /** Tokens per block; queries of larger blocks are refused, stores of them ignored. */
     int MAX_BLOCK_SIZE = 65536;
 
-    /** A new, empty slot for one incarnation of (worker, rank). Fails when all slots are taken. */
-    WorkerSlot open(long workerId, int dpRank);
+    /** Domains are numbered from 0 to one below this. */
+    int MAX_DOMAINS = 65536;
 
     /**
-     * Forgets everything of this slot; events that still arrive for it are counted and ignored.
+     * A new, empty slot for one incarnation of (worker, rank), with the lowest free number.
      *
-     * <p>The number is given out again: stop the slot's event source first.
+     * @param domain slots whose engines give the same block the same hash should share one. It is
+     *     only about memory and time, never about answers: an index may keep one entry per hash and
+     *     domain, and keeps hashes that mean different blocks apart where they meet. So one domain
+     *     per kind of engine is right although two engines of a kind may hash differently
+     * @throws IllegalStateException when all slots are taken
+     * @throws IllegalArgumentException when there is no such domain
+     */
+    WorkerSlot open(int domain);
+
+    /**
+     * Forgets everything of this slot; events that still arrive for it are counted and ignored,
+     * also when its number has a new owner.
      *
-     * @throws IllegalStateException when the slot is not open; closing twice could hit its next
-     *     owner
+     * @throws IllegalStateException when this incarnation is not open
      */
     void close(WorkerSlot slot);
 

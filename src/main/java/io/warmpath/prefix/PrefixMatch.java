@@ -8,6 +8,10 @@ import java.util.Arrays;
  * <p>Immutable, safe to share. Depths are in blocks and cumulative: {@code depth(slot, HOST)}
  * counts the blocks from the start that lie in GPU or host memory without a gap, so GPU &le; HOST
  * &le; DISK &le; EXTERNAL. Slots without a match have depth 0 everywhere.
+ *
+ * <p>Answers by slot number. A slot that was closed since shows the depths of its number's present
+ * owner: a request routed by an older snapshot of the fleet may expect too much of a worker that
+ * restarts in this moment. It costs one cold prefill, never a wrong answer.
  */
 public final class PrefixMatch {
     private final int blockSize;
@@ -55,7 +59,7 @@ public final class PrefixMatch {
         return slots.length;
     }
 
-    /** The {@code i}-th matching slot, ascending. */
+    /** Number of the {@code i}-th matching slot, ascending. */
     public int slotAt(int i) {
         return slots[i];
     }

@@ -7,9 +7,11 @@ import io.warmpath.prefix.Orphans.Orphan;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.BitSet;
 import java.util.Deque;
 import java.util.HashMap;
 import java.util.HashSet;
+import java.util.Iterator;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -35,6 +37,7 @@ import org.jspecify.annotations.Nullable;
  *   <li>A hash stored again at its path gains the tier. Stored at another path it moves there and
  *       is forgotten at the old one; what lies behind it stays where it is.
  *   <li>Two hashes of one slot with one path: the slot holds the block while either stays.
+ *   <li>An event of a slot that is closed, or of an earlier owner of its number, changes nothing.
  *   <li>Removing a block leaves those behind it: they count again when the hole is filled.
  * </ul>
  *
@@ -43,13 +46,22 @@ import org.jspecify.annotations.Nullable;
  */
 public final class ReferencePrefixIndex implements PrefixIndex {
     private static final long DEFAULT_ORPHAN_LIMIT = 1 << 20;
+    private static final int ALL_TIERS = (1 << Tier.COUNT) - 1;
 
     private final ReentrantReadWriteLock lock = new ReentrantReadWriteLock();
     private final ContentTree tree = new ContentTree();
     private final Orphans orphans;
 
-    /** Open slots, each with its engine hashes. */
+    /** Open slots by number, each with its engine hashes. */
     private final Map<Integer, Map<Long, Residency>> slots = new TreeMap<>();
+
+    /** Numbers of the open slots. */
+    private final BitSet taken = new BitSet();
+
+    /** How often each number was given back. */
+    private final int[] incarnations = new int[MAX_SLOTS];
+
+    private long moves;
 
     private boolean closed;
 
@@ -65,20 +77,22 @@ public final class ReferencePrefixIndex implements PrefixIndex {
     }
 
     @Override
-    public WorkerSlot open(long workerId, int dpRank) {
+    public WorkerSlot open(int domain) {
+        if (domain < 0 || domain >= MAX_DOMAINS) {
+            throw new IllegalArgumentException(
+                    "domain " + domain + " is not from 0 to " + (MAX_DOMAINS - 1));
+        }
         lock.writeLock().lock();
         try {
             requireOpen();
-            int slot = 0;
-            while (slots.containsKey(slot)) {
-                slot++;
-            }
-            if (slot >= MAX_SLOTS) {
+            int number = taken.nextClearBit(0);
+            if (number >= MAX_SLOTS) {
                 throw new IllegalStateException(
                         "all " + MAX_SLOTS + " slots of the index are taken; remove a worker");
             }
-            slots.put(slot, new HashMap<>());
-            return new WorkerSlot(slot);
+            taken.set(number);
+            slots.put(number, new HashMap<>());
+            return WorkerSlot.of(number, incarnations[number]);
         } finally {
             lock.writeLock().unlock();
         }
@@ -89,12 +103,14 @@ public final class ReferencePrefixIndex implements PrefixIndex {
         lock.writeLock().lock();
         try {
             requireOpen();
-            Map<Long, Residency> held = slots.get(slot.index());
+            Map<Long, Residency> held = held(slot);
             if (held == null) {
                 throw new IllegalStateException("slot " + slot.index() + " is not open");
             }
-            clear(slot.index(), held);
+            clear(slot.index(), held, ALL_TIERS);
             slots.remove(slot.index());
+            taken.clear(slot.index());
+            incarnations[slot.index()]++;
         } finally {
             lock.writeLock().unlock();
         }
@@ -115,9 +131,15 @@ public final class ReferencePrefixIndex implements PrefixIndex {
         }
     }
 
+    /** Engine hashes of a slot that is open in this incarnation, else null. */
+    private @Nullable Map<Long, Residency> held(WorkerSlot slot) {
+        int number = slot.index();
+        return slot.equals(WorkerSlot.of(number, incarnations[number])) ? slots.get(number) : null;
+    }
+
     private ApplyResult apply(PrefixEvent event) {
         int slot = event.slot().index();
-        Map<Long, Residency> held = slots.get(slot);
+        Map<Long, Residency> held = held(event.slot());
         if (held == null) {
             return new ApplyResult(0, 0, 0, 1);
         }
@@ -129,7 +151,7 @@ public final class ReferencePrefixIndex implements PrefixIndex {
             case PrefixEvent.Removed removed ->
                     removed.hashes().length == 0 ? ApplyResult.NONE : remove(slot, held, removed);
             case PrefixEvent.Cleared c -> {
-                clear(slot, held);
+                clear(slot, held, c.tier() == null ? ALL_TIERS : 1 << c.tier().number());
                 yield new ApplyResult(1, 0, 0, 0);
             }
         };
@@ -188,6 +210,7 @@ public final class ReferencePrefixIndex implements PrefixIndex {
             }
         }
         leaving.forEach(tree::release);
+        moves += leaving.size();
         tree.prune(node);
         for (int i = 0; i < path.length; i++) {
             if (!event.isStruck(i)) {
@@ -215,10 +238,16 @@ public final class ReferencePrefixIndex implements PrefixIndex {
         return new ApplyResult(1, 0, unknown, 0);
     }
 
-    private void clear(int slot, Map<Long, Residency> held) {
-        held.values().forEach(tree::release);
-        held.clear();
-        orphans.clear(slot);
+    private void clear(int slot, Map<Long, Residency> held, int tiers) {
+        for (Iterator<Residency> it = held.values().iterator(); it.hasNext(); ) {
+            Residency residency = it.next();
+            residency.tiers &= ~tiers;
+            if (residency.tiers == 0) {
+                it.remove();
+                tree.release(residency);
+            }
+        }
+        orphans.clear(slot, tiers);
     }
 
     @Override
@@ -279,7 +308,17 @@ public final class ReferencePrefixIndex implements PrefixIndex {
                 held.values().forEach(r -> places.add(r.node));
                 residencies += places.size();
             }
-            return new IndexStats(slots.size(), tree.held(), residencies, 0, orphans.blocks(), 0);
+            return new IndexStats(
+                    slots.size(),
+                    tree.size(),
+                    residencies,
+                    0,
+                    orphans.blocks(),
+                    0,
+                    0,
+                    moves,
+                    0,
+                    orphans.givenUp());
         } finally {
             lock.readLock().unlock();
         }

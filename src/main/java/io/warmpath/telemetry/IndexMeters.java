@@ -1,5 +1,6 @@
 package io.warmpath.telemetry;
 
+import io.micrometer.core.instrument.FunctionCounter;
 import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.warmpath.prefix.IndexStats;
@@ -31,7 +32,12 @@ public final class IndexMeters {
     public static void bind(MeterRegistry registry, PrefixIndex index, LongSupplier nanoTime) {
         IndexMeters meters = new IndexMeters(index, nanoTime);
         meters.gauge(registry, "slots", "Ranks that the index has a slot for", IndexStats::slots);
-        meters.gauge(registry, "blocks", "Distinct blocks held by anyone", IndexStats::blocks);
+        meters.gauge(registry, "blocks", "Distinct blocks known, ghosts too", IndexStats::blocks);
+        meters.gauge(
+                registry,
+                "ghosts",
+                "Blocks known though nobody holds them now",
+                IndexStats::ghosts);
         meters.gauge(
                 registry,
                 "residencies",
@@ -40,6 +46,28 @@ public final class IndexMeters {
         meters.gauge(registry, "runs", "Runs of the tree", IndexStats::runs);
         meters.gauge(registry, "orphans", "Blocks waiting for their parent", IndexStats::orphans);
         meters.gauge(registry, "bytes", "Memory of the index's tables", IndexStats::bytes);
+        meters.counter(
+                registry,
+                "moves",
+                "Engine hashes stored again for other content",
+                IndexStats::moves);
+        meters.counter(
+                registry,
+                "conflicts",
+                "Engine hashes that mean different content on workers of one kind",
+                IndexStats::conflicts);
+        meters.counter(
+                registry,
+                "orphans.given.up",
+                "Waiting blocks dropped because too many waited",
+                IndexStats::orphansGivenUp);
+    }
+
+    private void counter(
+            MeterRegistry registry, String what, String doc, ToDoubleFunction<IndexStats> value) {
+        FunctionCounter.builder("warmpath.index." + what, this, m -> value.applyAsDouble(m.stats()))
+                .description(doc)
+                .register(registry);
     }
 
     private void gauge(

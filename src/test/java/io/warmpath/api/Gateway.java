@@ -254,7 +254,7 @@ final class Gateway implements AutoCloseable {
         final List<PrefixQuery> queries = new CopyOnWriteArrayList<>();
 
         @Override
-        public WorkerSlot open(long workerId, int dpRank) {
+        public WorkerSlot open(int domain) {
             throw new UnsupportedOperationException("slots come from the test");
         }
 
@@ -284,7 +284,7 @@ final class Gateway implements AutoCloseable {
 
         @Override
         public IndexStats stats() {
-            return new IndexStats(0, 0, 0, 0, 0, 0);
+            return IndexStats.EMPTY;
         }
 
         @Override

@@ -60,7 +60,7 @@ public class MatchBench {
         long[] hashes = random.longs(blocks).toArray();
         List<PrefixEvent> events = new ArrayList<>();
         for (int i = 0; i < workers; i++) {
-            WorkerSlot slot = index.open(i, 0);
+            WorkerSlot slot = index.open(0);
             int count = i % 8 == 0 ? blocks : blocks / 4;
             events.add(
                     new PrefixEvent.Stored(

@@ -24,8 +24,8 @@ class EventApplierTest {
     private static final int[] PROMPT = {10, 11, 12, 13, 14, 15, 16, 17};
 
     private final ReferencePrefixIndex index = new ReferencePrefixIndex();
-    private final WorkerSlot rank0 = index.open(1, 0);
-    private final WorkerSlot rank1 = index.open(1, 1);
+    private final WorkerSlot rank0 = index.open(0);
+    private final WorkerSlot rank1 = index.open(0);
     private final EventCounters counters = new EventCounters();
     private final EventApplier applier = applier(0, List.of(rank0, rank1));
 

@@ -29,7 +29,7 @@ class SourceSessionTest {
     private static final int BROKEN = 2_000;
 
     private final ReferencePrefixIndex index = new ReferencePrefixIndex();
-    private final WorkerSlot slot = index.open(1, 0);
+    private final WorkerSlot slot = index.open(0);
     private final EventCounters counters = new EventCounters();
     private final List<Long> requests = new ArrayList<>();
     private final List<Trust> trusts = new ArrayList<>();

@@ -6,8 +6,10 @@ import static org.junit.jupiter.api.Assertions.assertNotEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.warmpath.prefix.PrefixIndex;
 import io.warmpath.prefix.ReferencePrefixIndex;
 import io.warmpath.prefix.WorkerSlot;
+import java.lang.reflect.Proxy;
 import java.net.URI;
 import java.util.ArrayList;
 import java.util.HashSet;
@@ -78,6 +80,21 @@ class FleetRegistryTest {
                 URI.create(url), name, id, null, Set.of("m"), 0, dpSize, null, null, false, "");
     }
 
+    private static WorkerSpec ofKind(String url, EngineKind kind) {
+        return new WorkerSpec(
+                URI.create(url),
+                null,
+                OptionalLong.empty(),
+                kind,
+                Set.of(),
+                0,
+                0,
+                null,
+                null,
+                false,
+                "");
+    }
+
     private Worker worker(String name) {
         return fleet.find(name).orElseThrow().worker();
     }
@@ -106,6 +123,31 @@ class FleetRegistryTest {
         assertEquals(first, candidates.get(0).slot());
         assertEquals(3, index.stats().slots());
         assertEquals(opened, candidates.stream().map(Candidate::slot).toList());
+    }
+
+    @Test
+    void workers_of_one_configured_kind_share_a_hash_domain_also_after_a_restart() {
+        List<Object> domains = new ArrayList<>();
+        PrefixIndex watched =
+                (PrefixIndex)
+                        Proxy.newProxyInstance(
+                                PrefixIndex.class.getClassLoader(),
+                                new Class<?>[] {PrefixIndex.class},
+                                (proxy, method, arguments) -> {
+                                    if (method.getName().equals("open")) {
+                                        domains.add(arguments[0]);
+                                    }
+                                    return method.invoke(index, arguments);
+                                });
+        FleetRegistry registry = new FleetRegistry(watched, String::hashCode, slot -> {});
+        Worker sglang = registry.add(ofKind("http://a:1", EngineKind.SGLANG));
+        registry.add(ofKind("http://b:1", EngineKind.VLLM));
+        registry.add(ofKind("http://c:1", EngineKind.SGLANG));
+        Worker unknown = registry.add(WorkerSpec.of("http://d:1"));
+        registry.learnt(sglang.id(), profile(2, "m"), false);
+        registry.learnt(unknown.id(), profile(1, "m"), false);
+        registry.learnt(unknown.id(), profile(1, "m"), true);
+        assertEquals(List.of(1, 2, 1, 0, 1, 0), domains);
     }
 
     @Test

@@ -61,7 +61,7 @@ public final class RandomHistory {
         int to = from + 1 + random.nextInt(blocks.length - from);
         int kind = random.nextInt(100);
         if (kind < 1) {
-            return new PrefixEvent.Cleared(slot);
+            return new PrefixEvent.Cleared(slot, chance(50) ? tier : null);
         }
         // A twin: the same content under a second name.
         long salt = hashFunction(slot) + (chance(3) ? 1000 : 0);

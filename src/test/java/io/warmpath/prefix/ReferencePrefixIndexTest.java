@@ -14,9 +14,10 @@ class ReferencePrefixIndexTest extends PrefixIndexContract {
     @Test
     void past_the_limit_the_oldest_orphans_are_given_up() {
         try (PrefixIndex index = new ReferencePrefixIndex(3)) {
-            WorkerSlot a = index.open(1, 0);
+            WorkerSlot a = index.open(0);
             index.apply(List.of(orphan(a, 1, 10, 11), orphan(a, 1, 20, 21)));
             assertEquals(2, index.stats().orphans(), "the first made room for the second");
+            assertEquals(2, index.stats().orphansGivenUp());
             index.apply(List.of(orphan(a, 1, 30)));
             assertEquals(3, index.stats().orphans());
             index.apply(

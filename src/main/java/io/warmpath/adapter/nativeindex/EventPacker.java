@@ -51,7 +51,7 @@ final class EventPacker {
         buffer.ensure(used + size, used);
         switch (event) {
             case PrefixEvent.Stored s -> {
-                head(size, KvLayout.STORED_TOKENS, s.tier().number(), s.slot().index());
+                head(size, KvLayout.STORED_TOKENS, s.tier().number(), s.slot().value());
                 MemorySegment to = buffer.segment();
                 to.set(
                         ValueLayout.JAVA_SHORT,
@@ -75,12 +75,15 @@ final class EventPacker {
                 }
             }
             case PrefixEvent.Removed r -> {
-                head(size, KvLayout.REMOVED, r.tier().number(), r.slot().index());
+                head(size, KvLayout.REMOVED, r.tier().number(), r.slot().value());
                 buffer.segment()
                         .set(ValueLayout.JAVA_INT, used + KvLayout.EVENT_N_AT, r.hashes().length);
                 hashes(r.hashes());
             }
-            case PrefixEvent.Cleared c -> head(size, KvLayout.CLEARED, 0, c.slot().index());
+            case PrefixEvent.Cleared c -> {
+                int tier = c.tier() == null ? KvLayout.ALL_TIERS : c.tier().number();
+                head(size, KvLayout.CLEARED, tier, c.slot().value());
+            }
         }
         used += size;
     }

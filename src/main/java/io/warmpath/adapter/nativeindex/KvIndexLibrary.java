@@ -29,11 +29,11 @@ final class KvIndexLibrary {
 
     private KvIndexLibrary() {}
 
-    static native int kvi_open(long orphanLimit, long outIndex);
+    static native int kvi_open(long config, long outIndex);
 
     static native int kvi_close(long index);
 
-    static native int kvi_slot_open(long index, long worker, int dpRank, long outSlot);
+    static native int kvi_slot_open(long index, int domain, int nameSpace, long outSlot);
 
     static native int kvi_slot_close(long index, int slot);
 
@@ -53,6 +53,7 @@ final class KvIndexLibrary {
 
     static native int kvi_match_tokens(
             long index,
+            int nameSpace,
             long tokens,
             int tokenCount,
             int blockSize,
@@ -64,7 +65,24 @@ final class KvIndexLibrary {
             long outHitCount);
 
     static native int kvi_match_locals(
-            long index, long locals, int count, long outHits, int hitCapacity, long outHitCount);
+            long index,
+            int nameSpace,
+            long locals,
+            int count,
+            long outHits,
+            int hitCapacity,
+            long outHitCount);
+
+    static native int kvi_match_dense(
+            long index,
+            int nameSpace,
+            long locals,
+            int count,
+            int tiers,
+            long outDepths,
+            int stride);
+
+    static native int kvi_slot_bound(long index, long outBound);
 
     static native int kvi_stats(long index, long out);
 

@@ -7,7 +7,7 @@ package io.warmpath.adapter.nativeindex;
  * the header's text and compares.
  */
 final class KvLayout {
-    static final int ABI_VERSION = 1;
+    static final int ABI_VERSION = 2;
 
     static final int EVENT_SIZE = 40;
     static final int EVENT_SIZE_AT = 0;
@@ -37,13 +37,25 @@ final class KvLayout {
     static final int HIT_SLOT_AT = 0;
     static final int HIT_DEPTH_AT = 4;
 
-    static final int STATISTICS_SIZE = 48;
+    static final int STATISTICS_SIZE = 80;
     static final int STATISTICS_SLOTS_AT = 0;
     static final int STATISTICS_BLOCKS_AT = 8;
     static final int STATISTICS_RESIDENCIES_AT = 16;
     static final int STATISTICS_RUNS_AT = 24;
     static final int STATISTICS_ORPHANS_AT = 32;
     static final int STATISTICS_BYTES_AT = 40;
+    static final int STATISTICS_GHOSTS_AT = 48;
+    static final int STATISTICS_MOVES_AT = 56;
+    static final int STATISTICS_CONFLICTS_AT = 64;
+    static final int STATISTICS_ORPHANS_GIVEN_UP_AT = 72;
+
+    static final int CONFIG_SIZE = 24;
+    static final int CONFIG_SIZE_AT = 0;
+    static final int CONFIG_GHOST_PERCENT_AT = 4;
+    static final int CONFIG_ORPHAN_LIMIT_AT = 8;
+    static final int CONFIG_MAX_BLOCKS_AT = 16;
+
+    static final int ALL_TIERS = 255;
 
     static final int MAX_BLOCKS = 16_777_216;
 

@@ -29,6 +29,17 @@ public final class NativePrefixIndex implements PrefixIndex {
     /** Let the library choose how many blocks may wait for their parent. */
     public static final long DEFAULT_ORPHAN_LIMIT = 0;
 
+    /** Let the library choose how many blocks stay known though nobody holds them. */
+    static final int DEFAULT_GHOST_PERCENT = 0;
+
+    /** A block that nobody holds is forgotten at once. */
+    static final int NO_GHOSTS = 101;
+
+    /** One for all: the request's candidates say whose depths count (ADR-0002). */
+    private static final int NAME_SPACE = 0;
+
+    private static final long[] NO_HASHES = new long[0];
+
     /** A batch above this goes down in several calls, in order. */
     private static final long BATCH_BYTES = 512 << 10;
 
@@ -51,23 +62,40 @@ public final class NativePrefixIndex implements PrefixIndex {
      * @throws NativeIndexException when there is no library, or one that does not fit
      */
     public NativePrefixIndex(Optional<Path> library, long orphanLimit) {
+        this(library, orphanLimit, DEFAULT_GHOST_PERCENT);
+    }
+
+    /**
+     * @param ghostPercent part of all blocks that may stay known though nobody holds them, 1 to
+     *     100; {@link #DEFAULT_GHOST_PERCENT} or {@link #NO_GHOSTS}
+     */
+    NativePrefixIndex(Optional<Path> library, long orphanLimit, int ghostPercent) {
         KvIndexLibrary.load(library);
         Scratch s = guard.enter();
         try {
             this.plainSeed = s.seed(PrefixSpace.NONE);
-            Status.check(KvIndexLibrary.kvi_open(orphanLimit, s.out.address()), "kvi_open");
+            Status.check(s.open(orphanLimit, ghostPercent), "kvi_open");
             this.handle = s.outLong(0);
         } finally {
             guard.exit(s);
         }
     }
 
+    /** For tests that call the library themselves, before {@link #close()}. */
+    long handle() {
+        return handle;
+    }
+
     @Override
-    public WorkerSlot open(long workerId, int dpRank) {
+    public WorkerSlot open(int domain) {
+        if (domain < 0 || domain >= MAX_DOMAINS) {
+            throw new IllegalArgumentException(
+                    "domain " + domain + " is not from 0 to " + (MAX_DOMAINS - 1));
+        }
         Scratch s = guard.enter();
         try {
             Status.check(
-                    KvIndexLibrary.kvi_slot_open(handle, workerId, dpRank, s.out.address()),
+                    KvIndexLibrary.kvi_slot_open(handle, domain, NAME_SPACE, s.out.address()),
                     "kvi_slot_open");
             return new WorkerSlot(s.outInt(0));
         } finally {
@@ -79,7 +107,7 @@ public final class NativePrefixIndex implements PrefixIndex {
     public void close(WorkerSlot slot) {
         Scratch s = guard.enter();
         try {
-            int status = KvIndexLibrary.kvi_slot_close(handle, slot.index());
+            int status = KvIndexLibrary.kvi_slot_close(handle, slot.value());
             if (status == KvLayout.E_SLOT) {
                 throw new IllegalStateException("slot " + slot.index() + " is not open");
             }
@@ -178,6 +206,7 @@ public final class NativePrefixIndex implements PrefixIndex {
     private int match(Scratch s, int tokens, int blockSize, long seed, int sequenceCapacity) {
         return KvIndexLibrary.kvi_match_tokens(
                 handle,
+                NAME_SPACE,
                 s.tokens.address(),
                 tokens,
                 blockSize,
@@ -205,9 +234,11 @@ public final class NativePrefixIndex implements PrefixIndex {
                     i * Tier.COUNT,
                     Tier.COUNT);
         }
-        long[] sequence = new long[wantsHashes ? blocks : 0];
-        MemorySegment.copy(
-                s.sequence.segment(), ValueLayout.JAVA_LONG, 0, sequence, 0, sequence.length);
+        long[] sequence = NO_HASHES;
+        if (wantsHashes) {
+            sequence = new long[blocks];
+            MemorySegment.copy(s.sequence.segment(), ValueLayout.JAVA_LONG, 0, sequence, 0, blocks);
+        }
         return new PrefixMatch(blockSize, blocks, slots, depths, sequence);
     }
 
@@ -238,7 +269,11 @@ public final class NativePrefixIndex implements PrefixIndex {
                     s.outLong(KvLayout.STATISTICS_RESIDENCIES_AT),
                     s.outLong(KvLayout.STATISTICS_RUNS_AT),
                     s.outLong(KvLayout.STATISTICS_ORPHANS_AT),
-                    s.outLong(KvLayout.STATISTICS_BYTES_AT));
+                    s.outLong(KvLayout.STATISTICS_BYTES_AT),
+                    s.outLong(KvLayout.STATISTICS_GHOSTS_AT),
+                    s.outLong(KvLayout.STATISTICS_MOVES_AT),
+                    s.outLong(KvLayout.STATISTICS_CONFLICTS_AT),
+                    s.outLong(KvLayout.STATISTICS_ORPHANS_GIVEN_UP_AT));
         } finally {
             guard.exit(s);
         }

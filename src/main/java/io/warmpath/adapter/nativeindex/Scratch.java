@@ -15,7 +15,7 @@ import java.nio.charset.StandardCharsets;
 final class Scratch {
     private static final long KEEP_BYTES = 1 << 20;
     private static final long KEEP_TOKEN_BYTES = 4 << 20;
-    private static final int SMALL_OUT_BYTES = 64;
+    private static final int OUT_BYTES = Math.max(KvLayout.STATISTICS_SIZE, KvLayout.APPLIED_SIZE);
     private static final VarHandle BUSY;
 
     static {
@@ -39,7 +39,7 @@ final class Scratch {
     final OffHeap events = new OffHeap(8, KEEP_BYTES);
 
     /** Results of fixed size: counts, seeds, statistics. */
-    final OffHeap out = new OffHeap(SMALL_OUT_BYTES, SMALL_OUT_BYTES);
+    final OffHeap out = new OffHeap(OUT_BYTES, OUT_BYTES);
 
     private final OffHeap text = new OffHeap(64, KEEP_BYTES);
 
@@ -81,6 +81,15 @@ final class Scratch {
 
     long outLong(long offset) {
         return out.segment().get(ValueLayout.JAVA_LONG, offset);
+    }
+
+    /** Makes an index; its handle is then the first result. */
+    int open(long orphanLimit, int ghostPercent) {
+        MemorySegment config = text.segment().asSlice(0, KvLayout.CONFIG_SIZE).fill((byte) 0);
+        config.set(ValueLayout.JAVA_INT, KvLayout.CONFIG_SIZE_AT, KvLayout.CONFIG_SIZE);
+        config.set(ValueLayout.JAVA_INT, KvLayout.CONFIG_GHOST_PERCENT_AT, ghostPercent);
+        config.set(ValueLayout.JAVA_LONG, KvLayout.CONFIG_ORPHAN_LIMIT_AT, orphanLimit);
+        return KvIndexLibrary.kvi_open(config.address(), out.address());
     }
 
     /** Hash seed of a space. */

@@ -104,7 +104,7 @@ public final class CaptureReplay {
                                 .orElse(0)
                         + 1;
         for (int i = 0; i < sources; i++) {
-            slots.add(index.open(1, i));
+            slots.add(index.open(0));
         }
         for (int i = 0; i < sources; i++) {
             EventSource source =

@@ -25,7 +25,7 @@ class KvIndexLibraryTest {
                         NativeIndexException.class,
                         () -> KvIndexLibrary.requireAbi(Path.of("/opt/libkvindex.so"), 3));
         assertEquals(
-                "/opt/libkvindex.so has ABI 3, this gateway needs 1; rebuild with"
+                "/opt/libkvindex.so has ABI 3, this gateway needs 2; rebuild with"
                         + " `./warmpath native`",
                 e.getMessage());
         assertDoesNotThrow(() -> KvIndexLibrary.requireAbi(Path.of("x"), KvLayout.ABI_VERSION));
@@ -101,7 +101,7 @@ class KvIndexLibraryTest {
         public static void main(String[] args) {
             try (PrefixIndex index =
                     new NativePrefixIndex(Optional.of(Path.of("/nowhere")), 0)) { // property wins
-                index.open(1, 0);
+                index.open(0);
                 System.out.println("loaded " + KvIndexLibrary.load(Optional.empty()));
             }
         }

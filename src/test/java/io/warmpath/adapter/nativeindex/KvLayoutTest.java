@@ -2,9 +2,11 @@ package io.warmpath.adapter.nativeindex;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.warmpath.prefix.PrefixIndex;
 import io.warmpath.prefix.Tier;
+import io.warmpath.prefix.WorkerSlot;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -70,8 +72,31 @@ class KvLayoutTest {
         expected.put("runs", KvLayout.STATISTICS_RUNS_AT);
         expected.put("orphans", KvLayout.STATISTICS_ORPHANS_AT);
         expected.put("bytes", KvLayout.STATISTICS_BYTES_AT);
+        expected.put("ghosts", KvLayout.STATISTICS_GHOSTS_AT);
+        expected.put("moves", KvLayout.STATISTICS_MOVES_AT);
+        expected.put("conflicts", KvLayout.STATISTICS_CONFLICTS_AT);
+        expected.put("orphans_given_up", KvLayout.STATISTICS_ORPHANS_GIVEN_UP_AT);
         expected.put("(size)", KvLayout.STATISTICS_SIZE);
         assertEquals(expected, layout("kvi_statistics"));
+    }
+
+    @Test
+    void the_config_has_the_headers_layout() {
+        Map<String, Integer> expected = new LinkedHashMap<>();
+        expected.put("size", KvLayout.CONFIG_SIZE_AT);
+        expected.put("ghost_percent", KvLayout.CONFIG_GHOST_PERCENT_AT);
+        expected.put("orphan_limit", KvLayout.CONFIG_ORPHAN_LIMIT_AT);
+        expected.put("max_blocks", KvLayout.CONFIG_MAX_BLOCKS_AT);
+        expected.put("(size)", KvLayout.CONFIG_SIZE);
+        assertEquals(expected, layout("kvi_config"));
+    }
+
+    @Test
+    void the_buffer_for_results_holds_every_result() {
+        long room = new Scratch().out.capacity();
+        for (String struct : new String[] {"kvi_applied", "kvi_statistics"}) {
+            assertTrue(room >= layout(struct).get("(size)"), struct);
+        }
     }
 
     @Test
@@ -81,7 +106,10 @@ class KvLayoutTest {
         assertEquals(defined("KVI_REMOVED"), KvLayout.REMOVED);
         assertEquals(defined("KVI_CLEARED"), KvLayout.CLEARED);
         assertEquals(defined("KVI_HAS_PARENT"), KvLayout.HAS_PARENT);
+        assertEquals(defined("KVI_ALL_TIERS"), KvLayout.ALL_TIERS);
         assertEquals(defined("KVI_MAX_SLOTS"), PrefixIndex.MAX_SLOTS);
+        assertEquals(defined("KVI_MAX_DOMAINS"), PrefixIndex.MAX_DOMAINS);
+        assertEquals(mask("KVI_SLOT_NUMBER"), new WorkerSlot(-1).index());
         assertEquals(defined("KVI_MAX_BLOCK_SIZE"), PrefixIndex.MAX_BLOCK_SIZE);
         assertEquals(defined("KVI_MAX_BLOCKS"), KvLayout.MAX_BLOCKS);
         assertEquals(defined("KVI_TIERS"), Tier.COUNT);
@@ -137,6 +165,12 @@ class KvLayoutTest {
 
     private int defined(String name) {
         return define(header, name);
+    }
+
+    private int mask(String name) {
+        Matcher found = Pattern.compile("#define " + name + " 0x(\\w+)u").matcher(header);
+        assertTrue(found.find(), name);
+        return Integer.parseInt(found.group(1), 16);
     }
 
     private static int define(String text, String name) {

@@ -30,6 +30,7 @@ class NativeAgainstReferenceTest {
     private static final int HISTORIES = Integer.getInteger("warmpath.test.histories", 300);
     private static final int BATCHES = 60;
     private static final int FIRST_SLOTS = 4;
+    private static final int DOMAINS = 2;
 
     @ParameterizedTest
     @ValueSource(booleans = {false, true})
@@ -38,9 +39,10 @@ class NativeAgainstReferenceTest {
         long base = replay != null ? replay : System.nanoTime();
         for (int i = 0; i < (replay != null ? 1 : HISTORIES); i++) {
             long seed = base + i;
-            try (PrefixIndex nativeIndex = nativeIndex();
+            boolean ghosts = seed % 2 == 0;
+            try (PrefixIndex nativeIndex = nativeIndex(ghosts);
                     PrefixIndex reference = new ReferencePrefixIndex()) {
-                compare(nativeIndex, reference, new RandomHistory(seed, movingHashes));
+                compare(nativeIndex, reference, new RandomHistory(seed, movingHashes), ghosts);
             } catch (AssertionError | RuntimeException e) {
                 throw new AssertionError(
                         "history "
@@ -62,7 +64,7 @@ class NativeAgainstReferenceTest {
                     for (int seed = 0; seed < 20; seed++) {
                         try (PrefixIndex faulty = new LosesHostRemovals();
                                 PrefixIndex reference = new ReferencePrefixIndex()) {
-                            compare(faulty, reference, new RandomHistory(seed, false));
+                            compare(faulty, reference, new RandomHistory(seed, false), false);
                         }
                     }
                 });
@@ -81,7 +83,7 @@ class NativeAgainstReferenceTest {
             try (PrefixIndex index = new ReferencePrefixIndex()) {
                 List<WorkerSlot> slots = new ArrayList<>();
                 for (int i = 0; i < FIRST_SLOTS; i++) {
-                    slots.add(index.open(i, 0));
+                    slots.add(index.open(0));
                 }
                 for (int step = 0; step < BATCHES; step++) {
                     sum = sum.plus(index.apply(history.batch(slots)));
@@ -105,27 +107,35 @@ class NativeAgainstReferenceTest {
         assertTrue(sum.orphans() > 500 && sum.unknownRemoved() > 500, seen);
     }
 
-    private static PrefixIndex nativeIndex() {
-        return new NativePrefixIndex(Optional.empty(), NativePrefixIndex.DEFAULT_ORPHAN_LIMIT);
+    private static PrefixIndex nativeIndex(boolean ghosts) {
+        return new NativePrefixIndex(
+                Optional.empty(),
+                NativePrefixIndex.DEFAULT_ORPHAN_LIMIT,
+                ghosts ? NativePrefixIndex.DEFAULT_GHOST_PERCENT : NativePrefixIndex.NO_GHOSTS);
     }
 
-    private static void compare(PrefixIndex tested, PrefixIndex reference, RandomHistory history) {
+    private static void compare(
+            PrefixIndex tested, PrefixIndex reference, RandomHistory history, boolean ghosts) {
         List<WorkerSlot> slots = new ArrayList<>();
+        List<WorkerSlot> closed = new ArrayList<>(); // their numbers have new owners
         for (int i = 0; i < FIRST_SLOTS; i++) {
-            slots.add(open(tested, reference, i));
+            slots.add(open(tested, reference, history));
         }
         for (int step = 0; step < BATCHES; step++) {
             if (history.chance(3)) {
                 WorkerSlot gone = slots.remove(history.below(slots.size()));
                 tested.close(gone);
                 reference.close(gone);
-                List<PrefixEvent> late = history.batch(List.of(gone));
-                assertEquals(reference.apply(late), tested.apply(late), "late events " + late);
-                slots.add(open(tested, reference, 100 + step));
+                slots.add(open(tested, reference, history));
+                closed.add(gone);
             }
-            List<PrefixEvent> batch = history.batch(slots);
+            List<PrefixEvent> batch =
+                    history.batch(history.chance(10) ? with(slots, closed) : slots);
             assertEquals(reference.apply(batch), tested.apply(batch), "step " + step);
             assertEquals(sizes(reference), sizes(tested), "step " + step);
+            long needed = reference.stats().blocks();
+            long known = tested.stats().blocks();
+            assertTrue(known >= needed, known + " blocks, step " + step);
             for (int q = 0; q < 6; q++) {
                 PrefixQuery query = history.query();
                 assertEquals(
@@ -134,17 +144,32 @@ class NativeAgainstReferenceTest {
                         "step " + step + ", query of " + query.blocks() + " blocks");
             }
         }
+        if (!ghosts) {
+            slots.forEach(tested::close);
+            // What nobody needs is given back while events are applied.
+            WorkerSlot last = tested.open(0);
+            tested.apply(List.of(new PrefixEvent.Removed(last, Tier.GPU, new long[] {0})));
+            assertEquals(0, tested.stats().blocks(), "kept for nobody");
+        }
     }
 
-    private static WorkerSlot open(PrefixIndex tested, PrefixIndex reference, long worker) {
-        WorkerSlot slot = reference.open(worker, 0);
-        assertEquals(slot, tested.open(worker, 0));
+    private static List<WorkerSlot> with(List<WorkerSlot> slots, List<WorkerSlot> closed) {
+        List<WorkerSlot> all = new ArrayList<>(slots);
+        all.addAll(closed);
+        return all;
+    }
+
+    private static WorkerSlot open(
+            PrefixIndex tested, PrefixIndex reference, RandomHistory history) {
+        int domain = history.below(DOMAINS);
+        WorkerSlot slot = reference.open(domain);
+        assertEquals(slot, tested.open(domain));
         return slot;
     }
 
-    private static IndexStats sizes(PrefixIndex index) {
+    private static List<Long> sizes(PrefixIndex index) {
         IndexStats s = index.stats();
-        return new IndexStats(s.slots(), s.blocks(), s.residencies(), 0, s.orphans(), 0);
+        return List.of((long) s.slots(), s.residencies(), s.orphans(), s.moves());
     }
 
     private static String text(PrefixMatch match) {
@@ -164,9 +189,9 @@ class NativeAgainstReferenceTest {
         private final PrefixIndex lossy = new ReferencePrefixIndex();
 
         @Override
-        public WorkerSlot open(long workerId, int dpRank) {
-            lossy.open(workerId, dpRank);
-            return honest.open(workerId, dpRank);
+        public WorkerSlot open(int domain) {
+            lossy.open(domain);
+            return honest.open(domain);
         }
 
         @Override

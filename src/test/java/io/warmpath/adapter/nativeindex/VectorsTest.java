@@ -129,7 +129,7 @@ class VectorsTest {
                         worker,
                         w -> {
                             Status.check(
-                                    KvIndexLibrary.kvi_slot_open(handle, w, 0, out.address()),
+                                    KvIndexLibrary.kvi_slot_open(handle, 0, 0, out.address()),
                                     "kvi_slot_open");
                             return out.get(ValueLayout.JAVA_INT, 0);
                         });
@@ -159,6 +159,7 @@ class VectorsTest {
         } else {
             assertEquals("cleared", data.asText());
             record = record(arena, KvLayout.CLEARED, slot, 0, 0);
+            record.set(ValueLayout.JAVA_BYTE, KvLayout.EVENT_TIER_AT, (byte) KvLayout.ALL_TIERS);
         }
         Status.check(
                 KvIndexLibrary.kvi_apply(
@@ -184,7 +185,13 @@ class VectorsTest {
         MemorySegment count = arena.allocate(8, 8);
         Status.check(
                 KvIndexLibrary.kvi_match_locals(
-                        handle, in.address(), locals.length, hits.address(), 16, count.address()),
+                        handle,
+                        0,
+                        in.address(),
+                        locals.length,
+                        hits.address(),
+                        16,
+                        count.address()),
                 "kvi_match_locals");
         Map<String, Integer> depths = new TreeMap<>();
         for (int i = 0; i < count.get(ValueLayout.JAVA_INT, 0); i++) {

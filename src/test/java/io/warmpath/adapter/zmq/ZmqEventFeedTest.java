@@ -49,7 +49,7 @@ class ZmqEventFeedTest {
                     Duration.ofMillis(100));
 
     private final ReferencePrefixIndex index = new ReferencePrefixIndex();
-    private final WorkerSlot slot = index.open(1, 0);
+    private final WorkerSlot slot = index.open(0);
     private final EventCounters counters = new EventCounters();
 
     @AfterEach
@@ -235,7 +235,7 @@ class ZmqEventFeedTest {
     void a_host_name_that_does_not_resolve_yet_does_not_hurt_the_others() throws Exception {
         try (FakePublisher engine = FakePublisher.bound(ReplayShape.THREE);
                 ZmqEventFeed feed = feed(NO_AUDIT)) {
-            WorkerSlot other = index.open(2, 0);
+            WorkerSlot other = index.open(0);
             Subscription lost =
                     feed.subscribe(
                             new EventSource(
@@ -309,7 +309,7 @@ class ZmqEventFeedTest {
             long before = counters.batches();
             engine.publish(1, FakePublisher.stored(1, 1, SIZE));
             // A second subscription proves that the message had time to arrive.
-            WorkerSlot other = index.open(2, 0);
+            WorkerSlot other = index.open(0);
             feed.subscribe(
                     new EventSource(
                             "v",
@@ -359,7 +359,7 @@ class ZmqEventFeedTest {
         try (ZmqEventFeed feed = feed(NO_AUDIT)) {
             for (int i = 0; i < n; i++) {
                 engines[i] = FakePublisher.bound(ReplayShape.THREE);
-                slots[i] = index.open(100 + i, 0);
+                slots[i] = index.open(0);
                 feed.subscribe(
                         new EventSource(
                                 "w" + i,

@@ -15,8 +15,8 @@ final class DeafIndex implements PrefixIndex {
     private final ReferencePrefixIndex index = new ReferencePrefixIndex();
 
     @Override
-    public WorkerSlot open(long workerId, int dpRank) {
-        return index.open(workerId, dpRank);
+    public WorkerSlot open(int domain) {
+        return index.open(domain);
     }
 
     @Override
