@@ -76,7 +76,6 @@ std::optional<slot_id> prefix_index::open_slot(std::uint32_t domain, std::uint16
         return std::nullopt;
     }
     if (number == slots.size()) {
-        slots.reserve(number + 1);
         if (number / slots_per_core == m_state->cores_made.load(std::memory_order_relaxed)) {
             m_state->add_core();
         }
@@ -180,12 +179,12 @@ match_result prefix_index::match(std::uint16_t name_space, std::span<const local
     match_result result;
     result.walked = match_dense(name_space, locals, tier_count, depths.data(), bound);
     const std::uint32_t* any = depths.data() + (tier_count - 1) * bound;
+    if (static_cast<std::size_t>(bound - std::count(any, any + bound, 0u)) > out.size()) {
+        return {.fits = false};
+    }
     for (std::uint32_t slot = 0; slot < bound; slot++) {
         if (any[slot] == 0) {
             continue;
-        }
-        if (result.hits == out.size()) {
-            return {.fits = false};
         }
         hit& h = out[result.hits++];
         h.slot = slot;

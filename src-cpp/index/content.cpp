@@ -120,7 +120,11 @@ std::uint32_t content::find_or_make(place after, std::span<const local_hash> loc
         }
         p.first_child = run;
         p.children++;
-        p.child_end = std::max(p.child_end, after.offset + 1);
+        if (after.offset + 1 > p.child_end) {
+            p.child_end = after.offset + 1;
+            p.last_children = 0;
+        }
+        p.last_children += after.offset + 1 == p.child_end ? 1 : 0;
         review(after.run);
     }
     m_runs++;
@@ -185,14 +189,19 @@ void content::review(std::uint32_t run) {
     }
 }
 
-/// One past the last block that a child hangs at, exact.
-std::uint32_t content::child_end(std::uint32_t run) {
-    std::uint32_t end = 0;
-    for (std::uint32_t child = m_memory.colds[run].first_child; child != 0;
-         child = m_memory.colds[child].next_sibling) {
-        end = std::max(end, m_memory.heads[child].parent_at.load(std::memory_order_relaxed) + 1u);
+/// Finds the last block that a child hangs at, after the last child there went. Rare: children go in no order.
+void content::find_child_end(std::uint32_t run) {
+    run_cold& c = m_memory.colds[run];
+    c.child_end = 0;
+    c.last_children = 0;
+    for (std::uint32_t child = c.first_child; child != 0; child = m_memory.colds[child].next_sibling) {
+        const std::uint32_t end = m_memory.heads[child].parent_at.load(std::memory_order_relaxed) + 1u;
+        if (end > c.child_end) {
+            c.child_end = end;
+            c.last_children = 0;
+        }
+        c.last_children += end == c.child_end ? 1 : 0;
     }
-    return end;
 }
 
 /// Asks for what the next runs of the queue need, each step for another one.
@@ -224,12 +233,6 @@ void content::reap() {
             look_ahead(m_first_dead);
         }
         c.queued = false;
-        if (c.child_end > c.held_end) {
-            c.child_end = child_end(run);
-            const std::uint32_t dead = m_memory.heads[run].len.load(std::memory_order_relaxed) - needed(c);
-            m_dead += dead - c.dead;
-            c.dead = dead;
-        }
         if (c.dead == 0) {
             continue; // somebody took it again
         }
@@ -273,10 +276,9 @@ void content::remove(std::uint32_t run) {
         if (c.next_sibling != 0) {
             m_memory.colds[c.next_sibling].previous_sibling = c.previous_sibling;
         }
-        if (--p.children == 0) {
-            p.child_end = 0;
-        } else if (p.child_end == parent.offset + 1 && p.held_end < p.child_end) {
-            enqueue(parent.run); // perhaps the last child there
+        p.children--;
+        if (p.child_end == parent.offset + 1 && --p.last_children == 0) {
+            find_child_end(parent.run);
         }
         review(parent.run);
     }

@@ -62,7 +62,7 @@ private:
     void shorten(std::uint32_t run, std::uint32_t len);
     void remove(std::uint32_t run);
     void resize(std::uint32_t run, std::uint32_t capacity);
-    std::uint32_t child_end(std::uint32_t run);
+    void find_child_end(std::uint32_t run);
     void enqueue(std::uint32_t run);
     void look_ahead(std::uint32_t run);
     std::uint32_t needed(const storage::run_cold& c) const {

@@ -90,6 +90,14 @@ private:
         expect(held_end == c.held_end, "run ", run, ": held up to ", held_end, ", noted ", c.held_end);
         expect(c.dead == len - std::max(c.held_end, c.child_end), "run ", run, ": ", c.dead, " dead noted");
         expect(c.dead == 0 || c.queued, "run ", run, " has a dead end and is not queued");
+        std::uint32_t child_end = 0;
+        std::uint32_t children = 0;
+        for (std::uint32_t k = c.first_child; k != 0; k = m().colds[k].next_sibling) {
+            child_end = std::max(child_end, m().heads[k].parent_at + 1u);
+            children++;
+        }
+        expect(child_end == c.child_end, "run ", run, ": children up to ", child_end, ", noted ", c.child_end);
+        expect(children == c.children, "run ", run, ": ", children, " children, noted ", c.children);
         if (const run_extra* extra = m().find_extra(run)) {
             expect(!extra->empty(), "run ", run, " keeps an empty extra part");
         }

@@ -104,7 +104,8 @@ struct alignas(64) run_cold {
     std::uint32_t next_sibling;
     std::uint32_t previous_sibling;
     std::uint32_t children;
-    std::uint32_t child_end;  ///< no child hangs at or behind this offset (an upper bound)
+    std::uint32_t child_end;  ///< one past the last block that a child hangs at
+    std::uint32_t last_children; ///< how many hang there
     std::uint32_t held_end;   ///< no slot holds a block at or behind this offset; exact
     std::uint32_t dead;       ///< blocks at the end that are counted as kept for nobody
     std::uint32_t extra;      ///< run_extra, 0 = none
