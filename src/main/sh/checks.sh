@@ -158,8 +158,8 @@ everything() {
 
 run_test() { everything test 'asan-ubsan release'; }
 
-# warmpath.test.histories: random histories that the native index and the reference are compared over (300 otherwise).
-run_verify() { everything verify 'asan-ubsan release tsan' -Dwarmpath.test.histories=10000; }
+# test.histories: random histories that the native index and the reference are compared over (300 otherwise).
+run_verify() { everything verify 'asan-ubsan release tsan' -Dtest.histories=10000; }
 
 jmh() {
     take_lock

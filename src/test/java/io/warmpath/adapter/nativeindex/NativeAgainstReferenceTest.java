@@ -24,10 +24,10 @@ import org.junit.jupiter.params.provider.ValueSource;
 /**
  * Random histories on the native index and on the reference: same answers, same sizes, after every
  * batch. Replay one with {@code -Dwarmpath.test.seed=N}; soak with {@code
- * -Dwarmpath.test.histories=N}.
+ * -Dtest.histories=N}.
  */
 class NativeAgainstReferenceTest {
-    private static final int HISTORIES = Integer.getInteger("warmpath.test.histories", 300);
+    private static final int HISTORIES = Integer.getInteger("test.histories", 300);
     private static final int BATCHES = 60;
     private static final int FIRST_SLOTS = 4;
     private static final int DOMAINS = 2;
