@@ -13,7 +13,8 @@ _Static_assert(offsetof(kvi_event, parent) == 24 && offsetof(kvi_event, seed) ==
 _Static_assert(sizeof(kvi_applied) == 40 && offsetof(kvi_applied, malformed) == 32, "kvi_applied");
 _Static_assert(sizeof(kvi_hit) == 20 && offsetof(kvi_hit, depth) == 4, "kvi_hit");
 _Static_assert(sizeof(kvi_statistics) == 80 && offsetof(kvi_statistics, bytes) == 40, "kvi_statistics");
-_Static_assert(offsetof(kvi_statistics, ghosts) == 48 && offsetof(kvi_statistics, moves) == 56, "kvi_statistics");
+_Static_assert(offsetof(kvi_statistics, ghosts) == 48 && offsetof(kvi_statistics, moves) == 56,
+               "kvi_statistics");
 _Static_assert(sizeof(kvi_config) == 24 && offsetof(kvi_config, ghost_percent) == 4, "kvi_config");
 _Static_assert(offsetof(kvi_config, orphan_limit) == 8 && offsetof(kvi_config, max_blocks) == 16, "kvi_config");
 
@@ -80,7 +81,8 @@ int main(void) {
     uint64_t sequence[BLOCKS] = {0};
     kvi_hit hit;
     uint32_t hits = 0;
-    CHECK(kvi_match_tokens(index, SPACE, tokens, count, BLOCK, seed, sequence, BLOCKS, &hit, 1, &hits) == KVI_OK);
+    CHECK(kvi_match_tokens(index, SPACE, tokens, count, BLOCK, seed, sequence, BLOCKS, &hit, 1, &hits) ==
+          KVI_OK);
     CHECK(hits == 1 && hit.slot == slot && hit.depth[KVI_TIER_GPU] == BLOCKS);
     CHECK(kvi_match_tokens(index, SPACE, tokens, count, BLOCK, 1337, NULL, 0, &hit, 1, &hits) == KVI_OK);
     CHECK(hits == 0); /* another adapter, other content */

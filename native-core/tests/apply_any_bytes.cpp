@@ -63,7 +63,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     }
     kvi_statistics stats{};
     require(kvi_stats(index, &stats) == KVI_OK, "stats");
-    require(stats.blocks == 0 && stats.ghosts == 0 && stats.residencies == 0 && stats.runs == 0 && stats.orphans == 0,
+    require(stats.blocks == 0 && stats.ghosts == 0 && stats.residencies == 0 && stats.runs == 0 &&
+                stats.orphans == 0,
             "closing all slots left something behind");
     return kvi_close(index);
 }

@@ -146,8 +146,8 @@ TEST_F(hostile, a_misaligned_pointer_is_refused) {
     EXPECT_EQ(kvi_apply(index, bytes + 4, 40, &applied), KVI_E_ARGUMENT);
     EXPECT_EQ(kvi_match_locals(index, 0, reinterpret_cast<std::uint64_t*>(bytes + 4), 1, &hit, 1, &number),
               KVI_E_ARGUMENT);
-    EXPECT_EQ(kvi_match_tokens(index, 0, reinterpret_cast<std::uint32_t*>(bytes + 2), 1, 1, 0, nullptr, 0, &hit, 1,
-                               &number),
+    EXPECT_EQ(kvi_match_tokens(index, 0, reinterpret_cast<std::uint32_t*>(bytes + 2), 1, 1, 0, nullptr, 0, &hit,
+                               1, &number),
               KVI_E_ARGUMENT);
     EXPECT_EQ(kvi_hash(reinterpret_cast<std::uint32_t*>(bytes), 1, 1, 0,
                        reinterpret_cast<std::uint64_t*>(bytes + 4), nullptr, 1, &number),

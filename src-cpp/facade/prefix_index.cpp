@@ -179,6 +179,7 @@ match_result prefix_index::match(std::uint16_t name_space, std::span<const local
     match_result result;
     result.walked = match_dense(name_space, locals, tier_count, depths.data(), bound);
     const std::uint32_t* any = depths.data() + (tier_count - 1) * bound;
+    // Too many are refused before the first one is written.
     if (static_cast<std::size_t>(bound - std::count(any, any + bound, 0u)) > out.size()) {
         return {.fits = false};
     }

@@ -28,7 +28,8 @@ struct whole_index {
         index.apply({&e, 1});
     }
 
-    void look(std::span<const local_hash> locals, std::uint32_t tiers, std::uint32_t* rows, std::uint32_t stride) {
+    void look(std::span<const local_hash> locals, std::uint32_t tiers, std::uint32_t* rows,
+              std::uint32_t stride) {
         index.match_dense(0, locals, tiers, rows, stride);
     }
 
@@ -62,7 +63,8 @@ struct bare_core {
         core.apply({&e, 1}, counts);
     }
 
-    void look(std::span<const local_hash> locals, std::uint32_t tiers, std::uint32_t* rows, std::uint32_t stride) {
+    void look(std::span<const local_hash> locals, std::uint32_t tiers, std::uint32_t* rows,
+              std::uint32_t stride) {
         std::optional<sync::epoch_domain<>::pin> pin;
         if constexpr (Pinned) {
             pin.emplace(core.view().epochs());
@@ -139,7 +141,7 @@ private:
     static constexpr std::uint32_t prompts = 24;
     static constexpr std::uint32_t long_prompts = 4; ///< the last ones: their content is moved often
     static constexpr std::uint32_t chains = 24;      ///< that readers ask for though they come and go
-    static constexpr std::uint32_t shared = 60; ///< at most so many are those of prompt 0
+    static constexpr std::uint32_t shared = 60;      ///< at most so many are those of prompt 0
     static constexpr std::uint32_t stride = 64;
 
     struct cursor {
@@ -225,8 +227,12 @@ private:
     }
 
     stored_event stored(slot_id slot, std::uint32_t p, std::uint32_t from, std::uint32_t to, tier where) const {
-        return {slot, where, from != 0, from != 0 ? m_names[p][from - 1] : 0,
-                std::span(m_names[p]).subspan(from, to - from), std::span(m_locals[p]).subspan(from, to - from)};
+        return {slot,
+                where,
+                from != 0,
+                from != 0 ? m_names[p][from - 1] : 0,
+                std::span(m_names[p]).subspan(from, to - from),
+                std::span(m_locals[p]).subspan(from, to - from)};
     }
 
     void change() {
@@ -365,8 +371,9 @@ private:
                 continue;
             }
             const auto p = static_cast<std::uint32_t>(random() % prompts);
-            const std::uint32_t len = random() % 8 == 0 ? static_cast<std::uint32_t>(1 + random() % blocks_of(p))
-                                                        : blocks_of(p) - static_cast<std::uint32_t>(random() % 40);
+            const std::uint32_t len = random() % 8 == 0
+                                          ? static_cast<std::uint32_t>(1 + random() % blocks_of(p))
+                                          : blocks_of(p) - static_cast<std::uint32_t>(random() % 40);
             m_subject.look(std::span(m_locals[p]).first(len), tiers, rows.data(), stride);
             for (std::uint32_t t = 0; t < tiers; t++) {
                 for (std::uint32_t w = 0; w < steady + restless; w++) {
@@ -377,7 +384,8 @@ private:
     }
 
     /// In GPU memory; nobody but the owner gets past the block that the chain hangs at.
-    void read_chain(const side_chain& c, std::array<std::uint32_t, stride * tier_count>& rows, bracket_outcome& out) {
+    void read_chain(const side_chain& c, std::array<std::uint32_t, stride * tier_count>& rows,
+                    bracket_outcome& out) {
         m_subject.look(c.locals, 1, rows.data(), stride);
         for (std::uint32_t w = 0; w < steady + restless; w++) {
             if (w != c.owner) {
@@ -404,9 +412,9 @@ private:
         if (depth < std::min(low, len) || depth > std::min(high, len)) {
             out.outside++;
             out.first = "seed " + std::to_string(m_seed) + ": prompt " + std::to_string(p) + " of " +
-                        std::to_string(len) + " blocks, slot " + std::to_string(w) + ", tier " + std::to_string(t) +
-                        ": " + std::to_string(depth) + " is outside " + std::to_string(low) + ".." +
-                        std::to_string(high);
+                        std::to_string(len) + " blocks, slot " + std::to_string(w) + ", tier " +
+                        std::to_string(t) + ": " + std::to_string(depth) + " is outside " +
+                        std::to_string(low) + ".." + std::to_string(high);
         }
     }
 
@@ -417,7 +425,7 @@ private:
     std::array<std::vector<local_hash>, prompts> m_locals;
     std::array<std::vector<engine_hash>, prompts> m_names;
     std::array<std::array<std::array<cursor, steady>, prompts>, 2> m_cursors{}; ///< readers: low and high only
-    std::array<side_chain, chains> m_chains; ///< readers: all but `now`
+    std::array<side_chain, chains> m_chains;                                    ///< readers: all but `now`
     std::vector<slot_id> m_slots;
     std::vector<garbage> m_garbage;
     std::uint32_t m_most_garbage = 50;

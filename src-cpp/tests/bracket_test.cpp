@@ -39,8 +39,9 @@ bracket_outcome run_rounds(std::uint64_t all, bool tiers, std::uint32_t readers)
             return sum;
         }
         if (all > 1'000'000) {
-            std::printf("%llu queries, %llu changes, %llu outside\n", static_cast<unsigned long long>(sum.queries),
-                        static_cast<unsigned long long>(sum.changes), static_cast<unsigned long long>(sum.outside));
+            std::printf(
+                "%llu queries, %llu changes, %llu outside\n", static_cast<unsigned long long>(sum.queries),
+                static_cast<unsigned long long>(sum.changes), static_cast<unsigned long long>(sum.outside));
             std::fflush(stdout);
         }
     }

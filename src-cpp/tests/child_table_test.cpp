@@ -90,8 +90,8 @@ TEST(child_table, holds_what_a_map_holds_over_several_splits) {
     std::mt19937_64 random(9);
     std::vector<key> pool;
     for (std::uint32_t i = 0; i < 60'000; i++) { // a segment splits at some 10,000
-        pool.emplace_back(static_cast<std::uint32_t>(random() % 5000), static_cast<std::uint32_t>(random() % 8191),
-                          random());
+        pool.emplace_back(static_cast<std::uint32_t>(random() % 5000),
+                          static_cast<std::uint32_t>(random() % 8191), random());
         pool.emplace_back(root_run, static_cast<std::uint32_t>(random() % 65536), random() % 100);
     }
     change_at_random(s, pool, 400'000, random);
@@ -118,7 +118,8 @@ TEST(child_table, a_search_ends_when_every_line_was_full_once) {
         subject s;
         std::mt19937_64 random(seed);
         std::vector<key> there;
-        for (std::uint32_t step = 0; step < 5000; step++) { // four lines of seven, never more than nineteen in them
+        for (std::uint32_t step = 0; step < 5000;
+             step++) { // four lines of seven, never more than nineteen in them
             if (there.size() == 19) {
                 std::swap(there[random() % there.size()], there.back());
                 s.erase(there.back());

@@ -35,8 +35,8 @@ struct step {
 class fixture {
 public:
     fixture(std::uint32_t slots, std::uint64_t seed, bool tiers)
-        : m_slots(slots), m_tiers(tiers), m_random(seed), m_memory({.max_blocks = 1u << 16}), m_holders(m_memory),
-          m_view(m_memory, m_holders) {
+        : m_slots(slots), m_tiers(tiers), m_random(seed), m_memory({.max_blocks = 1u << 16}),
+          m_holders(m_memory), m_view(m_memory, m_holders) {
         for (std::uint32_t i = 0; i < runs * length; i++) {
             m_prompt.push_back(100 + i);
         }
@@ -95,7 +95,8 @@ public:
                 std::uint32_t expected = end_in(m_expected[0][slot], t);
                 expected += expected == length ? end_in(m_expected[1][slot], t) : 0;
                 expected = m_shown[slot] ? std::min(expected, count) : 0;
-                ASSERT_EQ(depth[t * stride + slot], expected) << "slot " << slot << " tier " << t << " of " << count;
+                ASSERT_EQ(depth[t * stride + slot], expected)
+                    << "slot " << slot << " tier " << t << " of " << count;
             }
             ASSERT_EQ(gpu[slot], depth[slot]);
         }
@@ -181,7 +182,8 @@ private:
             for (std::uint32_t t = 0; any && t < tier_count; t++) {
                 ASSERT_EQ(storage::holder::end(word, t), end_in(tiers, t)) << "slot " << slot << " tier " << t;
             }
-            ASSERT_EQ(!any || storage::holder::complex(word), !is_simple(m_holders.residency_of(run, slot)) || !any);
+            ASSERT_EQ(!any || storage::holder::complex(word),
+                      !is_simple(m_holders.residency_of(run, slot)) || !any);
         }
         for (std::uint32_t i = 0; i < length; i++) {
             ASSERT_EQ(m_holders.anyone_at(run, i), anyone[i]) << "block " << i;

@@ -30,7 +30,8 @@ static_assert(mix(name_with(0x123456789abcdef0u)) == 0x123456789abcdef0u);
 
 /// The map with its name lines, and what it should hold.
 struct subject {
-    explicit subject(std::uint32_t most) : lines(most / names_per_line + 2), arena(1u << 20), map(arena, lines.data()) {
+    explicit subject(std::uint32_t most)
+        : lines(most / names_per_line + 2), arena(1u << 20), map(arena, lines.data()) {
     }
 
     void insert(std::uint64_t name) {
@@ -111,9 +112,9 @@ TEST(name_map, names_of_one_line_and_of_one_tag_are_told_apart) {
     std::mt19937_64 random(6);
     std::vector<std::uint64_t> pool;
     for (std::uint64_t i = 0; i < 400; i++) {
-        pool.push_back(name_with(i << 20 | 5));                                // one home line
+        pool.push_back(name_with(i << 20 | 5));                                 // one home line
         pool.push_back(name_with(std::uint64_t{0x1234} << 48 | (i << 20) | 5)); // and one tag
-        pool.push_back(name_with(random() << 14 | 0x3fff));                    // the last line: goes on at the first
+        pool.push_back(name_with(random() << 14 | 0x3fff)); // the last line: goes on at the first
         pool.push_back(name_with(random()));
     }
     for (std::uint32_t step = 0; step < 60'000; step++) {

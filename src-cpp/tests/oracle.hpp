@@ -70,7 +70,7 @@ public:
         if (!m_slots.contains(number_of(slot))) {
             return false;
         }
-        clear(number_of(slot));
+        clear(number_of(slot), all_tiers);
         m_slots.erase(number_of(slot));
         return true;
     }
@@ -82,11 +82,12 @@ public:
         if (const auto* removed = std::get_if<removed_event>(&e)) {
             return remove(*removed);
         }
-        const std::uint32_t slot = number_of(std::get<cleared_event>(e).slot);
+        const auto& cleared = std::get<cleared_event>(e);
+        const std::uint32_t slot = number_of(cleared.slot);
         if (!m_slots.contains(slot)) {
             return {.ignored = 1};
         }
-        clear(slot);
+        clear(slot, cleared.tiers);
         return {.applied = 1};
     }
 
@@ -108,6 +109,21 @@ public:
             if (h.depth[tier_count - 1] != 0) {
                 out.push_back(h);
             }
+        }
+        return out;
+    }
+
+    /// Tiers in which the slot holds each block of the prompt.
+    std::vector<tier_mask> tiers_along(slot_id slot, std::span<const local_hash> locals) const {
+        std::vector<tier_mask> out(locals.size(), 0);
+        std::uint32_t chain = 0;
+        for (std::size_t i = 0; i < locals.size(); i++) {
+            const auto longer = m_chains.find(chain, locals[i]);
+            if (!longer) {
+                break;
+            }
+            chain = *longer;
+            out[i] = m_slots.at(number_of(slot)).tiers(chain);
         }
         return out;
     }
@@ -303,12 +319,21 @@ private:
         return found;
     }
 
-    void clear(std::uint32_t slot) {
+    void clear(std::uint32_t slot, tier_mask tiers) {
         holdings& held = m_slots[slot];
-        while (!held.entries.empty()) {
-            forget(held, held.entries.begin()->first);
+        std::vector<engine_hash> gone;
+        for (auto& [name, block] : held.entries) {
+            block.tiers &= static_cast<tier_mask>(~tiers);
+            if (block.tiers == 0) {
+                gone.push_back(name);
+            }
         }
-        std::erase_if(m_waiting, [&](const waiting_event& w) { return w.slot == slot; });
+        for (const engine_hash name : gone) {
+            forget(held, name);
+        }
+        std::erase_if(m_waiting, [&](const waiting_event& w) {
+            return w.slot == slot && (tiers & mask_of(w.where)) != 0;
+        });
     }
 
     std::uint64_t waiting() const {

@@ -80,7 +80,8 @@ public:
             break;
         case 2:
             if (m_source.below(4) == 0) {
-                change(cleared_event{any_slot()});
+                const slot_id slot = any_slot();
+                change(cleared_event{slot, m_source.below(2) == 0 ? all_tiers : mask_of(any_tier())});
             }
             break;
         default:
@@ -120,7 +121,6 @@ private:
                 .ghost_percent = kind == 2 ? 100u : 0u,
                 .ghost_floor = kind * 20};
     }
-
 
     slot_id any_slot() {
         return slot_id{m_source.below(slot_numbers)};
@@ -333,7 +333,8 @@ private:
     prefix_index m_index;
     oracle m_oracle;
     chains m_shadow; // every chain that an engine had, told or not
-    std::array<slot_id, slot_numbers> m_handles{slot_id{0}, slot_id{1}, slot_id{2}, slot_id{3}, slot_id{4}, slot_id{5}};
+    std::array<slot_id, slot_numbers> m_handles{slot_id{0}, slot_id{1}, slot_id{2},
+                                                slot_id{3}, slot_id{4}, slot_id{5}};
 };
 
 } // namespace kvindex::tests
