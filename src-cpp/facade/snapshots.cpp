@@ -146,7 +146,7 @@ snapshot_report prefix_index::save(const std::string& path, std::span<const wate
     return report;
 }
 
-snapshot_report prefix_index::load(const std::string& path) {
+snapshot_report prefix_index::load(const std::string& path, const load_room& room) {
     snapshot_report report;
     if (!m_state->slots.empty()) {
         report.status = snapshot_status::in_use;
@@ -155,6 +155,11 @@ snapshot_report prefix_index::load(const std::string& path) {
     }
     try {
         const snapshot::input_file file(path);
+        const auto open = std::count_if(file.slots().begin(), file.slots().end(),
+                                        [](const snapshot::slot_record& s) { return s.open != 0; });
+        if (file.watermarks().size() > room.watermarks || static_cast<std::size_t>(open) > room.slots) {
+            return refusal(snapshot_status::no_room, "more watermarks or slots than there is room for");
+        }
         // Beside the index in use, which stays as it is until all went well.
         auto made = std::make_unique<state>(m_state->made_with);
         const auto slots = static_cast<std::uint32_t>(file.slots().size());

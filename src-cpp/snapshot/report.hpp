@@ -3,6 +3,7 @@
 
 #include "base/types.hpp"
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -37,7 +38,14 @@ enum class snapshot_status : std::uint8_t {
     ok,
     damaged, ///< the file is refused: not one of ours, of another version, cut, or changed
     in_use,  ///< load(): the index had slots already
+    no_room, ///< load(): more watermarks or slots than the caller takes
     failed   ///< the operating system refused to read or write
+};
+
+/// Most that the caller takes back from load().
+struct load_room {
+    std::size_t watermarks = 1u << 16; ///< as many as a snapshot may have
+    std::size_t slots = max_slots;
 };
 
 struct snapshot_report {

@@ -72,7 +72,7 @@ public:
     /// Takes up a snapshot, in an index that never had a slot; slots get their old handles. Anything but ok, or
     /// std::bad_alloc: the index is as it was. What events change that were applied during the save comes right
     /// when they are applied again, in order. O(file); needs memory for the file beside the index.
-    snapshot_report load(const std::string& path);
+    snapshot_report load(const std::string& path, const load_room& room = {});
 
     statistics stats() const;
 
