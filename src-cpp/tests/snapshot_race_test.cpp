@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <map>
 #include <random>
 #include <set>
@@ -260,10 +261,15 @@ void save_while_writing(bool wild) {
     std::atomic<std::size_t> begun{0};
     std::atomic<std::size_t> over{0};
     std::atomic<std::size_t> granted{events_at_first}; // so that every save meets its share of the events
+    std::atomic<bool> saving{false};
     std::thread writer([&] {
         for (std::size_t i = 0; i < all_events; i++) {
-            while (granted.load() <= i) {
+            while (granted.load() <= i && !saving.load()) {
                 std::this_thread::yield();
+            }
+            if (granted.load() <= i) {
+                // Its share is used up, the save is not over: slowly on, so that something always happens.
+                std::this_thread::sleep_for(std::chrono::microseconds(100));
             }
             begun.store(i + 1);
             apply(index, h.events()[i], handles);
@@ -281,7 +287,9 @@ void save_while_writing(bool wild) {
         }
         shot s;
         s.from = over.load();
+        saving.store(true);
         const snapshot_report report = index.save(file.path(), {}, {});
+        saving.store(false);
         s.to = begun.load();
         EXPECT_EQ(report.message, "");
         s.file = file.read();
