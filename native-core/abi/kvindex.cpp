@@ -1,22 +1,16 @@
 /// The C ABI: checks what comes from outside, translates, and does nothing else.
-#pragma GCC visibility push(default) // everything else in the library is hidden
-#include "kvindex.h"
-#pragma GCC visibility pop
-
 #include "abi/decode.hpp"
+#include "abi/guard.hpp"
 #include "base/hashing.hpp"
-#include "kvindex/prefix_index.hpp"
 
 #include <algorithm>
-#include <new>
 #include <type_traits>
-
-struct kvi_index {
-    kvindex::prefix_index impl;
-};
 
 namespace {
 
+using kvindex::abi::guarded;
+using kvindex::abi::readable;
+using kvindex::abi::writable;
 using kvindex::hit;
 using kvindex::local_hash;
 
@@ -24,28 +18,6 @@ using kvindex::local_hash;
 static_assert(sizeof(hit) == sizeof(kvi_hit) && alignof(hit) == alignof(kvi_hit));
 static_assert(offsetof(hit, slot) == offsetof(kvi_hit, slot) &&
               offsetof(hit, depth) == offsetof(kvi_hit, depth));
-
-template <typename T>
-bool readable(const T* pointer, std::uint64_t count) {
-    return count == 0 || (pointer != nullptr && reinterpret_cast<std::uintptr_t>(pointer) % alignof(T) == 0);
-}
-
-template <typename T>
-bool writable(T* pointer) {
-    return readable(pointer, 1);
-}
-
-/// Runs f, which answers a status; no exception leaves.
-template <typename F>
-std::int32_t guarded(F&& f) noexcept {
-    try {
-        return f();
-    } catch (const std::bad_alloc&) {
-        return KVI_E_MEMORY;
-    } catch (...) {
-        return KVI_E_INTERNAL;
-    }
-}
 
 bool good_prompt(const std::uint32_t* tokens, std::uint32_t token_count, std::uint32_t block_size) {
     return block_size != 0 && block_size <= KVI_MAX_BLOCK_SIZE && readable(tokens, token_count) &&
@@ -84,6 +56,10 @@ const char* kvi_status_text(std::int32_t status) {
         return "out buffer too small";
     case KVI_E_INTERNAL:
         return "internal error";
+    case KVI_E_DAMAGED:
+        return "damaged snapshot";
+    case KVI_E_IO:
+        return "file cannot be read or written";
     default:
         return "unknown status";
     }

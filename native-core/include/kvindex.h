@@ -4,7 +4,7 @@
  * Conventions
  *  1. Handles are opaque pointers; NULL is refused with KVI_E_ARGUMENT, never dereferenced.
  *  2. Every function returns int32_t: KVI_OK (0) or a negative kvi_status. Results go through out
- *     parameters and are written only on success.
+ *     parameters and are written only on success; the message of kvi_snapshot_* only on failure.
  *  3. No exception crosses. Allocation failure is KVI_E_MEMORY, anything unforeseen KVI_E_INTERNAL.
  *  4. Only fixed-width integers and pointer + count. Little-endian, natural alignment (8 for records).
  *  5. The caller owns every buffer; nothing is kept after the call returns; no callback.
@@ -13,7 +13,8 @@
  *  7. Threads: kvi_match*, kvi_slot_bound, kvi_hash*, kvi_seed, kvi_abi_version from any thread at any time
  *     between open and close; they never wait for a writer, and no writer waits for them. kvi_slot_*,
  *     kvi_apply, kvi_stats from any thread, serialised inside. kvi_close must not run beside another call on
- *     the same handle.
+ *     the same handle, nor kvi_snapshot_load. kvi_snapshot_save from any thread, one at a time inside;
+ *     everything else goes on meanwhile.
  *  8. KVI_ABI_VERSION changes with any change here; the loader compares it.
  *  9. Costs are per call, with n = blocks; measured figures live in src-cpp/bench/RESULTS.md.
  *
@@ -48,6 +49,7 @@ extern "C" {
 #define KVI_MAX_NAME_SPACES 65536u
 #define KVI_MAX_BLOCK_SIZE 65536u /* tokens per block */
 #define KVI_MAX_BLOCKS 16777216u  /* blocks of one event or query */
+#define KVI_MAX_WATERMARKS 65536u /* of one snapshot */
 
 typedef enum kvi_status {
     KVI_OK = 0,
@@ -56,7 +58,9 @@ typedef enum kvi_status {
     KVI_E_FULL = -3,     /* no free slot */
     KVI_E_SLOT = -4,     /* slot is not open */
     KVI_E_CAPACITY = -5, /* the caller's out buffer is too small; nothing was written */
-    KVI_E_INTERNAL = -6
+    KVI_E_INTERNAL = -6,
+    KVI_E_DAMAGED = -7, /* a snapshot that is refused: not ours, another version, cut or changed */
+    KVI_E_IO = -8       /* the operating system refused to read or write a file */
 } kvi_status;
 
 typedef struct kvi_index kvi_index;
@@ -128,6 +132,31 @@ typedef struct kvi_statistics {
     uint64_t orphans_given_up; /* blocks dropped at orphan_limit */
 } kvi_statistics;
 
+/* How far a source of events had been applied when a snapshot began; both numbers are the caller's. */
+typedef struct kvi_watermark {
+    uint64_t source;
+    uint64_t sequence;
+} kvi_watermark;
+
+/* A slot in a snapshot. Saving: `slot`, `rank` and `worker` count; the rest is the index's own. */
+typedef struct kvi_snapshot_slot {
+    uint32_t slot; /* as kvi_slot_open gave it; the same after loading */
+    uint32_t domain;
+    uint32_t name_space;
+    uint32_t rank;   /* the caller's; 0 when it was saved without */
+    uint64_t worker; /* the same */
+} kvi_snapshot_slot;
+
+typedef struct kvi_snapshot_info {
+    uint64_t bytes; /* of the file */
+    uint64_t runs;
+    uint64_t dropped_runs;  /* load: came or went while it was saved, so they are not in the index */
+    uint64_t dropped_names; /* load: moved while it was saved, so only the later place counts */
+    uint64_t longest_hold;  /* save: nanoseconds that a writer may have had to wait, at most */
+    uint32_t watermarks;    /* load: written to out_watermarks */
+    uint32_t slots;         /* load: written to out_slots */
+} kvi_snapshot_info;
+
 /* KVI_ABI_VERSION of the library. O(1). */
 int32_t kvi_abi_version(uint32_t* out_version);
 
@@ -190,6 +219,30 @@ int32_t kvi_slot_bound(const kvi_index* index, uint32_t* out_bound);
 
 int32_t kvi_stats(const kvi_index* index, kvi_statistics* out);
 
+/* Writes all that is held to the file `path` (UTF-8, ends with 0): beside it first, as `path`.part, and under its
+ * name when it is whole and on disk, so that an older file stays until then. Look-ups are not disturbed; writers
+ * wait for slices of about 200 us.
+ *
+ * Take the watermarks before the call. Changes during it are in the file or not, block by block; after loading,
+ * apply the events behind the watermarks again, in order: the answers are then those of an index that never
+ * stopped, as long as an engine hash means one block. Slots that are opened or closed during the call are not in
+ * the file; events that wait for their parent (orphans) never are.
+ *
+ * `slots`: labels; those of slots that are not open are ignored. `message`: NULL with capacity 0, or gets, on
+ * KVI_E_IO, what failed, cut to fit, ending with 0. O(index). */
+int32_t kvi_snapshot_save(const kvi_index* index, const char* path, const kvi_watermark* watermarks,
+                          uint32_t watermark_count, const kvi_snapshot_slot* slots, uint32_t slot_count,
+                          kvi_snapshot_info* out, char* message, uint32_t message_capacity);
+
+/* Takes up a snapshot, in an index that never had a slot, else KVI_E_ARGUMENT. Must not run beside another call on
+ * the same handle. Refused for any damage with KVI_E_DAMAGED and a message that says what, and at which byte; for a
+ * file of another version, that. KVI_E_CAPACITY when there is more than room (KVI_MAX_WATERMARKS, KVI_MAX_SLOTS
+ * always do). After anything but KVI_OK the index is as it was. Slots come ascending by number.
+ * O(file); needs memory for the file beside the index. */
+int32_t kvi_snapshot_load(kvi_index* index, const char* path, kvi_watermark* out_watermarks,
+                          uint32_t watermark_capacity, kvi_snapshot_slot* out_slots, uint32_t slot_capacity,
+                          kvi_snapshot_info* out, char* message, uint32_t message_capacity);
+
 #ifdef __cplusplus
 } /* extern "C" */
 
@@ -198,6 +251,9 @@ static_assert(sizeof(kvi_applied) == 40, "kvi_applied layout");
 static_assert(sizeof(kvi_hit) == 20, "kvi_hit layout");
 static_assert(sizeof(kvi_statistics) == 80, "kvi_statistics layout");
 static_assert(sizeof(kvi_config) == 24, "kvi_config layout");
+static_assert(sizeof(kvi_watermark) == 16, "kvi_watermark layout");
+static_assert(sizeof(kvi_snapshot_slot) == 24, "kvi_snapshot_slot layout");
+static_assert(sizeof(kvi_snapshot_info) == 48, "kvi_snapshot_info layout");
 #endif
 
 #endif

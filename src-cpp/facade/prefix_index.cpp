@@ -1,8 +1,7 @@
 /// Adds threads and many slots to the index cores: who waits for whom is decided here and in sync/.
-#include "kvindex/prefix_index.hpp"
+#include "facade/state.hpp"
 
 #include "base/hashing.hpp"
-#include "index/core.hpp"
 
 #include <algorithm>
 #include <mutex>
@@ -10,9 +9,6 @@
 
 namespace kvindex {
 namespace {
-
-constexpr std::uint32_t slots_per_core = storage::core_slots;
-constexpr std::uint32_t max_cores = max_slots / slots_per_core;
 
 // match_tokens() hashes this many blocks before it looks for the first time, then doubles: what is hashed in
 // vain is at most as much again as what is held.
@@ -30,35 +26,6 @@ scratch& my_scratch() {
 }
 
 } // namespace
-
-struct prefix_index::state {
-    explicit state(const options& o)
-        : limits{.max_blocks = std::max<std::uint64_t>(o.max_blocks, 1u << 16),
-                 .ghost_percent = o.ghost_percent,
-                 .ghost_floor = o.ghost_floor},
-          orphan_limit(o.orphan_limit) {
-        add_core();
-    }
-
-    void add_core() {
-        const std::uint32_t n = cores_made.load(std::memory_order_relaxed);
-        cores[n] = std::make_unique<index::core>(limits, orphan_limit);
-        // Release: pairs with the readers' acquire; cores are never taken away.
-        cores_made.store(n + 1, std::memory_order_release);
-    }
-
-    struct slot_state {
-        std::uint32_t incarnation = 0;
-        bool open = false;
-    };
-
-    index::limits limits;
-    std::uint64_t orphan_limit;
-    std::array<std::unique_ptr<index::core>, max_cores> cores;
-    std::atomic<std::uint32_t> cores_made{0};
-    mutable std::mutex writers; // held over a whole buffer
-    std::vector<slot_state> slots;
-};
 
 prefix_index::prefix_index(const options& o) : m_state(std::make_unique<state>(o)) {
 }
@@ -82,6 +49,9 @@ std::optional<slot_id> prefix_index::open_slot(std::uint32_t domain, std::uint16
         slots.emplace_back();
     }
     slots[number].open = true;
+    slots[number].domain = domain;
+    slots[number].name_space = name_space;
+    m_state->changes++;
     m_state->cores[number / slots_per_core]->open_slot(number % slots_per_core, domain, name_space);
     return slot_id{slots[number].incarnation << slot_number_bits | number};
 }
@@ -93,6 +63,7 @@ bool prefix_index::close_slot(slot_id slot) {
     if (number >= slots.size() || !slots[number].open || slots[number].incarnation != incarnation_of(slot)) {
         return false;
     }
+    m_state->changes++;
     m_state->cores[number / slots_per_core]->close_slot(number % slots_per_core);
     slots[number].open = false;
     slots[number].incarnation = (slots[number].incarnation + 1) & (0xffffffffu >> slot_number_bits);
@@ -101,6 +72,7 @@ bool prefix_index::close_slot(slot_id slot) {
 
 applied_counts prefix_index::apply(std::span<const event> events) {
     const std::lock_guard alone(m_state->writers);
+    m_state->changes++;
     const auto& slots = m_state->slots;
     applied_counts counts;
     std::vector<event> part; // consecutive events of one core, with its own slot numbers

@@ -56,6 +56,8 @@ public:
     }
 
 private:
+    friend struct snapshot::core_access;
+
     std::uint32_t find_or_make(place after, std::span<const local_hash> locals, std::uint32_t domain,
                                laid_blocks& out);
     std::uint32_t append(std::uint32_t run, std::span<const local_hash> locals);

@@ -35,6 +35,7 @@ public:
 
 private:
     friend class invariant_check;
+    friend struct snapshot::core_access;
 
     applied_counts apply_one(const event& e);
     applied_counts store(const stored_event& e);

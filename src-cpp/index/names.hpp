@@ -15,6 +15,10 @@
 #include <optional>
 #include <span>
 
+namespace kvindex::snapshot {
+struct core_access;
+} // namespace kvindex::snapshot
+
 namespace kvindex::index {
 
 inline constexpr std::uint32_t private_domains = 1u << 16;
@@ -148,6 +152,8 @@ public:
     std::uint64_t conflicts = 0;
 
 private:
+    friend struct snapshot::core_access;
+
     static engine_hash salted(engine_hash name, std::uint32_t domain) {
         const engine_hash s = name ^ (mix(domain + 1) | 1);
         return s == 0 ? 1 : s;

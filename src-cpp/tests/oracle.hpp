@@ -157,6 +157,13 @@ public:
         return found == entries.end() ? 0 : found->second.chain;
     }
 
+    /// As after a restart: nothing waits, and what is counted since the beginning begins anew.
+    void forget_waiting() {
+        m_waiting.clear();
+        m_moves = 0;
+        m_given_up = 0;
+    }
+
     bool is_open(slot_id slot) const {
         return m_slots.contains(number_of(slot));
     }

@@ -5,6 +5,7 @@
 #include "kvindex/prefix_index.hpp"
 #include "oracle.hpp"
 
+#include <memory>
 #include <random>
 #include <sstream>
 #include <stdexcept>
@@ -65,7 +66,8 @@ public:
     explicit scenario(Source& source)
         : m_source(source), m_wild(source.below(3) == 0), m_limit(source.below(2) == 0 ? 24 : 100'000),
           m_alphabet(2 + source.below(4)), m_longest(1 + source.below(source.below(4) == 0 ? 200 : 12)),
-          m_index(small(m_limit, source.below(3))), m_oracle(m_limit) {
+          m_options(small(m_limit, source.below(3))),
+          m_index(std::make_unique<prefix_index>(m_options)), m_oracle(m_limit) {
     }
 
     void step() {
@@ -97,7 +99,7 @@ public:
     }
 
     void check_invariants() {
-        const std::string broken = m_index.first_broken_invariant();
+        const std::string broken = m_index->first_broken_invariant();
         if (!broken.empty()) {
             throw disagreement("invariant: " + broken);
         }
@@ -109,6 +111,15 @@ public:
         for (std::uint32_t chain = 1; chain <= all; chain += 1 + all / 512) {
             compare(m_oracle.all_chains().locals(chain));
         }
+    }
+
+    /// Goes on with the index that f(index so far, options) answers: it holds the same, but nothing waits there,
+    /// and its counts since the beginning begin anew.
+    template <typename F>
+    void go_on_with(F&& f) {
+        m_index = f(*m_index, m_options);
+        m_oracle.forget_waiting();
+        compare_sums();
     }
 
 private:
@@ -155,7 +166,7 @@ private:
             return;
         }
         const auto expected = m_oracle.open_slot();
-        const auto slot = m_index.open_slot();
+        const auto slot = m_index->open_slot();
         if (!slot || number_of(*slot) != number_of(*expected)) {
             throw disagreement("open_slot gave another number than the lowest free one");
         }
@@ -164,7 +175,7 @@ private:
 
     void close() {
         const slot_id slot = any_slot();
-        if (m_index.close_slot(m_handles[number_of(slot)]) != m_oracle.close_slot(slot)) {
+        if (m_index->close_slot(m_handles[number_of(slot)]) != m_oracle.close_slot(slot)) {
             throw disagreement("close_slot");
         }
     }
@@ -278,7 +289,7 @@ private:
         applied_counts counts;
         event mine = e;
         std::visit([&](auto& kind) { kind.slot = m_handles[number_of(kind.slot)]; }, mine);
-        counts = m_index.apply({&mine, 1});
+        counts = m_index->apply({&mine, 1});
         if (counts.applied != expected.applied || counts.orphans != expected.orphans ||
             counts.unknown_removed != expected.unknown_removed || counts.ignored != expected.ignored) {
             throw disagreement("the counts of an event differ");
@@ -288,7 +299,7 @@ private:
     void compare(const std::vector<local_hash>& locals) {
         const std::vector<hit> expected = m_oracle.match(locals);
         std::vector<hit> hits(slot_numbers);
-        const match_result result = m_index.match(0, locals, hits);
+        const match_result result = m_index->match(0, locals, hits);
         hits.resize(result.hits);
         const auto same = [](const hit& a, const hit& b) { return a.slot == b.slot && a.depth == b.depth; };
         if (!result.fits || !std::equal(hits.begin(), hits.end(), expected.begin(), expected.end(), same)) {
@@ -299,7 +310,7 @@ private:
 
     void compare_sums() {
         const statistics expected = m_oracle.stats();
-        const statistics s = m_index.stats();
+        const statistics s = m_index->stats();
         if (s.slots != expected.slots || s.blocks < expected.blocks || s.orphans != expected.orphans ||
             s.residencies != expected.residencies) {
             std::ostringstream text;
@@ -330,7 +341,8 @@ private:
     std::uint64_t m_limit;
     std::uint32_t m_alphabet;
     std::uint32_t m_longest;
-    prefix_index m_index;
+    options m_options;
+    std::unique_ptr<prefix_index> m_index;
     oracle m_oracle;
     chains m_shadow; // every chain that an engine had, told or not
     std::array<slot_id, slot_numbers> m_handles{slot_id{0}, slot_id{1}, slot_id{2},
