@@ -42,7 +42,8 @@ private:
 /// One save, from beginning to end.
 class prefix_index::saver {
 public:
-    saver(state& s, snapshot_report& report) : m_state(s), m_report(report) {
+    saver(state& s, snapshot_report& report, const std::function<void()>& between)
+        : m_state(s), m_report(report), m_between(between) {
     }
 
     void save(const std::string& path, std::span<const watermark> marks, std::span<const slot_label> labels) {
@@ -90,10 +91,14 @@ private:
                     dump.begin(*m_state.cores[part], part);
                     first = false;
                 }
-                more = dump.take(snapshot::dump::clock::now() + slice);
+                const auto now = snapshot::dump::clock::now();
+                more = dump.take(m_between ? now : now + slice);
             }
             dump.flush(!more);
             m_state.writers.let_others();
+            if (m_between) {
+                m_between();
+            }
         }
     }
 
@@ -129,17 +134,19 @@ private:
 
     state& m_state;
     snapshot_report& m_report;
+    const std::function<void()>& m_between;
     std::vector<std::unique_ptr<pin>> m_pins;
     std::vector<state::slot_state> m_slots;
     std::uint64_t m_changes = 0;
 };
 
 snapshot_report prefix_index::save(const std::string& path, std::span<const watermark> marks,
-                                   std::span<const slot_label> labels) const {
+                                   std::span<const slot_label> labels,
+                                   const std::function<void()>& between) const {
     const std::lock_guard one(m_state->saving);
     snapshot_report report;
     try {
-        saver(*m_state, report).save(path, marks, labels);
+        saver(*m_state, report, between).save(path, marks, labels);
     } catch (const snapshot::failed& no) {
         report = refusal(snapshot_status::failed, no.what());
     }

@@ -14,6 +14,7 @@
 #include "snapshot/report.hpp"
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -66,8 +67,9 @@ public:
     /// were taken before the call. Slots that are opened or closed meanwhile are not in it, waiting events
     /// (orphans) never. Labels of slots that are not open are ignored. At most 65,536 marks. O(index), about
     /// 20 ns a block; memory that becomes free meanwhile is used again only afterwards.
+    /// `between` is for tests: called after each slice, which then is one run.
     snapshot_report save(const std::string& path, std::span<const watermark> marks,
-                         std::span<const slot_label> labels) const;
+                         std::span<const slot_label> labels, const std::function<void()>& between = {}) const;
 
     /// Takes up a snapshot, in an index that never had a slot; slots get their old handles. Anything but ok, or
     /// std::bad_alloc: the index is as it was. What events change that were applied during the save comes right
