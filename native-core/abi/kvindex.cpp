@@ -8,11 +8,11 @@
 
 namespace {
 
+using kvindex::hit;
+using kvindex::local_hash;
 using kvindex::abi::guarded;
 using kvindex::abi::readable;
 using kvindex::abi::writable;
-using kvindex::hit;
-using kvindex::local_hash;
 
 // Hits are written through the index's own type straight into the caller's array.
 static_assert(sizeof(hit) == sizeof(kvi_hit) && alignof(hit) == alignof(kvi_hit));
@@ -174,12 +174,12 @@ std::int32_t kvi_hash(const std::uint32_t* tokens, std::uint32_t token_count, st
 }
 
 std::int32_t kvi_match_tokens(const kvi_index* index, std::uint32_t name_space, const std::uint32_t* tokens,
-                              std::uint32_t token_count, std::uint32_t block_size, std::uint64_t seed, std::uint64_t* out_sequence,
-                              std::uint32_t sequence_capacity, kvi_hit* out_hits, std::uint32_t hit_capacity,
-                              std::uint32_t* out_hit_count) {
-    if (index == nullptr || name_space >= KVI_MAX_NAME_SPACES || !good_prompt(tokens, token_count, block_size) ||
-        !readable(out_sequence, out_sequence != nullptr) || !readable(out_hits, hit_capacity) ||
-        !writable(out_hit_count)) {
+                              std::uint32_t token_count, std::uint32_t block_size, std::uint64_t seed,
+                              std::uint64_t* out_sequence, std::uint32_t sequence_capacity, kvi_hit* out_hits,
+                              std::uint32_t hit_capacity, std::uint32_t* out_hit_count) {
+    if (index == nullptr || name_space >= KVI_MAX_NAME_SPACES ||
+        !good_prompt(tokens, token_count, block_size) || !readable(out_sequence, out_sequence != nullptr) ||
+        !readable(out_hits, hit_capacity) || !writable(out_hit_count)) {
         return KVI_E_ARGUMENT;
     }
     const std::uint32_t blocks = token_count / block_size;
@@ -190,7 +190,8 @@ std::int32_t kvi_match_tokens(const kvi_index* index, std::uint32_t name_space, 
     return guarded([&] {
         kvindex::match_result result;
         if (out_sequence == nullptr) {
-            result = index->impl.match_tokens(space, tokens, blocks, block_size, seed, hits(out_hits, hit_capacity));
+            result =
+                index->impl.match_tokens(space, tokens, blocks, block_size, seed, hits(out_hits, hit_capacity));
         } else {
             std::vector<local_hash> locals(blocks);
             kvindex::hash_blocks(tokens, block_size, seed, locals);
@@ -207,14 +208,16 @@ std::int32_t kvi_match_tokens(const kvi_index* index, std::uint32_t name_space, 
     });
 }
 
-std::int32_t kvi_match_locals(const kvi_index* index, std::uint32_t name_space, const std::uint64_t* locals, std::uint32_t count,
-                              kvi_hit* out_hits, std::uint32_t hit_capacity, std::uint32_t* out_hit_count) {
-    if (index == nullptr || name_space >= KVI_MAX_NAME_SPACES || !readable(locals, count) || count > KVI_MAX_BLOCKS ||
-        !readable(out_hits, hit_capacity) || !writable(out_hit_count)) {
+std::int32_t kvi_match_locals(const kvi_index* index, std::uint32_t name_space, const std::uint64_t* locals,
+                              std::uint32_t count, kvi_hit* out_hits, std::uint32_t hit_capacity,
+                              std::uint32_t* out_hit_count) {
+    if (index == nullptr || name_space >= KVI_MAX_NAME_SPACES || !readable(locals, count) ||
+        count > KVI_MAX_BLOCKS || !readable(out_hits, hit_capacity) || !writable(out_hit_count)) {
         return KVI_E_ARGUMENT;
     }
     return guarded([&] {
-        const auto result = index->impl.match(static_cast<std::uint16_t>(name_space), {locals, count}, hits(out_hits, hit_capacity));
+        const auto result = index->impl.match(static_cast<std::uint16_t>(name_space), {locals, count},
+                                              hits(out_hits, hit_capacity));
         if (!result.fits) {
             return KVI_E_CAPACITY;
         }
@@ -235,7 +238,8 @@ std::int32_t kvi_match_dense(const kvi_index* index, std::uint32_t name_space, c
         return KVI_E_CAPACITY;
     }
     return guarded([&] {
-        index->impl.match_dense(static_cast<std::uint16_t>(name_space), {locals, count}, tiers, out_depths, stride);
+        index->impl.match_dense(static_cast<std::uint16_t>(name_space), {locals, count}, tiers, out_depths,
+                                stride);
         return KVI_OK;
     });
 }

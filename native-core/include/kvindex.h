@@ -42,10 +42,10 @@ extern "C" {
 #define KVI_TIER_EXTERNAL 3u
 #define KVI_TIERS 4u
 
-#define KVI_ALL_TIERS 255u        /* CLEARED: every tier */
-#define KVI_MAX_SLOTS 16384u      /* open slots of one index; look-ups work on 1,024 of them at a time */
-#define KVI_SLOT_NUMBER 0x3fffu   /* the number in a slot; above it, how often that number was used before */
-#define KVI_MAX_DOMAINS 65536u    /* sets of slots that share engine hashes */
+#define KVI_ALL_TIERS 255u      /* CLEARED: every tier */
+#define KVI_MAX_SLOTS 16384u    /* open slots of one index; look-ups work on 1,024 of them at a time */
+#define KVI_SLOT_NUMBER 0x3fffu /* the number in a slot; above it, how often that number was used before */
+#define KVI_MAX_DOMAINS 65536u  /* sets of slots that share engine hashes */
 #define KVI_MAX_NAME_SPACES 65536u
 #define KVI_MAX_BLOCK_SIZE 65536u /* tokens per block */
 #define KVI_MAX_BLOCKS 16777216u  /* blocks of one event or query */
@@ -66,8 +66,8 @@ typedef enum kvi_status {
 typedef struct kvi_index kvi_index;
 
 /* How to open an index. `size` = sizeof(kvi_config) of the caller; every other 0 means the default.
- * ghost_percent: blocks that nobody holds stay known until they are this part of all blocks, oldest first to go,
- * so that an engine that computes them again costs a tenth. 101 = none. */
+ * ghost_percent: blocks that nobody holds stay known until they are this part of all blocks, oldest first to
+ * go, so that an engine that computes them again costs a tenth. 101 = none. */
 typedef struct kvi_config {
     uint32_t size;
     uint32_t ghost_percent; /* 1..101; default 15 */
@@ -95,7 +95,7 @@ typedef struct kvi_event {
     uint8_t kind;
     uint8_t tier; /* CLEARED: or KVI_ALL_TIERS */
     uint16_t flags;
-    uint32_t slot; /* as kvi_slot_open gave it: an event of an older incarnation is ignored */
+    uint32_t slot;       /* as kvi_slot_open gave it: an event of an older incarnation is ignored */
     uint32_t n;          /* blocks, 1..KVI_MAX_BLOCKS */
     uint32_t block_size; /* STORED_TOKENS: tokens per block; else 0 */
     uint32_t reserved;   /* 0 */
@@ -127,8 +127,8 @@ typedef struct kvi_statistics {
     uint64_t bytes;   /* memory of the tables */
     uint64_t ghosts;  /* blocks known though nobody holds them or what follows */
     /* Since the beginning: */
-    uint64_t moves;            /* hashes stored again for another block; the old one is given up */
-    uint64_t conflicts;        /* hashes that a slot needs for itself, because the domain's mean another block */
+    uint64_t moves;     /* hashes stored again for another block; the old one is given up */
+    uint64_t conflicts; /* hashes that a slot needs for itself, because the domain's mean another block */
     uint64_t orphans_given_up; /* blocks dropped at orphan_limit */
 } kvi_statistics;
 
@@ -178,8 +178,8 @@ int32_t kvi_close(kvi_index* index);
  * O(1), but for the first slot of each 1,024. */
 int32_t kvi_slot_open(kvi_index* index, uint32_t domain, uint32_t name_space, uint32_t* out_slot);
 
-/* Forgets the slot's blocks: look-ups at once, the tables in O(runs it holds). The number may be given out again
- * afterwards, as another incarnation. KVI_E_SLOT when this incarnation is not open. */
+/* Forgets the slot's blocks: look-ups at once, the tables in O(runs it holds). The number may be given out
+ * again afterwards, as another incarnation. KVI_E_SLOT when this incarnation is not open. */
 int32_t kvi_slot_close(kvi_index* index, uint32_t slot);
 
 /* Applies packed events in order. O(blocks). `buffer` 8-aligned. Look-ups may see the state between two events.
@@ -196,8 +196,8 @@ int32_t kvi_seed(const uint8_t* lora, uint32_t lora_length, const uint8_t* salt,
 int32_t kvi_hash(const uint32_t* tokens, uint32_t token_count, uint32_t block_size, uint64_t seed,
                  uint64_t* out_locals, uint64_t* out_sequence, uint32_t capacity, uint32_t* out_blocks);
 
-/* Tokens in, depths out, ascending by slot number: one call per request. Only the complete blocks are looked up.
- * `out_sequence`: chained hash of EVERY complete block, room for `sequence_capacity`, or NULL (then hashing
+/* Tokens in, depths out, ascending by slot number: one call per request. Only the complete blocks are looked
+ * up. `out_sequence`: chained hash of EVERY complete block, room for `sequence_capacity`, or NULL (then hashing
  * stops with the match). KVI_E_CAPACITY when there are more than `hit_capacity` hits.
  * Every depth was true at some instant inside the call. O(blocks held + slots that share them). */
 int32_t kvi_match_tokens(const kvi_index* index, uint32_t name_space, const uint32_t* tokens,
@@ -209,8 +209,9 @@ int32_t kvi_match_tokens(const kvi_index* index, uint32_t name_space, const uint
 int32_t kvi_match_locals(const kvi_index* index, uint32_t name_space, const uint64_t* locals, uint32_t count,
                          kvi_hit* out_hits, uint32_t hit_capacity, uint32_t* out_hit_count);
 
-/* The same as rows: out_depths[t * stride + number] for t < tiers (1: GPU only, or KVI_TIERS). `stride`: a multiple
- * of 64, at least kvi_slot_bound(), else KVI_E_CAPACITY. Every number below the bound is written, 0 = no match. */
+/* The same as rows: out_depths[t * stride + number] for t < tiers (1: GPU only, or KVI_TIERS). `stride`: a
+ * multiple of 64, at least kvi_slot_bound(), else KVI_E_CAPACITY. Every number below the bound is written, 0 =
+ * no match. */
 int32_t kvi_match_dense(const kvi_index* index, uint32_t name_space, const uint64_t* locals, uint32_t count,
                         uint32_t tiers, uint32_t* out_depths, uint32_t stride);
 
@@ -219,14 +220,14 @@ int32_t kvi_slot_bound(const kvi_index* index, uint32_t* out_bound);
 
 int32_t kvi_stats(const kvi_index* index, kvi_statistics* out);
 
-/* Writes all that is held to the file `path` (UTF-8, ends with 0): beside it first, as `path`.part, and under its
- * name when it is whole and on disk, so that an older file stays until then. Look-ups are not disturbed; writers
- * wait for slices of about 200 us.
+/* Writes all that is held to the file `path` (UTF-8, ends with 0): beside it first, as `path`.part, and under
+ * its name when it is whole and on disk, so that an older file stays until then. Look-ups are not disturbed;
+ * writers wait for slices of about 200 us.
  *
  * Take the watermarks before the call. Changes during it are in the file or not, block by block; after loading,
  * apply the events behind the watermarks again, in order: the answers are then those of an index that never
- * stopped, as long as an engine hash means one block. Slots that are opened or closed during the call are not in
- * the file; events that wait for their parent (orphans) never are.
+ * stopped, as long as an engine hash means one block. Slots that are opened or closed during the call are not
+ * in the file; events that wait for their parent (orphans) never are.
  *
  * `slots`: labels; those of slots that are not open are ignored. `message`: NULL with capacity 0, or gets, on
  * KVI_E_IO, what failed, cut to fit, ending with 0. O(index). */
@@ -234,10 +235,10 @@ int32_t kvi_snapshot_save(const kvi_index* index, const char* path, const kvi_wa
                           uint32_t watermark_count, const kvi_snapshot_slot* slots, uint32_t slot_count,
                           kvi_snapshot_info* out, char* message, uint32_t message_capacity);
 
-/* Takes up a snapshot, in an index that never had a slot, else KVI_E_ARGUMENT. Must not run beside another call on
- * the same handle. Refused for any damage with KVI_E_DAMAGED and a message that says what, and at which byte; for a
- * file of another version, that. KVI_E_CAPACITY when there is more than room (KVI_MAX_WATERMARKS, KVI_MAX_SLOTS
- * always do). After anything but KVI_OK the index is as it was. Slots come ascending by number.
+/* Takes up a snapshot, in an index that never had a slot, else KVI_E_ARGUMENT. Must not run beside another call
+ * on the same handle. Refused for any damage with KVI_E_DAMAGED and a message that says what, and at which
+ * byte; for a file of another version, that. KVI_E_CAPACITY when there is more than room (KVI_MAX_WATERMARKS,
+ * KVI_MAX_SLOTS always do). After anything but KVI_OK the index is as it was. Slots come ascending by number.
  * O(file); needs memory for the file beside the index. */
 int32_t kvi_snapshot_load(kvi_index* index, const char* path, kvi_watermark* out_watermarks,
                           uint32_t watermark_capacity, kvi_snapshot_slot* out_slots, uint32_t slot_capacity,

@@ -29,8 +29,7 @@ void require_same_abi() {
 
 } // namespace
 
-subject::subject(std::uint32_t workers, query_form form)
-    : m_form(form), m_hits(workers) {
+subject::subject(std::uint32_t workers, query_form form) : m_form(form), m_hits(workers) {
     require_same_abi();
     kvi_index* opened = nullptr;
     require_ok(kvi_open(nullptr, &opened), "kvi_open");

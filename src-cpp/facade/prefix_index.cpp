@@ -129,8 +129,8 @@ std::uint32_t prefix_index::match_dense(std::uint16_t name_space, std::span<cons
         const sync::epoch_domain<>::pin pin(view.epochs());
         const bool flat = tiers == 1 || !view.tiered();
         const index::dense_out out{depth + i * slots_per_core, stride, flat ? 1 : tier_count};
-        walked = std::max(walked, view.walk(name_space, locals.data(),
-                                            static_cast<std::uint32_t>(locals.size()), out));
+        walked = std::max(walked,
+                          view.walk(name_space, locals.data(), static_cast<std::uint32_t>(locals.size()), out));
         if (flat && tiers > 1) {
             const std::uint32_t slots = std::min((view.shown() + 63) / 64 * 64, stride - i * slots_per_core);
             for (std::uint32_t t = 1; t < tiers; t++) {

@@ -60,7 +60,8 @@ laid_blocks content::lay(place after, std::span<const local_hash> locals, std::u
         const std::uint32_t len = h.len.load(std::memory_order_relaxed);
         // A run that few hold grows in place: a conversation stays one run. Where it was shortened, readers of
         // the old end must have gone first.
-        if (from == len && len < max_run && c.domain == domain && h.cover.load(std::memory_order_relaxed) == 0 &&
+        if (from == len && len < max_run && c.domain == domain &&
+            h.cover.load(std::memory_order_relaxed) == 0 &&
             (c.cut_at == 0 || m_memory.reclaim.is_past(c.cut_at))) {
             out.first = {after.run, len};
             out.count = append(after.run, locals);

@@ -18,8 +18,8 @@ public:
         : m_memory(m), m_holders(h), m_names(n), m_limits(l) {
     }
 
-    /// Finds or lays the start of `locals` behind `after` (a block, or the root with a name space); what is laid
-    /// gets the domain's plane. At least one block; at most to the end of a run.
+    /// Finds or lays the start of `locals` behind `after` (a block, or the root with a name space); what is
+    /// laid gets the domain's plane. At least one block; at most to the end of a run.
     laid_blocks lay(place after, std::span<const local_hash> locals, std::uint32_t domain);
 
     /// What the run's holders need changed: its end may be kept for nobody now, or no longer.

@@ -3,8 +3,9 @@
 namespace kvindex::index {
 
 core::core(const limits& l, std::uint64_t orphan_limit)
-    : m_memory(l), m_holders(m_memory), m_names(m_memory, m_holders), m_content(m_memory, m_holders, m_names, l),
-      m_orphans(m_account, orphan_limit), m_view(m_memory, m_holders) {
+    : m_memory(l), m_holders(m_memory), m_names(m_memory, m_holders),
+      m_content(m_memory, m_holders, m_names, l), m_orphans(m_account, orphan_limit),
+      m_view(m_memory, m_holders) {
 }
 
 void core::open_slot(std::uint32_t slot, std::uint32_t domain, std::uint32_t name_space) {
@@ -55,8 +56,8 @@ void core::apply(std::span<const event> events, applied_counts& counts) {
                 m_names.prefetch(slot_of(events[i]), *name);
             }
             if (const auto* s = std::get_if<stored_event>(&events[i]); s != nullptr && !s->has_parent) {
-                m_memory.children.prefetch({storage::root_run, m_space[number_of(s->slot) % storage::core_slots]},
-                                           s->locals[0]);
+                m_memory.children.prefetch(
+                    {storage::root_run, m_space[number_of(s->slot) % storage::core_slots]}, s->locals[0]);
             }
         }
         if (const std::size_t i = at(12); i < n) {
@@ -154,8 +155,7 @@ void core::hold(std::uint32_t slot, tier where, const laid_blocks& blocks, std::
     place at = blocks.first;
     const std::uint32_t run = at.run;
     while (!names.empty()) {
-        std::uint32_t easy =
-            blocks.fresh ? m_names.introduce(slot, at, names) : m_names.usual(slot, at, names);
+        std::uint32_t easy = blocks.fresh ? m_names.introduce(slot, at, names) : m_names.usual(slot, at, names);
         if (easy != 0) {
             m_holders.change(run, slot, at.offset, at.offset + easy, where, true);
         }

@@ -27,7 +27,8 @@ public:
         expect(s.runs == m_runs.size(), "runs counted ", s.runs, ", found ", m_runs.size());
         expect(s.blocks == m_blocks, "blocks counted ", s.blocks, ", found ", m_blocks);
         expect(s.ghosts == m_ghosts, "ghosts counted ", s.ghosts, ", found ", m_ghosts);
-        expect(s.residencies == m_residencies, "residencies counted ", s.residencies, ", found ", m_residencies);
+        expect(s.residencies == m_residencies, "residencies counted ", s.residencies, ", found ",
+               m_residencies);
         return m_broken;
     }
 
@@ -65,7 +66,8 @@ private:
         if (parent.run != root_run) {
             expect(m().colds[parent.run].live && parent.offset < m().heads[parent.run].len, "run ", run,
                    " hangs in the air");
-            expect(parent.offset < m().colds[parent.run].child_end, "run ", run, " hangs behind its parent's children");
+            expect(parent.offset < m().colds[parent.run].child_end, "run ", run,
+                   " hangs behind its parent's children");
         }
         std::uint32_t held_end = 0;
         std::uint32_t holders = 0;
@@ -73,8 +75,10 @@ private:
             holders++;
             expect(m_core.m_open[slot], "run ", run, ": slot ", slot, " is closed");
             const residency held = m_core.m_holders.residency_of(run, slot);
-            expect(!held.empty() && held.back().end <= len, "run ", run, ": slot ", slot, " holds beyond the end");
-            expect(holder::complex(word) != is_simple(held), "run ", run, ": slot ", slot, " is wrongly marked");
+            expect(!held.empty() && held.back().end <= len, "run ", run, ": slot ", slot,
+                   " holds beyond the end");
+            expect(holder::complex(word) != is_simple(held), "run ", run, ": slot ", slot,
+                   " is wrongly marked");
             const auto ends = ends_of(held);
             for (std::uint32_t t = 0; t < tier_count; t++) {
                 expect(holder::end(word, t) == ends[t], "run ", run, ": slot ", slot, " shows a wrong end");
@@ -84,7 +88,8 @@ private:
             }
             held_end = std::max(held_end, held.back().end);
             const auto& runs = const_cast<core&>(m_core).m_holders.runs_of(slot);
-            expect(std::find(runs.begin(), runs.end(), run) != runs.end(), "slot ", slot, " does not know run ", run);
+            expect(std::find(runs.begin(), runs.end(), run) != runs.end(), "slot ", slot, " does not know run ",
+                   run);
         });
         expect(holders == c.holder_count, "run ", run, ": ", c.holder_count, " holders counted");
         expect(held_end == c.held_end, "run ", run, ": held up to ", held_end, ", noted ", c.held_end);
@@ -118,8 +123,8 @@ private:
                 for (std::uint32_t step = 0; step < lines; step++) {
                     for (std::uint32_t i = 0; ids[step] != 0 && i < storage::names_per_line; i++) {
                         const storage::name_line& l = m().lines[ids[step]];
-                        expect(l.run == run && l.step == step && l.plane == p, "run ", run, ": line ", ids[step],
-                               " is elsewhere");
+                        expect(l.run == run && l.step == step && l.plane == p, "run ", run, ": line ",
+                               ids[step], " is elsewhere");
                         if (l.names[i] != 0) {
                             named++;
                             expect(m().names.find(l.names[i]) == ids[step] * 8 + 1 + i, "run ", run,

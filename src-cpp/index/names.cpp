@@ -390,9 +390,8 @@ void names::drop(std::uint32_t slot, engine_hash name, const named_place& at, ti
                 last_of_name = false;
             }
             if (usual_plane(slot, at.at) != no_plane && usual_name(slot, at.at) == last_name) {
-                std::erase_if(spares, [&](const spare_name& s) {
-                    return s.slot == slot && s.offset == at.at.offset;
-                });
+                std::erase_if(spares,
+                              [&](const spare_name& s) { return s.slot == slot && s.offset == at.at.offset; });
             }
         }
     }
@@ -482,7 +481,8 @@ void names::cut(std::uint32_t run, std::uint32_t from, std::uint32_t len) {
         const plane p = plane_at(run, index);
         auto* ids = reinterpret_cast<std::uint32_t*>(m_memory.lists.words(p.names));
         const std::uint32_t end = std::min(p.lines, (len + names_per_line - 1) / names_per_line);
-        for (std::uint32_t k = from / names_per_line; k < std::min(end, from / names_per_line + lines_ahead); k++) {
+        for (std::uint32_t k = from / names_per_line; k < std::min(end, from / names_per_line + lines_ahead);
+             k++) {
             kvindex::prefetch_to_write(&m_memory.lines[ids[k]]);
         }
         for (std::uint32_t step = from / names_per_line; step < end; step++) {

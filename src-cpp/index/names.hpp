@@ -35,8 +35,8 @@ struct named_place {
 
 class names {
 public:
-    names(memory& m, holders& h) : m_memory(m), m_holders(h), m_own(storage::core_slots, 0),
-                                   m_domain(storage::core_slots, 0) {
+    names(memory& m, holders& h)
+        : m_memory(m), m_holders(h), m_own(storage::core_slots, 0), m_domain(storage::core_slots, 0) {
     }
 
     void set_domain(std::uint32_t slot, std::uint32_t domain) {
@@ -88,8 +88,8 @@ public:
         m_memory.names.prefetch_room(salted(name, m_domain[slot]));
     }
 
-    /// Further steps of prefetching: the line of the name, its run, what the run points to, the lines from there
-    /// downwards. Guesses: what the first step finds is not checked.
+    /// Further steps of prefetching: the line of the name, its run, what the run points to, the lines from
+    /// there downwards. Guesses: what the first step finds is not checked.
     std::uint32_t prefetch_line(std::uint32_t slot, engine_hash name) const {
         const std::uint32_t number = m_memory.names.peek(salted(name, m_domain[slot]));
         kvindex::prefetch(&m_memory.lines[number >> 3]);
@@ -116,7 +116,8 @@ public:
 
     void prefetch_lines(place at, std::size_t count_of_names) const {
         const std::uint32_t step = at.offset / storage::names_per_line;
-        const auto count = static_cast<std::uint32_t>(std::min<std::size_t>(count_of_names / storage::names_per_line + 1, 5));
+        const auto count =
+            static_cast<std::uint32_t>(std::min<std::size_t>(count_of_names / storage::names_per_line + 1, 5));
         for (std::uint32_t k = 0; k < count && k <= step && step < m_memory.colds[at.run].name_lines; k++) {
             kvindex::prefetch(&m_memory.lines[ids_of(at.run)[step - k]]);
         }

@@ -93,7 +93,9 @@ inline std::size_t common_start(const std::uint64_t* a, const std::uint64_t* b, 
 #endif
 
 #if defined(__clang__)
-#pragma clang attribute push(__attribute__((target("avx2,bmi,bmi2,lzcnt,popcnt,avx512f,avx512vl,avx512bw,avx512dq"))), apply_to = function)
+#pragma clang attribute push(                                                                                  \
+    __attribute__((target("avx2,bmi,bmi2,lzcnt,popcnt,avx512f,avx512vl,avx512bw,avx512dq"))),                  \
+    apply_to = function)
 #else
 #pragma GCC push_options
 #pragma GCC target("avx2,bmi,bmi2,lzcnt,popcnt,avx512f,avx512vl,avx512bw,avx512dq,prefer-vector-width=512")
@@ -111,13 +113,14 @@ inline std::size_t common_start(const std::uint64_t* a, const std::uint64_t* b, 
     std::size_t i = 0;
     for (; i + 32 <= n; i += 32) {
         const __mmask8 m0 = _mm512_cmpneq_epu64_mask(_mm512_loadu_si512(a + i), _mm512_loadu_si512(b + i));
-        const __mmask8 m1 = _mm512_cmpneq_epu64_mask(_mm512_loadu_si512(a + i + 8), _mm512_loadu_si512(b + i + 8));
+        const __mmask8 m1 =
+            _mm512_cmpneq_epu64_mask(_mm512_loadu_si512(a + i + 8), _mm512_loadu_si512(b + i + 8));
         const __mmask8 m2 =
             _mm512_cmpneq_epu64_mask(_mm512_loadu_si512(a + i + 16), _mm512_loadu_si512(b + i + 16));
         const __mmask8 m3 =
             _mm512_cmpneq_epu64_mask(_mm512_loadu_si512(a + i + 24), _mm512_loadu_si512(b + i + 24));
-        const std::uint32_t all = std::uint32_t{m0} | std::uint32_t{m1} << 8 | std::uint32_t{m2} << 16 |
-                                  std::uint32_t{m3} << 24;
+        const std::uint32_t all =
+            std::uint32_t{m0} | std::uint32_t{m1} << 8 | std::uint32_t{m2} << 16 | std::uint32_t{m3} << 24;
         if (all != 0) {
             return i + static_cast<std::size_t>(std::countr_zero(all));
         }
@@ -221,7 +224,8 @@ reader_view::reader_view(memory& m, holders& h) : m_memory(m), m_holders(h) {
 
 void reader_view::show(std::uint32_t slot) {
     std::atomic<std::uint64_t>& word = m_visible[slot / 64];
-    word.store(word.load(std::memory_order_relaxed) | std::uint64_t{1} << (slot % 64), std::memory_order_release);
+    word.store(word.load(std::memory_order_relaxed) | std::uint64_t{1} << (slot % 64),
+               std::memory_order_release);
     m_shown.store(std::max(m_shown.load(std::memory_order_relaxed), slot + 1), std::memory_order_release);
 }
 

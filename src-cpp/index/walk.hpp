@@ -54,8 +54,8 @@ public:
 
 private:
     using visible_slots = std::array<std::atomic<std::uint64_t>, storage::slot_words>;
-    using walk_function = std::uint32_t (*)(const memory&, const visible_slots&, std::uint32_t, const local_hash*,
-                                            std::uint32_t, const dense_out&, std::uint32_t);
+    using walk_function = std::uint32_t (*)(const memory&, const visible_slots&, std::uint32_t,
+                                            const local_hash*, std::uint32_t, const dense_out&, std::uint32_t);
 
     memory& m_memory;
     holders& m_holders;

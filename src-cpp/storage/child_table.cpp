@@ -107,7 +107,8 @@ void child_table::double_directory() {
     words(made)[0].store(old_depth + 1, std::memory_order_relaxed);
     for (std::uint32_t i = 0; i < numbers.size(); i++) {
         numbers[i] = m_numbers[i / 2];
-        words(made)[1 + i].store(words(old)[1 + i / 2].load(std::memory_order_relaxed), std::memory_order_relaxed);
+        words(made)[1 + i].store(words(old)[1 + i / 2].load(std::memory_order_relaxed),
+                                 std::memory_order_relaxed);
     }
     m_numbers.swap(numbers);
     // Release: pairs with of().

@@ -84,14 +84,14 @@ inline constexpr std::uint32_t inline_holders = 4;
 /// `len` is stored release after the content it covers and after `content`; readers load it acquire before
 /// both. `cover` is stored release after what it points to; readers load it acquire.
 struct alignas(64) run_head {
-    std::atomic<std::uint64_t> first;      ///< local hash of the first block
-    std::atomic<std::uint32_t> parent;     ///< run, or root_run
-    std::atomic<std::uint16_t> parent_at;  ///< offset there, or the name space
-    std::atomic<std::uint16_t> len;        ///< blocks
-    std::atomic<std::uint32_t> content;    ///< granule of the local hashes
-    std::atomic<std::uint32_t> cover;      ///< granule of a holder_table, 0 = the words below
-    std::atomic<std::uint32_t> next;       ///< writer: queue of dead ends, or free list
-    std::uint32_t cold;                    ///< writer: capacity of the content array, blocks
+    std::atomic<std::uint64_t> first;     ///< local hash of the first block
+    std::atomic<std::uint32_t> parent;    ///< run, or root_run
+    std::atomic<std::uint16_t> parent_at; ///< offset there, or the name space
+    std::atomic<std::uint16_t> len;       ///< blocks
+    std::atomic<std::uint32_t> content;   ///< granule of the local hashes
+    std::atomic<std::uint32_t> cover;     ///< granule of a holder_table, 0 = the words below
+    std::atomic<std::uint32_t> next;      ///< writer: queue of dead ends, or free list
+    std::uint32_t cold;                   ///< writer: capacity of the content array, blocks
     std::array<std::atomic<std::uint64_t>, inline_holders> holders;
 };
 static_assert(sizeof(run_head) == 64);
@@ -104,15 +104,15 @@ struct alignas(64) run_cold {
     std::uint32_t next_sibling;
     std::uint32_t previous_sibling;
     std::uint32_t children;
-    std::uint32_t child_end;  ///< one past the last block that a child hangs at
+    std::uint32_t child_end;     ///< one past the last block that a child hangs at
     std::uint32_t last_children; ///< how many hang there
-    std::uint32_t held_end;   ///< no slot holds a block at or behind this offset; exact
-    std::uint32_t dead;       ///< blocks at the end that are counted as kept for nobody
-    std::uint32_t extra;      ///< run_extra, 0 = none
-    std::uint64_t cut_at;     ///< epoch in which the run was last shortened, 0 = never
+    std::uint32_t held_end;      ///< no slot holds a block at or behind this offset; exact
+    std::uint32_t dead;          ///< blocks at the end that are counted as kept for nobody
+    std::uint32_t extra;         ///< run_extra, 0 = none
+    std::uint64_t cut_at;        ///< epoch in which the run was last shortened, 0 = never
     std::uint32_t holder_count;
-    std::uint16_t domain;     ///< of the names in `names`
-    bool queued;              ///< in the queue of dead ends
+    std::uint16_t domain; ///< of the names in `names`
+    bool queued;          ///< in the queue of dead ends
     bool live;
 };
 static_assert(sizeof(run_cold) == 64);

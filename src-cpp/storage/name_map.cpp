@@ -96,7 +96,9 @@ void name_map::put(segment& s, std::uint64_t hash, std::uint32_t number) {
             l.numbers[i] = number;
             l.tags[i] = tag(hash);
             const std::uint32_t bit = 1u << i;
-            l.displaced = static_cast<std::uint16_t>(at == (hash & s.mask) ? l.displaced & ~bit : l.displaced | bit) & 0x3ff;
+            l.displaced =
+                static_cast<std::uint16_t>(at == (hash & s.mask) ? l.displaced & ~bit : l.displaced | bit) &
+                0x3ff;
             return;
         }
         l.passed = static_cast<std::uint16_t>(std::min(l.passed + 1u, most_passed)) & 0x3f;

@@ -20,7 +20,8 @@ namespace kvindex::storage {
 
 class name_map {
 public:
-    /// `memory` is the map's alone, so that pairs of lines are aligned. `lines` is where names are checked: name_lines[number / 8].names[number % 8 - 1].
+    /// `memory` is the map's alone, so that pairs of lines are aligned. `lines` is where names are checked:
+    /// name_lines[number / 8].names[number % 8 - 1].
     name_map(granule_arena& memory, const name_line* lines);
 
     void prefetch(std::uint64_t name) const {

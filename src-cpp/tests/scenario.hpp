@@ -66,8 +66,8 @@ public:
     explicit scenario(Source& source)
         : m_source(source), m_wild(source.below(3) == 0), m_limit(source.below(2) == 0 ? 24 : 100'000),
           m_alphabet(2 + source.below(4)), m_longest(1 + source.below(source.below(4) == 0 ? 200 : 12)),
-          m_options(small(m_limit, source.below(3))),
-          m_index(std::make_unique<prefix_index>(m_options)), m_oracle(m_limit) {
+          m_options(small(m_limit, source.below(3))), m_index(std::make_unique<prefix_index>(m_options)),
+          m_oracle(m_limit) {
     }
 
     void step() {
@@ -113,8 +113,8 @@ public:
         }
     }
 
-    /// Goes on with the index that f(index so far, options) answers: it holds the same, but nothing waits there,
-    /// and its counts since the beginning begin anew.
+    /// Goes on with the index that f(index so far, options) answers: it holds the same, but nothing waits
+    /// there, and its counts since the beginning begin anew.
     template <typename F>
     void go_on_with(F&& f) {
         m_index = f(*m_index, m_options);

@@ -23,7 +23,7 @@
 namespace kvindex {
 
 struct options {
-    std::uint64_t orphan_limit = 1u << 20;             ///< most blocks kept for want of a parent, per 1,024 slots
+    std::uint64_t orphan_limit = 1u << 20; ///< most blocks kept for want of a parent, per 1,024 slots
     std::uint64_t max_blocks = std::uint64_t{1} << 30; ///< reserves addresses (not memory), per 1,024 slots
     std::uint32_t ghost_percent = 15;                  ///< of all blocks may be kept though nobody holds them
     std::uint64_t ghost_floor = 1u << 14;              ///< this many may always
@@ -61,13 +61,13 @@ public:
     /// Slots that were ever open have numbers below this, a multiple of 64.
     std::uint32_t slot_bound() const;
 
-    /// Writes a snapshot of all that is held to `path`: beside it first (`path`.part), under its name when it is on
-    /// disk. Look-ups are not disturbed; writers wait for slices of about 200 us (report.longest_hold). Changes
-    /// during the save are in it or not, block by block: after load(), apply the events from `marks` on, which
-    /// were taken before the call. Slots that are opened or closed meanwhile are not in it, waiting events
-    /// (orphans) never. Labels of slots that are not open are ignored. At most 65,536 marks. O(index), about
-    /// 20 ns a block; memory that becomes free meanwhile is used again only afterwards.
-    /// `between` is for tests: called after each slice, which then is one run.
+    /// Writes a snapshot of all that is held to `path`: beside it first (`path`.part), under its name when it
+    /// is on disk. Look-ups are not disturbed; writers wait for slices of about 200 us (report.longest_hold).
+    /// Changes during the save are in it or not, block by block: after load(), apply the events from `marks`
+    /// on, which were taken before the call. Slots that are opened or closed meanwhile are not in it, waiting
+    /// events (orphans) never. Labels of slots that are not open are ignored. At most 65,536 marks. O(index),
+    /// about 20 ns a block; memory that becomes free meanwhile is used again only afterwards. `between` is for
+    /// tests: called after each slice, which then is one run.
     snapshot_report save(const std::string& path, std::span<const watermark> marks,
                          std::span<const slot_label> labels, const std::function<void()>& between = {}) const;
 
