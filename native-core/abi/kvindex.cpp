@@ -78,6 +78,7 @@ std::int32_t kvi_open(const kvi_config* config, kvi_index** out_index) {
         }
         o.orphan_limit = config->orphan_limit != 0 ? config->orphan_limit : o.orphan_limit;
         o.max_blocks = config->max_blocks != 0 ? config->max_blocks : o.max_blocks;
+        o.byte_budget = config->byte_budget;
         o.ghost_percent = config->ghost_percent != 0 ? config->ghost_percent : o.ghost_percent;
         if (config->ghost_percent == no_ghosts) {
             o.ghost_percent = 0;
@@ -267,7 +268,9 @@ std::int32_t kvi_stats(const kvi_index* index, kvi_statistics* out) {
                 .ghosts = s.ghosts,
                 .moves = s.moves,
                 .conflicts = s.conflicts,
-                .orphans_given_up = s.orphans_given_up};
+                .orphans_given_up = s.orphans_given_up,
+                .refused = s.refused,
+                .bytes_in_use = s.bytes_in_use};
         return KVI_OK;
     });
 }

@@ -73,6 +73,10 @@ typedef struct kvi_config {
     uint32_t ghost_percent; /* 1..101; default 15 */
     uint64_t orphan_limit;  /* most (slot, block) pairs kept for want of a parent, per 1,024 slots; 2^20 */
     uint64_t max_blocks;    /* distinct blocks per 1,024 slots; reserves addresses, not memory; 2^30 */
+    /* Most bytes in use per 1,024 slots, 0 = no limit; looked at every 64 events. Above it gives way, in this
+     * order: blocks that nobody holds, events that wait for a parent, stored blocks that are new to the index
+     * (refused and counted, until something leaves). What is held is never forgotten. */
+    uint64_t byte_budget;
 } kvi_config;
 
 /* Events come as records one after the other, each 8-aligned, `size` bytes long including this head.
@@ -129,7 +133,9 @@ typedef struct kvi_statistics {
     /* Since the beginning: */
     uint64_t moves;     /* hashes stored again for another block; the old one is given up */
     uint64_t conflicts; /* hashes that a slot needs for itself, because the domain's mean another block */
-    uint64_t orphans_given_up; /* blocks dropped at orphan_limit */
+    uint64_t orphans_given_up; /* blocks dropped at orphan_limit or byte_budget */
+    uint64_t refused;          /* stored blocks refused at byte_budget */
+    uint64_t bytes_in_use;     /* of `bytes`, what holds something now */
 } kvi_statistics;
 
 /* How far a source of events had been applied when a snapshot began; both numbers are the caller's. */
@@ -250,8 +256,8 @@ int32_t kvi_snapshot_load(kvi_index* index, const char* path, kvi_watermark* out
 static_assert(sizeof(kvi_event) == 40 && offsetof(kvi_event, parent) == 24, "kvi_event layout");
 static_assert(sizeof(kvi_applied) == 40, "kvi_applied layout");
 static_assert(sizeof(kvi_hit) == 20, "kvi_hit layout");
-static_assert(sizeof(kvi_statistics) == 80, "kvi_statistics layout");
-static_assert(sizeof(kvi_config) == 24, "kvi_config layout");
+static_assert(sizeof(kvi_statistics) == 96, "kvi_statistics layout");
+static_assert(sizeof(kvi_config) == 32, "kvi_config layout");
 static_assert(sizeof(kvi_watermark) == 16, "kvi_watermark layout");
 static_assert(sizeof(kvi_snapshot_slot) == 24, "kvi_snapshot_slot layout");
 static_assert(sizeof(kvi_snapshot_info) == 48, "kvi_snapshot_info layout");

@@ -115,6 +115,8 @@ struct statistics {
     std::uint64_t runs = 0;
     std::uint64_t orphans = 0;          ///< blocks of waiting events
     std::uint64_t bytes = 0;            ///< memory of the tables
+    std::uint64_t bytes_in_use = 0;     ///< of that, what holds something now; the byte budget is about this
+    std::uint64_t refused = 0;          ///< blocks not stored for want of budget, since the beginning
     std::uint64_t conflicts = 0;        ///< names that a slot has for itself, since the beginning
     std::uint64_t moves = 0;            ///< names stored again at another place, since the beginning
     std::uint64_t orphans_given_up = 0; ///< waiting blocks dropped at the limit, since the beginning
@@ -127,6 +129,8 @@ struct statistics {
         runs += o.runs;
         orphans += o.orphans;
         bytes += o.bytes;
+        bytes_in_use += o.bytes_in_use;
+        refused += o.refused;
         conflicts += o.conflicts;
         moves += o.moves;
         orphans_given_up += o.orphans_given_up;

@@ -49,7 +49,8 @@ struct prefix_index::state {
     explicit state(const options& o)
         : made_with(o), limits{.max_blocks = std::max<std::uint64_t>(o.max_blocks, 1u << 16),
                                .ghost_percent = o.ghost_percent,
-                               .ghost_floor = o.ghost_floor},
+                               .ghost_floor = o.ghost_floor,
+                               .byte_budget = o.byte_budget},
           orphan_limit(o.orphan_limit) {
         add_core();
     }

@@ -29,7 +29,7 @@ void write_words(std::uint64_t* to, std::span<const local_hash> locals) {
 
 } // namespace
 
-laid_blocks content::lay(place after, std::span<const local_hash> locals, std::uint32_t domain) {
+laid_blocks content::lay(place after, std::span<const local_hash> locals, std::uint32_t domain, bool may_grow) {
     laid_blocks out;
     std::uint32_t run = after.run;
     std::uint32_t from = 0;
@@ -51,6 +51,9 @@ laid_blocks content::lay(place after, std::span<const local_hash> locals, std::u
         const auto most = static_cast<std::uint32_t>(std::min<std::size_t>(locals.size(), len));
         out.first = {run, 0};
         out.count = static_cast<std::uint32_t>(common_prefix(words_of(run), locals.data(), most));
+        return out;
+    }
+    if (!may_grow) {
         return out;
     }
     out.fresh = true;
@@ -223,7 +226,10 @@ void content::look_ahead(std::uint32_t run) {
 }
 
 void content::reap() {
-    const std::uint64_t kept = std::max(m_limits.ghost_floor, m_blocks / 100 * m_limits.ghost_percent);
+    reap_to(std::max(m_limits.ghost_floor, m_blocks / 100 * m_limits.ghost_percent));
+}
+
+void content::reap_to(std::uint64_t kept) {
     while (m_dead > kept && m_first_dead != 0) {
         const std::uint32_t run = m_first_dead;
         run_cold& c = m_memory.colds[run];

@@ -20,13 +20,19 @@ public:
 
     /// Finds or lays the start of `locals` behind `after` (a block, or the root with a name space); what is
     /// laid gets the domain's plane. At least one block; at most to the end of a run.
-    laid_blocks lay(place after, std::span<const local_hash> locals, std::uint32_t domain);
+    /// Without `may_grow` nothing new is laid: count 0 where the content is not known.
+    laid_blocks lay(place after, std::span<const local_hash> locals, std::uint32_t domain, bool may_grow);
 
     /// What the run's holders need changed: its end may be kept for nobody now, or no longer.
     void review(std::uint32_t run);
 
     /// Frees ends that nobody needs, oldest first, down to what may be kept.
     void reap();
+
+    /// Frees everything that nobody needs.
+    void reap_all() {
+        reap_to(0);
+    }
 
     void give_number_back(std::uint32_t run) {
         m_memory.colds[run].first_child = m_free_run; // the list of free numbers
@@ -45,6 +51,10 @@ public:
     /// At the ends of runs, kept for nobody.
     std::uint64_t ghosts() const {
         return m_dead;
+    }
+
+    std::uint64_t run_bytes_in_use() const {
+        return m_runs * (sizeof(storage::run_head) + sizeof(storage::run_cold));
     }
 
     std::uint64_t run_bytes() const {
@@ -66,6 +76,7 @@ private:
     void resize(std::uint32_t run, std::uint32_t capacity);
     void find_child_end(std::uint32_t run);
     void enqueue(std::uint32_t run);
+    void reap_to(std::uint64_t kept);
     void look_ahead(std::uint32_t run);
     std::uint32_t needed(const storage::run_cold& c) const {
         return c.held_end > c.child_end ? c.held_end : c.child_end;

@@ -5,7 +5,7 @@ namespace kvindex::index {
 core::core(const limits& l, std::uint64_t orphan_limit)
     : m_memory(l), m_holders(m_memory), m_names(m_memory, m_holders),
       m_content(m_memory, m_holders, m_names, l), m_orphans(m_account, orphan_limit),
-      m_view(m_memory, m_holders) {
+      m_view(m_memory, m_holders), m_budget(l.byte_budget) {
 }
 
 void core::open_slot(std::uint32_t slot, std::uint32_t domain, std::uint32_t name_space) {
@@ -93,6 +93,27 @@ void core::tidy() {
     m_since_tidy = 0;
     m_content.reap();
     m_memory.reclaim.collect([&](std::uint32_t run) { m_content.give_number_back(run); });
+    if (m_budget != 0) {
+        keep_to_budget();
+    }
+}
+
+void core::keep_to_budget() {
+    m_full = bytes_in_use() > m_budget;
+    if (m_full) {
+        m_content.reap_all();
+        m_full = bytes_in_use() > m_budget;
+    }
+    if (m_full && !m_orphans.empty()) {
+        m_orphans.give_up_all();
+        m_full = bytes_in_use() > m_budget;
+    }
+}
+
+std::uint64_t core::bytes_in_use() const {
+    return m_account.bytes() + m_content.run_bytes_in_use() + m_names.line_bytes_in_use() + m_holders.bytes() +
+           m_memory.content.bytes_in_use() + m_memory.lists.bytes_in_use() + m_memory.covers.bytes_in_use() +
+           m_memory.name_table.bytes_in_use() + m_memory.child_lines.bytes_in_use();
 }
 
 applied_counts core::apply_one(const event& e) {
@@ -124,7 +145,7 @@ applied_counts core::store(const stored_event& e) {
         }
         at = parent->at;
     }
-    lay(slot, e.where, at, e.names, e.locals);
+    static_cast<void>(lay(slot, e.where, at, e.names, e.locals)); // refused blocks are counted
     if (!m_orphans.empty()) {
         for (const engine_hash name : e.names) {
             m_orphans.wake(e.slot, name);
@@ -135,12 +156,16 @@ applied_counts core::store(const stored_event& e) {
 }
 
 /// Lays the content behind `at` and lets the slot hold it under `names`, or only lays it when there are none.
-/// Answers the last place.
-place core::lay(std::uint32_t slot, tier where, place at, std::span<const engine_hash> names,
-                std::span<const local_hash> locals) {
+/// Moves `at` to the last place. False: the rest is refused for want of budget.
+bool core::lay(std::uint32_t slot, tier where, place& at, std::span<const engine_hash> names,
+               std::span<const local_hash> locals) {
     std::size_t i = 0;
     while (i < locals.size()) {
-        const laid_blocks laid = m_content.lay(at, locals.subspan(i), m_names.domain_of(slot));
+        const laid_blocks laid = m_content.lay(at, locals.subspan(i), m_names.domain_of(slot), !m_full);
+        if (laid.count == 0) {
+            m_refused += locals.size() - i; // what hangs behind them will wait for its parent in vain
+            return false;
+        }
         if (!names.empty()) {
             hold(slot, where, laid, names.subspan(i, laid.count));
             m_content.review(laid.first.run);
@@ -148,7 +173,7 @@ place core::lay(std::uint32_t slot, tier where, place at, std::span<const engine
         at = {laid.first.run, laid.first.offset + laid.count - 1};
         i += laid.count;
     }
-    return at;
+    return true;
 }
 
 void core::hold(std::uint32_t slot, tier where, const laid_blocks& blocks, std::span<const engine_hash> names) {
@@ -193,7 +218,9 @@ void core::apply_ready() {
                 }
                 end++;
             }
-            at = lay(slot, o->where, at, m_scratch, {o->locals.data() + i, end - i});
+            if (!lay(slot, o->where, at, m_scratch, {o->locals.data() + i, end - i})) {
+                break;
+            }
             i = end;
         }
         for (const orphan_block& b : o->blocks) {
@@ -271,6 +298,8 @@ statistics core::stats() const {
     s.bytes = m_account.bytes() + m_content.run_bytes() + m_names.line_bytes() + m_holders.bytes() +
               m_memory.content.bytes() + m_memory.lists.bytes() + m_memory.covers.bytes() +
               m_memory.name_table.bytes() + m_memory.child_lines.bytes();
+    s.bytes_in_use = bytes_in_use();
+    s.refused = m_refused;
     s.moves = m_names.moves;
     s.conflicts = m_names.conflicts;
     s.orphans_given_up = m_orphans.given_up();

@@ -25,6 +25,11 @@ public:
     /// Event slots are core slots here.
     void apply(std::span<const event> events, applied_counts& counts);
 
+    /// For tests: look-ups by another instruction set, before any; false when this machine lacks it.
+    bool use(isa wanted) {
+        return m_view.use(wanted);
+    }
+
     /// What look-ups need.
     const reader_view& view() const {
         return m_view;
@@ -41,11 +46,13 @@ private:
     applied_counts store(const stored_event& e);
     applied_counts remove(const removed_event& e);
     void clear(std::uint32_t slot, tier_mask tiers);
-    place lay(std::uint32_t slot, tier where, place at, std::span<const engine_hash> names,
-              std::span<const local_hash> locals);
+    bool lay(std::uint32_t slot, tier where, place& at, std::span<const engine_hash> names,
+             std::span<const local_hash> locals);
     void hold(std::uint32_t slot, tier where, const laid_blocks& blocks, std::span<const engine_hash> names);
     void apply_ready();
     void tidy();
+    void keep_to_budget();
+    std::uint64_t bytes_in_use() const;
 
     memory_account m_account;
     memory m_memory;
@@ -58,6 +65,9 @@ private:
     std::array<std::uint32_t, storage::core_slots> m_space{};
     std::vector<engine_hash> m_scratch;
     std::uint32_t m_since_tidy = 0;
+    std::uint64_t m_budget;
+    std::uint64_t m_refused = 0;
+    bool m_full = false; // over budget with nothing left to give way
     std::uint32_t m_slots = 0;
     /// What is known of an event before its turn.
     struct glimpse {

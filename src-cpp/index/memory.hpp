@@ -50,6 +50,7 @@ struct limits {
     std::uint64_t max_blocks = std::uint64_t{1} << 30; ///< reserves addresses, not memory
     std::uint32_t ghost_percent = 15;                  ///< of all blocks may be kept for nobody
     std::uint64_t ghost_floor = 1u << 14;              ///< this many may always
+    std::uint64_t byte_budget = 0;                     ///< most bytes in use, 0 = no limit
 };
 
 struct memory {

@@ -143,6 +143,10 @@ public:
         }
     }
 
+    std::uint64_t line_bytes_in_use() const {
+        return (m_top - m_free_lines.size()) * sizeof(storage::name_line);
+    }
+
     std::uint64_t line_bytes() const {
         return std::uint64_t{m_top} * sizeof(storage::name_line);
     }

@@ -53,6 +53,13 @@ void orphan_store::give_up_oldest() noexcept {
     drop(m_by_age.front());
 }
 
+void orphan_store::give_up_all() noexcept {
+    while (!m_by_age.empty() && m_first_ready == nullptr) {
+        give_up_oldest();
+    }
+    shrink();
+}
+
 bool orphan_store::strike(slot_id slot, tier where, engine_hash name) noexcept {
     auto* chain = m_named.find(key{slot, static_cast<std::uint32_t>(where), name});
     if (chain == nullptr) {

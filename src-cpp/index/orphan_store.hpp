@@ -70,6 +70,9 @@ public:
     /// Forgets the slot's waiting events of these tiers.
     void clear(slot_id slot, tier_mask tiers) noexcept;
 
+    /// Gives up everything that waits and is not ready.
+    void give_up_all() noexcept;
+
     /// Blocks that wait, not counting struck ones.
     std::uint64_t blocks() const {
         return m_blocks;

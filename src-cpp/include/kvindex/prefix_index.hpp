@@ -27,6 +27,10 @@ struct options {
     std::uint64_t max_blocks = std::uint64_t{1} << 30; ///< reserves addresses (not memory), per 1,024 slots
     std::uint32_t ghost_percent = 15;                  ///< of all blocks may be kept though nobody holds them
     std::uint64_t ghost_floor = 1u << 14;              ///< this many may always
+    /// Most bytes in use, per 1,024 slots; 0 = no limit. Looked at every 64 events. Above it gives way, in this
+    /// order: blocks that nobody holds, events that wait for a parent, stored blocks that are new to the index
+    /// (refused and counted, until something leaves). Nothing that is held is ever forgotten.
+    std::uint64_t byte_budget = 0;
 };
 
 class prefix_index {

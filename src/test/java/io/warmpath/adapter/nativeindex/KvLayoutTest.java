@@ -76,6 +76,8 @@ class KvLayoutTest {
         expected.put("moves", KvLayout.STATISTICS_MOVES_AT);
         expected.put("conflicts", KvLayout.STATISTICS_CONFLICTS_AT);
         expected.put("orphans_given_up", KvLayout.STATISTICS_ORPHANS_GIVEN_UP_AT);
+        expected.put("refused", KvLayout.STATISTICS_REFUSED_AT);
+        expected.put("bytes_in_use", KvLayout.STATISTICS_BYTES_IN_USE_AT);
         expected.put("(size)", KvLayout.STATISTICS_SIZE);
         assertEquals(expected, layout("kvi_statistics"));
     }
@@ -87,6 +89,7 @@ class KvLayoutTest {
         expected.put("ghost_percent", KvLayout.CONFIG_GHOST_PERCENT_AT);
         expected.put("orphan_limit", KvLayout.CONFIG_ORPHAN_LIMIT_AT);
         expected.put("max_blocks", KvLayout.CONFIG_MAX_BLOCKS_AT);
+        expected.put("byte_budget", KvLayout.CONFIG_BYTE_BUDGET_AT);
         expected.put("(size)", KvLayout.CONFIG_SIZE);
         assertEquals(expected, layout("kvi_config"));
     }

@@ -1,0 +1,122 @@
+/// Every instruction set that this machine has gives the answers of the scalar walk.
+#include "index/core.hpp"
+
+#include <gtest/gtest.h>
+
+#include <random>
+
+namespace kvindex::tests {
+namespace {
+
+using index::isa;
+
+constexpr std::uint32_t slots = 150; // more than two words of slots, the last one not full
+constexpr std::uint32_t stride = 192;
+
+/// Random prompts off one trunk, held by random slots up to random depths, in random tiers.
+class fleet_of_tiers {
+public:
+    fleet_of_tiers(std::uint64_t seed, isa set)
+        : m_random(seed), m_core({.max_blocks = 1u << 18}, 1000), m_usable(m_core.use(set)) {
+        for (std::uint32_t s = 0; s < slots; s++) {
+            m_core.open_slot(s, 0, 0);
+        }
+        std::vector<local_hash> trunk(200);
+        for (local_hash& l : trunk) {
+            l = m_random();
+        }
+        for (std::uint32_t p = 0; p < 12; p++) {
+            std::vector<local_hash> prompt(trunk.begin(), trunk.begin() + below(200));
+            while (prompt.size() < 230) {
+                prompt.push_back(m_random());
+            }
+            std::vector<engine_hash> names(prompt.size());
+            engine_hash name = 0;
+            for (std::size_t i = 0; i < prompt.size(); i++) {
+                names[i] = name = mix(name ^ prompt[i]);
+            }
+            const std::uint32_t usual = 1 + below(230);
+            for (std::uint32_t s = 0; s < slots; s++) {
+                if (below(3) == 0) {
+                    continue;
+                }
+                const std::uint32_t depth = below(2) == 0 ? usual : 1 + below(230);
+                const tier where{static_cast<std::uint8_t>(below(10) == 0 ? below(4) : 0)};
+                apply(stored_event{slot_id{s}, where, false, 0, std::span(names).first(depth),
+                                   std::span(prompt).first(depth)});
+                if (below(8) == 0) {
+                    apply(removed_event{slot_id{s}, where, std::span(names).subspan(below(depth), 1)});
+                }
+            }
+            m_prompts.push_back(prompt);
+        }
+    }
+
+    bool usable() const {
+        return m_usable;
+    }
+
+    /// Rows of all prompts, whole and cut at random places.
+    std::vector<std::uint32_t> answers() {
+        std::vector<std::uint32_t> all;
+        for (const auto& prompt : m_prompts) {
+            for (const std::uint32_t count : {230u, below(230), below(40)}) {
+                std::vector<std::uint32_t> rows(stride * tier_count, 77);
+                const sync::epoch_domain<>::pin pin(m_core.view().epochs());
+                for (const std::uint32_t tiers : {1u, tier_count}) {
+                    all.push_back(m_core.view().walk(0, prompt.data(), count, {rows.data(), stride, tiers}));
+                    all.insert(all.end(), rows.begin(), rows.end());
+                }
+            }
+        }
+        return all;
+    }
+
+private:
+    std::uint32_t below(std::uint32_t n) {
+        return static_cast<std::uint32_t>(m_random() % n);
+    }
+
+    void apply(const event& e) {
+        applied_counts counts;
+        m_core.apply({&e, 1}, counts);
+        ASSERT_EQ(counts.applied, 1u);
+    }
+
+    std::mt19937_64 m_random;
+    index::core m_core;
+    bool m_usable;
+    std::vector<std::vector<local_hash>> m_prompts;
+};
+
+TEST(walk, every_instruction_set_gives_the_same_answers) {
+    std::uint32_t compared = 0;
+    for (std::uint64_t seed = 1; seed <= 5; seed++) {
+        const std::vector<std::uint32_t> expected = fleet_of_tiers(seed, isa::scalar).answers();
+        std::uint64_t depths = 0;
+        for (const std::uint32_t d : expected) {
+            depths += d;
+        }
+        ASSERT_GT(depths, 100'000u) << "this fleet holds hardly anything";
+        for (const isa set : {isa::neon, isa::avx2, isa::avx512}) {
+            fleet_of_tiers fleet(seed, set);
+            if (fleet.usable()) {
+                EXPECT_EQ(fleet.answers(), expected) << "seed " << seed << ", set " << static_cast<int>(set);
+                compared++;
+            }
+        }
+    }
+    EXPECT_GT(compared, 0u) << "this machine has no vector instructions that the walk knows: nothing compared";
+}
+
+TEST(walk, an_unknown_set_is_refused) {
+    index::core c({.max_blocks = 1u << 16}, 10);
+#if defined(__x86_64__)
+    EXPECT_FALSE(c.use(isa::neon));
+#else
+    EXPECT_FALSE(c.use(isa::avx2));
+#endif
+}
+
+} // namespace
+} // namespace kvindex::tests
