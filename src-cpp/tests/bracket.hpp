@@ -3,8 +3,7 @@
 #pragma once
 
 #include "base/mix.hpp"
-#include "index/core.hpp"
-#include "kvindex/prefix_index.hpp"
+#include "base/types.hpp"
 
 #include <algorithm>
 #include <atomic>
@@ -13,72 +12,6 @@
 #include <thread>
 
 namespace kvindex::tests {
-
-/// The index as others use it.
-struct whole_index {
-    std::optional<slot_id> open(std::uint32_t domain) {
-        return index.open_slot(domain, 0);
-    }
-
-    void close(slot_id slot) {
-        index.close_slot(slot);
-    }
-
-    void apply(const event& e) {
-        index.apply({&e, 1});
-    }
-
-    void look(std::span<const local_hash> locals, std::uint32_t tiers, std::uint32_t* rows,
-              std::uint32_t stride) {
-        index.match_dense(0, locals, tiers, rows, stride);
-    }
-
-    std::string first_broken_invariant() const {
-        return index.first_broken_invariant();
-    }
-
-    prefix_index index{{.max_blocks = 1u << 20, .ghost_percent = 0, .ghost_floor = 0}};
-};
-
-/// One core alone; without pins nothing tells the writer what readers still see.
-template <bool Pinned>
-struct bare_core {
-    std::optional<slot_id> open(std::uint32_t domain) {
-        std::uint32_t slot = 0;
-        while (taken[slot]) {
-            slot++;
-        }
-        taken[slot] = true;
-        core.open_slot(slot, domain, 0);
-        return slot_id{slot};
-    }
-
-    void close(slot_id slot) {
-        core.close_slot(number_of(slot));
-        taken[number_of(slot)] = false;
-    }
-
-    void apply(const event& e) {
-        applied_counts counts;
-        core.apply({&e, 1}, counts);
-    }
-
-    void look(std::span<const local_hash> locals, std::uint32_t tiers, std::uint32_t* rows,
-              std::uint32_t stride) {
-        std::optional<sync::epoch_domain<>::pin> pin;
-        if constexpr (Pinned) {
-            pin.emplace(core.view().epochs());
-        }
-        core.view().walk(0, locals.data(), static_cast<std::uint32_t>(locals.size()), {rows, stride, tiers});
-    }
-
-    std::string first_broken_invariant() const {
-        return core.first_broken_invariant();
-    }
-
-    index::core core{{.max_blocks = 1u << 20, .ghost_percent = 0, .ghost_floor = 0}, 1000};
-    std::array<bool, 64> taken{};
-};
 
 struct bracket_outcome {
     std::uint64_t queries = 0;
@@ -112,7 +45,7 @@ public:
         }
     }
 
-    /// Until the readers have asked so many times together.
+    /// Until the readers have asked so many times together, and the writer has got on.
     bracket_outcome run(std::uint64_t queries, std::uint32_t readers) {
         bracket_outcome all;
         std::vector<bracket_outcome> found(readers);
@@ -126,12 +59,13 @@ public:
         }
         while (busy.load(std::memory_order_relaxed) != 0) {
             change();
-            all.changes++;
+            m_changes.fetch_add(1, std::memory_order_relaxed);
         }
         for (std::uint32_t r = 0; r < readers; r++) {
             threads[r].join();
             all += found[r];
         }
+        all.changes = m_changes.load(std::memory_order_relaxed);
         return all;
     }
 
@@ -143,6 +77,7 @@ private:
     static constexpr std::uint32_t chains = 24;      ///< that readers ask for though they come and go
     static constexpr std::uint32_t shared = 60;      ///< at most so many are those of prompt 0
     static constexpr std::uint32_t stride = 64;
+    static constexpr std::uint64_t least_changes = 3000;
 
     struct cursor {
         std::uint32_t low = 0;
@@ -365,7 +300,8 @@ private:
         std::mt19937_64 random(seed);
         std::array<std::uint32_t, stride * tier_count> rows;
         const std::uint32_t tiers = m_tiers ? tier_count : 1;
-        for (; out.queries < queries; out.queries++) {
+        for (; out.queries < queries || m_changes.load(std::memory_order_relaxed) < least_changes;
+             out.queries++) {
             if (random() % 3 == 0) {
                 read_chain(m_chains[random() % chains], rows, out);
                 continue;
@@ -430,6 +366,7 @@ private:
     std::vector<garbage> m_garbage;
     std::uint32_t m_most_garbage = 50;
     std::uint64_t m_fresh = 1;
+    std::atomic<std::uint64_t> m_changes{0};
 };
 
 } // namespace kvindex::tests
