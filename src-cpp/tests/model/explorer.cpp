@@ -112,18 +112,22 @@ void explorer::begin() {
 void explorer::start_fibers() {
     m_starting = true;
     for (std::uint32_t i = 1; i < m_threads.size() && m_failure.empty(); i++) {
-        fiber& f = m_threads[i];
-        f.now = m_threads[0].now;
-        f.seen_stores = m_stores;
-        f.done = false;
-        getcontext(&f.context);
-        f.context.uc_stack.ss_sp = f.stack.get();
-        f.context.uc_stack.ss_size = stack_bytes;
-        f.context.uc_link = nullptr;
-        makecontext(&f.context, &explorer::enter, 0);
+        m_threads[i].now = m_threads[0].now;
+        m_threads[i].seen_stores = m_stores;
+        m_threads[i].done = false;
+        prepare(m_threads[i]);
         switch_to(i);
     }
     m_starting = false;
+}
+
+/// A function of its own: the compiler takes getcontext() for one that may return twice.
+void explorer::prepare(fiber& f) {
+    getcontext(&f.context);
+    f.context.uc_stack.ss_sp = f.stack.get();
+    f.context.uc_stack.ss_size = stack_bytes;
+    f.context.uc_link = nullptr;
+    makecontext(&f.context, &explorer::enter, 0);
 }
 
 void explorer::enter() {

@@ -125,6 +125,7 @@ private:
     static void enter();
     void begin();
     void start_fibers();
+    static void prepare(fiber& f);
     bool enabled(std::uint32_t thread) const;
     std::uint32_t pick();
     void switch_to(std::uint32_t thread);

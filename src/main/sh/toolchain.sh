@@ -119,6 +119,7 @@ missing_packages() {
     [ -x "$root/.tools/apache-maven-$MAVEN_WANTED/bin/mvn" ] || command -v mvn >/dev/null 2>&1 || missing="$missing maven"
     if [ "${1-}" = tests ]; then
         has_header gtest/gtest.h || missing="$missing libgtest-dev"
+        command -v valgrind >/dev/null 2>&1 || missing="$missing valgrind"
         python3 -c 'import ensurepip, venv' >/dev/null 2>&1 || missing="$missing python3-venv"
     fi
 }

@@ -23,8 +23,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 /**
  * Random histories on the native index and on the reference: same answers, same sizes, after every
- * batch. Replay one with {@code -Dwarmpath.test.seed=N}; soak with {@code
- * -Dtest.histories=N}.
+ * batch. Replay one with {@code -Dwarmpath.test.seed=N}; soak with {@code -Dtest.histories=N}.
  */
 class NativeAgainstReferenceTest {
     private static final int HISTORIES = Integer.getInteger("test.histories", 300);
