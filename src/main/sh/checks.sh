@@ -151,12 +151,21 @@ everything() {
     step 'Java: all tests' java_tests "$@"
     # shellcheck disable=SC2086 # names are words
     step "native: $presets" native_presets $presets
+    [ "$label" != verify ] || step 'native: long proofs' native_proofs
     step 'end to end: openai client' openai_client_test
     step 'demo --once' demo_test
     summary "$label"
 }
 
 run_test() { everything test 'asan-ubsan release'; }
+
+# native_proofs: readers beside a writer, 10^9 look-ups; the ABI with right and wrong arguments, 10^7 calls under ASan
+# and UBSan. Together about half an hour on two cores; both print how far they are.
+native_proofs() {
+    KVI_STRESS_QUERIES=1000000000 "$target/native-release/src-cpp/tests/kvindex_tests" --gtest_brief=1 \
+        '--gtest_filter=bracket.no_answer*' &&
+        KVI_CALLS=10000000 "$target/native-asan-ubsan/tests/abi_calls_random"
+}
 
 # test.histories: random histories that the native index and the reference are compared over (300 otherwise).
 run_verify() { everything verify 'asan-ubsan release tsan' -Dtest.histories=10000; }
