@@ -205,7 +205,8 @@ int32_t kvi_hash(const uint32_t* tokens, uint32_t token_count, uint32_t block_si
 /* Tokens in, depths out, ascending by slot number: one call per request. Only the complete blocks are looked
  * up. `out_sequence`: chained hash of EVERY complete block, room for `sequence_capacity`, or NULL (then hashing
  * stops with the match). KVI_E_CAPACITY when there are more than `hit_capacity` hits.
- * Every depth was true at some instant inside the call. O(blocks held + slots that share them). */
+ * Every block below a depth was held at some instant inside the call. O(blocks held + slots that share them).
+ */
 int32_t kvi_match_tokens(const kvi_index* index, uint32_t name_space, const uint32_t* tokens,
                          uint32_t token_count, uint32_t block_size, uint64_t seed, uint64_t* out_sequence,
                          uint32_t sequence_capacity, kvi_hit* out_hits, uint32_t hit_capacity,

@@ -228,8 +228,14 @@ std::uint32_t names::make_line(std::uint32_t run, std::uint32_t index, std::uint
 void names::write_in(std::uint32_t index, place at, engine_hash salted_name) {
     const std::uint32_t line = make_line(at.run, index, at.offset / names_per_line);
     const std::uint32_t i = at.offset % names_per_line;
-    m_memory.lines[line].names[i] = salted_name;
-    m_memory.names.insert(salted_name, line * 8 + 1 + i);
+    engine_hash& there = m_memory.lines[line].names[i];
+    there = salted_name;
+    try {
+        m_memory.names.insert(salted_name, line * 8 + 1 + i);
+    } catch (...) {
+        there = 0;
+        throw;
+    }
 }
 
 /// Gives the block this name in the first plane of the domain that has none for it.
@@ -436,9 +442,17 @@ std::uint32_t names::introduce(std::uint32_t slot, place at, std::span<const eng
             line = make_line(at.run, index, offset / names_per_line);
         }
         const std::uint32_t k = offset % names_per_line;
-        m_memory.lines[line].names[k] = name;
-        if (m_memory.names.find_or_insert(name, line * 8 + 1 + k) != 0) {
-            m_memory.lines[line].names[k] = 0;
+        engine_hash& there = m_memory.lines[line].names[k];
+        there = name;
+        std::uint32_t known = 0;
+        try {
+            known = m_memory.names.find_or_insert(name, line * 8 + 1 + k);
+        } catch (...) {
+            there = 0;
+            throw;
+        }
+        if (known != 0) {
+            there = 0;
             return i;
         }
     }

@@ -1,8 +1,8 @@
 /// Look-ups: a walk down the tree that never waits and never writes what others read, but for its pin.
 ///
-/// Every reported depth was true at some instant inside the call; the depths of one answer may be of different
-/// instants. Order that the writer relies on, all loads acquire: length, then content; holder table or words
-/// after the length; bit sets before words (layout.hpp).
+/// Every block below a reported depth was held at some instant inside the call; blocks of different runs, and
+/// depths of one answer, may be of different instants. Order that the writer relies on, all loads acquire:
+/// length, then content; holder table or words after the length; bit sets before words (layout.hpp).
 #pragma once
 
 #include "index/holders.hpp"

@@ -56,10 +56,15 @@ void child_table::insert(place parent, local_hash local, std::uint32_t run) {
     for (;;) {
         const std::uint32_t which = m_numbers[hash >> 1 >> (63 - depth())];
         segment& s = m_segments[which];
-        if ((s.used + 1) * 10 <= s.lines * (per_line * 7)) { // seven tenths full at most
+        const bool grown_up = s.lines == most_lines && s.depth == most_depth;
+        // Seven tenths full at most, unless there is no other way.
+        if ((s.used + 1) * 10 <= s.lines * (per_line * 7) || (grown_up && s.used < s.lines * per_line)) {
             put(s, hash, run);
             m_size++;
             return;
+        }
+        if (grown_up) {
+            throw std::bad_alloc();
         }
         grow(which);
     }

@@ -7,6 +7,7 @@
 /// find(), prefetch(): any thread inside a pin. The rest: the writer.
 #pragma once
 
+#include "base/mix.hpp"
 #include "base/prefetch.hpp"
 #include "storage/granules.hpp"
 #include "storage/layout.hpp"
@@ -64,6 +65,8 @@ private:
     static constexpr std::uint32_t per_line = 7;
     static constexpr std::uint32_t first_lines = 4;
     static constexpr std::uint32_t most_lines = 1u << 11;
+    static constexpr std::uint32_t most_depth =
+        16; // of the directory: hashes made to be alike cannot grow it for ever
 
     struct segment_ref {
         std::atomic<std::uint64_t>* lines;
@@ -79,10 +82,7 @@ private:
     };
 
     static std::uint64_t hash_of(place parent, local_hash local) {
-        const std::uint64_t where = (std::uint64_t{parent.run} << 16 | parent.offset) * 0x9e3779b97f4a7c15u;
-        __extension__ using wide = unsigned __int128;
-        const wide product = wide{local ^ 0x8ebc6af09c88c6e3u} * (where | 1);
-        return static_cast<std::uint64_t>(product) ^ static_cast<std::uint64_t>(product >> 64);
+        return mix(mix(std::uint64_t{parent.run} << 16 | parent.offset) ^ local);
     }
 
     /// Directory in granules: word 0 = depth, then 2^depth words (granule << 8 | log2 of lines).

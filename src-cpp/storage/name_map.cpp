@@ -118,6 +118,12 @@ std::uint32_t name_map::room_for(std::uint64_t hash) {
         enlarge(which);
         return which;
     }
+    if (s.depth == most_depth) { // names made to be alike: fuller is slower, but not for ever
+        if (s.used == (s.mask + 1) * per_line) {
+            throw std::bad_alloc();
+        }
+        return which;
+    }
     split(which);
     return m_directory[hash >> 1 >> (63 - m_depth)];
 }

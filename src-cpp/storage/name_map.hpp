@@ -98,6 +98,7 @@ private:
         return m_names[number >> 3].names[(number & 7) - 1];
     }
 
+    static constexpr std::uint32_t most_depth = 16; // of the directory: the tag has no more bits to split by
     static constexpr std::uint32_t most_passed = 63;
 
     /// The line after `at` in the search for this hash: first the other one of the pair (the two are fetched

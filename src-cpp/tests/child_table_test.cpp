@@ -101,16 +101,33 @@ TEST(child_table, holds_what_a_map_holds_over_several_splits) {
 }
 
 TEST(child_table, keys_of_one_hash_are_told_apart) {
-    // This local hash has the same place in the table behind every block.
-    constexpr local_hash same = 0x8ebc6af09c88c6e3u;
+    // Local hashes that have the same place in the table, each behind its own block (child_table::hash_of).
+    const auto same = [](std::uint32_t run, std::uint32_t offset) {
+        return mix(std::uint64_t{run} << 16 | offset) ^ 12345u;
+    };
     subject s;
     std::mt19937_64 random(10);
     std::vector<key> pool;
     for (std::uint32_t i = 0; i < 300; i++) {
-        pool.emplace_back(i / 3, i % 3, same);
+        pool.emplace_back(i / 3, i % 3, same(i / 3, i % 3));
         pool.emplace_back(i, 1, random());
     }
     change_at_random(s, pool, 50'000, random);
+}
+
+TEST(child_table, keys_made_to_have_one_hash_fill_it_up_and_are_refused_then) {
+    subject s;
+    std::uint32_t stored = 0;
+    try {
+        for (; stored < 100'000; stored++) {
+            s.insert({stored, 1, mix(std::uint64_t{stored} << 16 | 1) ^ 12345u});
+        }
+    } catch (const std::bad_alloc&) {
+        EXPECT_GT(stored, 10'000u);
+    }
+    EXPECT_LT(stored, 100'000u) << "so many of one hash cannot fit";
+    EXPECT_NE(s.table.find({0, 1}, mix(1) ^ 12345u), 0u);
+    EXPECT_EQ(s.table.find({stored + 1, 1}, mix(std::uint64_t{stored + 1} << 16 | 1) ^ 12345u), 0u);
 }
 
 TEST(child_table, a_search_ends_when_every_line_was_full_once) {

@@ -6,7 +6,7 @@
 /// load()                                   not beside another call
 /// destructor                               not beside another call
 ///
-/// Every depth that a look-up reports was true at some instant inside the call.
+/// Every block below a depth that a look-up reports was held at some instant inside the call.
 /// apply() may throw std::bad_alloc: see index/core.hpp for what holds then.
 #pragma once
 
