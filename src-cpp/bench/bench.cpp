@@ -195,7 +195,7 @@ int main(int argc, char** argv) {
     const corpus c(s);
     prefix_index index;
     for (std::uint32_t w = 0; w < s.workers; w++) {
-        index.open_slot(w, 0);
+        index.open_slot();
     }
     bench_events(c, index);
     bench_matches(c, index);
