@@ -78,9 +78,6 @@ applied_counts prefix_index::apply(std::span<const event> events) {
     std::vector<event> part; // consecutive events of one core, with its own slot numbers
     std::size_t i = 0;
     while (i < events.size()) {
-        const auto slot_of = [](const event& e) {
-            return std::visit([](const auto& kind) { return kind.slot; }, e);
-        };
         const auto current = [&](slot_id s) {
             return number_of(s) < slots.size() && slots[number_of(s)].open &&
                    slots[number_of(s)].incarnation == incarnation_of(s);
@@ -128,11 +125,12 @@ std::uint32_t prefix_index::match_dense(std::uint16_t name_space, std::span<cons
         const index::reader_view& view = m_state->cores[i]->view();
         const sync::epoch_domain<>::pin pin(view.epochs());
         const bool flat = tiers == 1 || !view.tiered();
-        const index::dense_out out{depth + i * slots_per_core, stride, flat ? 1 : tier_count};
+        const std::uint32_t columns = std::min(stride - i * slots_per_core, slots_per_core);
+        const index::dense_out out{depth + i * slots_per_core, stride, columns, flat ? 1 : tier_count};
         walked = std::max(walked,
                           view.walk(name_space, locals.data(), static_cast<std::uint32_t>(locals.size()), out));
         if (flat && tiers > 1) {
-            const std::uint32_t slots = std::min((view.shown() + 63) / 64 * 64, stride - i * slots_per_core);
+            const std::uint32_t slots = std::min((view.shown() + 63) / 64 * 64, columns);
             for (std::uint32_t t = 1; t < tiers; t++) {
                 std::copy_n(out.depth, slots, out.depth + t * stride);
             }

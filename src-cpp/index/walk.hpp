@@ -11,10 +11,12 @@
 
 namespace kvindex::index {
 
-/// Where depths go: depth[t * stride + slot], for `tiers` tiers. Every entry below shown() is written.
+/// Where depths go: depth[t * stride + slot], for `tiers` tiers and slots below `columns`, a multiple of 64.
+/// Every entry below both shown() and `columns` is written and none beyond: slots may be opened meanwhile.
 struct dense_out {
     std::uint32_t* depth = nullptr;
     std::uint32_t stride = 0;
+    std::uint32_t columns = 0;
     std::uint32_t tiers = 1;
 };
 
@@ -49,7 +51,7 @@ public:
     /// Inside a pin. Answers the blocks looked at until nobody was left; `count` = all, undecided.
     std::uint32_t walk(std::uint32_t name_space, const local_hash* locals, std::uint32_t count,
                        const dense_out& out) const {
-        return m_walk(m_memory, m_visible, name_space, locals, count, out, std::min(shown(), out.stride));
+        return m_walk(m_memory, m_visible, name_space, locals, count, out, std::min(shown(), out.columns));
     }
 
 private:

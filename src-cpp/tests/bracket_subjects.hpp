@@ -66,7 +66,8 @@ struct bare_core {
         if constexpr (Pinned) {
             pin.emplace(core.view().epochs());
         }
-        core.view().walk(0, locals.data(), static_cast<std::uint32_t>(locals.size()), {rows, stride, tiers});
+        core.view().walk(0, locals.data(), static_cast<std::uint32_t>(locals.size()),
+                         {rows, stride, stride, tiers});
     }
 
     std::string first_broken_invariant() const {

@@ -87,9 +87,9 @@ public:
     void expect_look_up(std::uint32_t count) const {
         std::array<std::uint32_t, stride * tier_count> depth;
         depth.fill(77);
-        m_view.walk(3, m_prompt.data(), count, {depth.data(), stride, tier_count});
+        m_view.walk(3, m_prompt.data(), count, {depth.data(), stride, stride, tier_count});
         std::array<std::uint32_t, stride> gpu{};
-        m_view.walk(3, m_prompt.data(), count, {gpu.data(), stride, 1});
+        m_view.walk(3, m_prompt.data(), count, {gpu.data(), stride, stride, 1});
         for (std::uint32_t slot = 0; slot < m_slots; slot++) {
             for (std::uint32_t t = 0; t < tier_count; t++) {
                 std::uint32_t expected = end_in(m_expected[0][slot], t);

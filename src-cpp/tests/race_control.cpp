@@ -28,7 +28,7 @@ int main() {
     std::vector<local_hash> prompt(32, 1);
     std::vector<std::uint32_t> depth(64);
     for (int i = 0; i < 20'000; i++) {
-        core.view().walk(0, prompt.data(), 32, {depth.data(), 64, 1});
+        core.view().walk(0, prompt.data(), 32, {depth.data(), 64, 64, 1});
     }
     writer.join();
     return 0;

@@ -64,7 +64,8 @@ public:
                 std::vector<std::uint32_t> rows(stride * tier_count, 77);
                 const sync::epoch_domain<>::pin pin(m_core.view().epochs());
                 for (const std::uint32_t tiers : {1u, tier_count}) {
-                    all.push_back(m_core.view().walk(0, prompt.data(), count, {rows.data(), stride, tiers}));
+                    all.push_back(
+                        m_core.view().walk(0, prompt.data(), count, {rows.data(), stride, stride, tiers}));
                     all.insert(all.end(), rows.begin(), rows.end());
                 }
             }
@@ -107,6 +108,25 @@ TEST(walk, every_instruction_set_gives_the_same_answers) {
         }
     }
     EXPECT_GT(compared, 0u) << "this machine has no vector instructions that the walk knows: nothing compared";
+}
+
+TEST(walk, writes_no_column_beyond_those_it_was_given) {
+    // As when slots were opened after the caller asked how many there are.
+    index::core c({.max_blocks = 1u << 16}, 10);
+    const std::vector<local_hash> prompt{1, 2, 3};
+    for (std::uint32_t s = 0; s < 100; s++) {
+        c.open_slot(s, 0, 0);
+        const event e = stored_event{slot_id{s}, tier::gpu, false, 0, prompt, prompt};
+        applied_counts counts;
+        c.apply({&e, 1}, counts);
+    }
+    std::vector<std::uint32_t> row(128, 77);
+    const sync::epoch_domain<>::pin pin(c.view().epochs());
+    c.view().walk(0, prompt.data(), 3, {row.data(), 128, 64, 1});
+    EXPECT_EQ(row[63], 3u);
+    for (std::uint32_t i = 64; i < 128; i++) {
+        EXPECT_EQ(row[i], 77u) << "column " << i;
+    }
 }
 
 TEST(walk, an_unknown_set_is_refused) {
