@@ -78,6 +78,10 @@ struct cleared_event {
 
 using event = std::variant<stored_event, removed_event, cleared_event>;
 
+inline slot_id slot_of(const event& e) {
+    return std::visit([](const auto& kind) { return kind.slot; }, e);
+}
+
 /// What became of some events.
 struct applied_counts {
     std::uint64_t applied = 0;         ///< events that changed or confirmed the index

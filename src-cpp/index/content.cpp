@@ -71,13 +71,13 @@ laid_blocks content::lay(place after, std::span<const local_hash> locals, std::u
             return out;
         }
     }
-    out.first.run = find_or_make(after, locals, domain, out);
+    out.first.run = make_run(after, locals, domain, out);
     return out;
 }
 
 /// A new run for the start of `locals`.
-std::uint32_t content::find_or_make(place after, std::span<const local_hash> locals, std::uint32_t domain,
-                                    laid_blocks& out) {
+std::uint32_t content::make_run(place after, std::span<const local_hash> locals, std::uint32_t domain,
+                                laid_blocks& out) {
     const auto n = static_cast<std::uint32_t>(std::min<std::size_t>(locals.size(), max_run));
     const std::uint32_t granules = storage::granule_arena::rounded(granules_for(n));
     if (m_free_run == 0 && m_top == m_memory.heads.capacity()) {

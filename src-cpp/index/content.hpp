@@ -61,15 +61,11 @@ public:
         return std::uint64_t{m_top} * (sizeof(storage::run_head) + sizeof(storage::run_cold));
     }
 
-    void set_limits(const limits& l) {
-        m_limits = l;
-    }
-
 private:
     friend struct snapshot::core_access;
 
-    std::uint32_t find_or_make(place after, std::span<const local_hash> locals, std::uint32_t domain,
-                               laid_blocks& out);
+    std::uint32_t make_run(place after, std::span<const local_hash> locals, std::uint32_t domain,
+                           laid_blocks& out);
     std::uint32_t append(std::uint32_t run, std::span<const local_hash> locals);
     void shorten(std::uint32_t run, std::uint32_t len);
     void remove(std::uint32_t run);
@@ -89,7 +85,7 @@ private:
     memory& m_memory;
     holders& m_holders;
     names& m_names;
-    limits m_limits;
+    const limits m_limits;
     std::uint32_t m_top = 1;
     std::uint32_t m_free_run = 0;
     std::uint32_t m_first_dead = 0; // queue of runs whose end nobody may need

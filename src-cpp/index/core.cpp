@@ -40,9 +40,6 @@ static const engine_hash* sought(const event& e) {
 void core::apply(std::span<const event> events, applied_counts& counts) {
     constexpr std::size_t ahead = 16;
     static_assert(ahead <= window);
-    const auto slot_of = [](const event& e) {
-        return std::visit([](const auto& kind) { return number_of(kind.slot); }, e);
-    };
     const std::size_t n = events.size();
     for (std::size_t step = 0; step < n + ahead; step++) {
         // Index of the event that is `distance` before its turn, or n.
@@ -53,7 +50,7 @@ void core::apply(std::span<const event> events, applied_counts& counts) {
         if (const std::size_t i = at(ahead); i < n) {
             m_ahead[i % window] = {};
             if (const engine_hash* name = sought(events[i])) {
-                m_names.prefetch(slot_of(events[i]), *name);
+                m_names.prefetch(number_of(slot_of(events[i])), *name);
             }
             if (const auto* s = std::get_if<stored_event>(&events[i]); s != nullptr && !s->has_parent) {
                 m_memory.children.prefetch(
@@ -62,7 +59,8 @@ void core::apply(std::span<const event> events, applied_counts& counts) {
         }
         if (const std::size_t i = at(12); i < n) {
             const engine_hash* name = sought(events[i]);
-            m_ahead[i % window].number = name == nullptr ? 0 : m_names.prefetch_line(slot_of(events[i]), *name);
+            m_ahead[i % window].number =
+                name == nullptr ? 0 : m_names.prefetch_line(number_of(slot_of(events[i])), *name);
         }
         if (const std::size_t i = at(8); i < n) {
             m_ahead[i % window].where = m_names.prefetch_run(m_ahead[i % window].number);
@@ -117,7 +115,7 @@ std::uint64_t core::bytes_in_use() const {
 }
 
 applied_counts core::apply_one(const event& e) {
-    const std::uint32_t slot = std::visit([](const auto& kind) { return number_of(kind.slot); }, e);
+    const std::uint32_t slot = number_of(slot_of(e));
     if (slot >= storage::core_slots || !m_open[slot]) {
         return {.ignored = 1};
     }

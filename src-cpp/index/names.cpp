@@ -466,11 +466,7 @@ void names::forget(std::uint32_t run, std::uint32_t slot, tier_mask tiers) {
     }
     for (spare_name& s : extra->spares) {
         if (s.slot == slot && (s.tiers &= static_cast<tier_mask>(~tiers)) == 0) {
-            const std::uint32_t number = m_memory.names.find(salted(s.name, private_domain(slot)));
-            if (number != 0) {
-                unbind(number);
-                m_own[slot]--;
-            }
+            erase_own(slot, s.name);
         }
     }
     std::erase_if(extra->spares, [](const spare_name& s) { return s.tiers == 0; });

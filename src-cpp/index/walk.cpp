@@ -77,10 +77,7 @@ inline std::size_t common_start(const std::uint64_t* a, const std::uint64_t* b, 
             return i + static_cast<std::size_t>(std::countr_one(static_cast<unsigned>(mask)));
         }
     }
-    while (i < n && a[i] == b[i]) {
-        i++;
-    }
-    return i;
+    return i + common_prefix(a + i, b + i, n - i);
 }
 
 #include "index/walk_body.inc"
@@ -169,10 +166,7 @@ inline std::size_t common_start(const std::uint64_t* a, const std::uint64_t* b, 
             break;
         }
     }
-    while (i < n && a[i] == b[i]) {
-        i++;
-    }
-    return i;
+    return i + common_prefix(a + i, b + i, n - i);
 }
 
 #include "index/walk_body.inc"

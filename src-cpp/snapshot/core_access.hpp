@@ -32,7 +32,7 @@ struct core_access {
     static std::uint32_t make_run(index::core& c, storage::place after, std::span<const local_hash> locals,
                                   std::uint32_t domain) {
         index::laid_blocks laid;
-        return c.m_content.find_or_make(after, locals, domain, laid);
+        return c.m_content.make_run(after, locals, domain, laid);
     }
 
     static std::uint32_t make_line(index::core& c, std::uint32_t run, std::uint32_t plane, std::uint32_t step) {
