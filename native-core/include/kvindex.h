@@ -33,7 +33,7 @@
 extern "C" {
 #endif
 
-#define KVI_ABI_VERSION 2u
+#define KVI_ABI_VERSION 3u
 
 /* Tiers, fastest first. Depths in kvi_hit are cumulative over tiers 0..i. */
 #define KVI_TIER_GPU 0u

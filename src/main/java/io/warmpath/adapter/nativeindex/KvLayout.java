@@ -7,7 +7,7 @@ package io.warmpath.adapter.nativeindex;
  * the header's text and compares.
  */
 final class KvLayout {
-    static final int ABI_VERSION = 2;
+    static final int ABI_VERSION = 3;
 
     static final int EVENT_SIZE = 40;
     static final int EVENT_SIZE_AT = 0;
