@@ -69,13 +69,28 @@ private:
     std::uint64_t m_refused = 0;
     bool m_full = false; // over budget with nothing left to give way
     std::uint32_t m_slots = 0;
+
+    /// Events are looked at ahead of time, five times each, so many events before their turn: for the line of
+    /// the name in the map, for the name's line, for its run, for what the run points to, for the names around.
+    /// A batch of small events is otherwise a chain of cache misses each.
+    struct look_ahead {
+        static constexpr std::size_t first = 16;
+        static constexpr std::size_t line = 12;
+        static constexpr std::size_t run = 8;
+        static constexpr std::size_t parts = 5;
+        static constexpr std::size_t names = 2;
+    };
+
     /// What is known of an event before its turn.
     struct glimpse {
-        std::uint32_t number = 0; ///< of the block that its first name seems to be
+        engine_hash name = 0;     ///< the first it looks for, salted
+        std::uint32_t number = 0; ///< of the block that this seems to be
         place where{0, 0};
     };
-    static constexpr std::size_t window = 16;
-    std::array<glimpse, window> m_ahead{};
+    void look_for_name(const event& e, glimpse& g);
+    void look_for_room(const event& e, const glimpse& g) const;
+    void apply_and_tidy(const event& e, applied_counts& counts);
+    std::array<glimpse, look_ahead::first> m_ahead{};
 };
 
 } // namespace kvindex::index
