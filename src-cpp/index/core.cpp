@@ -38,6 +38,7 @@ void core::apply(std::span<const event> events, applied_counts& counts) {
     if (events.size() == 1) { // nothing to look ahead to but its own new names, past the parent's
         look_for_room(events[0], {});
         apply_and_tidy(events[0], counts);
+        tidy_if_due();
         return;
     }
     const std::size_t n = events.size();
@@ -65,6 +66,7 @@ void core::apply(std::span<const event> events, applied_counts& counts) {
             apply_and_tidy(events[step - look_ahead::first], counts);
         }
     }
+    tidy_if_due();
 }
 
 void core::look_for_name(const event& e, glimpse& g) {
@@ -92,6 +94,14 @@ void core::look_for_room(const event& e, const glimpse& g) const {
 void core::apply_and_tidy(const event& e, applied_counts& counts) {
     counts += apply_one(e);
     if (++m_since_tidy >= 64) {
+        tidy();
+    }
+}
+
+/// At the end of a call: most calls are single events with nothing to tidy, and looking at the readers' pins
+/// costs as much as such an event.
+void core::tidy_if_due() {
+    if (m_budget != 0 || m_content.keeps_too_many() || m_memory.reclaim.waiting() != 0) {
         tidy();
     }
 }
@@ -173,10 +183,15 @@ bool core::lay(std::uint32_t slot, tier where, place& at, std::span<const engine
             m_refused += locals.size() - i; // what hangs behind them will wait for its parent in vain
             return false;
         }
-        if (!names.empty()) {
-            hold(slot, where, laid, names.subspan(i, laid.count));
+        try {
+            if (!names.empty()) {
+                hold(slot, where, laid, names.subspan(i, laid.count));
+            }
+        } catch (...) {
             m_content.review(laid.first.run);
+            throw;
         }
+        m_content.review(laid.first.run);
         at = {laid.first.run, laid.first.offset + laid.count - 1};
         i += laid.count;
     }

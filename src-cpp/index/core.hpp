@@ -50,6 +50,7 @@ private:
              std::span<const local_hash> locals);
     void hold(std::uint32_t slot, tier where, const laid_blocks& blocks, std::span<const engine_hash> names);
     void apply_ready();
+    void tidy_if_due();
     void tidy();
     void keep_to_budget();
     std::uint64_t bytes_in_use() const;
