@@ -238,6 +238,12 @@ void names::write_in(std::uint32_t index, place at, engine_hash salted_name) {
     }
 }
 
+std::uint32_t names::add_plane(std::uint32_t run, std::uint32_t domain) {
+    auto& planes = m_memory.extra_of(run).planes;
+    planes.push_back({.domain = domain});
+    return static_cast<std::uint32_t>(planes.size());
+}
+
 /// Gives the block this name in the first plane of the domain that has none for it.
 void names::write(std::uint32_t domain, place at, engine_hash name) {
     std::uint32_t index = plane_of(at.run, domain);
@@ -250,8 +256,7 @@ void names::write(std::uint32_t domain, place at, engine_hash name) {
             }
         }
         if (index == 0) {
-            planes.push_back({.domain = domain});
-            index = static_cast<std::uint32_t>(planes.size());
+            index = add_plane(at.run, domain);
         }
     }
     write_in(index, at, salted(name, domain));
@@ -421,28 +426,40 @@ void names::release(std::uint32_t slot, engine_hash name, const named_place& at)
     }
 }
 
-std::uint32_t names::introduce(std::uint32_t slot, place at, std::span<const engine_hash> fresh) {
+std::uint32_t names::introduce(std::uint32_t slot, place at, std::span<const engine_hash> nameless) {
     constexpr std::uint32_t look_ahead = 16;
     const std::uint32_t domain = m_domain[slot];
-    const std::uint32_t index = plane_of(at.run, domain);
-    if (m_own[slot] != 0 || index == no_plane) {
+    std::uint32_t index = plane_of(at.run, domain);
+    if (m_own[slot] != 0) {
         return 0;
     }
-    for (std::uint32_t i = 0; fresh.size() > 1 && i < std::min<std::size_t>(look_ahead, fresh.size()); i++) {
-        m_memory.names.prefetch_room(salted(fresh[i], domain));
+    if (const run_extra* extra = m_memory.find_extra(at.run);
+        extra != nullptr && std::any_of(extra->spares.begin(), extra->spares.end(),
+                                        [&](const spare_name& s) { return s.offset >= at.offset; })) {
+        return 0;
+    }
+    if (index == no_plane) {
+        index = add_plane(at.run, domain);
+    }
+    for (std::uint32_t i = 0; nameless.size() > 1 && i < std::min<std::size_t>(look_ahead, nameless.size());
+         i++) {
+        m_memory.names.prefetch_room(salted(nameless[i], domain));
     }
     std::uint32_t line = 0;
-    for (std::uint32_t i = 0; i < fresh.size(); i++) {
-        if (i + look_ahead < fresh.size()) {
-            m_memory.names.prefetch_room(salted(fresh[i + look_ahead], domain));
+    for (std::uint32_t i = 0; i < nameless.size(); i++) {
+        if (i + look_ahead < nameless.size()) {
+            m_memory.names.prefetch_room(salted(nameless[i + look_ahead], domain));
         }
-        const engine_hash name = salted(fresh[i], domain);
+        const engine_hash name = salted(nameless[i], domain);
         const std::uint32_t offset = at.offset + i;
         if (line == 0 || offset % names_per_line == 0) {
             line = make_line(at.run, index, offset / names_per_line);
         }
         const std::uint32_t k = offset % names_per_line;
         engine_hash& there = m_memory.lines[line].names[k];
+        if (there != 0) {
+            return i;
+        }
         there = name;
         std::uint32_t known = 0;
         try {
@@ -456,7 +473,7 @@ std::uint32_t names::introduce(std::uint32_t slot, place at, std::span<const eng
             return i;
         }
     }
-    return static_cast<std::uint32_t>(fresh.size());
+    return static_cast<std::uint32_t>(nameless.size());
 }
 
 void names::forget(std::uint32_t run, std::uint32_t slot, tier_mask tiers) {

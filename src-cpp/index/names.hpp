@@ -177,6 +177,7 @@ private:
     std::uint32_t number_at(std::uint32_t run, std::uint32_t plane, std::uint32_t offset) const;
     std::uint32_t usual_plane(std::uint32_t slot, place at) const;
     void write(std::uint32_t domain, place at, engine_hash name);
+    std::uint32_t add_plane(std::uint32_t run, std::uint32_t domain);
     void write_in(std::uint32_t plane, place at, engine_hash salted_name);
     std::uint32_t make_line(std::uint32_t run, std::uint32_t plane, std::uint32_t step);
     void unbind(std::uint32_t number);
