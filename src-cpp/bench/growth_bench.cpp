@@ -7,6 +7,7 @@
 /// said.
 #include "growth_cell.hpp"
 #include "memory_table.hpp"
+#include "storage/region.hpp"
 
 #include <cinttypes>
 #include <string_view>
@@ -21,10 +22,11 @@ using namespace kvindex::bench;
 
 struct arguments {
     std::vector<std::uint64_t> workers{10, 100, 1'000, 10'000};
-    std::vector<std::uint64_t> residencies{1'000'000, 10'000'000, 100'000'000};
+    std::vector<std::uint64_t> residencies{1'000'000, 10'000'000};
     growth_request request;
     std::uint32_t holders = 0; ///< 0 = by the fleet
     std::string json;
+    std::uint64_t warm = 0; ///< bytes
     bool memory = false;
 };
 
@@ -33,7 +35,7 @@ int usage(int code) {
         code == 0 ? stdout : stderr,
         "usage: growth_bench [OPTION]...\n"
         "  --workers LIST       of the cells; default 10,100,1000,10000\n"
-        "  --residencies LIST   (worker, block) pairs to grow to; default 1M,10M,100M\n"
+        "  --residencies LIST   (worker, block) pairs to grow to; default 1M,10M\n"
         "  --shared N, --own N  blocks of the system prompt, and of each prompt behind it; default 64, 320\n"
         "  --holders N          of each prompt; default 2, 4 or 8 by the fleet\n"
         "  --samples N          look-ups of each kind, five times the prompts of the churn; default 20000\n"
@@ -41,7 +43,8 @@ int usage(int code) {
         "  --slow               tells of the slowest steps: time, page faults, size of the index then\n"
         "  --memory             tells where the bytes of each cell go\n"
         "  --smoke              one tiny cell: it runs and its answers are right\n"
-        "One cell: growth_bench --workers 100 --residencies 10M. 100M residencies need 3 to 4 GB.\n"
+        "One cell: growth_bench --workers 100 --residencies 10M. The whole table: --residencies 1M,10M,100M (4 "
+        "GB).\n"
         "Times: thread CPU time, page faults included, but for look-ups and where wall is said.\n");
     return code;
 }
@@ -104,6 +107,8 @@ int read_arguments(int argc, char** argv, arguments& a) {
                 a.holders = one;
             } else if (name == "--samples") {
                 a.request.samples = one;
+            } else if (name == "--warm") {
+                a.warm = list[0];
             } else {
                 return usage(2) + 1;
             }
@@ -178,12 +183,37 @@ void run_cell(const arguments& a, const growth_request& q) {
     std::fflush(stdout);
 }
 
+/// Runs `body` in a process of its own, so that it leaves nothing behind.
+template <typename F>
+void in_child(F&& body) {
+    std::fflush(stdout);
+    const pid_t child = fork();
+    require(child >= 0, "no process for the cell");
+    if (child == 0) {
+        body();
+        std::exit(0);
+    }
+    int status = 0;
+    require(waitpid(child, &status, 0) == child && status == 0, "a cell failed");
+}
+
+/// As the index does it: huge pages where the system gives them.
+void touch(std::uint64_t bytes) {
+    storage::region<std::byte> memory(bytes);
+    for (std::uint64_t i = 0; i < bytes; i += 4096) {
+        memory[i] = std::byte{1};
+    }
+}
+
 } // namespace
 
 int main(int argc, char** argv) {
     arguments a;
     if (const int code = read_arguments(argc, argv, a); code != 0) {
         return code - 1;
+    }
+    if (a.warm != 0) {
+        in_child([&] { touch(a.warm); });
     }
     print_head();
     for (const std::uint64_t workers : a.workers) {
@@ -195,15 +225,7 @@ int main(int argc, char** argv) {
             if (workers > max_slots || q.shape.holders > workers) {
                 return usage(2);
             }
-            std::fflush(stdout);
-            const pid_t child = fork();
-            require(child >= 0, "no process for the cell");
-            if (child == 0) {
-                run_cell(a, q);
-                std::exit(0);
-            }
-            int status = 0;
-            require(waitpid(child, &status, 0) == child && status == 0, "a cell failed");
+            in_child([&] { run_cell(a, q); });
         }
     }
     return 0;
