@@ -40,6 +40,8 @@ int usage(int code) {
         "  --holders N          of each prompt; default 2, 4 or 8 by the fleet\n"
         "  --samples N          look-ups of each kind, five times the prompts of the churn; default 20000\n"
         "  --json FILE          appends a line of JSON for each cell\n"
+        "  --warm N             touches and frees N bytes first: a virtual machine that has not had its\n"
+        "                       memory yet pays some ms for each huge page, once; e.g. 6000M\n"
         "  --slow               tells of the slowest steps: time, page faults, size of the index then\n"
         "  --memory             tells where the bytes of each cell go\n"
         "  --smoke              one tiny cell: it runs and its answers are right\n"
@@ -122,12 +124,14 @@ std::uint32_t usual_holders(std::uint64_t workers) {
 }
 
 void print_head() {
-    std::printf("%7s %8s %8s %3s | %6s %6s | %6s %6s | %11s | %11s | %6s | %6s %6s | %19s | %19s | %19s\n",
-                "workers", "resid. M", "blocks M", "by", "new", "known", "decode", "alone", "hot 50/99",
-                "cold 50/99", "churn", "B/res", "MB", "1 block 99.9/max/w", "prompt 99.9/max/w",
-                "churn 99.9/max/w");
-    std::printf("%7s %8s %8s %3s | %13s | %13s | %11s | %11s | %6s | %6s %6s | %19s | %19s | %19s\n", "", "",
-                "", "", "ns/block", "ns/event", "ns/query", "ns/query", "ns/blk", "", "", "us", "us", "us");
+    std::printf(
+        "%7s %8s %8s %3s | %6s %6s | %6s %6s | %11s | %11s | %6s | %6s %6s | %19s | %19s | %19s | %19s\n",
+        "workers", "resid. M", "blocks M", "by", "new", "known", "decode", "alone", "hot 50/99", "cold 50/99",
+        "churn", "B/res", "MB", "1 block 99.9/max/w", "prompt 99.9/max/w", "churn 99.9/max/w",
+        "orphan 99.9/max/w");
+    std::printf("%7s %8s %8s %3s | %13s | %13s | %11s | %11s | %6s | %6s %6s | %19s | %19s | %19s | %19s\n", "",
+                "", "", "", "ns/block", "ns/event", "ns/query", "ns/query", "ns/blk", "", "", "us", "us", "us",
+                "us");
 }
 
 void print_row(const growth_request& q, const growth_result& r) {
@@ -136,7 +140,7 @@ void print_row(const growth_request& q, const growth_result& r) {
                 q.shape.workers, millions(r.residencies), millions(r.blocks), q.shape.holders, r.store_new,
                 r.store_known, r.decode, r.decode_alone, r.hot_p50, r.hot_p99, r.cold_p50, r.cold_p99, r.churn,
                 static_cast<double>(r.bytes) / static_cast<double>(r.residencies), millions(r.resident));
-    for (const step_times* s : {&r.one_block, &r.prompt, &r.churned}) {
+    for (const step_times* s : {&r.one_block, &r.prompt, &r.churned, &r.waiting}) {
         std::printf(" | %5.1f %6.0f %6.0f", s->cpu_p999 / 1e3, s->cpu_max / 1e3, s->wall_max / 1e3);
     }
     std::printf("\n");
@@ -165,6 +169,7 @@ void write_json(const std::string& path, const growth_request& q, const growth_r
     steps("one_block", r.one_block);
     steps("prompt", r.prompt);
     steps("churned", r.churned);
+    steps("waiting", r.waiting);
     std::fprintf(f, "}\n");
     require(std::fclose(f) == 0, "the JSON could not be written");
 }

@@ -109,6 +109,7 @@ public:
         ask();
         decode();
         churn();
+        orphans();
         return m_result;
     }
 
@@ -247,6 +248,23 @@ private:
         m_result.churn =
             static_cast<double>(nanos) / static_cast<double>(count * (m_shape.own * 2 + m_shape.shared));
         finish(steps, m_result.churned);
+    }
+
+    /// Events that wait for a parent that never comes: to the limit of the store, and a tenth more.
+    void orphans() {
+        constexpr std::uint32_t blocks = 16;
+        const std::uint64_t limit = options{}.orphan_limit;
+        const std::uint64_t count = std::min(m_request.residencies / 10, limit / 10 * 11) / blocks;
+        step_log steps("event without its parent", count);
+        for (std::uint64_t i = 0; i < count; i++) {
+            m_prompt.make(m_prompts * 4 + i);
+            const slot_id slot = holder_of(m_shape, i, 0);
+            const event e = m_prompt.stored(slot, m_shape.shared + m_shape.own - blocks, blocks);
+            steps.time(m_result.residencies, [&] {
+                require(m_index.apply({&e, 1}).orphans == 1, "an event did not wait");
+            });
+        }
+        finish(steps, m_result.waiting);
     }
 
     const growth_request& m_request;

@@ -36,6 +36,8 @@ struct growth_result {
     step_times one_block; ///< while growing
     step_times prompt;    ///< while growing
     step_times churned;   ///< evictions and stores of whole prompts, at full size
+    step_times
+        waiting; ///< events of 16 blocks without their parent, up to the limit of a million blocks and over it
     std::uint64_t bytes = 0;
     std::uint64_t resident = 0; ///< growth of the resident set, bytes
     memory_parts memory;
