@@ -19,6 +19,7 @@ struct growth_request {
 struct step_times {
     std::uint64_t count = 0;
     std::uint32_t cpu_p50 = 0, cpu_p999 = 0, cpu_max = 0;
+    std::uint32_t cpu_own_max = 0; ///< of those that met no page fault: what the index does itself
     std::uint32_t wall_p50 = 0, wall_p999 = 0, wall_max = 0;
 };
 
