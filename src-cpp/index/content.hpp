@@ -26,7 +26,8 @@ public:
     /// What the run's holders need changed: its end may be kept for nobody now, or no longer.
     void review(std::uint32_t run);
 
-    /// Frees ends that nobody needs, oldest first, down to what may be kept.
+    /// Frees ends that nobody needs, oldest first, down to what may be kept. Without memory for that they stay
+    /// until the next time.
     void reap();
 
     /// Frees everything that nobody needs.

@@ -206,6 +206,7 @@ std::uint32_t names::make_line(std::uint32_t run, std::uint32_t index, std::uint
     }
     auto* ids = reinterpret_cast<std::uint32_t*>(m_memory.lists.words(p.names));
     if (ids[step] == 0) {
+        failure_point();
         std::uint32_t line = m_top;
         if (!m_free_lines.empty()) {
             line = m_free_lines.back();
@@ -213,6 +214,10 @@ std::uint32_t names::make_line(std::uint32_t run, std::uint32_t index, std::uint
         } else if (m_top == m_memory.lines.capacity() || m_top >= 1u << 29) {
             throw std::bad_alloc();
         } else {
+            // Room for every line, so that cut() cannot fail.
+            if (m_free_lines.capacity() < m_top) {
+                m_free_lines.reserve(std::size_t{m_top} * 2);
+            }
             m_top++;
         }
         name_line& l = m_memory.lines[line];
@@ -250,7 +255,7 @@ void names::write(std::uint32_t domain, place at, engine_hash name) {
             }
         }
         if (index == 0) {
-            planes.push_back({.domain = domain});
+            m_memory.room_in(at.run, &run_extra::planes).push_back({.domain = domain});
             index = static_cast<std::uint32_t>(planes.size());
         }
     }
@@ -285,7 +290,7 @@ void names::spell_out(std::uint32_t slot, place at) {
     if (held == 0 || usual_plane(slot, at) == no_plane) {
         return;
     }
-    auto& spares = m_memory.extra_of(at.run).spares;
+    auto& spares = m_memory.room_in(at.run, &run_extra::spares);
     if (std::none_of(spares.begin(), spares.end(),
                      [&](const spare_name& s) { return s.slot == slot && s.offset == at.offset; })) {
         spares.push_back({slot, at.offset, usual_name(slot, at), held});
@@ -355,19 +360,41 @@ void names::hold(std::uint32_t slot, engine_hash name, place at, tier where) {
         spell_out(slot, at);
         spared = true;
     }
+    const tier_mask before = mine != nullptr ? mine->tiers : tier_mask{0};
     if (mine != nullptr) {
         mine->tiers |= mask_of(where);
     } else if (spared) {
-        m_memory.extra_of(at.run).spares.push_back({slot, at.offset, name, mask_of(where)});
+        m_memory.room_in(at.run, &run_extra::spares).push_back({slot, at.offset, name, mask_of(where)});
     }
-    m_holders.change(at.run, slot, at.offset, at.offset + 1, where, true);
+    try {
+        m_holders.change(at.run, slot, at.offset, at.offset + 1, where, true);
+    } catch (...) {
+        // A spare speaks only of what is held.
+        if (mine != nullptr) {
+            mine->tiers = before;
+        } else if (spared) {
+            m_memory.find_extra(at.run)->spares.pop_back();
+        }
+        m_memory.trim_extra(at.run);
+        throw;
+    }
 }
 
 void names::drop(std::uint32_t slot, engine_hash name, const named_place& at, tier where) {
-    run_extra* extra = m_memory.find_extra(at.at.run);
     const tier_mask bit = mask_of(where);
     bool last_of_name = (held_as(slot, name, at) & ~bit) == 0;
     bool covered = false; // by another name
+    if (const run_extra* extra = m_memory.find_extra(at.at.run)) {
+        for (const spare_name& s : extra->spares) {
+            covered = covered ||
+                      (s.slot == slot && s.offset == at.at.offset && s.name != name && (s.tiers & bit) != 0);
+        }
+    }
+    if (!covered) {
+        // First: it may fail, and nothing below does.
+        m_holders.change(at.at.run, slot, at.at.offset, at.at.offset + 1, where, false);
+    }
+    run_extra* extra = m_memory.find_extra(at.at.run);
     if (extra != nullptr && !extra->spares.empty()) {
         auto& spares = extra->spares;
         std::uint32_t left = 0;
@@ -378,8 +405,6 @@ void names::drop(std::uint32_t slot, engine_hash name, const named_place& at, ti
             }
             if (s.name == name) {
                 s.tiers &= static_cast<tier_mask>(~bit);
-            } else {
-                covered = covered || (s.tiers & bit) != 0;
             }
             if (s.tiers != 0) {
                 left++;
@@ -403,9 +428,6 @@ void names::drop(std::uint32_t slot, engine_hash name, const named_place& at, ti
     }
     if (at.own && last_of_name) {
         erase_own(slot, name);
-    }
-    if (!covered) {
-        m_holders.change(at.at.run, slot, at.at.offset, at.at.offset + 1, where, false);
     }
     m_memory.trim_extra(at.at.run);
 }

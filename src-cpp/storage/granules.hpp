@@ -33,24 +33,32 @@ public:
         return m_top + granules <= m_region.capacity();
     }
 
+    /// Throws std::bad_alloc without effect.
     std::uint32_t take(std::uint32_t granules) {
+        failure_point();
         const std::uint32_t c = class_of(granules);
-        m_in_use += size_of(c);
         if (!m_free[c].empty()) {
+            m_in_use += size_of(c);
             const std::uint32_t at = m_free[c].back();
             m_free[c].pop_back();
             return at;
         }
         if (!can_take(size_of(c))) {
-            m_in_use -= size_of(c);
             throw std::bad_alloc();
         }
+        // Room for every piece of the class, so that give_back() cannot fail.
+        if (m_free[c].capacity() <= m_made[c]) {
+            m_free[c].reserve(std::size_t{m_made[c]} * 2 + 8);
+        }
+        m_made[c]++;
+        m_in_use += size_of(c);
         const std::uint32_t at = m_top;
         m_top += size_of(c);
         return at;
     }
 
-    void give_back(std::uint32_t at, std::uint32_t granules) {
+    /// A piece that take() gave for as many granules. Needs no memory.
+    void give_back(std::uint32_t at, std::uint32_t granules) noexcept {
         const std::uint32_t c = class_of(granules);
         m_in_use -= size_of(c);
         m_free[c].push_back(at);
@@ -97,6 +105,7 @@ private:
     std::uint32_t m_top;
     std::uint64_t m_in_use = 0;
     std::array<std::vector<std::uint32_t>, 128> m_free;
+    std::array<std::uint32_t, 128> m_made{}; // pieces of each class, free or not
 };
 
 } // namespace kvindex::storage
