@@ -128,8 +128,6 @@ residency_change holders::change(std::uint32_t run, std::uint32_t slot, std::uin
     }
     residency_change done;
     std::uint64_t after = before;
-    residency held; // in full, unless one number says it before and after
-    bool in_full = false;
     const bool simple = !holder::complex(before) && where == tier::gpu;
     const std::uint32_t had = before == holder::none ? 0 : holder::end(before, 0);
     if (simple && add && begin <= had) {
@@ -141,20 +139,37 @@ residency_change holders::change(std::uint32_t run, std::uint32_t slot, std::uin
         done.held = -static_cast<std::int32_t>(done.touched);
         after = begin == 0 ? holder::none : holder::pack(slot, std::min(had, begin));
     } else {
-        in_full = true;
-        held = residency_of(run, slot);
-        done = index::change(held, begin, end, mask_of(where), add);
-        if (where != tier::gpu && add) {
-            m_tiered.store(true, std::memory_order_relaxed); // before the word: pairs with the walk
+        done = change_in_full(run, slot, before, begin, end, where, add);
+        after = before; // it has put the word
+    }
+    if (after != before) {
+        set(run, slot, before, after);
+    }
+    m_residencies += static_cast<std::uint64_t>(static_cast<std::int64_t>(done.held));
+    if (add) {
+        c.held_end = std::max(c.held_end, end);
+    } else if (done.held != 0 && end >= c.held_end) {
+        c.held_end = held_end(run);
+    }
+    return done;
+}
+
+/// Where one number does not say it before and after. All that may fail comes before anything changes.
+residency_change holders::change_in_full(std::uint32_t run, std::uint32_t slot, std::uint64_t before,
+                                         std::uint32_t begin, std::uint32_t end, tier where, bool add) {
+    residency held = residency_of(run, slot);
+    const residency_change done = index::change(held, begin, end, mask_of(where), add);
+    if (where != tier::gpu && add) {
+        m_tiered.store(true, std::memory_order_relaxed); // before the word: pairs with the walk
+    }
+    std::uint64_t after = holder::none;
+    if (!is_simple(held)) {
+        after = holder::pack(slot, ends_of(held), true);
+        if (find_detail(run, slot) == nullptr) {
+            m_memory.room_in(run, &run_extra::details);
         }
-        if (is_simple(held)) {
-            after = held.empty() ? holder::none : holder::pack(slot, held[0].end);
-        } else {
-            after = holder::pack(slot, ends_of(held), true);
-            if (find_detail(run, slot) == nullptr) {
-                m_memory.room_in(run, &run_extra::details);
-            }
-        }
+    } else if (!held.empty()) {
+        after = holder::pack(slot, held[0].end);
     }
     if (after != before) {
         try {
@@ -164,22 +179,12 @@ residency_change holders::change(std::uint32_t run, std::uint32_t slot, std::uin
             throw;
         }
     }
-    // Nothing fails from here on.
-    if (in_full) {
-        residency* detail = find_detail(run, slot);
-        if (!holder::complex(after)) {
-            forget_detail(run, slot);
-        } else if (detail != nullptr) {
-            *detail = std::move(held);
-        } else {
-            m_memory.extra_of(run).details.push_back({slot, std::move(held)});
-        }
-    }
-    m_residencies += static_cast<std::uint64_t>(static_cast<std::int64_t>(done.held));
-    if (add) {
-        c.held_end = std::max(c.held_end, end);
-    } else if (done.held != 0 && end >= c.held_end) {
-        c.held_end = held_end(run);
+    if (is_simple(held)) {
+        forget_detail(run, slot);
+    } else if (residency* detail = find_detail(run, slot)) {
+        *detail = std::move(held);
+    } else {
+        m_memory.extra_of(run).details.push_back({slot, std::move(held)});
     }
     return done;
 }

@@ -99,6 +99,8 @@ private:
     void put_word(std::uint32_t run, std::uint32_t slot, std::uint64_t word);
     void put_in_table(std::uint32_t run, std::uint32_t at, std::uint32_t slot, std::uint64_t word);
     void rebuild(std::uint32_t run, std::uint32_t slot, std::uint64_t word);
+    residency_change change_in_full(std::uint32_t run, std::uint32_t slot, std::uint64_t before,
+                                    std::uint32_t begin, std::uint32_t end, tier where, bool add);
     void make_room_for_run(std::uint32_t slot);
     void forget_all(std::uint32_t run, std::uint32_t slot) noexcept;
     void forget_detail(std::uint32_t run, std::uint32_t slot) noexcept;
