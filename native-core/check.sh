@@ -1,7 +1,7 @@
 #!/bin/sh
 # Builds and tests the native part under presets of CMakePresets.json.
 #
-#   check.sh [PRESET...]      default: release; others: asan-ubsan tsan debug
+#   check.sh [PRESET...]      default: release; others: asan-ubsan tsan debug aarch64
 #
 # Build files: target/native-PRESET. The last line of each preset says what it did; exit code 1 if any failed.
 set -eu
@@ -49,5 +49,9 @@ for preset in "$@"; do
         cat "$log" >&2
         fail "preset $preset: tests failed, see above"
     }
+    if grep -q 'No tests were found' "$log"; then
+        echo "native $preset: COMPILED ONLY, no test was run: there is no emulator (install qemu-user-static, remove $out)"
+        continue
+    fi
     echo "native $preset: $(sed -n 's/^\(.* tests passed\).*/\1/p' "$log") in $(($(date +%s) - started)) s"
 done

@@ -80,6 +80,7 @@ std::uint32_t content::make_run(place after, std::span<const local_hash> locals,
                                 laid_blocks& out) {
     const auto n = static_cast<std::uint32_t>(std::min<std::size_t>(locals.size(), max_run));
     const std::uint32_t granules = storage::granule_arena::rounded(granules_for(n));
+    failure_point();
     if (m_free_run == 0 && m_top == m_memory.heads.capacity()) {
         throw std::bad_alloc();
     }
@@ -137,10 +138,12 @@ std::uint32_t content::make_run(place after, std::span<const local_hash> locals,
     return run;
 }
 
-/// A longer array beside the old one; readers of the old one are not disturbed.
+/// A longer array beside the old one; readers of the old one are not disturbed. Throws std::bad_alloc without
+/// effect.
 void content::resize(std::uint32_t run, std::uint32_t capacity) {
     run_head& h = m_memory.heads[run];
     const std::uint32_t granules = storage::granule_arena::rounded(granules_for(capacity));
+    m_memory.reclaim.make_room(1);
     const std::uint32_t made = m_memory.content.take(granules);
     const std::uint32_t old = h.content.load(std::memory_order_relaxed);
     const std::uint32_t len = h.len.load(std::memory_order_relaxed);
@@ -233,6 +236,11 @@ void content::reap() {
 
 void content::reap_to(std::uint64_t kept) {
     while (m_dead > kept && m_first_dead != 0) {
+        try {
+            m_memory.reclaim.make_room(2); // of one run: its number, its content, its holders
+        } catch (const std::bad_alloc&) {
+            return; // what nobody needs stays until the next time
+        }
         const std::uint32_t run = m_first_dead;
         run_cold& c = m_memory.colds[run];
         m_first_dead = m_memory.heads[run].next.load(std::memory_order_relaxed);
@@ -267,7 +275,11 @@ void content::shorten(std::uint32_t run, std::uint32_t len) {
     m_dead -= c.dead;
     c.dead = 0;
     if (granules_for(len) * 2 <= h.cold / per_granule) {
-        resize(run, len);
+        try {
+            resize(run, len);
+        } catch (const std::bad_alloc&) {
+            return; // the longer array serves as well
+        }
     }
 }
 

@@ -31,7 +31,8 @@ public:
         return m_dead > to_keep();
     }
 
-    /// Frees ends that nobody needs, oldest first, down to what may be kept.
+    /// Frees ends that nobody needs, oldest first, down to what may be kept. Without memory for that they stay
+    /// until the next time.
     void reap();
 
     /// Frees everything that nobody needs.

@@ -188,10 +188,10 @@ bool core::lay(std::uint32_t slot, tier where, place& at, std::span<const engine
                 hold(slot, where, laid, names.subspan(i, laid.count));
             }
         } catch (...) {
-            m_content.review(laid.first.run);
+            review_changed(laid.first.run);
             throw;
         }
-        m_content.review(laid.first.run);
+        review_changed(laid.first.run);
         at = {laid.first.run, laid.first.offset + laid.count - 1};
         i += laid.count;
     }
@@ -215,14 +215,19 @@ void core::hold(std::uint32_t slot, tier where, const laid_blocks& blocks, std::
         if (easy < names.size()) {
             m_names.hold(slot, names[easy], {run, at.offset + easy}, where);
             easy++;
-            for (const std::uint32_t lighter : m_names.lightened) {
-                m_content.review(lighter);
-            }
-            m_names.lightened.clear();
         }
         at.offset += easy;
         names = names.subspan(easy);
     }
+}
+
+/// After hold(), whether it came to its end or not.
+void core::review_changed(std::uint32_t run) noexcept {
+    m_content.review(run);
+    for (const std::uint32_t lighter : m_names.lightened) {
+        m_content.review(lighter);
+    }
+    m_names.lightened.clear();
 }
 
 void core::apply_ready() {
@@ -299,18 +304,34 @@ applied_counts core::remove(const removed_event& e) {
     return counts;
 }
 
+/// Of all tiers: needs no memory.
 void core::clear(std::uint32_t slot, tier_mask tiers) {
-    std::vector<std::uint32_t> runs;
-    runs.swap(m_holders.runs_of(slot));
+    std::vector<std::uint32_t>& runs = m_holders.runs_of(slot);
+    const auto free_of_it = [&](std::uint32_t run) {
+        return !m_memory.colds[run].live || m_holders.word_of(run, slot) == storage::holder::none;
+    };
+    const auto forget = [&](std::uint32_t run, tier_mask some) {
+        m_holders.forget(run, slot, some);
+        m_names.forget(run, slot, some);
+        m_content.review(run);
+    };
     for (const std::uint32_t run : runs) {
-        if (m_memory.colds[run].live && m_holders.word_of(run, slot) != storage::holder::none) {
-            m_holders.forget(run, slot, tiers);
-            m_names.forget(run, slot, tiers);
-            m_content.review(run);
+        if (free_of_it(run)) {
+            continue;
         }
-        if (m_memory.colds[run].live && m_holders.word_of(run, slot) != storage::holder::none) {
-            m_holders.runs_of(slot).push_back(run);
+        if (tiers == all_tiers) {
+            forget(run, all_tiers);
+            continue;
         }
+        for (std::uint32_t t = 0; t < tier_count; t++) {
+            if (count_in(tiers, t) != 0) {
+                forget(run, static_cast<tier_mask>(1u << t));
+            }
+        }
+    }
+    std::erase_if(runs, free_of_it);
+    if (runs.empty()) {
+        std::vector<std::uint32_t>().swap(runs);
     }
     m_orphans.clear(slot_id{slot}, tiers);
 }

@@ -49,6 +49,7 @@ private:
     bool lay(std::uint32_t slot, tier where, place& at, std::span<const engine_hash> names,
              std::span<const local_hash> locals);
     void hold(std::uint32_t slot, tier where, const laid_blocks& blocks, std::span<const engine_hash> names);
+    void review_changed(std::uint32_t run) noexcept;
     void apply_ready();
     void tidy_if_due();
     void tidy();

@@ -160,32 +160,13 @@ residency_change holders::change(std::uint32_t run, std::uint32_t slot, std::uin
         done.held = -static_cast<std::int32_t>(done.touched);
         after = begin == 0 ? holder::none : holder::pack(slot, std::min(had, begin));
     } else {
-        residency held = residency_of(run, slot);
-        done = index::change(held, begin, end, mask_of(where), add);
-        if (where != tier::gpu && add) {
-            m_tiered.store(true, std::memory_order_relaxed); // before the word: pairs with the walk
-        }
-        residency* detail = find_detail(run, slot);
-        if (is_simple(held)) {
-            after = held.empty() ? holder::none : holder::pack(slot, held[0].end);
-            if (detail != nullptr) {
-                auto& details = m_memory.extra_of(run).details;
-                std::erase_if(details, [&](const holder_detail& d) { return d.slot == slot; });
-                m_memory.trim_extra(run);
-            }
-        } else {
-            after = holder::pack(slot, ends_of(held), true);
-            if (detail != nullptr) {
-                *detail = std::move(held);
-            } else {
-                m_memory.extra_of(run).details.push_back({slot, std::move(held)});
-            }
-        }
+        done = change_in_full(run, slot, before, begin, end, where, add);
+        after = before; // it has put the word
     }
-    m_residencies += static_cast<std::uint64_t>(static_cast<std::int64_t>(done.held));
     if (after != before) {
         set(run, slot, before, after);
     }
+    m_residencies += static_cast<std::uint64_t>(static_cast<std::int64_t>(done.held));
     if (add) {
         c.held_end = std::max(c.held_end, end);
     } else if (done.held != 0 && end >= c.held_end) {
@@ -194,7 +175,74 @@ residency_change holders::change(std::uint32_t run, std::uint32_t slot, std::uin
     return done;
 }
 
+/// Where one number does not say it before and after. All that may fail comes before anything changes.
+residency_change holders::change_in_full(std::uint32_t run, std::uint32_t slot, std::uint64_t before,
+                                         std::uint32_t begin, std::uint32_t end, tier where, bool add) {
+    residency held = residency_of(run, slot);
+    const residency_change done = index::change(held, begin, end, mask_of(where), add);
+    if (where != tier::gpu && add) {
+        m_tiered.store(true, std::memory_order_relaxed); // before the word: pairs with the walk
+    }
+    std::uint64_t after = holder::none;
+    if (!is_simple(held)) {
+        after = holder::pack(slot, ends_of(held), true);
+        if (find_detail(run, slot) == nullptr) {
+            m_memory.room_in(run, &run_extra::details);
+        }
+    } else if (!held.empty()) {
+        after = holder::pack(slot, held[0].end);
+    }
+    if (after != before) {
+        try {
+            set(run, slot, before, after);
+        } catch (...) {
+            m_memory.trim_extra(run); // of the room made above
+            throw;
+        }
+    }
+    if (is_simple(held)) {
+        forget_detail(run, slot);
+    } else if (residency* detail = find_detail(run, slot)) {
+        *detail = std::move(held);
+    } else {
+        m_memory.extra_of(run).details.push_back({slot, std::move(held)});
+    }
+    return done;
+}
+
+void holders::forget_detail(std::uint32_t run, std::uint32_t slot) noexcept {
+    if (run_extra* extra = m_memory.find_extra(run)) {
+        std::erase_if(extra->details, [&](const holder_detail& d) { return d.slot == slot; });
+        m_memory.trim_extra(run);
+    }
+}
+
+void holders::forget_all(std::uint32_t run, std::uint32_t slot) noexcept {
+    const std::uint64_t word = word_of(run, slot);
+    if (word == holder::none) {
+        return;
+    }
+    const std::uint32_t end = end_of(run, word);
+    if (holder::complex(word)) {
+        for (const stretch& s : *find_detail(run, slot)) {
+            m_residencies -= s.end - s.begin;
+        }
+    } else {
+        m_residencies -= end;
+    }
+    set(run, slot, word, holder::none);
+    forget_detail(run, slot);
+    run_cold& c = m_memory.colds[run];
+    if (end >= c.held_end) {
+        c.held_end = held_end(run);
+    }
+}
+
 void holders::forget(std::uint32_t run, std::uint32_t slot, tier_mask tiers) {
+    if (tiers == all_tiers) {
+        forget_all(run, slot);
+        return;
+    }
     for (std::uint32_t t = 0; t < tier_count; t++) {
         if (count_in(tiers, t) != 0) {
             change(run, slot, 0, storage::max_run, tier{static_cast<std::uint8_t>(t)}, false);
@@ -204,15 +252,26 @@ void holders::forget(std::uint32_t run, std::uint32_t slot, tier_mask tiers) {
 
 void holders::set(std::uint32_t run, std::uint32_t slot, std::uint64_t before, std::uint64_t word) {
     run_cold& c = m_memory.colds[run];
-    if (before == holder::none) {
-        note_run(run, slot);
-        c.holder_count++;
-        m_slots[slot].held++;
-    } else if (word == holder::none) {
+    if (word == holder::none) {
         c.holder_count--;
         m_slots[slot].held--;
+        put_word(run, slot, word); // needs no memory
+        return;
     }
-    put_word(run, slot, word);
+    if (before != holder::none) {
+        put_word(run, slot, word);
+        return;
+    }
+    make_room_for_run(slot);
+    c.holder_count++;
+    try {
+        put_word(run, slot, word);
+    } catch (...) {
+        c.holder_count--;
+        throw;
+    }
+    m_slots[slot].held++;
+    m_slots[slot].runs.push_back(run);
 }
 
 /// The slot's list gets one more. The list that is being swept, which may be another's, is swept further.
@@ -229,9 +288,13 @@ void holders::tidy_runs(std::uint32_t slot) {
     });
 }
 
-void holders::note_run(std::uint32_t run, std::uint32_t slot) {
+/// Throws std::bad_alloc without effect.
+void holders::make_room_for_run(std::uint32_t slot) {
     tidy_runs(slot);
-    m_slots[slot].runs.push_back(run);
+    std::vector<std::uint32_t>& runs = m_slots[slot].runs;
+    if (runs.size() == runs.capacity()) {
+        runs.reserve(runs.size() * 2 + 1);
+    }
 }
 
 void holders::put_word(std::uint32_t run, std::uint32_t slot, std::uint64_t word) {
@@ -266,8 +329,13 @@ void holders::put_in_table(std::uint32_t run, std::uint32_t at, std::uint32_t sl
     };
     if (word == holder::none) {
         if (m_memory.colds[run].holder_count <= 2) {
-            rebuild(run, slot, word);
-            return;
+            try {
+                rebuild(run, slot, word);
+                return;
+            } catch (const std::bad_alloc&) {
+                // The table serves as well.
+                static_cast<void>(word);
+            }
         }
         if (has_word != nowhere) {
             t.holders()[has_word].store(word, std::memory_order_release);
@@ -314,9 +382,10 @@ void holders::put_in_table(std::uint32_t run, std::uint32_t at, std::uint32_t sl
 }
 
 /// Makes the run's holders anew, with this word in the place of the slot's old one: the most common ends get
-/// a bit set each, and few holders go back into the head.
+/// a bit set each, and few holders go back into the head. Throws std::bad_alloc without effect.
 void holders::rebuild(std::uint32_t run, std::uint32_t slot, std::uint64_t word) {
     run_head& h = m_memory.heads[run];
+    m_memory.reclaim.make_room(1);
     std::vector<std::uint64_t> words;
     words.reserve(m_memory.colds[run].holder_count + 1);
     for_each(run, [&](std::uint32_t s, std::uint64_t w) {

@@ -105,7 +105,11 @@ private:
     void put_in_table(std::uint32_t run, std::uint32_t at, std::uint32_t slot, std::uint64_t word);
     void rebuild(std::uint32_t run, std::uint32_t slot, std::uint64_t word);
     void tidy_runs(std::uint32_t slot);
-    void note_run(std::uint32_t run, std::uint32_t slot);
+    residency_change change_in_full(std::uint32_t run, std::uint32_t slot, std::uint64_t before,
+                                    std::uint32_t begin, std::uint32_t end, tier where, bool add);
+    void make_room_for_run(std::uint32_t slot);
+    void forget_all(std::uint32_t run, std::uint32_t slot) noexcept;
+    void forget_detail(std::uint32_t run, std::uint32_t slot) noexcept;
     std::uint32_t held_end(std::uint32_t run) const;
     std::uint32_t end_of(std::uint32_t run, std::uint64_t word) const;
     residency* find_detail(std::uint32_t run, std::uint32_t slot) const;

@@ -77,14 +77,33 @@ struct memory {
         storage::run_cold& c = colds[run];
         if (c.extra == 0) {
             if (free_extras.empty()) {
-                free_extras.push_back(static_cast<std::uint32_t>(extras.size() + 1));
+                // Room for all of them, so that trim_extra() cannot fail.
+                if (free_extras.capacity() <= extras.size()) {
+                    free_extras.reserve(extras.size() * 2 + 8);
+                }
                 extras.push_back(std::make_unique<run_extra>());
-                free_extras.reserve(extras.size());
+                free_extras.push_back(static_cast<std::uint32_t>(extras.size()));
             }
             c.extra = free_extras.back();
             free_extras.pop_back();
         }
         return *extras[c.extra - 1];
+    }
+
+    /// A list of the run's extra part, with room for one more. Throws std::bad_alloc without effect; who does
+    /// not use the room calls trim_extra().
+    template <typename T>
+    std::vector<T>& room_in(std::uint32_t run, std::vector<T> run_extra::*list) {
+        std::vector<T>& v = extra_of(run).*list;
+        if (v.size() == v.capacity()) {
+            try {
+                v.reserve(v.size() + v.size() / 2 + 1);
+            } catch (...) {
+                trim_extra(run);
+                throw;
+            }
+        }
+        return v;
     }
 
     run_extra* find_extra(std::uint32_t run) const {
@@ -93,7 +112,7 @@ struct memory {
     }
 
     /// Gives the extra part back when nothing is in it.
-    void trim_extra(std::uint32_t run) {
+    void trim_extra(std::uint32_t run) noexcept {
         storage::run_cold& c = colds[run];
         if (c.extra != 0 && extras[c.extra - 1]->empty()) {
             *extras[c.extra - 1] = run_extra{};

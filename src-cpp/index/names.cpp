@@ -77,7 +77,7 @@ void names::spell_out(std::uint32_t slot, place at) {
     if (held == 0 || usual_plane(slot, at) == no_plane) {
         return;
     }
-    auto& spares = m_memory.extra_of(at.run).spares;
+    auto& spares = m_memory.room_in(at.run, &run_extra::spares);
     if (std::none_of(spares.begin(), spares.end(),
                      [&](const spare_name& s) { return s.slot == slot && s.offset == at.offset; })) {
         spares.push_back({slot, at.offset, usual_name(slot, at), held});
@@ -147,19 +147,41 @@ void names::hold(std::uint32_t slot, engine_hash name, place at, tier where) {
         spell_out(slot, at);
         spared = true;
     }
+    const tier_mask before = mine != nullptr ? mine->tiers : tier_mask{0};
     if (mine != nullptr) {
         mine->tiers |= mask_of(where);
     } else if (spared) {
-        m_memory.extra_of(at.run).spares.push_back({slot, at.offset, name, mask_of(where)});
+        m_memory.room_in(at.run, &run_extra::spares).push_back({slot, at.offset, name, mask_of(where)});
     }
-    m_holders.change(at.run, slot, at.offset, at.offset + 1, where, true);
+    try {
+        m_holders.change(at.run, slot, at.offset, at.offset + 1, where, true);
+    } catch (...) {
+        // A spare speaks only of what is held.
+        if (mine != nullptr) {
+            mine->tiers = before;
+        } else if (spared) {
+            m_memory.find_extra(at.run)->spares.pop_back();
+        }
+        m_memory.trim_extra(at.run);
+        throw;
+    }
 }
 
 void names::drop(std::uint32_t slot, engine_hash name, const named_place& at, tier where) {
-    run_extra* extra = m_memory.find_extra(at.at.run);
     const tier_mask bit = mask_of(where);
     bool last_of_name = (held_as(slot, name, at) & ~bit) == 0;
     bool covered = false; // by another name
+    if (const run_extra* extra = m_memory.find_extra(at.at.run)) {
+        for (const spare_name& s : extra->spares) {
+            covered = covered ||
+                      (s.slot == slot && s.offset == at.at.offset && s.name != name && (s.tiers & bit) != 0);
+        }
+    }
+    if (!covered) {
+        // First: it may fail, and nothing below does.
+        m_holders.change(at.at.run, slot, at.at.offset, at.at.offset + 1, where, false);
+    }
+    run_extra* extra = m_memory.find_extra(at.at.run);
     if (extra != nullptr && !extra->spares.empty()) {
         auto& spares = extra->spares;
         std::uint32_t left = 0;
@@ -170,8 +192,6 @@ void names::drop(std::uint32_t slot, engine_hash name, const named_place& at, ti
             }
             if (s.name == name) {
                 s.tiers &= static_cast<tier_mask>(~bit);
-            } else {
-                covered = covered || (s.tiers & bit) != 0;
             }
             if (s.tiers != 0) {
                 left++;
@@ -195,9 +215,6 @@ void names::drop(std::uint32_t slot, engine_hash name, const named_place& at, ti
     }
     if (at.own && last_of_name) {
         erase_own(slot, name);
-    }
-    if (!covered) {
-        m_holders.change(at.at.run, slot, at.at.offset, at.at.offset + 1, where, false);
     }
     m_memory.trim_extra(at.at.run);
 }

@@ -151,7 +151,7 @@ public:
     }
 
     std::uint64_t line_bytes_in_use() const {
-        return (m_top - m_free_lines.size()) * sizeof(storage::name_line);
+        return (m_top - m_free_lines) * sizeof(storage::name_line);
     }
 
     std::uint64_t line_bytes() const {
@@ -189,6 +189,11 @@ private:
     bool bind(engine_hash& place_of_name, engine_hash salted_name, std::uint32_t number);
     std::uint32_t deciding_plane(std::uint32_t slot, place at) const;
     bool plain_from(place at) const;
+    /// Of a free line: the next one.
+    std::uint32_t& next_free(std::uint32_t line) {
+        return m_memory.lines[line].run;
+    }
+
     std::uint32_t make_line(std::uint32_t run, std::uint32_t plane, std::uint32_t step);
     void unbind(std::uint32_t number);
     void spell_out(std::uint32_t slot, place at);
@@ -201,7 +206,8 @@ private:
     holders& m_holders;
     std::vector<std::uint32_t> m_own; // names in the slot's own domain
     std::vector<std::uint32_t> m_domain;
-    std::vector<std::uint32_t> m_free_lines;
+    std::uint32_t m_free_line = 0; // the free lines are a list
+    std::uint32_t m_free_lines = 0;
     std::uint32_t m_top = 1;
 };
 

@@ -76,10 +76,12 @@ std::uint32_t names::make_line(std::uint32_t run, std::uint32_t index, std::uint
     }
     auto* ids = reinterpret_cast<std::uint32_t*>(m_memory.lists.words(p.names));
     if (ids[step] == 0) {
+        failure_point();
         std::uint32_t line = m_top;
-        if (!m_free_lines.empty()) {
-            line = m_free_lines.back();
-            m_free_lines.pop_back();
+        if (m_free_line != 0) {
+            line = m_free_line;
+            m_free_line = next_free(line);
+            m_free_lines--;
         } else if (m_top == m_memory.lines.capacity() || m_top >= 1u << 29) {
             throw std::bad_alloc();
         } else {
@@ -96,7 +98,7 @@ std::uint32_t names::make_line(std::uint32_t run, std::uint32_t index, std::uint
 }
 
 std::uint32_t names::add_plane(std::uint32_t run, std::uint32_t domain) {
-    auto& planes = m_memory.extra_of(run).planes;
+    auto& planes = m_memory.room_in(run, &run_extra::planes);
     planes.push_back({.domain = domain});
     return static_cast<std::uint32_t>(planes.size());
 }
@@ -178,7 +180,9 @@ void names::cut(std::uint32_t run, std::uint32_t from, std::uint32_t len) {
                 }
             }
             if (step >= kept) {
-                m_free_lines.push_back(ids[step]);
+                next_free(ids[step]) = m_free_line;
+                m_free_line = ids[step];
+                m_free_lines++;
                 ids[step] = 0;
             }
         }

@@ -107,8 +107,8 @@ void child_table::point_at(std::uint32_t first, std::uint32_t count, const segme
 void child_table::double_directory() {
     const std::uint32_t old_depth = depth();
     const std::uint32_t old = m_directory.load(std::memory_order_relaxed);
-    const std::uint32_t made = m_memory.take(granules_for_directory(old_depth + 1));
     std::vector<std::uint32_t> numbers(m_numbers.size() * 2);
+    const std::uint32_t made = m_memory.take(granules_for_directory(old_depth + 1));
     words(made)[0].store(old_depth + 1, std::memory_order_relaxed);
     for (std::uint32_t i = 0; i < numbers.size(); i++) {
         numbers[i] = m_numbers[i / 2];
@@ -125,12 +125,21 @@ void child_table::double_directory() {
 void child_table::grow(std::uint32_t which) {
     const segment old = m_segments[which];
     const bool split = old.lines == most_lines;
+    m_reclaim.make_room(2); // all that may fail comes first
+    m_segments.reserve(m_segments.size() + 1);
     if (split && old.depth == depth()) {
         double_directory();
     }
-    m_segments.reserve(m_segments.size() + 1);
     segment lower = make(split ? old.lines : old.lines * 2, old.depth + (split ? 1 : 0));
-    segment upper = split ? make(old.lines, old.depth + 1) : segment{};
+    segment upper;
+    if (split) {
+        try {
+            upper = make(old.lines, old.depth + 1);
+        } catch (...) {
+            m_memory.give_back(lower.at, lower.lines);
+            throw;
+        }
+    }
     const std::atomic<std::uint64_t>* w = words(old.at);
     for (std::uint32_t i = 0; i < old.lines * 8; i++) {
         const auto run = static_cast<std::uint32_t>(w[i].load(std::memory_order_relaxed));

@@ -1,9 +1,10 @@
 /// Memory in granules of 64 bytes out of one region, in size classes of at most a quarter more than asked
 /// for. A reference is the number of the first granule, never 0.
 ///
-/// Freed pieces are kept per class and given out again last in, first out; when a class has none, a larger
-/// piece is cut up, before new memory is touched. The caller decides when a piece is free: at once, or after a
-/// grace period when readers may still see it. Not thread-safe.
+/// Freed pieces are lists, one for each class, and are given out again last in, first out; when a class has
+/// none, a larger piece is cut up, before new memory is touched. The caller decides when a piece is free: at
+/// once, or after a grace period when readers may still see it, because the lists are kept in the pieces. Not
+/// thread-safe.
 #pragma once
 
 #include "storage/region.hpp"
@@ -11,7 +12,6 @@
 #include <array>
 #include <bit>
 #include <cstdint>
-#include <vector>
 
 namespace kvindex::storage {
 
@@ -34,30 +34,30 @@ public:
         return m_top + granules <= m_region.capacity();
     }
 
+    /// Throws std::bad_alloc without effect.
     std::uint32_t take(std::uint32_t granules) {
+        failure_point();
         const std::uint32_t c = class_of(granules);
-        m_in_use += size_of(c);
+        std::uint32_t at = m_top;
         if (const std::uint32_t from = first_free(c); from != 0) {
-            const std::uint32_t at = m_free[from].back();
-            m_free[from].pop_back();
-            keep(at + size_of(c), size_of(from) - size_of(c));
+            at = m_free[from];
+            m_free[from] = next(at);
             note(from);
-            return at;
-        }
-        if (!can_take(size_of(c))) {
-            m_in_use -= size_of(c);
+            keep(at + size_of(c), size_of(from) - size_of(c));
+        } else if (can_take(size_of(c))) {
+            m_top += size_of(c);
+        } else {
             throw std::bad_alloc();
         }
-        const std::uint32_t at = m_top;
-        m_top += size_of(c);
+        m_in_use += size_of(c);
         return at;
     }
 
-    void give_back(std::uint32_t at, std::uint32_t granules) {
+    /// A piece that take() gave for as many granules. Needs no memory.
+    void give_back(std::uint32_t at, std::uint32_t granules) noexcept {
         const std::uint32_t c = class_of(granules);
         m_in_use -= size_of(c);
-        m_free[c].push_back(at);
-        note(c);
+        put(c, at);
     }
 
     std::uint64_t* words(std::uint32_t at) {
@@ -115,20 +115,30 @@ private:
     }
 
     /// Free granules become free pieces, largest first.
-    void keep(std::uint32_t at, std::uint32_t granules) {
+    void keep(std::uint32_t at, std::uint32_t granules) noexcept {
         while (granules != 0) {
             std::uint32_t c = class_of(granules);
             c -= size_of(c) > granules ? 1u : 0u;
-            m_free[c].push_back(at);
-            note(c);
+            put(c, at);
             at += size_of(c);
             granules -= size_of(c);
         }
     }
 
-    void note(std::uint32_t c) {
+    void put(std::uint32_t c, std::uint32_t at) noexcept {
+        next(at) = m_free[c];
+        m_free[c] = at;
+        note(c);
+    }
+
+    /// Of a free piece: the next one of its class.
+    std::uint32_t& next(std::uint32_t at) noexcept {
+        return *reinterpret_cast<std::uint32_t*>(words(at));
+    }
+
+    void note(std::uint32_t c) noexcept {
         const std::uint64_t bit = std::uint64_t{1} << (c % 64);
-        m_has_free[c / 64] = m_free[c].empty() ? m_has_free[c / 64] & ~bit : m_has_free[c / 64] | bit;
+        m_has_free[c / 64] = m_free[c] == 0 ? m_has_free[c / 64] & ~bit : m_has_free[c / 64] | bit;
     }
 
     static constexpr std::uint32_t classes = 128;
@@ -137,7 +147,7 @@ private:
     region<granule> m_region;
     std::uint32_t m_top;
     std::uint64_t m_in_use = 0;
-    std::array<std::vector<std::uint32_t>, classes> m_free;
+    std::array<std::uint32_t, classes> m_free{};          // first of each class
     std::array<std::uint64_t, classes / 64> m_has_free{}; // bit set of the classes with a free piece
 };
 

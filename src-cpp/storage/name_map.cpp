@@ -224,11 +224,13 @@ void name_map::split(std::uint32_t which) {
         m_depth++;
     }
     m_segments.reserve(m_segments.size() + 1);
+    // From here on nothing may fail: entries are between the two segments.
+    std::vector<std::uint32_t> strayed;
+    strayed.reserve(m_segments[which].used);
     segment upper = make(m_segments[which].mask + 1, m_segments[which].depth + 1);
     segment& lower = m_segments[which];
     lower.depth++;
     const std::uint32_t bit = 16 - lower.depth; // of the tag
-    std::vector<std::uint32_t> strayed;
     for (std::uint32_t i = 0; i <= lower.mask; i++) {
         line& from = lower.lines[i];
         line& to = upper.lines[i];

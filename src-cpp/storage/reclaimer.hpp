@@ -13,6 +13,13 @@ public:
         return m_domain;
     }
 
+    /// Room for `more` pieces and runs, so that the next retire() calls cannot fail. Throws std::bad_alloc
+    /// without effect.
+    void make_room(std::size_t more) {
+        m_pieces.reserve(more);
+        m_runs.reserve(more);
+    }
+
     /// A piece of an arena, unlinked before.
     void retire(granule_arena& arena, std::uint32_t at, std::uint32_t granules) {
         m_pieces.retire({&arena, at, granules}, m_domain.current());

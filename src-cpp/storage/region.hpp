@@ -5,6 +5,8 @@
 /// of cache misses and each would be a TLB miss too. Not thread-safe; addresses stay valid until destruction.
 #pragma once
 
+#include "base/failure_point.hpp"
+
 #include <cstddef>
 #include <new>
 
@@ -16,6 +18,7 @@ template <typename T>
 class region {
 public:
     explicit region(std::size_t capacity) : m_capacity(capacity) {
+        failure_point();
         void* const at = ::mmap(nullptr, bytes(), PROT_READ | PROT_WRITE,
                                 MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
         if (at == MAP_FAILED) {

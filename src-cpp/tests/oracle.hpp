@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <deque>
+#include <functional>
 #include <iterator>
 #include <list>
 #include <map>
@@ -164,6 +165,9 @@ public:
         m_given_up = 0;
     }
 
+    /// For tests that want every state on the way: called after each block that an event changes.
+    std::function<void()> after_each_block = [] {};
+
     bool is_open(slot_id slot) const {
         return m_slots.contains(number_of(slot));
     }
@@ -198,6 +202,7 @@ private:
         held.entries[name].tiers |= mask_of(where);
         m_holders[chain] += held.named.contains(chain) ? 0u : 1u;
         held.named[chain].insert(name);
+        after_each_block();
     }
 
     void forget(holdings& held, engine_hash name) {
@@ -211,6 +216,7 @@ private:
             held.named.erase(chain);
         }
         held.entries.erase(e);
+        after_each_block();
     }
 
     struct waiting_event {
@@ -307,6 +313,7 @@ private:
                 if (found->second.tiers == 0) {
                     forget(held, name);
                 }
+                after_each_block();
             }
             counts.unknown_removed += known ? 0u : 1u;
         }
@@ -338,6 +345,7 @@ private:
         for (const engine_hash name : gone) {
             forget(held, name);
         }
+        after_each_block();
         std::erase_if(m_waiting, [&](const waiting_event& w) {
             return w.slot == slot && (tiers & mask_of(w.where)) != 0;
         });

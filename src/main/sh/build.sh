@@ -124,6 +124,7 @@ build_gateway() {
 build_native() {
     need_toolchain "${1:+tests}"
     if [ $# -gt 0 ]; then
+        case " $* " in *' aarch64 '*) need_aarch64 ;; esac
         exec sh "$root/native-core/check.sh" "$@"
     fi
     sh "$root/native-core/build.sh" "$target/native" "$target/classes" || die 1 "the native build failed"

@@ -1,4 +1,4 @@
-# check, test, verify, bench, fmt. Each runs its steps to the end, then prints one line per step with its duration, and
+# check, test, verify, fuzz, bench, fmt. Each runs its steps to the end, then prints one line per step with its duration, and
 # fails when one failed. A tool that is not there is reported as SKIPPED, loudly, never as passed. Sourced by ./warmpath.
 # shellcheck shell=sh
 
@@ -151,7 +151,11 @@ everything() {
     step 'Java: all tests' java_tests "$@"
     # shellcheck disable=SC2086 # names are words
     step "native: $presets" native_presets $presets
-    [ "$label" != verify ] || step 'native: long proofs' native_proofs
+    if [ "$label" = verify ]; then
+        step 'native: aarch64, compiled and emulated' native_aarch64
+        step 'native: long proofs' native_proofs
+        step 'native: fuzz, 60 s a target' native_fuzz 60 all
+    fi
     step 'end to end: openai client' openai_client_test
     step 'demo --once' demo_test
     summary "$label"
@@ -165,6 +169,41 @@ native_proofs() {
     KVI_STRESS_QUERIES=1000000000 "$target/native-release/src-cpp/tests/kvindex_tests" --gtest_brief=1 \
         '--gtest_filter=bracket.no_answer*' &&
         KVI_CALLS=10000000 "$target/native-asan-ubsan/tests/abi_calls_random"
+}
+
+native_aarch64() {
+    need_aarch64
+    native_presets aarch64
+}
+
+# native_fuzz SECONDS TARGET
+native_fuzz() {
+    need_fuzzer
+    sh "$root/native-core/fuzz.sh" "$@"
+}
+
+run_fuzz() {
+    fuzz_seconds=60
+    fuzz_target=all
+    while [ $# -gt 0 ]; do
+        case $1 in
+            --seconds) fuzz_seconds=${2-} ;;
+            --target) fuzz_target=${2-} ;;
+            *) die 2 "fuzz does not know '$1'; ./warmpath help fuzz explains it" ;;
+        esac
+        [ $# -ge 2 ] || die 2 "$1 needs a value"
+        shift 2
+    done
+    case $fuzz_seconds in
+        '' | 0* | *[!0-9]*) die 2 "--seconds is a number from 1 on, not '$fuzz_seconds'" ;;
+    esac
+    case $fuzz_target in
+        all | apply_then_match | apply_any_bytes | abi_calls) ;;
+        *) die 2 "there is no fuzz target '$fuzz_target'; apply_then_match, apply_any_bytes, abi_calls and all are" ;;
+    esac
+    need_toolchain tests
+    step "native: fuzz $fuzz_target, $fuzz_seconds s a target" native_fuzz "$fuzz_seconds" "$fuzz_target"
+    summary fuzz
 }
 
 # test.histories: random histories that the native index and the reference are compared over (300 otherwise).

@@ -3,6 +3,7 @@
 #
 # find_java              sets JAVA_HOME to a JDK 25, or fails (status 1)
 # need_toolchain [tests] sets JAVA_HOME, CXX and MAVEN, or ends the program with what to do
+# need_fuzzer, need_aarch64  what only some checks need; end the program with what to do
 # shellcheck shell=sh
 
 JAVA_MAJOR=25
@@ -152,6 +153,29 @@ need_packages() {
     else
         die 1 "missing: $*. Run: sudo apt-get install -y $*"
     fi
+}
+
+# A clang that links libFuzzer and the sanitizers: its run time is a package of its own.
+fuzzer_works() {
+    mkdir -p "$root/target"
+    printf 'extern "C" int LLVMFuzzerTestOneInput(const unsigned char*, unsigned long) { return 0; }\n' |
+        clang++ -fsanitize=fuzzer,address,undefined -x c++ - -o "$root/target/warmpath-fuzzer-probe" >/dev/null 2>&1
+}
+
+need_fuzzer() {
+    fuzzer_works && return 0
+    need_packages clang libclang-rt-dev
+    fuzzer_works || die 1 "clang cannot link with -fsanitize=fuzzer; install the compiler-rt that belongs to $(command -v clang++ || echo clang)"
+}
+
+# The cross compiler for aarch64, and the emulator that runs what it makes.
+need_aarch64() {
+    missing=
+    command -v aarch64-linux-gnu-g++ >/dev/null 2>&1 || missing="$missing g++-aarch64-linux-gnu"
+    command -v qemu-aarch64 >/dev/null 2>&1 || command -v qemu-aarch64-static >/dev/null 2>&1 ||
+        missing="$missing qemu-user-static"
+    # shellcheck disable=SC2086 # names are words
+    [ -z "$missing" ] || need_packages $missing
 }
 
 # The JDK is apart from the other packages: not every Debian has one, and then there is more to say.

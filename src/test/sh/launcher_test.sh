@@ -131,7 +131,7 @@ launch --version
 promise 'the version is the one in pom.xml' 'out_has "warmpath 9.8.7"'
 launch serv
 promise 'an unknown command is refused with status 2' 'status_is 2 && err_has "there is no command"'
-for name in demo serve sim capture build native check test verify bench fmt; do
+for name in demo serve sim capture build native check test verify fuzz bench fmt; do
     launch help
     promise "help lists $name" 'out_has "  $name "'
     launch help "$name"
@@ -347,6 +347,53 @@ promise 'a script with a syntax error fails the run' 'status_is 1 && out_has "FA
 new_stage
 launch test
 promise 'test fails while an end-to-end script is missing' 'status_is 1 && out_has "FAILED"'
+
+echo 'fuzz'
+new_stage
+echo "echo \"fuzz.sh \$*\" >>'$calls'" >"$project/native-core/fuzz.sh"
+stub clang++ 'exit 0'
+launch fuzz
+promise 'fuzz searches a minute with every target' 'status_is 0 && called "fuzz.sh 60 all" && out_has "fuzz: passed"'
+launch fuzz --target abi_calls --seconds 5
+promise 'fuzz takes a target and a time' 'status_is 0 && called "fuzz.sh 5 abi_calls"'
+for wrong in '--seconds 0' '--seconds ten' '--seconds' '--target none' '--fast'; do
+    # shellcheck disable=SC2086 # words
+    launch fuzz $wrong
+    promise "fuzz $wrong is wrong use" 'status_is 2 && calls_of fuzz.sh 2'
+done
+echo 'exit 1' >"$project/native-core/fuzz.sh"
+launch fuzz
+promise 'what the fuzzer finds fails the run' 'status_is 1 && out_has "fuzz: FAILED"'
+new_stage
+echo "echo \"fuzz.sh \$*\" >>'$calls'" >"$project/native-core/fuzz.sh"
+stub apt-get "echo \"apt-get \$*\" >>'$calls'"
+launch fuzz
+promise 'without clang, not root: the exact line is printed and nothing is searched' \
+    'status_is 1 && err_has "Run: sudo apt-get install -y clang libclang-rt-dev" && calls_of fuzz.sh 0'
+launch native aarch64
+promise 'without a cross compiler: the exact line is printed' \
+    'status_is 1 && err_has "Run: sudo apt-get install -y g++-aarch64-linux-gnu qemu-user-static"'
+stub id 'echo 0'
+launch fuzz
+promise 'root: a clang that still cannot link a fuzzer fails loudly' \
+    'status_is 1 && err_has "cannot link with -fsanitize=fuzzer" && calls_of fuzz.sh 0'
+stub apt-get "printf '#!/bin/sh\n' >'$bin/clang++'; chmod +x '$bin/clang++'; echo \"apt-get \$*\" >>'$calls'"
+launch fuzz
+promise 'root: clang is installed, then the search begins' \
+    'status_is 0 && called "--no-install-recommends clang libclang-rt-dev" && calls_of fuzz.sh 1'
+stub aarch64-linux-gnu-g++ 'exit 0'
+stub qemu-aarch64 'exit 0'
+echo "echo \"check.sh \$*\" >>'$calls'" >"$project/native-core/check.sh"
+launch verify
+promise 'verify builds for aarch64 and fuzzes for a minute' \
+    'called "check.sh aarch64" && called "fuzz.sh 60 all" && out_has "passed" && ! out_has "verify: passed"'
+launch test
+promise 'test does neither' 'calls_of "check.sh aarch64" 1 && calls_of "fuzz.sh" 2'
+stub id 'echo 1000'
+rm "$bin/clang++" "$bin/aarch64-linux-gnu-g++"
+launch verify
+promise 'verify fails both steps where their compilers cannot be had' \
+    'status_is 1 && printf "%s\n" "$out" | grep -q "FAILED.*native: fuzz" && printf "%s\n" "$out" | grep -q "FAILED.*aarch64"'
 
 echo
 if [ "$broken" -gt 0 ]; then
