@@ -2,10 +2,10 @@
 
 namespace kvindex::index {
 
-core::core(const limits& l, std::uint64_t orphan_limit)
+core::core(const limits& l, std::uint64_t orphan_limit, const decision_limits& d)
     : m_memory(l), m_holders(m_memory), m_names(m_memory, m_holders),
-      m_content(m_memory, m_holders, m_names, l), m_orphans(m_account, orphan_limit),
-      m_view(m_memory, m_holders), m_budget(l.byte_budget) {
+      m_content(m_memory, m_holders, m_names, l), m_decisions(m_account, m_memory, m_holders, m_content, d),
+      m_orphans(m_account, orphan_limit), m_view(m_memory, m_holders), m_budget(l.byte_budget) {
 }
 
 void core::open_slot(std::uint32_t slot, std::uint32_t domain, std::uint32_t name_space) {
@@ -20,6 +20,7 @@ void core::open_slot(std::uint32_t slot, std::uint32_t domain, std::uint32_t nam
 void core::close_slot(std::uint32_t slot) {
     m_view.hide(slot);
     clear(slot, all_tiers);
+    m_decisions.close_slot(slot);
     m_open[slot] = false;
     m_slots--;
     tidy();
@@ -117,6 +118,9 @@ std::uint64_t core::bytes_in_use() const {
 applied_counts core::apply_one(const event& e) {
     const std::uint32_t slot = number_of(slot_of(e));
     if (slot >= storage::core_slots || !m_open[slot]) {
+        return {.ignored = 1};
+    }
+    if (m_decisions.is_approximate(slot) && !std::holds_alternative<cleared_event>(e)) {
         return {.ignored = 1};
     }
     if (m_orphans.first_ready() != nullptr) {
@@ -270,10 +274,17 @@ applied_counts core::remove(const removed_event& e) {
 }
 
 void core::clear(std::uint32_t slot, tier_mask tiers) {
+    const bool approximate = m_decisions.is_approximate(slot);
+    if (approximate && (tiers & mask_of(tier::gpu)) == 0) {
+        return; // decisions speak of GPU memory
+    }
     std::vector<std::uint32_t> runs;
     runs.swap(m_holders.runs_of(slot));
     for (const std::uint32_t run : runs) {
         if (m_memory.colds[run].live && m_holders.word_of(run, slot) != storage::holder::none) {
+            if (approximate) {
+                m_decisions.forget(run, slot);
+            }
             m_holders.forget(run, slot, tiers);
             m_names.forget(run, slot, tiers);
             m_content.review(run);
@@ -301,6 +312,9 @@ statistics core::stats() const {
     s.moves = m_names.moves;
     s.conflicts = m_names.conflicts;
     s.orphans_given_up = m_orphans.given_up();
+    s.decisions = m_decisions.alive();
+    s.decisions_ended_by_time = m_decisions.ended_by_time();
+    s.decisions_ended_by_capacity = m_decisions.ended_by_capacity();
     return s;
 }
 
