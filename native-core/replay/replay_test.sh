@@ -1,13 +1,14 @@
 #!/bin/sh
 # The runner tells right answers from wrong ones, and usable files from damaged ones.
 #
-#   replay_test.sh RUNNER MAKER WORK_DIR
+#   replay_test.sh RUNNER MAKER WORK_DIR MEMORY
 #
-# RUNNER: kvindex-replay; MAKER: make_small_log; WORK_DIR is made and written to.
+# RUNNER: kvindex-replay; MAKER: make_small_log; WORK_DIR is made and written to; MEMORY: kvindex-memory.
 set -u
 
 runner=$1
 maker=$2
+memory=$4
 mkdir -p "$3" && cd "$3" || exit 1
 failed=0
 
@@ -71,6 +72,18 @@ for name in kvindex kvindex-batch; do
         }
     done
 done
+
+# Memory: of the same residencies as the op-log counts.
+expect 0 'name map: entries' "$memory" small.oplog
+case $("$memory" small.oplog) in
+    *"residencies  "*"$("$memory" small.oplog | sed -n 's/.*counts \([0-9]*\) residencies/\1/p') "*) ;;
+    *)
+        echo "the index holds other residencies than the small op-log says"
+        failed=1
+        ;;
+esac
+expect 2 'usage' "$memory"
+expect 2 'No such file' "$memory" absent.oplog
 
 # Arguments.
 expect 2 'too few arguments' "$runner" kvindex small.oplog

@@ -133,7 +133,6 @@ std::uint32_t content::make_run(place after, std::span<const local_hash> locals,
     }
     m_runs++;
     m_blocks += n;
-    review(run);
     out.count = n;
     return run;
 }
@@ -163,7 +162,6 @@ std::uint32_t content::append(std::uint32_t run, std::span<const local_hash> loc
     // Release: pairs with the walk's acquire of the length; content and array were stored before.
     h.len.store(static_cast<std::uint16_t>(len + n), std::memory_order_release);
     m_blocks += n;
-    review(run);
     return n;
 }
 
@@ -225,8 +223,12 @@ void content::look_ahead(std::uint32_t run) {
     kvindex::prefetch_to_write(&m_memory.colds[run]);
 }
 
+std::uint64_t content::to_keep() const {
+    return std::max(m_limits.ghost_floor, m_blocks / 100 * m_limits.ghost_percent);
+}
+
 void content::reap() {
-    reap_to(std::max(m_limits.ghost_floor, m_blocks / 100 * m_limits.ghost_percent));
+    reap_to(to_keep());
 }
 
 void content::reap_to(std::uint64_t kept) {

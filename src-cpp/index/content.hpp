@@ -20,11 +20,16 @@ public:
 
     /// Finds or lays the start of `locals` behind `after` (a block, or the root with a name space); what is
     /// laid gets the domain's plane. At least one block; at most to the end of a run.
-    /// Without `may_grow` nothing new is laid: count 0 where the content is not known.
+    /// Without `may_grow` nothing new is laid: count 0 where the content is not known. The caller calls
+    /// review() for the run when it is held, or is not going to be.
     laid_blocks lay(place after, std::span<const local_hash> locals, std::uint32_t domain, bool may_grow);
 
     /// What the run's holders need changed: its end may be kept for nobody now, or no longer.
     void review(std::uint32_t run);
+
+    bool keeps_too_many() const {
+        return m_dead > to_keep();
+    }
 
     /// Frees ends that nobody needs, oldest first, down to what may be kept.
     void reap();
@@ -72,6 +77,7 @@ private:
     void resize(std::uint32_t run, std::uint32_t capacity);
     void find_child_end(std::uint32_t run);
     void enqueue(std::uint32_t run);
+    std::uint64_t to_keep() const;
     void reap_to(std::uint64_t kept);
     void look_ahead(std::uint32_t run);
     std::uint32_t needed(const storage::run_cold& c) const {

@@ -4,7 +4,7 @@ namespace kvindex::index {
 
 core::core(const limits& l, std::uint64_t orphan_limit, const decision_limits& d)
     : m_memory(l), m_holders(m_memory), m_names(m_memory, m_holders),
-      m_content(m_memory, m_holders, m_names, l), m_decisions(m_account, m_memory, m_holders, m_content, d),
+      m_content(m_memory, m_holders, m_names, l), m_decisions(m_memory, m_holders, m_content, d),
       m_orphans(m_account, orphan_limit), m_view(m_memory, m_holders), m_budget(l.byte_budget) {
 }
 
@@ -35,57 +35,76 @@ static const engine_hash* sought(const event& e) {
     return r != nullptr && !r->names.empty() ? &r->names[0] : nullptr;
 }
 
-/// Events are looked at ahead of time, five times each: for the line of the name in the map, for the name's
-/// line, for its run, for what the run points to, for the names around. A batch of small events is otherwise a
-/// chain of cache misses each.
 void core::apply(std::span<const event> events, applied_counts& counts) {
-    constexpr std::size_t ahead = 16;
-    static_assert(ahead <= window);
+    if (events.size() == 1) { // nothing to look ahead to but its own new names, past the parent's
+        look_for_room(events[0], {});
+        apply_and_tidy(events[0], counts);
+        tidy_if_due();
+        return;
+    }
     const std::size_t n = events.size();
-    for (std::size_t step = 0; step < n + ahead; step++) {
-        // Index of the event that is `distance` before its turn, or n.
-        const auto at = [&](std::size_t distance) {
-            const std::size_t i = step + distance - ahead;
-            return step + distance >= ahead && i < n ? i : n;
-        };
-        if (const std::size_t i = at(ahead); i < n) {
-            m_ahead[i % window] = {};
-            if (const engine_hash* name = sought(events[i])) {
-                m_names.prefetch(number_of(slot_of(events[i])), *name);
-            }
-            if (const auto* s = std::get_if<stored_event>(&events[i]); s != nullptr && !s->has_parent) {
-                m_memory.children.prefetch(
-                    {storage::root_run, m_space[number_of(s->slot) % storage::core_slots]}, s->locals[0]);
-            }
+    for (std::size_t step = 0; step < n + look_ahead::first; step++) {
+        // Index of the event that is `distance` before its turn; not below n when there is none.
+        const auto at = [&](std::size_t distance) { return step + distance - look_ahead::first; };
+        if (const std::size_t i = at(look_ahead::first); i < n) {
+            look_for_name(events[i], m_ahead[i % look_ahead::first]);
         }
-        if (const std::size_t i = at(12); i < n) {
-            const engine_hash* name = sought(events[i]);
-            m_ahead[i % window].number =
-                name == nullptr ? 0 : m_names.prefetch_line(number_of(slot_of(events[i])), *name);
+        if (const std::size_t i = at(look_ahead::line); i < n) {
+            glimpse& g = m_ahead[i % look_ahead::first];
+            g.number = g.name == 0 ? 0 : m_names.prefetch_line(g.name);
         }
-        if (const std::size_t i = at(8); i < n) {
-            m_ahead[i % window].where = m_names.prefetch_run(m_ahead[i % window].number);
+        if (const std::size_t i = at(look_ahead::run); i < n) {
+            glimpse& g = m_ahead[i % look_ahead::first];
+            g.where = m_names.prefetch_run(g.number);
         }
-        if (const std::size_t i = at(5); i < n) {
-            m_names.prefetch_parts(m_ahead[i % window].where);
+        if (const std::size_t i = at(look_ahead::parts); i < n) {
+            m_names.prefetch_parts(m_ahead[i % look_ahead::first].where);
         }
-        if (const std::size_t i = at(2); i < n) {
-            if (const auto* s = std::get_if<stored_event>(&events[i])) {
-                for (std::size_t k = 0; k < std::min<std::size_t>(s->names.size(), 16); k++) {
-                    m_names.prefetch_room(number_of(s->slot), s->names[k]);
-                }
-            } else if (const auto* r = std::get_if<removed_event>(&events[i])) {
-                m_names.prefetch_lines(m_ahead[i % window].where, r->names.size());
-            }
+        if (const std::size_t i = at(look_ahead::names); i < n) {
+            look_for_room(events[i], m_ahead[i % look_ahead::first]);
         }
-        if (step >= ahead) {
-            counts += apply_one(events[step - ahead]);
-            if (++m_since_tidy >= 64) {
-                tidy();
-            }
+        if (step >= look_ahead::first) {
+            apply_and_tidy(events[step - look_ahead::first], counts);
         }
     }
-    tidy();
+    tidy_if_due();
+}
+
+void core::look_for_name(const event& e, glimpse& g) {
+    g = {};
+    if (const engine_hash* name = sought(e)) {
+        g.name = m_names.prefetch(number_of(slot_of(e)), *name);
+    }
+    if (const auto* s = std::get_if<stored_event>(&e); s != nullptr && !s->has_parent) {
+        m_memory.children.prefetch({storage::root_run, m_space[number_of(s->slot) % storage::core_slots]},
+                                   s->locals[0]);
+    }
+}
+
+void core::look_for_room(const event& e, const glimpse& g) const {
+    constexpr std::size_t most = 16; // names() looks for the rest
+    if (const auto* s = std::get_if<stored_event>(&e)) {
+        for (std::size_t k = 0; k < std::min(s->names.size(), most); k++) {
+            m_names.prefetch_room(number_of(s->slot), s->names[k]);
+        }
+    } else if (const auto* r = std::get_if<removed_event>(&e)) {
+        m_names.prefetch_lines(g.where, r->names.size());
+    }
+}
+
+void core::apply_and_tidy(const event& e, applied_counts& counts) {
+    counts += apply_one(e);
+    if (++m_since_tidy >= 64) {
+        tidy();
+    }
+}
+
+/// At the end of a call: most calls are single events with nothing to tidy, and looking at the readers' pins
+/// costs as much as such an event.
+void core::tidy_if_due() {
+    if (m_budget != 0 || m_content.keeps_too_many() || m_memory.reclaim.waiting() != 0) {
+        tidy();
+    }
 }
 
 void core::tidy() {
@@ -110,9 +129,10 @@ void core::keep_to_budget() {
 }
 
 std::uint64_t core::bytes_in_use() const {
-    return m_account.bytes() + m_content.run_bytes_in_use() + m_names.line_bytes_in_use() + m_holders.bytes() +
-           m_memory.content.bytes_in_use() + m_memory.lists.bytes_in_use() + m_memory.covers.bytes_in_use() +
-           m_memory.name_table.bytes_in_use() + m_memory.child_lines.bytes_in_use();
+    return m_account.bytes() + m_decisions.bytes() + m_content.run_bytes_in_use() +
+           m_names.line_bytes_in_use() + m_holders.bytes() + m_memory.content.bytes_in_use() +
+           m_memory.lists.bytes_in_use() + m_memory.covers.bytes_in_use() + m_memory.name_table.bytes_in_use() +
+           m_memory.child_lines.bytes_in_use();
 }
 
 applied_counts core::apply_one(const event& e) {
@@ -168,10 +188,15 @@ bool core::lay(std::uint32_t slot, tier where, place& at, std::span<const engine
             m_refused += locals.size() - i; // what hangs behind them will wait for its parent in vain
             return false;
         }
-        if (!names.empty()) {
-            hold(slot, where, laid, names.subspan(i, laid.count));
+        try {
+            if (!names.empty()) {
+                hold(slot, where, laid, names.subspan(i, laid.count));
+            }
+        } catch (...) {
             m_content.review(laid.first.run);
+            throw;
         }
+        m_content.review(laid.first.run);
         at = {laid.first.run, laid.first.offset + laid.count - 1};
         i += laid.count;
     }
@@ -304,8 +329,8 @@ statistics core::stats() const {
     s.residencies = m_holders.residencies();
     s.runs = m_content.runs();
     s.orphans = m_orphans.blocks();
-    s.bytes = m_account.bytes() + m_content.run_bytes() + m_names.line_bytes() + m_holders.bytes() +
-              m_memory.content.bytes() + m_memory.lists.bytes() + m_memory.covers.bytes() +
+    s.bytes = m_account.bytes() + m_decisions.bytes() + m_content.run_bytes() + m_names.line_bytes() +
+              m_holders.bytes() + m_memory.content.bytes() + m_memory.lists.bytes() + m_memory.covers.bytes() +
               m_memory.name_table.bytes() + m_memory.child_lines.bytes();
     s.bytes_in_use = bytes_in_use();
     s.refused = m_refused;

@@ -66,6 +66,7 @@ private:
              std::span<const local_hash> locals);
     void hold(std::uint32_t slot, tier where, const laid_blocks& blocks, std::span<const engine_hash> names);
     void apply_ready();
+    void tidy_if_due();
     void tidy();
     void keep_to_budget();
     std::uint64_t bytes_in_use() const;
@@ -86,13 +87,28 @@ private:
     std::uint64_t m_refused = 0;
     bool m_full = false; // over budget with nothing left to give way
     std::uint32_t m_slots = 0;
+
+    /// Events are looked at ahead of time, five times each, so many events before their turn: for the line of
+    /// the name in the map, for the name's line, for its run, for what the run points to, for the names around.
+    /// A batch of small events is otherwise a chain of cache misses each.
+    struct look_ahead {
+        static constexpr std::size_t first = 16;
+        static constexpr std::size_t line = 12;
+        static constexpr std::size_t run = 8;
+        static constexpr std::size_t parts = 5;
+        static constexpr std::size_t names = 2;
+    };
+
     /// What is known of an event before its turn.
     struct glimpse {
-        std::uint32_t number = 0; ///< of the block that its first name seems to be
+        engine_hash name = 0;     ///< the first it looks for, salted
+        std::uint32_t number = 0; ///< of the block that this seems to be
         place where{0, 0};
     };
-    static constexpr std::size_t window = 16;
-    std::array<glimpse, window> m_ahead{};
+    void look_for_name(const event& e, glimpse& g);
+    void look_for_room(const event& e, const glimpse& g) const;
+    void apply_and_tidy(const event& e, applied_counts& counts);
+    std::array<glimpse, look_ahead::first> m_ahead{};
 };
 
 } // namespace kvindex::index

@@ -34,17 +34,13 @@ std::uint64_t core::decide(std::uint32_t slot, std::span<const local_hash> local
         i += laid.count;
     }
     m_decisions.keep_to_capacity();
-    if (++m_since_tidy >= 64) {
-        tidy();
-    }
+    tidy_if_due();
     return fresh;
 }
 
 std::uint32_t core::expire(std::uint64_t now, std::uint32_t most) {
     const std::uint32_t ended = m_decisions.end_due(now, most);
-    if (ended != 0) {
-        tidy();
-    }
+    tidy_if_due();
     return ended;
 }
 

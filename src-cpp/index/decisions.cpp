@@ -2,23 +2,29 @@
 
 namespace kvindex::index {
 
-decisions::decisions(memory_account& account, memory& m, holders& h, content& c, const decision_limits& l)
-    : m_memory(m), m_holders(h), m_content(c), m_limits(l), m_account(account) {
+decisions::decisions(memory& m, holders& h, content& c, const decision_limits& l)
+    : m_memory(m), m_holders(h), m_content(c), m_limits(l) {
     m_staircases.reserve(parts);
     for (std::uint32_t i = 0; i < parts; i++) {
-        m_staircases.emplace_back(account);
+        m_staircases.emplace_back(m_account);
     }
 }
 
 std::uint32_t decisions::hold(std::uint32_t slot, const laid_blocks& blocks) {
     const std::uint32_t run = blocks.first.run;
     const std::uint32_t end = blocks.first.offset + blocks.count;
-    reserve(run, slot);
-    const residency_change done = m_holders.change(run, slot, blocks.first.offset, end, tier::gpu, true);
-    m_held += done.touched;
+    std::uint32_t fresh = 0;
+    try {
+        reserve(run, slot);
+        fresh = m_holders.change(run, slot, blocks.first.offset, end, tier::gpu, true).touched;
+    } catch (...) {
+        m_content.review(run); // what was laid is kept for nobody
+        throw;
+    }
+    m_held += fresh;
     m_content.review(run);
     note(run, slot, end);
-    return done.touched;
+    return fresh;
 }
 
 /// Room for one more mark there. The only step of taking one down that may fail.

@@ -34,7 +34,7 @@ struct decision_limits {
 
 class decisions {
 public:
-    decisions(memory_account& account, memory& m, holders& h, content& c, const decision_limits& l);
+    decisions(memory& m, holders& h, content& c, const decision_limits& l);
 
     void open_slot(std::uint32_t slot) {
         m_approximate[slot] = true;
@@ -90,6 +90,10 @@ public:
     /// (slot, block) pairs that the approximate slots hold.
     std::uint64_t held() const {
         return m_held;
+    }
+
+    std::uint64_t bytes() const {
+        return m_account.bytes();
     }
 
     std::string first_broken_invariant() const;
@@ -169,7 +173,7 @@ private:
     holders& m_holders;
     content& m_content;
     const decision_limits m_limits;
-    memory_account& m_account;
+    memory_account m_account;
     std::array<bool, storage::core_slots> m_approximate{};
     std::vector<staircases> m_staircases;
     std::vector<tracked_vector<mark>> m_chunks; // number 0 is not used

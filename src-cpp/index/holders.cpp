@@ -119,8 +119,29 @@ std::uint32_t holders::held_end(std::uint32_t run) const {
     return end;
 }
 
+/// The most common change: one of few holders goes on where it ended, in GPU memory. False: it is not that.
+bool holders::extend(std::uint32_t run, std::uint32_t slot, std::uint32_t begin, std::uint32_t end) {
+    run_head& h = m_memory.heads[run];
+    if (h.cover.load(std::memory_order_relaxed) != 0) {
+        return false;
+    }
+    const std::uint32_t i = index_of(h.holders.data(), storage::inline_holders, slot);
+    if (i == nowhere || h.holders[i].load(std::memory_order_relaxed) != holder::pack(slot, begin)) {
+        return false;
+    }
+    m_residencies += end - begin;
+    // Release: pairs with the walk; the content it speaks of was written before.
+    h.holders[i].store(holder::pack(slot, end), std::memory_order_release);
+    run_cold& c = m_memory.colds[run];
+    c.held_end = std::max(c.held_end, end);
+    return true;
+}
+
 residency_change holders::change(std::uint32_t run, std::uint32_t slot, std::uint32_t begin, std::uint32_t end,
                                  tier where, bool add) {
+    if (add && where == tier::gpu && extend(run, slot, begin, end)) {
+        return {.touched = end - begin, .held = static_cast<std::int32_t>(end - begin)};
+    }
     run_cold& c = m_memory.colds[run];
     const std::uint64_t before = word_of(run, slot);
     if (before == holder::none && !add) {

@@ -95,6 +95,7 @@ private:
         return *reinterpret_cast<storage::holder_table*>(m_memory.covers.words(at));
     }
 
+    bool extend(std::uint32_t run, std::uint32_t slot, std::uint32_t begin, std::uint32_t end);
     void set(std::uint32_t run, std::uint32_t slot, std::uint64_t before, std::uint64_t word);
     void put_word(std::uint32_t run, std::uint32_t slot, std::uint64_t word);
     void put_in_table(std::uint32_t run, std::uint32_t at, std::uint32_t slot, std::uint64_t word);

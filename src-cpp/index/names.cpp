@@ -428,7 +428,7 @@ std::uint32_t names::introduce(std::uint32_t slot, place at, std::span<const eng
     if (m_own[slot] != 0 || index == no_plane) {
         return 0;
     }
-    for (std::uint32_t i = 0; i < std::min<std::size_t>(look_ahead, fresh.size()); i++) {
+    for (std::uint32_t i = 0; fresh.size() > 1 && i < std::min<std::size_t>(look_ahead, fresh.size()); i++) {
         m_memory.names.prefetch_room(salted(fresh[i], domain));
     }
     std::uint32_t line = 0;

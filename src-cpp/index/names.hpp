@@ -79,8 +79,11 @@ public:
     /// Forgets the names of the blocks [from, len) of the run and frees their lines.
     void cut(std::uint32_t run, std::uint32_t from, std::uint32_t len);
 
-    void prefetch(std::uint32_t slot, engine_hash name) const {
-        m_memory.names.prefetch(salted(name, m_domain[slot]));
+    /// Answers the name as the map has it, for prefetch_line().
+    engine_hash prefetch(std::uint32_t slot, engine_hash name) const {
+        const engine_hash s = salted(name, m_domain[slot]);
+        m_memory.names.prefetch(s);
+        return s;
     }
 
     /// For a name that will be introduced.
@@ -90,8 +93,8 @@ public:
 
     /// Further steps of prefetching: the line of the name, its run, what the run points to, the lines from
     /// there downwards. Guesses: what the first step finds is not checked.
-    std::uint32_t prefetch_line(std::uint32_t slot, engine_hash name) const {
-        const std::uint32_t number = m_memory.names.peek(salted(name, m_domain[slot]));
+    std::uint32_t prefetch_line(engine_hash salted_name) const {
+        const std::uint32_t number = m_memory.names.peek(salted_name);
         kvindex::prefetch(&m_memory.lines[number >> 3]);
         return number;
     }

@@ -86,19 +86,21 @@ std::uint32_t name_map::find(std::uint64_t name) const {
     return 0; // every line was full once
 }
 
+inline void name_map::set(line& l, std::uint32_t i, std::uint16_t tag, std::uint32_t number, bool displaced) {
+    l.numbers[i] = number;
+    l.tags[i] = tag;
+    const std::uint32_t bit = 1u << i;
+    l.displaced = static_cast<std::uint16_t>(displaced ? l.displaced | bit : l.displaced & ~bit) & 0x3ff;
+}
+
 void name_map::put(segment& s, std::uint64_t hash, std::uint32_t number) {
     s.used++;
     std::uint64_t at = hash & s.mask;
     for (std::uint64_t n = 0; n <= s.mask; n++, at = following(at, hash, s.mask)) {
         line& l = s.lines[at];
         if (const std::uint32_t free = unused_in(l); free != 0) {
-            const auto i = static_cast<std::uint32_t>(std::countr_zero(free));
-            l.numbers[i] = number;
-            l.tags[i] = tag(hash);
-            const std::uint32_t bit = 1u << i;
-            l.displaced =
-                static_cast<std::uint16_t>(at == (hash & s.mask) ? l.displaced & ~bit : l.displaced | bit) &
-                0x3ff;
+            set(l, static_cast<std::uint32_t>(std::countr_zero(free)), tag(hash), number,
+                at != (hash & s.mask));
             return;
         }
         l.passed = static_cast<std::uint16_t>(std::min(l.passed + 1u, most_passed)) & 0x3f;
@@ -132,9 +134,20 @@ std::uint32_t name_map::find_or_insert(std::uint64_t name, std::uint32_t number)
     const std::uint64_t hash = mix(name);
     segment& s = m_segments[room_for(hash)];
     std::uint64_t at = hash & s.mask;
+    line& first = s.lines[at];
+    std::uint32_t fits = fitting(first, tag(hash));
+    if (fits == 0 && (first.filter & filter_bit(hash)) == 0) [[likely]] {
+        // Nothing like it anywhere; most often its own line has room.
+        if (const std::uint32_t free = unused_in(first); free != 0) [[likely]] {
+            set(first, static_cast<std::uint32_t>(std::countr_zero(free)), tag(hash), number, false);
+            s.used++;
+            m_size++;
+            return 0;
+        }
+    }
     for (std::uint64_t n = 0; n <= s.mask; n++, at = following(at, hash, s.mask)) {
         const line& l = s.lines[at];
-        for (std::uint32_t fits = fitting(l, tag(hash)); fits != 0; fits &= fits - 1) {
+        for (fits = fitting(l, tag(hash)); fits != 0; fits &= fits - 1) {
             const std::uint32_t there = l.numbers[static_cast<std::uint32_t>(std::countr_zero(fits))];
             if (there != 0 && name_of(there) == name && there != number) {
                 return there;

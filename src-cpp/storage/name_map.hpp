@@ -115,6 +115,8 @@ private:
 
     [[gnu::always_inline]] static std::uint32_t unused_in(const line& l);
     [[gnu::always_inline]] static std::uint32_t fitting(const line& l, std::uint16_t tag);
+    [[gnu::always_inline]] static void set(line& l, std::uint32_t i, std::uint16_t tag, std::uint32_t number,
+                                           bool displaced);
     static void put(segment& s, std::uint64_t hash, std::uint32_t number);
     segment make(std::uint32_t lines, std::uint32_t depth);
     std::uint32_t room_for(std::uint64_t hash);

@@ -12,6 +12,7 @@
 /// apply() may throw std::bad_alloc: see index/core.hpp for what holds then.
 #pragma once
 
+#include "base/memory_parts.hpp"
 #include "base/types.hpp"
 #include "snapshot/report.hpp"
 
@@ -108,6 +109,9 @@ public:
     snapshot_report load(const std::string& path, const load_room& room = {});
 
     statistics stats() const;
+
+    /// stats() by part, for measurements. O(runs + names); the writer waits that long.
+    memory_parts memory() const;
 
     /// For tests: the first invariant that does not hold, or empty.
     std::string first_broken_invariant() const;
