@@ -179,8 +179,7 @@ void bench_matches(const corpus& c, const prefix_index& index) {
     });
 }
 
-/// Workers without events: conversations that grow by four blocks a decision, then one prompt
-/// again and again.
+/// Workers without events: conversations that grow by four blocks a decision, then one prompt again and again.
 void bench_decisions(const corpus& c, const std::vector<slot_id>& workers, prefix_index& index) {
     const sizes& s = c.size;
     constexpr std::uint32_t turn = 4;
@@ -198,9 +197,16 @@ void bench_decisions(const corpus& c, const std::vector<slot_id>& workers, prefi
         return fresh;
     };
     grow(0, 1); // the system prompts
-    const std::uint64_t decisions = std::uint64_t{s.conversations} * (turns - 1);
-    measure("decide, a conversation grown by 4 blocks (new content)", "decision", 1, decisions,
-            [&](std::uint32_t) { require(grow(1, turns) == decisions * turn, "a conversation did not grow"); });
+    const std::uint32_t middle = turns / 2;
+    const auto between = [&](std::uint32_t from, std::uint32_t to) {
+        return std::uint64_t{s.conversations} * (to - from);
+    };
+    measure("decide, a conversation grown by 4 blocks", "decision", 1, between(1, middle), [&](std::uint32_t) {
+        require(grow(1, middle) == between(1, middle) * turn, "a conversation did not grow");
+    });
+    measure("the same", "new block", 1, between(middle, turns) * turn, [&](std::uint32_t) {
+        require(grow(middle, turns) == between(middle, turns) * turn, "a conversation did not grow");
+    });
     measure("decide, the same prompt again", "decision", s.passes, s.conversations, [&](std::uint32_t) {
         for (std::uint32_t i = 0; i < s.conversations; i++) {
             require(*index.decide(worker(0), c.prompts[0], ++now) == 0, "a known prompt is new");
@@ -210,7 +216,7 @@ void bench_decisions(const corpus& c, const std::vector<slot_id>& workers, prefi
     require(due == s.conversations, "a conversation is more than one decision");
     measure("expire, a decision of 384 blocks", "decision", 1, due,
             [&](std::uint32_t) { require(index.expire(now + 120'000) == due, "a decision did not end"); });
-    measure("decide, 384 blocks that are known (ghosts, or held)", "block", 1,
+    measure("decide, 384 blocks that are known", "block", 1,
             std::uint64_t{s.conversations} * (s.shared + s.own), [&](std::uint32_t) {
                 for (std::uint32_t i = 0; i < s.conversations; i++) {
                     index.decide(worker(i), c.prompts[i], now + 120'000);

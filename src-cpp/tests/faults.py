@@ -13,7 +13,7 @@ import sys
 import tempfile
 
 here = pathlib.Path(__file__).resolve().parent
-sources = ["base/hashing.cpp", "storage/child_table.cpp", "storage/name_map.cpp", "facade/prefix_index.cpp"]
+layers = ["base", "storage", "index", "snapshot", "facade"]
 tests = sorted(p.name for p in here.glob("*_test.cpp") if p.name not in ("hashing_test.cpp", "stress_test.cpp"))
 # Few histories and queries: each mistake is run once.
 environment = {"KVI_ROUNDS": "100", "KVI_STRESS_QUERIES": "30000"}
@@ -43,7 +43,7 @@ def run(tree, work):
     """True when the tests pass."""
     flags = ["-std=c++20", "-O1", "-D_GLIBCXX_ASSERTIONS", f"-I{tree}", f"-I{tree}/include", "-march=native"]
     objects = []
-    files = sources + sorted(str(p.relative_to(tree)) for p in (tree / "index").glob("*.cpp"))
+    files = sorted(str(p.relative_to(tree)) for layer in layers for p in (tree / layer).glob("*.cpp"))
     for name in files + ["tests/" + t for t in tests]:
         source = tree / name
         # An object is named by what it is made of, so that only what a mistake touches is built again.
