@@ -31,14 +31,21 @@ public:
         const auto wall_taken = static_cast<std::uint32_t>(wall_nanos() - wall);
         m_cpu.push_back(cpu_taken);
         m_wall.push_back(wall_taken);
-        note({cpu_taken, wall_taken, page_faults() - faults, size});
+        const std::uint64_t met = page_faults() - faults;
+        m_own_max = met == 0 ? std::max(m_own_max, cpu_taken) : m_own_max;
+        note({cpu_taken, wall_taken, met, size});
         return cpu_taken;
     }
 
     step_times result() {
-        return {m_cpu.size(),         percentile(m_cpu, 0.5),  percentile(m_cpu, 0.999),
-                percentile(m_cpu, 1), percentile(m_wall, 0.5), percentile(m_wall, 0.999),
-                percentile(m_wall, 1)};
+        return {.count = m_cpu.size(),
+                .cpu_p50 = percentile(m_cpu, 0.5),
+                .cpu_p999 = percentile(m_cpu, 0.999),
+                .cpu_max = percentile(m_cpu, 1),
+                .cpu_own_max = m_own_max,
+                .wall_p50 = percentile(m_wall, 0.5),
+                .wall_p999 = percentile(m_wall, 0.999),
+                .wall_max = percentile(m_wall, 1)};
     }
 
     void print_slowest() const {
@@ -71,6 +78,7 @@ private:
     }
 
     const char* m_what;
+    std::uint32_t m_own_max = 0;
     std::vector<std::uint32_t> m_cpu;
     std::vector<std::uint32_t> m_wall;
     std::vector<step> m_slowest;
@@ -109,6 +117,7 @@ public:
         ask();
         decode();
         churn();
+        orphans();
         return m_result;
     }
 
@@ -247,6 +256,23 @@ private:
         m_result.churn =
             static_cast<double>(nanos) / static_cast<double>(count * (m_shape.own * 2 + m_shape.shared));
         finish(steps, m_result.churned);
+    }
+
+    /// Events that wait for a parent that never comes: to the limit of the store, and a tenth more.
+    void orphans() {
+        constexpr std::uint32_t blocks = 16;
+        const std::uint64_t limit = options{}.orphan_limit;
+        const std::uint64_t count = std::min(m_request.residencies / 10, limit / 10 * 11) / blocks;
+        step_log steps("event without its parent", count);
+        for (std::uint64_t i = 0; i < count; i++) {
+            m_prompt.make(m_prompts * 4 + i);
+            const slot_id slot = holder_of(m_shape, i, 0);
+            const event e = m_prompt.stored(slot, m_shape.shared + m_shape.own - blocks, blocks);
+            steps.time(m_result.residencies, [&] {
+                require(m_index.apply({&e, 1}).orphans == 1, "an event did not wait");
+            });
+        }
+        finish(steps, m_result.waiting);
     }
 
     const growth_request& m_request;

@@ -19,6 +19,7 @@ struct growth_request {
 struct step_times {
     std::uint64_t count = 0;
     std::uint32_t cpu_p50 = 0, cpu_p999 = 0, cpu_max = 0;
+    std::uint32_t cpu_own_max = 0; ///< of those that met no page fault: what the index does itself
     std::uint32_t wall_p50 = 0, wall_p999 = 0, wall_max = 0;
 };
 
@@ -36,6 +37,8 @@ struct growth_result {
     step_times one_block; ///< while growing
     step_times prompt;    ///< while growing
     step_times churned;   ///< evictions and stores of whole prompts, at full size
+    step_times
+        waiting; ///< events of 16 blocks without their parent, up to the limit of a million blocks and over it
     std::uint64_t bytes = 0;
     std::uint64_t resident = 0; ///< growth of the resident set, bytes
     memory_parts memory;

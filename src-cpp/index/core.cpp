@@ -207,7 +207,13 @@ void core::hold(std::uint32_t slot, tier where, const laid_blocks& blocks, std::
     place at = blocks.first;
     const std::uint32_t run = at.run;
     while (!names.empty()) {
-        std::uint32_t easy = blocks.fresh ? m_names.introduce(slot, at, names) : m_names.usual(slot, at, names);
+        std::uint32_t easy = blocks.fresh ? 0 : m_names.usual(slot, at, names);
+        if (easy == 0) { // new, known to other domains only, or laid by what has no names
+            easy = m_names.introduce(slot, at, names);
+        }
+        if (easy == 0 && !blocks.fresh) {
+            easy = m_names.introduce_own(slot, at, names);
+        }
         if (easy != 0) {
             m_holders.change(run, slot, at.offset, at.offset + easy, where, true);
         }

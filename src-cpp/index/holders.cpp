@@ -215,16 +215,23 @@ void holders::set(std::uint32_t run, std::uint32_t slot, std::uint64_t before, s
     put_word(run, slot, word);
 }
 
-void holders::note_run(std::uint32_t run, std::uint32_t slot) {
-    slot_runs& s = m_slots[slot];
-    if (s.runs.size() == s.runs.capacity() && s.runs.size() > 2 * std::size_t{s.held} + 64) {
-        std::sort(s.runs.begin(), s.runs.end());
-        s.runs.erase(std::unique(s.runs.begin(), s.runs.end()), s.runs.end());
-        std::erase_if(s.runs, [&](std::uint32_t r) {
-            return !m_memory.colds[r].live || word_of(r, slot) == holder::none;
-        });
+/// The slot's list gets one more. The list that is being swept, which may be another's, is swept further.
+void holders::tidy_runs(std::uint32_t slot) {
+    if (m_sweep.slot() == run_sweep::nobody) {
+        if (m_slots[slot].runs.size() <= 2 * std::size_t{m_slots[slot].held} + 64) {
+            return;
+        }
+        m_sweep.begin(slot);
     }
-    s.runs.push_back(run);
+    const std::uint32_t swept = m_sweep.slot();
+    m_sweep.step(m_slots[swept].runs, [&](std::uint32_t run) {
+        return m_memory.colds[run].live && word_of(run, swept) != holder::none;
+    });
+}
+
+void holders::note_run(std::uint32_t run, std::uint32_t slot) {
+    tidy_runs(slot);
+    m_slots[slot].runs.push_back(run);
 }
 
 void holders::put_word(std::uint32_t run, std::uint32_t slot, std::uint64_t word) {

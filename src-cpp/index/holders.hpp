@@ -3,6 +3,7 @@
 #pragma once
 
 #include "index/memory.hpp"
+#include "index/run_sweep.hpp"
 
 namespace kvindex::index {
 
@@ -67,6 +68,9 @@ public:
 
     /// Runs that the slot holds something of; may name others too, and some twice.
     std::vector<std::uint32_t>& runs_of(std::uint32_t slot) {
+        if (m_sweep.slot() == slot) {
+            m_sweep.end(m_slots[slot].runs);
+        }
         return m_slots[slot].runs;
     }
 
@@ -100,6 +104,7 @@ private:
     void put_word(std::uint32_t run, std::uint32_t slot, std::uint64_t word);
     void put_in_table(std::uint32_t run, std::uint32_t at, std::uint32_t slot, std::uint64_t word);
     void rebuild(std::uint32_t run, std::uint32_t slot, std::uint64_t word);
+    void tidy_runs(std::uint32_t slot);
     void note_run(std::uint32_t run, std::uint32_t slot);
     std::uint32_t held_end(std::uint32_t run) const;
     std::uint32_t end_of(std::uint32_t run, std::uint64_t word) const;
@@ -107,6 +112,7 @@ private:
 
     memory& m_memory;
     std::vector<slot_runs> m_slots;
+    run_sweep m_sweep;
     std::uint32_t m_words = 1; // of a bit set
     std::uint64_t m_residencies = 0;
     std::atomic<bool> m_tiered{false};

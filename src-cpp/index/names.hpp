@@ -73,6 +73,10 @@ public:
     /// how many were named.
     std::uint32_t introduce(std::uint32_t slot, place at, std::span<const engine_hash> names);
 
+    /// Gives blocks that others hold under the domain's names, and this slot not yet, names of its own: engines
+    /// of one domain that hash differently. Answers how many; 0 where names need a look one by one.
+    std::uint32_t introduce_own(std::uint32_t slot, place at, std::span<const engine_hash> conflicting);
+
     /// The slot gave up these tiers of the run: its names there that stand for nothing now go.
     void forget(std::uint32_t run, std::uint32_t slot, tier_mask tiers);
 
@@ -162,6 +166,10 @@ public:
 private:
     friend struct snapshot::core_access;
 
+    static constexpr std::uint32_t no_plane = 0xffffffffu;
+    // Lines of one run lie anywhere: so many of them are asked for ahead of time.
+    static constexpr std::uint32_t lines_ahead = 6;
+
     static engine_hash salted(engine_hash name, std::uint32_t domain) {
         const engine_hash s = name ^ (mix(domain + 1) | 1);
         return s == 0 ? 1 : s;
@@ -177,7 +185,10 @@ private:
     std::uint32_t number_at(std::uint32_t run, std::uint32_t plane, std::uint32_t offset) const;
     std::uint32_t usual_plane(std::uint32_t slot, place at) const;
     void write(std::uint32_t domain, place at, engine_hash name);
-    void write_in(std::uint32_t plane, place at, engine_hash salted_name);
+    std::uint32_t add_plane(std::uint32_t run, std::uint32_t domain);
+    bool bind(engine_hash& place_of_name, engine_hash salted_name, std::uint32_t number);
+    std::uint32_t deciding_plane(std::uint32_t slot, place at) const;
+    bool plain_from(place at) const;
     std::uint32_t make_line(std::uint32_t run, std::uint32_t plane, std::uint32_t step);
     void unbind(std::uint32_t number);
     void spell_out(std::uint32_t slot, place at);

@@ -7,6 +7,10 @@ orphan_store::orphan_store(memory_account& account, std::uint64_t limit)
       m_waiting(account), m_of_slot(max_slots, 0, tracked_allocator<std::uint32_t>(account)) {
 }
 
+orphan_store::key orphan_store::block_key(const orphan_block& b) {
+    return {b.owner->slot, static_cast<std::uint32_t>(b.owner->where), b.name};
+}
+
 orphan_store::key orphan_store::parent_key(const orphan& o) {
     return {o.slot, 0, o.parent};
 }
@@ -18,26 +22,32 @@ void orphan_store::park(const stored_event& e) {
         while (!m_by_age.empty()) {
             give_up_oldest();
         }
-        shrink();
         return;
     }
-    // All that can fail comes first.
     std::list<orphan, tracked_allocator<orphan>> made(m_by_age.get_allocator());
     orphan& o = made.emplace_back(m_account);
     o.blocks.resize(e.names.size());
     o.locals.assign(e.locals.begin(), e.locals.end());
-    m_named.reserve(e.names.size());
-    m_waiting.reserve(1);
-
     o.self = made.begin();
     o.slot = e.slot;
     o.where = e.where;
     o.parent = e.parent;
     o.waiting = e.names.size();
-    for (std::size_t i = 0; i < e.names.size(); i++) {
-        o.blocks[i].name = e.names[i];
-        o.blocks[i].owner = &o;
-        link(o.blocks[i]);
+    std::size_t linked = 0;
+    try {
+        m_waiting.reserve(parent_key(o));
+        for (; linked < e.names.size(); linked++) {
+            orphan_block& b = o.blocks[linked];
+            b.name = e.names[linked];
+            b.owner = &o;
+            m_named.reserve(block_key(b));
+            link(b);
+        }
+    } catch (const std::bad_alloc&) {
+        while (linked != 0) {
+            unlink(o.blocks[--linked]);
+        }
+        throw;
     }
     m_by_age.splice(m_by_age.end(), made);
     join_siblings(o);
@@ -57,7 +67,6 @@ void orphan_store::give_up_all() noexcept {
     while (!m_by_age.empty() && m_first_ready == nullptr) {
         give_up_oldest();
     }
-    shrink();
 }
 
 bool orphan_store::strike(slot_id slot, tier where, engine_hash name) noexcept {
@@ -76,7 +85,6 @@ bool orphan_store::strike(slot_id slot, tier where, engine_hash name) noexcept {
         }
         b = following;
     }
-    shrink();
     return true;
 }
 
@@ -109,12 +117,6 @@ void orphan_store::clear(slot_id slot, tier_mask tiers) noexcept {
             drop(candidate);
         }
     }
-    shrink();
-}
-
-void orphan_store::shrink() noexcept {
-    m_named.shrink();
-    m_waiting.shrink();
 }
 
 void orphan_store::pop_ready() noexcept {
@@ -150,7 +152,7 @@ void orphan_store::drop(orphan& o) noexcept {
 }
 
 void orphan_store::link(orphan_block& b) noexcept {
-    const key k{b.owner->slot, static_cast<std::uint32_t>(b.owner->where), b.name};
+    const key k = block_key(b);
     auto* chain = m_named.find(k);
     if (chain == nullptr) {
         m_named.insert({k, &b, &b});
@@ -162,7 +164,7 @@ void orphan_store::link(orphan_block& b) noexcept {
 }
 
 void orphan_store::unlink(orphan_block& b) noexcept {
-    auto* chain = m_named.find(key{b.owner->slot, static_cast<std::uint32_t>(b.owner->where), b.name});
+    auto* chain = m_named.find(block_key(b));
     if (chain->first == &b && chain->last == &b) {
         m_named.erase(chain);
         return;

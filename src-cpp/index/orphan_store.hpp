@@ -9,7 +9,7 @@
 
 #include "base/memory_account.hpp"
 #include "base/types.hpp"
-#include "storage/open_table.hpp"
+#include "storage/split_table.hpp"
 
 #include <list>
 
@@ -124,9 +124,10 @@ private:
         }
     };
 
-    using block_chains = storage::open_table<chain_traits<orphan_block>>;
-    using sibling_chains = storage::open_table<chain_traits<orphan>>;
+    using block_chains = storage::split_table<chain_traits<orphan_block>>;
+    using sibling_chains = storage::split_table<chain_traits<orphan>>;
 
+    static key block_key(const orphan_block& b);
     static key parent_key(const orphan& o);
     void link(orphan_block& b) noexcept;
     void unlink(orphan_block& b) noexcept;
@@ -136,7 +137,6 @@ private:
     void give_up_oldest() noexcept;
     void pop_ready() noexcept;
     void leave_ready(orphan& o) noexcept;
-    void shrink() noexcept;
 
     memory_account& m_account;
     std::uint64_t m_limit;
