@@ -79,6 +79,8 @@ std::int32_t kvi_open(const kvi_config* config, kvi_index** out_index) {
         o.orphan_limit = config->orphan_limit != 0 ? config->orphan_limit : o.orphan_limit;
         o.max_blocks = config->max_blocks != 0 ? config->max_blocks : o.max_blocks;
         o.byte_budget = config->byte_budget;
+        o.decision_ttl = config->decision_ttl != 0 ? config->decision_ttl : o.decision_ttl;
+        o.decision_capacity = config->decision_capacity != 0 ? config->decision_capacity : o.decision_capacity;
         o.ghost_percent = config->ghost_percent != 0 ? config->ghost_percent : o.ghost_percent;
         if (config->ghost_percent == no_ghosts) {
             o.ghost_percent = 0;
@@ -270,7 +272,10 @@ std::int32_t kvi_stats(const kvi_index* index, kvi_statistics* out) {
                 .conflicts = s.conflicts,
                 .orphans_given_up = s.orphans_given_up,
                 .refused = s.refused,
-                .bytes_in_use = s.bytes_in_use};
+                .bytes_in_use = s.bytes_in_use,
+                .decisions = s.decisions,
+                .decisions_ended_by_time = s.decisions_ended_by_time,
+                .decisions_ended_by_capacity = s.decisions_ended_by_capacity};
         return KVI_OK;
     });
 }

@@ -12,9 +12,9 @@
  *     A malformed event is skipped and counted, its neighbours are applied.
  *  7. Threads: kvi_match*, kvi_slot_bound, kvi_hash*, kvi_seed, kvi_abi_version from any thread at any time
  *     between open and close; they never wait for a writer, and no writer waits for them. kvi_slot_*,
- *     kvi_apply, kvi_stats from any thread, serialised inside. kvi_close must not run beside another call on
- *     the same handle, nor kvi_snapshot_load. kvi_snapshot_save from any thread, one at a time inside;
- *     everything else goes on meanwhile.
+ *     kvi_apply, kvi_decide, kvi_expire, kvi_stats from any thread, serialised inside. kvi_close must not run
+ * beside another call on the same handle, nor kvi_snapshot_load. kvi_snapshot_save from any thread, one at a
+ * time inside; everything else goes on meanwhile.
  *  8. KVI_ABI_VERSION changes with any change here; the loader compares it.
  *  9. Costs are per call, with n = blocks; measured figures live in src-cpp/bench/RESULTS.md.
  *
@@ -77,6 +77,9 @@ typedef struct kvi_config {
      * order: blocks that nobody holds, events that wait for a parent, stored blocks that are new to the index
      * (refused and counted, until something leaves). What is held is never forgotten. */
     uint64_t byte_budget;
+    /* Approximate slots, see kvi_decide. */
+    uint64_t decision_ttl;      /* milliseconds for which a decision counts; 120000 */
+    uint64_t decision_capacity; /* most (slot, block) pairs held by decisions, per 1,024 slots; 2^24 */
 } kvi_config;
 
 /* Events come as records one after the other, each 8-aligned, `size` bytes long including this head.
@@ -112,7 +115,7 @@ typedef struct kvi_applied {
     uint64_t applied;         /* events that changed or confirmed the index */
     uint64_t orphans;         /* stored events kept aside for want of their parent */
     uint64_t unknown_removed; /* hashes to remove that were not there in that tier */
-    uint64_t ignored;         /* events of a slot that is not open */
+    uint64_t ignored;         /* events of a slot that is not open; STORED and REMOVED of an approximate one */
     uint64_t malformed;       /* records skipped; a wrong `size` ends the buffer */
 } kvi_applied;
 
@@ -134,8 +137,11 @@ typedef struct kvi_statistics {
     uint64_t moves;     /* hashes stored again for another block; the old one is given up */
     uint64_t conflicts; /* hashes that a slot needs for itself, because the domain's mean another block */
     uint64_t orphans_given_up; /* blocks dropped at orphan_limit or byte_budget */
-    uint64_t refused;          /* stored blocks refused at byte_budget */
+    uint64_t refused;          /* blocks refused at byte_budget, or of a decision above decision_capacity */
     uint64_t bytes_in_use;     /* of `bytes`, what holds something now */
+    uint64_t decisions;        /* alive now: not ended, and no later one of the slot goes as far */
+    uint64_t decisions_ended_by_time;     /* since the beginning */
+    uint64_t decisions_ended_by_capacity; /* since the beginning */
 } kvi_statistics;
 
 /* How far a source of events had been applied when a snapshot began; both numbers are the caller's. */
@@ -192,6 +198,34 @@ int32_t kvi_slot_close(kvi_index* index, uint32_t slot);
  * On KVI_E_MEMORY the start of the buffer is applied and the rest is not; the same buffer, applied again,
  * completes it. */
 int32_t kvi_apply(kvi_index* index, const void* buffer, uint64_t length, kvi_applied* out);
+
+/* As kvi_slot_open, for a worker without events: an approximate slot, which holds what kvi_decide says.
+ * `domain`: the one that its events would have, so that content it shares with others lies there once. STORED
+ * and REMOVED for it are ignored; CLEARED of GPU memory or of all tiers ends its decisions. A snapshot leaves
+ * it out. */
+int32_t kvi_slot_open_approximate(kvi_index* index, uint32_t domain, uint32_t name_space, uint32_t* out_slot);
+
+/* A request with these blocks went to the approximate slot at `now_ms`: a clock of the caller's in milliseconds
+ * that does not go back (a time before the latest one counts as the latest). From now on the slot holds the
+ * blocks in GPU memory. A decision ends
+ *   - decision_ttl later, at the first call of kvi_decide or kvi_expire that is told of that time,
+ *   - when the slots hold more than decision_capacity pairs: the oldest first, as many as it takes,
+ *   - when the slot is cleared or closed.
+ * A block is held while one of its slot's decisions holds it. A decision takes the place of older ones of the
+ * slot that end on its path: a repeated prompt, or a growing conversation, is one decision, alive as long as
+ * its latest.
+ *
+ * `count` <= KVI_MAX_BLOCKS; `out_new_blocks`: those that the slot did not hold. Blocks that are new to the
+ * index while it is over its byte budget, and those behind the first decision_capacity ones, are refused and
+ * counted. Ends at most 16 decisions by time. O(count + runs on the way + what is ended, which was paid for
+ * when it was laid); about 32..56 bytes a decision and run beside the content. KVI_E_SLOT when the slot is not
+ * open or not approximate. On KVI_E_MEMORY the decision is as long as memory lasted, and may be made again. */
+int32_t kvi_decide(kvi_index* index, uint32_t slot, const uint64_t* locals, uint32_t count, uint64_t now_ms,
+                   uint64_t* out_new_blocks);
+
+/* Ends every decision that is due at `now_ms`; `out_ended`: how many. Other calls come in between. O(what
+ * ends); to be called now and then, as nothing here looks at a clock. */
+int32_t kvi_expire(kvi_index* index, uint64_t now_ms, uint64_t* out_ended);
 
 /* Hash seed of (lora, salt), UTF-8, NULL or length 0 = absent. */
 int32_t kvi_seed(const uint8_t* lora, uint32_t lora_length, const uint8_t* salt, uint32_t salt_length,
@@ -257,8 +291,8 @@ int32_t kvi_snapshot_load(kvi_index* index, const char* path, kvi_watermark* out
 static_assert(sizeof(kvi_event) == 40 && offsetof(kvi_event, parent) == 24, "kvi_event layout");
 static_assert(sizeof(kvi_applied) == 40, "kvi_applied layout");
 static_assert(sizeof(kvi_hit) == 20, "kvi_hit layout");
-static_assert(sizeof(kvi_statistics) == 96, "kvi_statistics layout");
-static_assert(sizeof(kvi_config) == 32, "kvi_config layout");
+static_assert(sizeof(kvi_statistics) == 120, "kvi_statistics layout");
+static_assert(sizeof(kvi_config) == 48, "kvi_config layout");
 static_assert(sizeof(kvi_watermark) == 16, "kvi_watermark layout");
 static_assert(sizeof(kvi_snapshot_slot) == 24, "kvi_snapshot_slot layout");
 static_assert(sizeof(kvi_snapshot_info) == 48, "kvi_snapshot_info layout");

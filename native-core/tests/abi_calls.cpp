@@ -10,6 +10,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <map>
 #include <memory>
 #include <vector>
 
@@ -92,6 +93,8 @@ public:
         config.orphan_limit = 1 + m_choices.below(2) * 40;
         config.ghost_percent = std::array<std::uint32_t, 3>{101, 1, 0}[m_choices.below(3)];
         m_ghosts = config.ghost_percent != 101;
+        config.decision_ttl = 50;
+        config.decision_capacity = m_capacity = m_choices.below(2) == 0 ? 1000 : 8;
         REQUIRE(kvi_open(&config, &m_index) == KVI_OK);
         m_before = look();
     }
@@ -133,6 +136,13 @@ public:
                 break;
             case 6:
                 others();
+                break;
+            case 7:
+            case 8:
+                decide();
+                break;
+            case 9:
+                expire();
                 break;
             default:
                 apply();
@@ -201,15 +211,20 @@ private:
         const std::uint32_t domain = m_choices.one_in(12) ? KVI_MAX_DOMAINS : m_choices.below(2);
         const std::uint32_t space = name_space();
         const bool null = m_choices.one_in(16);
+        const bool approximate = m_choices.below(2) != 0;
         room<std::uint32_t> slot(1);
         const bool good = domain < KVI_MAX_DOMAINS && space < KVI_MAX_NAME_SPACES && !null;
-        const std::int32_t status = kvi_slot_open(m_index, domain, space, null ? nullptr : slot.data());
+        const auto open = approximate ? kvi_slot_open_approximate : kvi_slot_open;
+        const std::int32_t status = open(m_index, domain, space, null ? nullptr : slot.data());
         settle(status, good ? KVI_OK : KVI_E_ARGUMENT, true);
         REQUIRE(good != slot.untouched());
         if (good) {
             REQUIRE(std::find(m_slots.begin(), m_slots.end(), slot[0]) == m_slots.end());
             m_slots.push_back(slot[0]);
             m_open.push_back(slot[0]);
+            if (approximate) {
+                m_spaces[slot[0]] = space;
+            }
         }
     }
 
@@ -220,6 +235,7 @@ private:
         settle(kvi_slot_close(m_index, slot), there ? KVI_OK : KVI_E_SLOT, true);
         if (there) {
             m_open.erase(open);
+            m_spaces.erase(slot);
         }
     }
 
@@ -288,6 +304,46 @@ private:
         const std::uint64_t seen =
             refused ? 0 : out[0].applied + out[0].orphans + out[0].ignored + out[0].malformed;
         REQUIRE(refused || hostile || seen == records);
+    }
+
+    /// What was decided is held, by this slot.
+    void decide() {
+        const std::uint32_t slot = any_slot();
+        const std::uint32_t count = m_choices.one_in(16) ? KVI_MAX_BLOCKS + 1 : m_choices.below(longest + 1);
+        const std::uint32_t wrong = m_choices.one_in(12) ? m_choices.below(4) + 1 : 0;
+        auto prompt = prompt_of(m_choices.below(2), longest);
+        const auto* locals =
+            wrong == 1   ? nullptr
+            : wrong == 2 ? reinterpret_cast<std::uint64_t*>(reinterpret_cast<std::uintptr_t>(prompt.data()) + 4)
+                         : prompt.data();
+        m_now = m_choices.one_in(64) ? ~std::uint64_t{0} : m_now + m_choices.below(30);
+        room<std::uint64_t> fresh(1);
+        const std::int32_t status = kvi_decide(wrong == 3 ? nullptr : m_index, slot, locals, count, m_now,
+                                               wrong == 4 ? nullptr : fresh.data());
+        const bool refused = wrong > 2 || count > KVI_MAX_BLOCKS || (wrong != 0 && count != 0);
+        const auto space = m_spaces.find(slot);
+        const bool there = space != m_spaces.end();
+        settle(status, refused ? KVI_E_ARGUMENT : there ? KVI_OK : KVI_E_SLOT, true);
+        REQUIRE((status == KVI_OK) != fresh.untouched());
+        if (status == KVI_OK) {
+            REQUIRE(fresh[0] <= count);
+            std::array<std::uint32_t, 128> row{};
+            REQUIRE(kvi_match_dense(m_index, space->second, prompt.data(), count, 1, row.data(), 128) ==
+                    KVI_OK);
+            REQUIRE(row[slot & KVI_SLOT_NUMBER] == std::min<std::uint64_t>(count, m_capacity));
+        }
+    }
+
+    void expire() {
+        m_now += m_choices.below(100);
+        const std::uint32_t wrong = m_choices.one_in(8) ? m_choices.below(2) + 1 : 0;
+        const std::uint64_t before = m_before.stats.decisions;
+        room<std::uint64_t> ended(1);
+        const std::int32_t status =
+            kvi_expire(wrong == 1 ? nullptr : m_index, m_now, wrong == 2 ? nullptr : ended.data());
+        settle(status, wrong != 0 ? KVI_E_ARGUMENT : KVI_OK, true);
+        REQUIRE((status == KVI_OK) != ended.untouched());
+        REQUIRE(status != KVI_OK || ended[0] == before - m_before.stats.decisions);
     }
 
     void match_locals() {
@@ -419,6 +475,9 @@ private:
     bool m_ghosts = false;
     std::vector<std::uint32_t> m_slots; ///< handles ever given out
     std::vector<std::uint32_t> m_open;
+    std::map<std::uint32_t, std::uint32_t> m_spaces; ///< of open approximate slots
+    std::uint64_t m_capacity = 0;
+    std::uint64_t m_now = 0;
     state m_before;
 };
 

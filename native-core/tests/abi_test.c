@@ -12,11 +12,14 @@ _Static_assert(offsetof(kvi_event, n) == 12 && offsetof(kvi_event, block_size) =
 _Static_assert(offsetof(kvi_event, parent) == 24 && offsetof(kvi_event, seed) == 32, "kvi_event");
 _Static_assert(sizeof(kvi_applied) == 40 && offsetof(kvi_applied, malformed) == 32, "kvi_applied");
 _Static_assert(sizeof(kvi_hit) == 20 && offsetof(kvi_hit, depth) == 4, "kvi_hit");
-_Static_assert(sizeof(kvi_statistics) == 96 && offsetof(kvi_statistics, bytes) == 40, "kvi_statistics");
+_Static_assert(sizeof(kvi_statistics) == 120 && offsetof(kvi_statistics, bytes) == 40, "kvi_statistics");
 _Static_assert(offsetof(kvi_statistics, ghosts) == 48 && offsetof(kvi_statistics, moves) == 56,
                "kvi_statistics");
-_Static_assert(sizeof(kvi_config) == 32 && offsetof(kvi_config, ghost_percent) == 4, "kvi_config");
+_Static_assert(offsetof(kvi_statistics, decisions) == 96, "kvi_statistics");
+_Static_assert(sizeof(kvi_config) == 48 && offsetof(kvi_config, ghost_percent) == 4, "kvi_config");
 _Static_assert(offsetof(kvi_config, orphan_limit) == 8 && offsetof(kvi_config, max_blocks) == 16, "kvi_config");
+_Static_assert(offsetof(kvi_config, decision_ttl) == 32 && offsetof(kvi_config, decision_capacity) == 40,
+               "kvi_config");
 
 #define CHECK(condition)                                                                                       \
     do {                                                                                                       \

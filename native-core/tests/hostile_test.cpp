@@ -367,6 +367,43 @@ TEST_F(hostile, events_of_slots_that_are_not_open_are_ignored) {
     EXPECT_EQ(blocks(), 0u);
 }
 
+TEST_F(hostile, a_wrong_decision_is_refused_and_changes_nothing) {
+    const std::array<std::uint64_t, 2> locals{1, 2};
+    std::uint32_t w = 0;
+    std::uint64_t out = 77;
+    EXPECT_EQ(kvi_slot_open_approximate(nullptr, 0, 0, &w), KVI_E_ARGUMENT);
+    EXPECT_EQ(kvi_slot_open_approximate(index, 0, 0, nullptr), KVI_E_ARGUMENT);
+    EXPECT_EQ(kvi_slot_open_approximate(index, KVI_MAX_DOMAINS, 0, &w), KVI_E_ARGUMENT);
+    EXPECT_EQ(kvi_slot_open_approximate(index, 0, KVI_MAX_NAME_SPACES, &w), KVI_E_ARGUMENT);
+    ASSERT_EQ(kvi_slot_open_approximate(index, 1, 0, &w), KVI_OK);
+    EXPECT_EQ(kvi_decide(nullptr, w, locals.data(), 2, 0, &out), KVI_E_ARGUMENT);
+    EXPECT_EQ(kvi_decide(index, w, nullptr, 2, 0, &out), KVI_E_ARGUMENT);
+    EXPECT_EQ(kvi_decide(index, w, locals.data(), 2, 0, nullptr), KVI_E_ARGUMENT);
+    EXPECT_EQ(kvi_decide(index, w, locals.data(), KVI_MAX_BLOCKS + 1, 0, &out), KVI_E_ARGUMENT);
+    const auto* const odd =
+        reinterpret_cast<const std::uint64_t*>(reinterpret_cast<std::uintptr_t>(locals.data()) + 4);
+    EXPECT_EQ(kvi_decide(index, w, odd, 1, 0, &out), KVI_E_ARGUMENT);
+    EXPECT_EQ(kvi_decide(index, slot, locals.data(), 2, 0, &out), KVI_E_SLOT) << "it has events";
+    EXPECT_EQ(kvi_decide(index, 0xffffffffu, locals.data(), 2, 0, &out), KVI_E_SLOT);
+    EXPECT_EQ(kvi_decide(index, w + KVI_MAX_SLOTS, locals.data(), 2, 0, &out), KVI_E_SLOT) << "a later one";
+    EXPECT_EQ(kvi_expire(nullptr, 0, &out), KVI_E_ARGUMENT);
+    EXPECT_EQ(kvi_expire(index, 0, nullptr), KVI_E_ARGUMENT);
+    EXPECT_EQ(out, 77u);
+    EXPECT_EQ(blocks(), 0u);
+    EXPECT_EQ(kvi_decide(index, w, nullptr, 0, 0, &out), KVI_OK);
+    EXPECT_EQ(out, 0u);
+    EXPECT_EQ(kvi_decide(index, w, locals.data(), 2, 0, &out), KVI_OK);
+    EXPECT_EQ(out, 2u);
+    // The default time to live, as the config said 0.
+    EXPECT_EQ(kvi_expire(index, 119'999, &out), KVI_OK);
+    EXPECT_EQ(out, 0u);
+    EXPECT_EQ(kvi_expire(index, 120'000, &out), KVI_OK);
+    EXPECT_EQ(out, 1u);
+    EXPECT_EQ(blocks(), 0u);
+    ASSERT_EQ(kvi_slot_close(index, w), KVI_OK);
+    EXPECT_EQ(kvi_decide(index, w, locals.data(), 2, 0, &out), KVI_E_SLOT);
+}
+
 TEST_F(hostile, slots_run_out_with_a_word) {
     std::uint32_t number = 0;
     for (std::uint32_t i = 1; i < KVI_MAX_SLOTS; i++) {

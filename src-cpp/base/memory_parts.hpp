@@ -42,6 +42,7 @@ struct memory_parts {
     std::uint64_t runs_of_slots = 0; ///< for clearing: 4 a (slot, run), with the room of the lists
     std::uint64_t extras = 0;        ///< holes, lower tiers, names of other domains; without the heap's own
     std::uint64_t orphans = 0;
+    std::uint64_t decisions = 0;
 
     // Counts.
     std::uint64_t residencies = 0;
@@ -93,6 +94,7 @@ struct memory_parts {
         f("runs of slots", runs_of_slots);
         f("run extras", extras);
         f("orphans", orphans);
+        f("decisions", decisions);
     }
 
     /// Calls f(name, count) for each count.

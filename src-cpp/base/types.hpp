@@ -87,7 +87,7 @@ struct applied_counts {
     std::uint64_t applied = 0;         ///< events that changed or confirmed the index
     std::uint64_t orphans = 0;         ///< stored events kept aside for want of their parent
     std::uint64_t unknown_removed = 0; ///< hashes to remove that were not in that tier
-    std::uint64_t ignored = 0;         ///< events of a slot that is not open
+    std::uint64_t ignored = 0;         ///< events of a slot that is not open, or that takes none
 
     applied_counts& operator+=(const applied_counts& o) {
         applied += o.applied;
@@ -124,6 +124,9 @@ struct statistics {
     std::uint64_t conflicts = 0;        ///< names that a slot has for itself, since the beginning
     std::uint64_t moves = 0;            ///< names stored again at another place, since the beginning
     std::uint64_t orphans_given_up = 0; ///< waiting blocks dropped at the limit, since the beginning
+    std::uint64_t decisions = 0;        ///< not ended, and not superseded by a later one
+    std::uint64_t decisions_ended_by_time = 0;     ///< since the beginning
+    std::uint64_t decisions_ended_by_capacity = 0; ///< since the beginning
 
     statistics& operator+=(const statistics& o) {
         slots += o.slots;
@@ -138,6 +141,9 @@ struct statistics {
         conflicts += o.conflicts;
         moves += o.moves;
         orphans_given_up += o.orphans_given_up;
+        decisions += o.decisions;
+        decisions_ended_by_time += o.decisions_ended_by_time;
+        decisions_ended_by_capacity += o.decisions_ended_by_capacity;
         return *this;
     }
 };

@@ -179,6 +179,51 @@ void bench_matches(const corpus& c, const prefix_index& index) {
     });
 }
 
+/// Workers without events: conversations that grow by four blocks a decision, then one prompt again and again.
+void bench_decisions(const corpus& c, const std::vector<slot_id>& workers, prefix_index& index) {
+    const sizes& s = c.size;
+    constexpr std::uint32_t turn = 4;
+    const std::uint32_t turns = s.own / turn;
+    const auto worker = [&](std::uint32_t conversation) { return workers[conversation % workers.size()]; };
+    std::uint64_t now = 1;
+    const auto grow = [&](std::uint32_t from, std::uint32_t to) {
+        std::uint64_t fresh = 0;
+        for (std::uint32_t t = from; t < to; t++) {
+            for (std::uint32_t i = 0; i < s.conversations; i++) {
+                const std::size_t blocks = s.shared + std::size_t{turn} * (t + 1);
+                fresh += *index.decide(worker(i), std::span(c.prompts[i]).first(blocks), now);
+            }
+        }
+        return fresh;
+    };
+    grow(0, 1); // the system prompts
+    const std::uint32_t middle = turns / 2;
+    const auto between = [&](std::uint32_t from, std::uint32_t to) {
+        return std::uint64_t{s.conversations} * (to - from);
+    };
+    measure("decide, a conversation grown by 4 blocks", "decision", 1, between(1, middle), [&](std::uint32_t) {
+        require(grow(1, middle) == between(1, middle) * turn, "a conversation did not grow");
+    });
+    measure("the same", "new block", 1, between(middle, turns) * turn, [&](std::uint32_t) {
+        require(grow(middle, turns) == between(middle, turns) * turn, "a conversation did not grow");
+    });
+    measure("decide, the same prompt again", "decision", s.passes, s.conversations, [&](std::uint32_t) {
+        for (std::uint32_t i = 0; i < s.conversations; i++) {
+            require(*index.decide(worker(0), c.prompts[0], ++now) == 0, "a known prompt is new");
+        }
+    });
+    const std::uint64_t due = index.stats().decisions;
+    require(due == s.conversations, "a conversation is more than one decision");
+    measure("expire, a decision of 384 blocks", "decision", 1, due,
+            [&](std::uint32_t) { require(index.expire(now + 120'000) == due, "a decision did not end"); });
+    measure("decide, 384 blocks that are known", "block", 1,
+            std::uint64_t{s.conversations} * (s.shared + s.own), [&](std::uint32_t) {
+                for (std::uint32_t i = 0; i < s.conversations; i++) {
+                    index.decide(worker(i), c.prompts[i], now + 120'000);
+                }
+            });
+}
+
 } // namespace
 
 int main(int argc, char** argv) {
@@ -199,6 +244,15 @@ int main(int argc, char** argv) {
     }
     bench_events(c, index);
     bench_matches(c, index);
+    {
+        // An index of its own: the content is laid by the decisions.
+        prefix_index decided;
+        std::vector<slot_id> workers;
+        for (std::uint32_t w = 0; w < s.workers; w++) {
+            workers.push_back(*decided.open_approximate_slot());
+        }
+        bench_decisions(c, workers, decided);
+    }
     const statistics stats = index.stats();
     std::printf("%llu blocks, %llu residencies, %llu runs, %.1f bytes a residency\n",
                 static_cast<unsigned long long>(stats.blocks),

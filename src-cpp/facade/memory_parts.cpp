@@ -33,9 +33,11 @@ public:
         // What stats() sums up and the tables above do not have: the orphans' lists and tables.
         const index::names& n = core_access::names_of(m_core);
         const index::content& c = core_access::content_of(m_core);
-        m_out.orphans += s.bytes - c.run_bytes() - n.line_bytes() - core_access::holders_of(m_core).bytes() -
-                         m_memory.content.bytes() - m_memory.lists.bytes() - m_memory.covers.bytes() -
-                         m_memory.name_table.bytes() - m_memory.child_lines.bytes();
+        m_out.decisions += core_access::decisions_of(m_core).bytes();
+        m_out.orphans += s.bytes - core_access::decisions_of(m_core).bytes() - c.run_bytes() - n.line_bytes() -
+                         core_access::holders_of(m_core).bytes() - m_memory.content.bytes() -
+                         m_memory.lists.bytes() - m_memory.covers.bytes() - m_memory.name_table.bytes() -
+                         m_memory.child_lines.bytes();
     }
 
 private:

@@ -33,6 +33,10 @@ prefix_index::prefix_index(const options& o) : m_state(std::make_unique<state>(o
 prefix_index::~prefix_index() = default;
 
 std::optional<slot_id> prefix_index::open_slot(std::uint32_t domain, std::uint16_t name_space) {
+    return open(domain, name_space, false);
+}
+
+std::optional<slot_id> prefix_index::open(std::uint32_t domain, std::uint16_t name_space, bool approximate) {
     const std::lock_guard alone(m_state->writers);
     auto& slots = m_state->slots;
     std::uint32_t number = 0;
@@ -51,8 +55,14 @@ std::optional<slot_id> prefix_index::open_slot(std::uint32_t domain, std::uint16
     slots[number].open = true;
     slots[number].domain = domain;
     slots[number].name_space = name_space;
+    slots[number].approximate = approximate;
     m_state->changes++;
-    m_state->cores[number / slots_per_core]->open_slot(number % slots_per_core, domain, name_space);
+    index::core& core = *m_state->cores[number / slots_per_core];
+    if (approximate) {
+        core.open_approximate_slot(number % slots_per_core, domain, name_space);
+    } else {
+        core.open_slot(number % slots_per_core, domain, name_space);
+    }
     return slot_id{slots[number].incarnation << slot_number_bits | number};
 }
 

@@ -110,8 +110,8 @@ private:
         std::vector<snapshot::slot_record> records(slots.size());
         for (std::uint32_t i = 0; i < slots.size(); i++) {
             const state::slot_state& s = slots[i];
-            const bool stayed =
-                s.open && i < m_slots.size() && m_slots[i].open && m_slots[i].incarnation == s.incarnation;
+            const bool stayed = s.open && !s.approximate && i < m_slots.size() && m_slots[i].open &&
+                                m_slots[i].incarnation == s.incarnation;
             // A slot that came meanwhile is closed in the file: nothing of it may be taken for its successor's.
             const std::uint32_t incarnation = s.incarnation + (s.open && !stayed ? 1 : 0);
             records[i].slot = incarnation << slot_number_bits | i;

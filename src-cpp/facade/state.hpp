@@ -51,13 +51,14 @@ struct prefix_index::state {
                                .ghost_percent = o.ghost_percent,
                                .ghost_floor = o.ghost_floor,
                                .byte_budget = o.byte_budget},
-          orphan_limit(o.orphan_limit) {
+          orphan_limit(o.orphan_limit), decision_limits{.ttl = o.decision_ttl,
+                                                        .capacity = o.decision_capacity} {
         add_core();
     }
 
     void add_core() {
         const std::uint32_t n = cores_made.load(std::memory_order_relaxed);
-        cores[n] = std::make_unique<index::core>(limits, orphan_limit);
+        cores[n] = std::make_unique<index::core>(limits, orphan_limit, decision_limits);
         // Release: pairs with the readers' acquire; cores are never taken away.
         cores_made.store(n + 1, std::memory_order_release);
     }
@@ -67,11 +68,13 @@ struct prefix_index::state {
         bool open = false;
         std::uint32_t domain = 0;
         std::uint16_t name_space = 0;
+        bool approximate = false;
     };
 
     options made_with;
     index::limits limits;
     std::uint64_t orphan_limit;
+    index::decision_limits decision_limits;
     std::array<std::unique_ptr<index::core>, max_cores> cores;
     std::atomic<std::uint32_t> cores_made{0};
     mutable writers_mutex writers; // held over a whole buffer

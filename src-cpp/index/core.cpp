@@ -2,10 +2,10 @@
 
 namespace kvindex::index {
 
-core::core(const limits& l, std::uint64_t orphan_limit)
+core::core(const limits& l, std::uint64_t orphan_limit, const decision_limits& d)
     : m_memory(l), m_holders(m_memory), m_names(m_memory, m_holders),
-      m_content(m_memory, m_holders, m_names, l), m_orphans(m_account, orphan_limit),
-      m_view(m_memory, m_holders), m_budget(l.byte_budget) {
+      m_content(m_memory, m_holders, m_names, l), m_decisions(m_memory, m_holders, m_content, d),
+      m_orphans(m_account, orphan_limit), m_view(m_memory, m_holders), m_budget(l.byte_budget) {
 }
 
 void core::open_slot(std::uint32_t slot, std::uint32_t domain, std::uint32_t name_space) {
@@ -20,6 +20,7 @@ void core::open_slot(std::uint32_t slot, std::uint32_t domain, std::uint32_t nam
 void core::close_slot(std::uint32_t slot) {
     m_view.hide(slot);
     clear(slot, all_tiers);
+    m_decisions.close_slot(slot);
     m_open[slot] = false;
     m_slots--;
     tidy();
@@ -128,14 +129,18 @@ void core::keep_to_budget() {
 }
 
 std::uint64_t core::bytes_in_use() const {
-    return m_account.bytes() + m_content.run_bytes_in_use() + m_names.line_bytes_in_use() + m_holders.bytes() +
-           m_memory.content.bytes_in_use() + m_memory.lists.bytes_in_use() + m_memory.covers.bytes_in_use() +
-           m_memory.name_table.bytes_in_use() + m_memory.child_lines.bytes_in_use();
+    return m_account.bytes() + m_decisions.bytes() + m_content.run_bytes_in_use() +
+           m_names.line_bytes_in_use() + m_holders.bytes() + m_memory.content.bytes_in_use() +
+           m_memory.lists.bytes_in_use() + m_memory.covers.bytes_in_use() + m_memory.name_table.bytes_in_use() +
+           m_memory.child_lines.bytes_in_use();
 }
 
 applied_counts core::apply_one(const event& e) {
     const std::uint32_t slot = number_of(slot_of(e));
     if (slot >= storage::core_slots || !m_open[slot]) {
+        return {.ignored = 1};
+    }
+    if (m_decisions.is_approximate(slot) && !std::holds_alternative<cleared_event>(e)) {
         return {.ignored = 1};
     }
     if (m_orphans.first_ready() != nullptr) {
@@ -306,11 +311,18 @@ applied_counts core::remove(const removed_event& e) {
 
 /// Of all tiers: needs no memory.
 void core::clear(std::uint32_t slot, tier_mask tiers) {
+    const bool approximate = m_decisions.is_approximate(slot);
+    if (approximate && (tiers & mask_of(tier::gpu)) == 0) {
+        return; // decisions speak of GPU memory
+    }
     std::vector<std::uint32_t>& runs = m_holders.runs_of(slot);
     const auto free_of_it = [&](std::uint32_t run) {
         return !m_memory.colds[run].live || m_holders.word_of(run, slot) == storage::holder::none;
     };
     const auto forget = [&](std::uint32_t run, tier_mask some) {
+        if (approximate) {
+            m_decisions.forget(run, slot);
+        }
         m_holders.forget(run, slot, some);
         m_names.forget(run, slot, some);
         m_content.review(run);
@@ -344,14 +356,17 @@ statistics core::stats() const {
     s.residencies = m_holders.residencies();
     s.runs = m_content.runs();
     s.orphans = m_orphans.blocks();
-    s.bytes = m_account.bytes() + m_content.run_bytes() + m_names.line_bytes() + m_holders.bytes() +
-              m_memory.content.bytes() + m_memory.lists.bytes() + m_memory.covers.bytes() +
+    s.bytes = m_account.bytes() + m_decisions.bytes() + m_content.run_bytes() + m_names.line_bytes() +
+              m_holders.bytes() + m_memory.content.bytes() + m_memory.lists.bytes() + m_memory.covers.bytes() +
               m_memory.name_table.bytes() + m_memory.child_lines.bytes();
     s.bytes_in_use = bytes_in_use();
     s.refused = m_refused;
     s.moves = m_names.moves;
     s.conflicts = m_names.conflicts;
     s.orphans_given_up = m_orphans.given_up();
+    s.decisions = m_decisions.alive();
+    s.decisions_ended_by_time = m_decisions.ended_by_time();
+    s.decisions_ended_by_capacity = m_decisions.ended_by_capacity();
     return s;
 }
 

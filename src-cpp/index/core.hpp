@@ -5,6 +5,7 @@
 #pragma once
 
 #include "index/content.hpp"
+#include "index/decisions.hpp"
 #include "index/orphan_store.hpp"
 #include "index/walk.hpp"
 
@@ -14,7 +15,7 @@ namespace kvindex::index {
 
 class core {
 public:
-    core(const limits& l, std::uint64_t orphan_limit);
+    core(const limits& l, std::uint64_t orphan_limit, const decision_limits& d = {});
 
     /// `slot` is free and below core_slots.
     void open_slot(std::uint32_t slot, std::uint32_t domain, std::uint32_t name_space);
@@ -24,6 +25,21 @@ public:
 
     /// Event slots are core slots here.
     void apply(std::span<const event> events, applied_counts& counts);
+
+    /// A slot that holds what decide() says; of events only CLEARED counts for it.
+    void open_approximate_slot(std::uint32_t slot, std::uint32_t domain, std::uint32_t name_space);
+
+    /// A request with these blocks went to the approximate slot at `now` (milliseconds). Answers how many
+    /// blocks are new to the slot. Ends at most 16 decisions that are due, and what is above the capacity. May
+    /// throw std::bad_alloc: then the decision is as long as memory lasted.
+    std::uint64_t decide(std::uint32_t slot, std::span<const local_hash> locals, std::uint64_t now);
+
+    /// Ends decisions that are due at `now`, at most `most`; answers how many.
+    std::uint32_t expire(std::uint64_t now, std::uint32_t most);
+
+    bool is_approximate(std::uint32_t slot) const {
+        return m_decisions.is_approximate(slot);
+    }
 
     /// For tests: look-ups by another instruction set, before any; false when this machine lacks it.
     bool use(isa wanted) {
@@ -61,6 +77,7 @@ private:
     holders m_holders;
     names m_names;
     content m_content;
+    decisions m_decisions;
     orphan_store m_orphans;
     reader_view m_view;
     std::array<bool, storage::core_slots> m_open{};

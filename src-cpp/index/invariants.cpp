@@ -29,6 +29,10 @@ public:
         expect(s.ghosts == m_ghosts, "ghosts counted ", s.ghosts, ", found ", m_ghosts);
         expect(s.residencies == m_residencies, "residencies counted ", s.residencies, ", found ",
                m_residencies);
+        expect(m_core.m_decisions.held() == m_approximate, "decisions hold ", m_core.m_decisions.held(),
+               " pairs, their slots ", m_approximate);
+        const std::string decisions = m_core.m_decisions.first_broken_invariant();
+        expect(decisions.empty(), decisions);
         return m_broken;
     }
 
@@ -85,6 +89,7 @@ private:
             }
             for (const stretch& s : held) {
                 m_residencies += s.end - s.begin;
+                m_approximate += m_core.is_approximate(slot) ? s.end - s.begin : 0;
             }
             held_end = std::max(held_end, held.back().end);
             const auto& runs = const_cast<core&>(m_core).m_holders.runs_of(slot);
@@ -144,6 +149,7 @@ private:
     std::uint64_t m_blocks = 0;
     std::uint64_t m_ghosts = 0;
     std::uint64_t m_residencies = 0;
+    std::uint64_t m_approximate = 0; // of these, by decisions
     std::string m_broken;
 };
 

@@ -19,6 +19,10 @@ struct core_access {
         return c.m_names;
     }
 
+    static const index::decisions& decisions_of(const index::core& c) {
+        return c.m_decisions;
+    }
+
     static index::content& content_of(index::core& c) {
         return c.m_content;
     }

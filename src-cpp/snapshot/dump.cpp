@@ -92,7 +92,10 @@ void dump::take_run(std::uint32_t run) {
     std::uint64_t* to = extend(run_head_words + len + planes * (1 + len));
     to[1] = std::uint64_t{h.parent.load(std::memory_order_relaxed)} |
             std::uint64_t{h.parent_at.load(std::memory_order_relaxed)} << 32 | std::uint64_t{len} << 48;
-    to[2] = planes | std::uint64_t{c.holder_count} << 16 | std::uint64_t{spares} << 32;
+    std::uint64_t told = 0; // holders by events; decisions are not worth keeping
+    holders.for_each(
+        run, [&](std::uint32_t slot, std::uint64_t) { told += m_from->is_approximate(slot) ? 0u : 1u; });
+    to[2] = planes | told << 16 | std::uint64_t{spares} << 32;
     to = std::copy_n(memory.content.words(h.content.load(std::memory_order_relaxed)), len, to + run_head_words);
     *to = c.domain;
     take_names(c.names, c.name_lines, len, to + 1);
@@ -102,6 +105,9 @@ void dump::take_run(std::uint32_t run) {
         take_names(extra->planes[p - 1].names, extra->planes[p - 1].lines, len, to + 1);
     }
     holders.for_each(run, [&](std::uint32_t slot, std::uint64_t word) {
+        if (m_from->is_approximate(slot)) {
+            return;
+        }
         if (!storage::holder::complex(word)) {
             *extend(1) = slot | std::uint64_t{storage::holder::end(word, 0)} << 32;
             return;

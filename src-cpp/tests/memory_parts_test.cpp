@@ -44,6 +44,8 @@ void fill(prefix_index& index, std::uint32_t rounds) {
         const event gone = removed_event{slots[(r + 1) % 12], tier::gpu, names};
         index.apply({&gone, 1});
     }
+    const slot_id decided = *index.open_approximate_slot();
+    index.decide(decided, system, 0);
     const event waits = stored_event{slots[0], tier::gpu, true, 77, system, system};
     index.apply({&waits, 1});
 }
@@ -60,6 +62,7 @@ TEST(memory_parts, add_up_to_the_statistics) {
         EXPECT_EQ(p.content_words, s.blocks * 8);
         EXPECT_EQ(p.map_entries, p.names * 6) << "the map has a name that no line has, or the other way round";
         EXPECT_EQ(p.line_names, p.names * 8);
+        EXPECT_GT(p.decisions, 0u);
         EXPECT_EQ(p.lines * 64, p.line_heads + p.line_names + p.line_empty);
     }
 }

@@ -2,6 +2,8 @@
 ///
 /// match*(), stats()                        any thread, any time; never wait
 /// open_slot(), close_slot(), apply()       any thread; one at a time, each whole
+/// open_approximate_slot(), decide()        the same
+/// expire()                                 any thread; lets the ones above in between
 /// save()                                   any thread; one at a time; the ones above go on meanwhile
 /// load()                                   not beside another call
 /// destructor                               not beside another call
@@ -32,6 +34,10 @@ struct options {
     /// order: blocks that nobody holds, events that wait for a parent, stored blocks that are new to the index
     /// (refused and counted, until something leaves). Nothing that is held is ever forgotten.
     std::uint64_t byte_budget = 0;
+    std::uint64_t decision_ttl = 120'000; ///< milliseconds for which a decision counts
+    /// Most (slot, block) pairs that decisions hold, per 1,024 slots; above it the oldest decisions end. The
+    /// default is a thousand workers of 16,384 blocks.
+    std::uint64_t decision_capacity = std::uint64_t{1} << 24;
 };
 
 class prefix_index {
@@ -44,6 +50,27 @@ public:
     /// A new, empty slot with the lowest free number; empty when all max_slots are taken. Slots of one `domain`
     /// share engine hashes; `name_space` separates models.
     std::optional<slot_id> open_slot(std::uint32_t domain = 0, std::uint16_t name_space = 0);
+
+    /// The same for a worker without events: it holds what decide() says. Its domain is the one that its events
+    /// would have, so that content it shares with others is laid once. Stored and removed events of it are
+    /// ignored; clearing GPU memory, or all, ends its decisions. Snapshots leave it out.
+    std::optional<slot_id> open_approximate_slot(std::uint32_t domain = 0, std::uint16_t name_space = 0);
+
+    /// A request with these blocks went to the approximate slot at `now`: milliseconds of a clock of the
+    /// caller's that does not go back (a time before the latest one counts as that). The slot then holds the
+    /// blocks until the decision ends: at the first call that is told of a time `decision_ttl` later, when it
+    /// is the oldest and there are more than `decision_capacity` pairs, with the slot, or when the slot is
+    /// cleared. A block is held while one of its slot's decisions holds it; the same path again, or a longer
+    /// one, takes the place of the shorter. Answers how many blocks are new to the slot; nothing when it is not
+    /// open, or not approximate.
+    ///
+    /// Over the byte budget only known blocks are taken, and no decision is longer than the capacity: the rest
+    /// is counted as refused. Ends at most 16 decisions that are due. O(blocks + runs on the way); what is
+    /// ended was paid for by the blocks that were laid.
+    std::optional<std::uint64_t> decide(slot_id slot, std::span<const local_hash> locals, std::uint64_t now);
+
+    /// Ends all decisions that are due at `now`, a slice at a time; answers how many. O(what ends).
+    std::uint64_t expire(std::uint64_t now);
 
     /// Forgets the slot; false when it was not open.
     bool close_slot(slot_id slot);
@@ -92,6 +119,7 @@ public:
 private:
     class saver;
     struct state;
+    std::optional<slot_id> open(std::uint32_t domain, std::uint16_t name_space, bool approximate);
     std::unique_ptr<state> m_state;
 };
 

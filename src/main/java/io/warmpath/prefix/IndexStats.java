@@ -14,6 +14,9 @@ package io.warmpath.prefix;
  * @param conflicts hashes that a slot needs for itself because its domain means another block by
  *     them, since the beginning; 0 where slots share nothing
  * @param orphansGivenUp waiting blocks dropped at the limit, since the beginning
+ * @param decisions not ended, and no later one of their slot goes as far
+ * @param decisionsEndedByTime since the beginning
+ * @param decisionsEndedByCapacity since the beginning
  */
 public record IndexStats(
         int slots,
@@ -25,7 +28,10 @@ public record IndexStats(
         long ghosts,
         long moves,
         long conflicts,
-        long orphansGivenUp) {
+        long orphansGivenUp,
+        long decisions,
+        long decisionsEndedByTime,
+        long decisionsEndedByCapacity) {
     /** Nothing there and nothing done. */
-    public static final IndexStats EMPTY = new IndexStats(0, 0, 0, 0, 0, 0, 0, 0, 0, 0);
+    public static final IndexStats EMPTY = new IndexStats(0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0);
 }

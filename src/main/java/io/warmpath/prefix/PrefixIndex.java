@@ -39,6 +39,44 @@ public interface PrefixIndex extends AutoCloseable {
      */
     void close(WorkerSlot slot);
 
+    /**
+     * A new, empty slot as {@link #open}, for a worker without events: it holds what {@link
+     * #decide} says. Stored and removed events of it are counted and ignored; clearing GPU memory,
+     * or every tier, ends its decisions.
+     *
+     * @param domain the one that its events would have, so that content it shares with others is
+     *     kept once
+     * @throws IllegalStateException when all slots are taken
+     * @throws IllegalArgumentException when there is no such domain
+     */
+    WorkerSlot openApproximate(int domain);
+
+    /**
+     * A request with this prompt went to an approximate slot, which from now on holds its complete
+     * blocks in GPU memory, until the decision ends: as soon as a call names a time that is {@link
+     * DecisionLimits#ttlMillis} later, when it is the oldest and more than {@link
+     * DecisionLimits#capacity} is held, or when the slot is cleared or closed. A block is held
+     * while one decision of its slot holds it; the same prompt again, or a longer one, takes the
+     * place of the shorter. A prompt beyond the capacity is cut to it.
+     *
+     * <p>Any thread, serialised with {@link #apply}. O(blocks); few decisions that are due end on
+     * the way.
+     *
+     * @param nowMillis a clock of the caller's that does not go back, as unsigned; an earlier time
+     *     counts as the latest
+     * @return blocks that the slot did not hold
+     * @throws IllegalStateException when the slot is not open, or not approximate
+     */
+    long decide(WorkerSlot slot, PrefixQuery prompt, long nowMillis);
+
+    /**
+     * Ends every decision that is due at this time; to be called now and then. Any thread; {@link
+     * #apply} and {@link #decide} come in between.
+     *
+     * @return how many ended
+     */
+    long expire(long nowMillis);
+
     /** Applies events in order; one bad event never stops the others. */
     ApplyResult apply(List<? extends PrefixEvent> events);
 

@@ -38,6 +38,7 @@ import org.jspecify.annotations.Nullable;
  *       is forgotten at the old one; what lies behind it stays where it is.
  *   <li>Two hashes of one slot with one path: the slot holds the block while either stays.
  *   <li>An event of a slot that is closed, or of an earlier owner of its number, changes nothing.
+ *   <li>An approximate slot holds the blocks of its decisions that have not ended, nothing else.
  *   <li>Removing a block leaves those behind it: they count again when the hole is filled.
  * </ul>
  *
@@ -51,6 +52,13 @@ public final class ReferencePrefixIndex implements PrefixIndex {
     private final ReentrantReadWriteLock lock = new ReentrantReadWriteLock();
     private final ContentTree tree = new ContentTree();
     private final Orphans orphans;
+    private final DecisionLimits decisionLimits;
+
+    /** Of the approximate slots, by groups of {@link DecisionLimits#SLOTS}. */
+    private final Map<Integer, Decisions> decisions = new TreeMap<>();
+
+    /** Numbers of the open slots that take decisions. */
+    private final BitSet approximate = new BitSet();
 
     /** Open slots by number, each with its engine hashes. */
     private final Map<Integer, Map<Long, Residency>> slots = new TreeMap<>();
@@ -73,11 +81,28 @@ public final class ReferencePrefixIndex implements PrefixIndex {
      * @param orphanLimit most (slot, block) pairs kept for want of a parent; the oldest go first
      */
     public ReferencePrefixIndex(long orphanLimit) {
+        this(orphanLimit, DecisionLimits.DEFAULT);
+    }
+
+    /**
+     * @param orphanLimit most (slot, block) pairs kept for want of a parent; the oldest go first
+     */
+    public ReferencePrefixIndex(long orphanLimit, DecisionLimits decisionLimits) {
         this.orphans = new Orphans(orphanLimit);
+        this.decisionLimits = decisionLimits;
     }
 
     @Override
     public WorkerSlot open(int domain) {
+        return open(domain, false);
+    }
+
+    @Override
+    public WorkerSlot openApproximate(int domain) {
+        return open(domain, true);
+    }
+
+    private WorkerSlot open(int domain, boolean takesDecisions) {
         if (domain < 0 || domain >= MAX_DOMAINS) {
             throw new IllegalArgumentException(
                     "domain " + domain + " is not from 0 to " + (MAX_DOMAINS - 1));
@@ -91,6 +116,7 @@ public final class ReferencePrefixIndex implements PrefixIndex {
                         "all " + MAX_SLOTS + " slots of the index are taken; remove a worker");
             }
             taken.set(number);
+            approximate.set(number, takesDecisions);
             slots.put(number, new HashMap<>());
             return WorkerSlot.of(number, incarnations[number]);
         } finally {
@@ -108,9 +134,44 @@ public final class ReferencePrefixIndex implements PrefixIndex {
                 throw new IllegalStateException("slot " + slot.index() + " is not open");
             }
             clear(slot.index(), held, ALL_TIERS);
+            approximate.clear(slot.index());
             slots.remove(slot.index());
             taken.clear(slot.index());
             incarnations[slot.index()]++;
+        } finally {
+            lock.writeLock().unlock();
+        }
+    }
+
+    @Override
+    public long decide(WorkerSlot slot, PrefixQuery prompt, long nowMillis) {
+        List<Block> content = blocks(prompt);
+        lock.writeLock().lock();
+        try {
+            requireOpen();
+            if (held(slot) == null || !approximate.get(slot.index())) {
+                throw new IllegalStateException(
+                        "slot " + slot.index() + " is not open, or takes no decisions");
+            }
+            return decisionsOf(slot.index()).decide(slot.index(), content, nowMillis);
+        } finally {
+            lock.writeLock().unlock();
+        }
+    }
+
+    private Decisions decisionsOf(int slot) {
+        return decisions.computeIfAbsent(
+                slot / DecisionLimits.SLOTS, group -> new Decisions(tree, decisionLimits));
+    }
+
+    @Override
+    public long expire(long nowMillis) {
+        lock.writeLock().lock();
+        try {
+            requireOpen();
+            return decisions.values().stream()
+                    .mapToLong(d -> d.expire(nowMillis, Long.MAX_VALUE))
+                    .sum();
         } finally {
             lock.writeLock().unlock();
         }
@@ -143,6 +204,9 @@ public final class ReferencePrefixIndex implements PrefixIndex {
         if (held == null) {
             return new ApplyResult(0, 0, 0, 1);
         }
+        if (approximate.get(slot)) {
+            return applyToApproximate(slot, event);
+        }
         return switch (event) {
             case PrefixEvent.Stored stored ->
                     stored.blockSize() > MAX_BLOCK_SIZE
@@ -155,6 +219,19 @@ public final class ReferencePrefixIndex implements PrefixIndex {
                 yield new ApplyResult(1, 0, 0, 0);
             }
         };
+    }
+
+    private ApplyResult applyToApproximate(int slot, PrefixEvent event) {
+        if (event instanceof PrefixEvent.Removed r && r.hashes().length == 0) {
+            return ApplyResult.NONE;
+        }
+        if (!(event instanceof PrefixEvent.Cleared c)) {
+            return new ApplyResult(0, 0, 0, 1);
+        }
+        if (c.tier() == null || c.tier() == Tier.GPU) {
+            decisionsOf(slot).clear(slot);
+        }
+        return new ApplyResult(1, 0, 0, 0);
     }
 
     private ApplyResult store(int slot, Map<Long, Residency> held, PrefixEvent.Stored event) {
@@ -239,6 +316,9 @@ public final class ReferencePrefixIndex implements PrefixIndex {
     }
 
     private void clear(int slot, Map<Long, Residency> held, int tiers) {
+        if (approximate.get(slot)) {
+            decisionsOf(slot).clear(slot);
+        }
         for (Iterator<Residency> it = held.values().iterator(); it.hasNext(); ) {
             Residency residency = it.next();
             residency.tiers &= ~tiers;
@@ -252,15 +332,7 @@ public final class ReferencePrefixIndex implements PrefixIndex {
 
     @Override
     public PrefixMatch match(PrefixQuery query) {
-        if (query.blockSize() > MAX_BLOCK_SIZE) {
-            throw new IllegalArgumentException(
-                    "block size " + query.blockSize() + " is above the limit " + MAX_BLOCK_SIZE);
-        }
-        List<Block> content =
-                blocks(
-                        Arrays.copyOf(query.tokens(), query.blocks() * query.blockSize()),
-                        query.blockSize(),
-                        query.space());
+        List<Block> content = blocks(query);
         lock.readLock().lock();
         try {
             requireOpen();
@@ -308,6 +380,7 @@ public final class ReferencePrefixIndex implements PrefixIndex {
                 held.values().forEach(r -> places.add(r.node));
                 residencies += places.size();
             }
+            residencies += decisions.values().stream().mapToLong(Decisions::pairs).sum();
             return new IndexStats(
                     slots.size(),
                     tree.size(),
@@ -318,7 +391,10 @@ public final class ReferencePrefixIndex implements PrefixIndex {
                     0,
                     moves,
                     0,
-                    orphans.givenUp());
+                    orphans.givenUp(),
+                    decisions.values().stream().mapToLong(Decisions::alive).sum(),
+                    decisions.values().stream().mapToLong(Decisions::endedByTime).sum(),
+                    decisions.values().stream().mapToLong(Decisions::endedByCapacity).sum());
         } finally {
             lock.readLock().unlock();
         }
@@ -338,6 +414,17 @@ public final class ReferencePrefixIndex implements PrefixIndex {
         if (closed) {
             throw new IllegalStateException("the prefix index is closed");
         }
+    }
+
+    private static List<Block> blocks(PrefixQuery query) {
+        if (query.blockSize() > MAX_BLOCK_SIZE) {
+            throw new IllegalArgumentException(
+                    "block size " + query.blockSize() + " is above the limit " + MAX_BLOCK_SIZE);
+        }
+        return blocks(
+                Arrays.copyOf(query.tokens(), query.blocks() * query.blockSize()),
+                query.blockSize(),
+                query.space());
     }
 
     private static List<Block> blocks(int[] tokens, int blockSize, PrefixSpace space) {

@@ -259,6 +259,21 @@ final class Gateway implements AutoCloseable {
         }
 
         @Override
+        public WorkerSlot openApproximate(int domain) {
+            throw new UnsupportedOperationException("slots come from the test");
+        }
+
+        @Override
+        public long decide(WorkerSlot slot, PrefixQuery prompt, long nowMillis) {
+            throw new UnsupportedOperationException("no slot takes decisions");
+        }
+
+        @Override
+        public long expire(long nowMillis) {
+            return 0;
+        }
+
+        @Override
         public void close(WorkerSlot slot) {
             throw new UnsupportedOperationException("slots come from the test");
         }

@@ -82,6 +82,14 @@ final class KvIndexLibrary {
             long outDepths,
             int stride);
 
+    static native int kvi_slot_open_approximate(
+            long index, int domain, int nameSpace, long outSlot);
+
+    static native int kvi_decide(
+            long index, int slot, long locals, int count, long nowMillis, long outNewBlocks);
+
+    static native int kvi_expire(long index, long nowMillis, long outEnded);
+
     static native int kvi_slot_bound(long index, long outBound);
 
     static native int kvi_stats(long index, long out);

@@ -37,7 +37,7 @@ final class KvLayout {
     static final int HIT_SLOT_AT = 0;
     static final int HIT_DEPTH_AT = 4;
 
-    static final int STATISTICS_SIZE = 96;
+    static final int STATISTICS_SIZE = 120;
     static final int STATISTICS_SLOTS_AT = 0;
     static final int STATISTICS_BLOCKS_AT = 8;
     static final int STATISTICS_RESIDENCIES_AT = 16;
@@ -50,13 +50,18 @@ final class KvLayout {
     static final int STATISTICS_ORPHANS_GIVEN_UP_AT = 72;
     static final int STATISTICS_REFUSED_AT = 80;
     static final int STATISTICS_BYTES_IN_USE_AT = 88;
+    static final int STATISTICS_DECISIONS_AT = 96;
+    static final int STATISTICS_DECISIONS_ENDED_BY_TIME_AT = 104;
+    static final int STATISTICS_DECISIONS_ENDED_BY_CAPACITY_AT = 112;
 
-    static final int CONFIG_SIZE = 32;
+    static final int CONFIG_SIZE = 48;
     static final int CONFIG_SIZE_AT = 0;
     static final int CONFIG_GHOST_PERCENT_AT = 4;
     static final int CONFIG_ORPHAN_LIMIT_AT = 8;
     static final int CONFIG_MAX_BLOCKS_AT = 16;
     static final int CONFIG_BYTE_BUDGET_AT = 24;
+    static final int CONFIG_DECISION_TTL_AT = 32;
+    static final int CONFIG_DECISION_CAPACITY_AT = 40;
 
     static final int ALL_TIERS = 255;
 

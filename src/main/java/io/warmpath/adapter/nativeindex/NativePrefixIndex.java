@@ -1,6 +1,7 @@
 package io.warmpath.adapter.nativeindex;
 
 import io.warmpath.prefix.ApplyResult;
+import io.warmpath.prefix.DecisionLimits;
 import io.warmpath.prefix.IndexStats;
 import io.warmpath.prefix.PrefixEvent;
 import io.warmpath.prefix.PrefixIndex;
@@ -62,7 +63,7 @@ public final class NativePrefixIndex implements PrefixIndex {
      * @throws NativeIndexException when there is no library, or one that does not fit
      */
     public NativePrefixIndex(Optional<Path> library, long orphanLimit) {
-        this(library, orphanLimit, DEFAULT_GHOST_PERCENT);
+        this(library, orphanLimit, DEFAULT_GHOST_PERCENT, DecisionLimits.DEFAULT);
     }
 
     /**
@@ -70,11 +71,16 @@ public final class NativePrefixIndex implements PrefixIndex {
      *     100; {@link #DEFAULT_GHOST_PERCENT} or {@link #NO_GHOSTS}
      */
     NativePrefixIndex(Optional<Path> library, long orphanLimit, int ghostPercent) {
+        this(library, orphanLimit, ghostPercent, DecisionLimits.DEFAULT);
+    }
+
+    NativePrefixIndex(
+            Optional<Path> library, long orphanLimit, int ghostPercent, DecisionLimits decisions) {
         KvIndexLibrary.load(library);
         Scratch s = guard.enter();
         try {
             this.plainSeed = s.seed(PrefixSpace.NONE);
-            Status.check(s.open(orphanLimit, ghostPercent), "kvi_open");
+            Status.check(s.open(orphanLimit, ghostPercent, decisions), "kvi_open");
             this.handle = s.outLong(0);
         } finally {
             guard.exit(s);
@@ -88,14 +94,27 @@ public final class NativePrefixIndex implements PrefixIndex {
 
     @Override
     public WorkerSlot open(int domain) {
+        return open(domain, false);
+    }
+
+    @Override
+    public WorkerSlot openApproximate(int domain) {
+        return open(domain, true);
+    }
+
+    private WorkerSlot open(int domain, boolean approximate) {
         if (domain < 0 || domain >= MAX_DOMAINS) {
             throw new IllegalArgumentException(
                     "domain " + domain + " is not from 0 to " + (MAX_DOMAINS - 1));
         }
         Scratch s = guard.enter();
         try {
+            long out = s.out.address();
             Status.check(
-                    KvIndexLibrary.kvi_slot_open(handle, domain, NAME_SPACE, s.out.address()),
+                    approximate
+                            ? KvIndexLibrary.kvi_slot_open_approximate(
+                                    handle, domain, NAME_SPACE, out)
+                            : KvIndexLibrary.kvi_slot_open(handle, domain, NAME_SPACE, out),
                     "kvi_slot_open");
             return new WorkerSlot(s.outInt(0));
         } finally {
@@ -170,22 +189,84 @@ public final class NativePrefixIndex implements PrefixIndex {
     }
 
     @Override
-    public PrefixMatch match(PrefixQuery query) {
-        int blockSize = query.blockSize();
-        if (blockSize > MAX_BLOCK_SIZE) {
-            throw new IllegalArgumentException(
-                    "block size " + blockSize + " is above the limit " + MAX_BLOCK_SIZE);
+    public long decide(WorkerSlot slot, PrefixQuery prompt, long nowMillis) {
+        int blockSize = requireBlockSize(prompt);
+        Scratch s = guard.enter();
+        try {
+            int blocks = prompt.blocks();
+            s.sequence.ensure(8L * blocks);
+            if (blocks != 0) {
+                int tokens = copyTokens(prompt, s);
+                long seed = seed(prompt.space(), s);
+                Status.check(
+                        KvIndexLibrary.kvi_hash(
+                                s.tokens.address(),
+                                tokens,
+                                blockSize,
+                                seed,
+                                s.sequence.address(),
+                                0,
+                                blocks,
+                                s.out.address()),
+                        "kvi_hash");
+            }
+            int status =
+                    KvIndexLibrary.kvi_decide(
+                            handle,
+                            slot.value(),
+                            s.sequence.address(),
+                            blocks,
+                            nowMillis,
+                            s.out.address());
+            if (status == KvLayout.E_SLOT) {
+                throw new IllegalStateException(
+                        "slot " + slot.index() + " is not open, or takes no decisions");
+            }
+            Status.check(status, "kvi_decide");
+            return s.outLong(0);
+        } finally {
+            guard.exit(s);
         }
+    }
+
+    @Override
+    public long expire(long nowMillis) {
+        Scratch s = guard.enter();
+        try {
+            Status.check(
+                    KvIndexLibrary.kvi_expire(handle, nowMillis, s.out.address()), "kvi_expire");
+            return s.outLong(0);
+        } finally {
+            guard.exit(s);
+        }
+    }
+
+    private static int requireBlockSize(PrefixQuery query) {
+        if (query.blockSize() > MAX_BLOCK_SIZE) {
+            throw new IllegalArgumentException(
+                    "block size " + query.blockSize() + " is above the limit " + MAX_BLOCK_SIZE);
+        }
+        return query.blockSize();
+    }
+
+    /** Copies the tokens of the complete blocks; answers how many. */
+    private static int copyTokens(PrefixQuery query, Scratch s) {
+        int tokens = query.blocks() * query.blockSize();
+        s.tokens.ensure(4L * tokens);
+        MemorySegment.copy(query.tokens(), 0, s.tokens.segment(), ValueLayout.JAVA_INT, 0, tokens);
+        return tokens;
+    }
+
+    @Override
+    public PrefixMatch match(PrefixQuery query) {
+        int blockSize = requireBlockSize(query);
         Scratch s = guard.enter();
         try {
             int blocks = query.blocks();
             if (blocks == 0) {
                 return PrefixMatch.none(blockSize, 0);
             }
-            int tokens = blocks * blockSize;
-            s.tokens.ensure(4L * tokens);
-            MemorySegment.copy(
-                    query.tokens(), 0, s.tokens.segment(), ValueLayout.JAVA_INT, 0, tokens);
+            int tokens = copyTokens(query, s);
             boolean wantsHashes = query.sequenceHashes();
             if (wantsHashes) {
                 s.sequence.ensure(8L * blocks);
@@ -273,7 +354,10 @@ public final class NativePrefixIndex implements PrefixIndex {
                     s.outLong(KvLayout.STATISTICS_GHOSTS_AT),
                     s.outLong(KvLayout.STATISTICS_MOVES_AT),
                     s.outLong(KvLayout.STATISTICS_CONFLICTS_AT),
-                    s.outLong(KvLayout.STATISTICS_ORPHANS_GIVEN_UP_AT));
+                    s.outLong(KvLayout.STATISTICS_ORPHANS_GIVEN_UP_AT),
+                    s.outLong(KvLayout.STATISTICS_DECISIONS_AT),
+                    s.outLong(KvLayout.STATISTICS_DECISIONS_ENDED_BY_TIME_AT),
+                    s.outLong(KvLayout.STATISTICS_DECISIONS_ENDED_BY_CAPACITY_AT));
         } finally {
             guard.exit(s);
         }

@@ -1,5 +1,6 @@
 package io.warmpath.adapter.nativeindex;
 
+import io.warmpath.prefix.DecisionLimits;
 import io.warmpath.prefix.PrefixSpace;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
@@ -29,7 +30,7 @@ final class Scratch {
     /** Token ids of a query. */
     final OffHeap tokens = new OffHeap(16 << 10, KEEP_TOKEN_BYTES);
 
-    /** Sequence hashes of a query. */
+    /** Hashes of a query. */
     final OffHeap sequence = new OffHeap(1 << 10, KEEP_BYTES);
 
     /** Hits of a query. */
@@ -84,11 +85,14 @@ final class Scratch {
     }
 
     /** Makes an index; its handle is then the first result. */
-    int open(long orphanLimit, int ghostPercent) {
+    int open(long orphanLimit, int ghostPercent, DecisionLimits decisions) {
         MemorySegment config = text.segment().asSlice(0, KvLayout.CONFIG_SIZE).fill((byte) 0);
         config.set(ValueLayout.JAVA_INT, KvLayout.CONFIG_SIZE_AT, KvLayout.CONFIG_SIZE);
         config.set(ValueLayout.JAVA_INT, KvLayout.CONFIG_GHOST_PERCENT_AT, ghostPercent);
         config.set(ValueLayout.JAVA_LONG, KvLayout.CONFIG_ORPHAN_LIMIT_AT, orphanLimit);
+        config.set(ValueLayout.JAVA_LONG, KvLayout.CONFIG_DECISION_TTL_AT, decisions.ttlMillis());
+        config.set(
+                ValueLayout.JAVA_LONG, KvLayout.CONFIG_DECISION_CAPACITY_AT, decisions.capacity());
         return KvIndexLibrary.kvi_open(config.address(), out.address());
     }
 

@@ -78,6 +78,10 @@ class KvLayoutTest {
         expected.put("orphans_given_up", KvLayout.STATISTICS_ORPHANS_GIVEN_UP_AT);
         expected.put("refused", KvLayout.STATISTICS_REFUSED_AT);
         expected.put("bytes_in_use", KvLayout.STATISTICS_BYTES_IN_USE_AT);
+        expected.put("decisions", KvLayout.STATISTICS_DECISIONS_AT);
+        expected.put("decisions_ended_by_time", KvLayout.STATISTICS_DECISIONS_ENDED_BY_TIME_AT);
+        expected.put(
+                "decisions_ended_by_capacity", KvLayout.STATISTICS_DECISIONS_ENDED_BY_CAPACITY_AT);
         expected.put("(size)", KvLayout.STATISTICS_SIZE);
         assertEquals(expected, layout("kvi_statistics"));
     }
@@ -90,6 +94,8 @@ class KvLayoutTest {
         expected.put("orphan_limit", KvLayout.CONFIG_ORPHAN_LIMIT_AT);
         expected.put("max_blocks", KvLayout.CONFIG_MAX_BLOCKS_AT);
         expected.put("byte_budget", KvLayout.CONFIG_BYTE_BUDGET_AT);
+        expected.put("decision_ttl", KvLayout.CONFIG_DECISION_TTL_AT);
+        expected.put("decision_capacity", KvLayout.CONFIG_DECISION_CAPACITY_AT);
         expected.put("(size)", KvLayout.CONFIG_SIZE);
         assertEquals(expected, layout("kvi_config"));
     }

@@ -194,6 +194,24 @@ class NativeAgainstReferenceTest {
         }
 
         @Override
+        public WorkerSlot openApproximate(int domain) {
+            lossy.openApproximate(domain);
+            return honest.openApproximate(domain);
+        }
+
+        @Override
+        public long decide(WorkerSlot slot, PrefixQuery prompt, long nowMillis) {
+            lossy.decide(slot, prompt, nowMillis);
+            return honest.decide(slot, prompt, nowMillis);
+        }
+
+        @Override
+        public long expire(long nowMillis) {
+            lossy.expire(nowMillis);
+            return honest.expire(nowMillis);
+        }
+
+        @Override
         public void close(WorkerSlot slot) {
             lossy.close(slot);
             honest.close(slot);

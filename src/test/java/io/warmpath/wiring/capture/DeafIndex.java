@@ -20,6 +20,21 @@ final class DeafIndex implements PrefixIndex {
     }
 
     @Override
+    public WorkerSlot openApproximate(int domain) {
+        return index.openApproximate(domain);
+    }
+
+    @Override
+    public long decide(WorkerSlot slot, PrefixQuery prompt, long nowMillis) {
+        return index.decide(slot, prompt, nowMillis);
+    }
+
+    @Override
+    public long expire(long nowMillis) {
+        return index.expire(nowMillis);
+    }
+
+    @Override
     public void close(WorkerSlot slot) {
         index.close(slot);
     }
