@@ -9,7 +9,6 @@
 namespace {
 
 using kvindex::hit;
-using kvindex::local_hash;
 using kvindex::abi::guarded;
 using kvindex::abi::readable;
 using kvindex::abi::writable;
@@ -73,12 +72,13 @@ std::int32_t kvi_open(const kvi_config* config, kvi_index** out_index) {
     if (config != nullptr) {
         constexpr std::uint32_t no_ghosts = 101;
         if (config->size != sizeof *config || config->ghost_percent > no_ghosts ||
-            config->max_blocks > std::uint64_t{1} << 31) {
+            config->max_blocks > std::uint64_t{1} << 31 || config->reserved != 0) {
             return KVI_E_ARGUMENT;
         }
         o.orphan_limit = config->orphan_limit != 0 ? config->orphan_limit : o.orphan_limit;
         o.max_blocks = config->max_blocks != 0 ? config->max_blocks : o.max_blocks;
         o.byte_budget = config->byte_budget;
+        o.query_budget = config->query_budget != 0 ? config->query_budget : o.query_budget;
         o.ghost_percent = config->ghost_percent != 0 ? config->ghost_percent : o.ghost_percent;
         if (config->ghost_percent == no_ghosts) {
             o.ghost_percent = 0;
@@ -194,12 +194,8 @@ std::int32_t kvi_match_tokens(const kvi_index* index, std::uint32_t name_space, 
             result =
                 index->impl.match_tokens(space, tokens, blocks, block_size, seed, hits(out_hits, hit_capacity));
         } else {
-            std::vector<local_hash> locals(blocks);
-            kvindex::hash_blocks(tokens, block_size, seed, locals);
-            result = index->impl.match(space, locals, hits(out_hits, hit_capacity));
-            if (result.fits) {
-                kvindex::chain_hashes(locals, {out_sequence, blocks});
-            }
+            result = index->impl.match_tokens(space, tokens, block_size, seed, hits(out_hits, hit_capacity),
+                                              {out_sequence, blocks});
         }
         if (!result.fits) {
             return KVI_E_CAPACITY;

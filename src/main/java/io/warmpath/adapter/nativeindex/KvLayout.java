@@ -51,12 +51,14 @@ final class KvLayout {
     static final int STATISTICS_REFUSED_AT = 80;
     static final int STATISTICS_BYTES_IN_USE_AT = 88;
 
-    static final int CONFIG_SIZE = 32;
+    static final int CONFIG_SIZE = 40;
     static final int CONFIG_SIZE_AT = 0;
     static final int CONFIG_GHOST_PERCENT_AT = 4;
     static final int CONFIG_ORPHAN_LIMIT_AT = 8;
     static final int CONFIG_MAX_BLOCKS_AT = 16;
     static final int CONFIG_BYTE_BUDGET_AT = 24;
+    static final int CONFIG_QUERY_BUDGET_AT = 32;
+    static final int CONFIG_RESERVED_AT = 36;
 
     static final int ALL_TIERS = 255;
 

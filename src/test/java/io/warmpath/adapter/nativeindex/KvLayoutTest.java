@@ -90,6 +90,8 @@ class KvLayoutTest {
         expected.put("orphan_limit", KvLayout.CONFIG_ORPHAN_LIMIT_AT);
         expected.put("max_blocks", KvLayout.CONFIG_MAX_BLOCKS_AT);
         expected.put("byte_budget", KvLayout.CONFIG_BYTE_BUDGET_AT);
+        expected.put("query_budget", KvLayout.CONFIG_QUERY_BUDGET_AT);
+        expected.put("reserved", KvLayout.CONFIG_RESERVED_AT);
         expected.put("(size)", KvLayout.CONFIG_SIZE);
         assertEquals(expected, layout("kvi_config"));
     }
