@@ -75,18 +75,28 @@ bool check_mode(const replay_input& in, const std::vector<answer>& answers) {
             apply_events(index, in, s.first, s.count);
             continue;
         }
-        if (next == answers.end() || next->query != s.first) {
-            continue;
+        for (std::uint64_t i = 0; i < s.count; i += most_in_flight) {
+            const std::uint64_t first = s.first + i;
+            const std::uint64_t n = std::min<std::uint64_t>(most_in_flight, s.count - i);
+            if (next == answers.end() || next->query >= first + n) {
+                continue;
+            }
+            index.spoil_answer();
+            if (in.how.inflight) {
+                index.ask_together(std::span(in.load.queries()).subspan(first, n));
+            } else {
+                index.ask(in.load.queries()[first]);
+            }
+            for (; next != answers.end() && next->query < first + n; ++next) {
+                std::ranges::fill(want, 0);
+                for (const depth_pair p : next->pairs) {
+                    want[p.worker] = p.depth;
+                }
+                index.select(next->query - first);
+                const std::uint32_t strangers = index.read_answer(got);
+                found.add(want, got, strangers);
+            }
         }
-        std::ranges::fill(want, 0);
-        for (const depth_pair p : next->pairs) {
-            want[p.worker] = p.depth;
-        }
-        index.spoil_answer();
-        index.ask(in.load.queries()[s.first]);
-        const std::uint32_t strangers = index.read_answer(got);
-        found.add(want, got, strangers);
-        ++next;
     }
     const std::uint64_t after = anonymous_bytes();
     if (next != answers.end()) {

@@ -10,27 +10,36 @@ bool within(double value, double low, double high) {
     return value >= low && value <= high; // false for NaN
 }
 
-/// `Together`: disk and external blocks have one credit.
+/// `Together`: disk and external blocks have one credit. A copy of the terms and __restrict: the compiler must
+/// see that nothing it reads is written, or it computes one slot at a time.
 template <bool Together>
-void costs_of_tiers(const cost_terms& c, const std::uint32_t* depth, std::uint32_t stride,
-                    const double* prefill, const double* base, std::uint32_t n, double* out) {
+void costs_of_tiers(const cost_terms c, const std::uint32_t* __restrict depth, std::uint32_t stride,
+                    const double* __restrict prefill, const double* __restrict base, std::uint32_t n,
+                    double* __restrict out) {
     // Depths are below 2^31; signed numbers are what vector units turn into doubles.
     const auto most = static_cast<std::int32_t>(std::min(c.most_cached, 0x7fffffffu));
     const std::int32_t pool = std::min(static_cast<std::int32_t>(std::min(c.pool, 0x7fffffffu)), most);
-    const std::uint32_t* rows[tier_count] = {depth, depth + stride, depth + 2 * stride, depth + 3 * stride};
+    const std::uint32_t* __restrict row1 = depth + stride;
+    const std::uint32_t* __restrict row2 = depth + 2 * std::size_t{stride};
+    const std::uint32_t* __restrict row3 = depth + 3 * std::size_t{stride};
+    const auto usable_part = [most](std::uint32_t blocks) {
+        const auto signed_blocks = static_cast<std::int32_t>(blocks);
+        return signed_blocks < most ? signed_blocks : most;
+    };
     for (std::uint32_t i = 0; i < n; i++) {
-        const auto at = [&](std::uint32_t t) { return std::min(static_cast<std::int32_t>(rows[t][i]), most); };
-        const auto part = [](double credit, std::int32_t blocks) {
-            return credit * static_cast<double>(blocks);
-        };
-        double cached = part(c.credit[0], at(0)) + part(c.credit[1], at(1) - at(0));
+        const std::int32_t gpu = usable_part(depth[i]);
+        const std::int32_t host = usable_part(row1[i]);
+        const std::int32_t external = usable_part(row3[i]);
+        const std::int32_t pooled = pool - gpu;
+        double cached = c.credit[0] * static_cast<double>(gpu) + c.credit[1] * static_cast<double>(host - gpu);
         if constexpr (Together) {
-            cached += part(c.credit[2], at(3) - at(1));
+            cached += c.credit[2] * static_cast<double>(external - host);
         } else {
-            cached += part(c.credit[2], at(2) - at(1));
-            cached += part(c.credit[3], at(3) - at(2));
+            const std::int32_t disk = usable_part(row2[i]);
+            cached += c.credit[2] * static_cast<double>(disk - host);
+            cached += c.credit[3] * static_cast<double>(external - disk);
         }
-        cached += part(c.pool_credit, std::max(0, pool - at(0)));
+        cached += c.pool_credit * static_cast<double>(pooled > 0 ? pooled : 0);
         const double left = prefill[i] + c.prompt - cached * c.block;
         out[i] = c.weight * ((left > 0 ? left : 0.0) / c.unit) + (base[i] + c.added);
     }

@@ -12,15 +12,16 @@ constexpr std::size_t group = 64;
 /// The same for best(), whose rows lie in scratch memory.
 constexpr std::size_t best_group = 16;
 
-/// One thread's rows and costs for best().
-struct best_scratch {
+/// One thread's look-ups, and rows and costs for best().
+struct scratch {
+    std::array<index::look_up, group> asked;
     std::vector<std::uint32_t> depths;
     std::vector<double> costs;
     std::array<looked, best_group> how;
 };
 
-best_scratch& my_scratch() {
-    static thread_local best_scratch mine;
+scratch& my_scratch() {
+    static thread_local scratch mine;
     return mine;
 }
 
@@ -30,7 +31,7 @@ void prefix_index::match_batch(std::span<const query> queries, std::uint32_t tie
                                std::uint32_t stride, std::span<looked> how) const {
     const std::uint32_t made = m_state->cores_made.load(std::memory_order_acquire);
     std::fill(how.begin(), how.end(), looked{});
-    std::array<index::look_up, group> asked;
+    std::array<index::look_up, group>& asked = my_scratch().asked;
     for (std::size_t first = 0; first < queries.size(); first += group) {
         const std::size_t n = std::min(group, queries.size() - first);
         for (std::uint32_t i = 0; i < made && i * slots_per_core < stride; i++) {
@@ -66,7 +67,7 @@ void prefix_index::best(std::span<const query> queries, std::span<const cost_ter
                         std::span<const double> prefill, std::span<const double> base, std::uint32_t k,
                         choice* out, best_found* found) const {
     const std::uint32_t bound = std::min(slot_bound(), static_cast<std::uint32_t>(base.size()));
-    best_scratch& mine = my_scratch();
+    scratch& mine = my_scratch();
     const std::size_t rows = std::min(queries.size(), best_group) * tier_count * bound;
     if (mine.depths.size() < rows) {
         mine.depths.resize(rows);

@@ -77,7 +77,11 @@ public:
 
     /// Inside a pin. Several at once: while memory answers one, the others go on.
     void walk(std::span<look_up> asked) const {
-        m_walk_all(m_memory, m_visible, asked, shown());
+        if (asked.size() == 1) {
+            walk(asked[0]);
+        } else {
+            m_walk_all(m_memory, m_visible, asked, shown());
+        }
     }
 
     /// Inside a pin. Without a budget; answers look_up::walked.
