@@ -55,9 +55,10 @@ void print(const replay_input& in, const differences& d, std::uint64_t bytes, co
                 in.how.name.c_str(), d.queries, d.wrong_queries, d.entries, d.wrong_entries, d.over, d.under,
                 d.wrong_best, d.absolute_blocks, d.true_blocks, bytes, each(bytes));
     std::printf("\"note\":\"blocks %" PRIu64 " residencies %" PRIu64 " of %" PRIu64 " runs %" PRIu64
-                " orphans %" PRIu64 " of %" PRIu64 " unknown removed %" PRIu64 " own count %.1f B\"}\n",
+                " orphans %" PRIu64 " of %" PRIu64 " unknown removed %" PRIu64
+                " own count %.1f B most steps %" PRIu32 " cut short %" PRIu64 "\"}\n",
                 s.blocks, s.residencies, resident, s.runs, s.orphans, a.orphans, a.unknown_removed,
-                each(s.bytes));
+                each(s.bytes), index.most_steps(), index.cut_short());
 }
 
 } // namespace

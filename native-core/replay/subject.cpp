@@ -91,10 +91,15 @@ void subject::ask_together(std::span<const std::span<const std::uint64_t>> queri
         std::memset(&spoiled, 0xFF, sizeof spoiled);
         m_dense.resize(lines, spoiled);
     }
+    m_looked.resize(queries.size());
     require_ok(kvi_match_batch(m_index.get(), m_together.data(), static_cast<std::uint32_t>(m_together.size()),
                                begin, static_cast<std::uint64_t>(end - begin), 1, m_dense.front().depths,
-                               m_stride, nullptr),
+                               m_stride, m_looked.data()),
                "kvi_match_batch");
+    for (const kvi_looked& how : m_looked) {
+        m_most_steps = std::max(m_most_steps, how.steps);
+        m_cut_short += how.cut_short;
+    }
 }
 
 void subject::spoil_answer() {

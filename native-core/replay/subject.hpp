@@ -38,6 +38,15 @@ public:
         m_selected = i;
     }
 
+    /// Over all calls of ask_together(): the most steps of a query, and how many its budget cut short.
+    std::uint32_t most_steps() const {
+        return m_most_steps;
+    }
+
+    std::uint64_t cut_short() const {
+        return m_cut_short;
+    }
+
     /// Overwrites the answer buffer, so that an entry which the next query does not write shows as wrong.
     void spoil_answer();
 
@@ -76,6 +85,9 @@ private:
     std::uint32_t m_stride = 0;      ///< entries of it
     std::size_t m_selected = 0;
     std::vector<kvi_query> m_together;
+    std::vector<kvi_looked> m_looked;
+    std::uint32_t m_most_steps = 0;
+    std::uint64_t m_cut_short = 0;
     kvi_applied m_applied{};
 };
 

@@ -123,6 +123,19 @@ TEST(cost, the_documented_examples_hold) {
     EXPECT_EQ(costs[1], 2);
 }
 
+TEST(cost, a_pool_that_reaches_less_far_than_the_device_adds_nothing) {
+    const std::vector<std::uint32_t> depths{3, 3, 3, 3};
+    const double nothing = 0;
+    double cost = 0;
+    costs_of({.credit = {1, 1, 1, 1}, .pool_credit = 0.5, .prompt = 4, .pool = 1}, depths.data(), 1, &nothing,
+             &nothing, 1, &cost);
+    EXPECT_EQ(cost, 1);
+    // Nor what lies behind the blocks that may come from a cache.
+    costs_of({.credit = {1, 1, 1, 1}, .pool_credit = 0.5, .prompt = 4, .most_cached = 3, .pool = 4},
+             depths.data(), 1, &nothing, &nothing, 1, &cost);
+    EXPECT_EQ(cost, 1);
+}
+
 TEST(cost, four_credits_are_four_terms) {
     const std::vector<std::uint32_t> depths{1, 3, 7, 15};
     const double nothing = 0;

@@ -60,6 +60,13 @@ final class KvLayout {
     static final int CONFIG_QUERY_BUDGET_AT = 32;
     static final int CONFIG_RESERVED_AT = 36;
 
+    static final int QUERY_SIZE = 24;
+    static final int QUERY_OFFSET_AT = 0;
+    static final int QUERY_COUNT_AT = 8;
+    static final int QUERY_NAME_SPACE_AT = 12;
+    static final int QUERY_BUDGET_AT = 16;
+    static final int QUERY_RESERVED_AT = 20;
+
     static final int ALL_TIERS = 255;
 
     static final int MAX_BLOCKS = 16_777_216;

@@ -172,10 +172,7 @@ public final class NativePrefixIndex implements PrefixIndex {
     @Override
     public PrefixMatch match(PrefixQuery query) {
         int blockSize = query.blockSize();
-        if (blockSize > MAX_BLOCK_SIZE) {
-            throw new IllegalArgumentException(
-                    "block size " + blockSize + " is above the limit " + MAX_BLOCK_SIZE);
-        }
+        requireBlockSize(query);
         Scratch s = guard.enter();
         try {
             int blocks = query.blocks();
@@ -200,6 +197,25 @@ public final class NativePrefixIndex implements PrefixIndex {
             return read(s, blockSize, blocks, wantsHashes);
         } finally {
             guard.exit(s);
+        }
+    }
+
+    /** One native call for all of them, after one for the hashes of each. */
+    @Override
+    public List<PrefixMatch> matchAll(List<PrefixQuery> queries) {
+        queries.forEach(NativePrefixIndex::requireBlockSize);
+        Scratch s = guard.enter();
+        try {
+            return new BatchMatch(handle, NAME_SPACE, s, space -> seed(space, s)).match(queries);
+        } finally {
+            guard.exit(s);
+        }
+    }
+
+    private static void requireBlockSize(PrefixQuery query) {
+        if (query.blockSize() > MAX_BLOCK_SIZE) {
+            throw new IllegalArgumentException(
+                    "block size " + query.blockSize() + " is above the limit " + MAX_BLOCK_SIZE);
         }
     }
 

@@ -23,9 +23,9 @@ class KvIndexLibraryTest {
         NativeIndexException e =
                 assertThrows(
                         NativeIndexException.class,
-                        () -> KvIndexLibrary.requireAbi(Path.of("/opt/libkvindex.so"), 3));
+                        () -> KvIndexLibrary.requireAbi(Path.of("/opt/libkvindex.so"), 2));
         assertEquals(
-                "/opt/libkvindex.so has ABI 3, this gateway needs 2; rebuild with"
+                "/opt/libkvindex.so has ABI 2, this gateway needs 3; rebuild with"
                         + " `./warmpath native`",
                 e.getMessage());
         assertDoesNotThrow(() -> KvIndexLibrary.requireAbi(Path.of("x"), KvLayout.ABI_VERSION));

@@ -97,6 +97,19 @@ class KvLayoutTest {
     }
 
     @Test
+    void queries_have_the_headers_layout() {
+        Map<String, Integer> expected = new LinkedHashMap<>();
+        expected.put("offset", KvLayout.QUERY_OFFSET_AT);
+        expected.put("count", KvLayout.QUERY_COUNT_AT);
+        expected.put("name_space", KvLayout.QUERY_NAME_SPACE_AT);
+        expected.put("budget", KvLayout.QUERY_BUDGET_AT);
+        expected.put("reserved", KvLayout.QUERY_RESERVED_AT);
+        expected.put("(size)", KvLayout.QUERY_SIZE);
+        assertEquals(expected, layout("kvi_query"));
+        assertTrue(BatchMatch.MOST <= defined("KVI_MAX_QUERIES"));
+    }
+
+    @Test
     void the_buffer_for_results_holds_every_result() {
         long room = new Scratch().out.capacity();
         for (String struct : new String[] {"kvi_applied", "kvi_statistics"}) {
