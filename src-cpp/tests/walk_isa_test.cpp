@@ -93,6 +93,7 @@ private:
         }
         const sync::epoch_domain<>::pin pin(m_core.view().epochs());
         m_core.view().walk(asked);
+        std::vector<std::uint32_t> others;
         for (const index::look_up& l : asked) {
             std::vector<std::uint32_t> alone(each, 77);
             index::look_up again = l;
@@ -102,8 +103,9 @@ private:
             EXPECT_EQ(again.steps, l.steps);
             EXPECT_EQ(again.cut_short, l.cut_short);
             EXPECT_TRUE(std::equal(alone.begin(), alone.end(), l.out.depth));
-            rows.insert(rows.end(), {l.walked, l.steps, l.cut_short ? 1u : 0u});
+            others.insert(others.end(), {l.walked, l.steps, l.cut_short ? 1u : 0u});
         }
+        rows.insert(rows.end(), others.begin(), others.end());
         return rows;
     }
 
