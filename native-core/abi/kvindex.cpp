@@ -9,7 +9,6 @@
 namespace {
 
 using kvindex::hit;
-using kvindex::local_hash;
 using kvindex::abi::guarded;
 using kvindex::abi::readable;
 using kvindex::abi::writable;
@@ -73,7 +72,7 @@ std::int32_t kvi_open(const kvi_config* config, kvi_index** out_index) {
     if (config != nullptr) {
         constexpr std::uint32_t no_ghosts = 101;
         if (config->size != sizeof *config || config->ghost_percent > no_ghosts ||
-            config->max_blocks > std::uint64_t{1} << 31) {
+            config->max_blocks > std::uint64_t{1} << 31 || config->reserved != 0) {
             return KVI_E_ARGUMENT;
         }
         o.orphan_limit = config->orphan_limit != 0 ? config->orphan_limit : o.orphan_limit;
@@ -81,6 +80,7 @@ std::int32_t kvi_open(const kvi_config* config, kvi_index** out_index) {
         o.byte_budget = config->byte_budget;
         o.decision_ttl = config->decision_ttl != 0 ? config->decision_ttl : o.decision_ttl;
         o.decision_capacity = config->decision_capacity != 0 ? config->decision_capacity : o.decision_capacity;
+        o.query_budget = config->query_budget != 0 ? config->query_budget : o.query_budget;
         o.ghost_percent = config->ghost_percent != 0 ? config->ghost_percent : o.ghost_percent;
         if (config->ghost_percent == no_ghosts) {
             o.ghost_percent = 0;
@@ -196,12 +196,8 @@ std::int32_t kvi_match_tokens(const kvi_index* index, std::uint32_t name_space, 
             result =
                 index->impl.match_tokens(space, tokens, blocks, block_size, seed, hits(out_hits, hit_capacity));
         } else {
-            std::vector<local_hash> locals(blocks);
-            kvindex::hash_blocks(tokens, block_size, seed, locals);
-            result = index->impl.match(space, locals, hits(out_hits, hit_capacity));
-            if (result.fits) {
-                kvindex::chain_hashes(locals, {out_sequence, blocks});
-            }
+            result = index->impl.match_tokens(space, tokens, block_size, seed, hits(out_hits, hit_capacity),
+                                              {out_sequence, blocks});
         }
         if (!result.fits) {
             return KVI_E_CAPACITY;

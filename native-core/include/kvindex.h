@@ -10,11 +10,11 @@
  *  5. The caller owns every buffer; nothing is kept after the call returns; no callback.
  *  6. Any byte may be wrong: sizes, offsets, kinds, tiers and slots are checked before use.
  *     A malformed event is skipped and counted, its neighbours are applied.
- *  7. Threads: kvi_match*, kvi_slot_bound, kvi_hash*, kvi_seed, kvi_abi_version from any thread at any time
- *     between open and close; they never wait for a writer, and no writer waits for them. kvi_slot_*,
+ *  7. Threads: kvi_match*, kvi_best, kvi_slot_bound, kvi_hash*, kvi_seed, kvi_abi_version from any thread at
+ *     any time between open and close; they never wait for a writer, and no writer waits for them. kvi_slot_*,
  *     kvi_apply, kvi_decide, kvi_expire, kvi_stats from any thread, serialised inside. kvi_close must not run
- * beside another call on the same handle, nor kvi_snapshot_load. kvi_snapshot_save from any thread, one at a
- * time inside; everything else goes on meanwhile.
+ *     beside another call on the same handle, nor kvi_snapshot_load. kvi_snapshot_save from any thread, one at
+ *     a time inside; everything else goes on meanwhile.
  *  8. KVI_ABI_VERSION changes with any change here; the loader compares it.
  *  9. Costs are per call, with n = blocks; measured figures live in src-cpp/bench/RESULTS.md.
  *
@@ -49,6 +49,7 @@ extern "C" {
 #define KVI_MAX_NAME_SPACES 65536u
 #define KVI_MAX_BLOCK_SIZE 65536u /* tokens per block */
 #define KVI_MAX_BLOCKS 16777216u  /* blocks of one event or query */
+#define KVI_MAX_QUERIES 1024u     /* of one kvi_match_batch or kvi_best */
 #define KVI_MAX_WATERMARKS 65536u /* of one snapshot */
 
 typedef enum kvi_status {
@@ -80,6 +81,12 @@ typedef struct kvi_config {
     /* Approximate slots, see kvi_decide. */
     uint64_t decision_ttl;      /* milliseconds for which a decision counts; 120000 */
     uint64_t decision_capacity; /* most (slot, block) pairs held by decisions, per 1,024 slots; 2^24 */
+    /* Most work of one look-up per 1,024 slots, in steps of about one cache line each: 8 for each run of blocks
+     * on the way, 1 for 8 blocks compared, 1 for 8 words about who holds a run. A look-up that has used it up
+     * stops before the next run: every depth is held, and may be too small. Only prompts made to be slow meet
+     * the default, 65,536 (a few milliseconds at worst); one of a million tokens takes a quarter of it. */
+    uint32_t query_budget;
+    uint32_t reserved; /* 0 */
 } kvi_config;
 
 /* Events come as records one after the other, each 8-aligned, `size` bytes long including this head.
@@ -169,6 +176,62 @@ typedef struct kvi_snapshot_info {
     uint32_t slots;         /* load: written to out_slots */
 } kvi_snapshot_info;
 
+/* One look-up of several: `count` local hashes from `offset` on in the caller's array. */
+typedef struct kvi_query {
+    uint64_t offset;
+    uint32_t count; /* 0..KVI_MAX_BLOCKS */
+    uint32_t name_space;
+    uint32_t budget;   /* steps, as kvi_config.query_budget; 0 = the index's */
+    uint32_t reserved; /* 0 */
+} kvi_query;
+
+/* How a look-up went. */
+typedef struct kvi_looked {
+    uint32_t cut_short; /* 1: the budget was used up; every depth is held, and may be too small */
+    uint32_t steps;     /* spent */
+} kvi_looked;
+
+/* What sending a prompt to a slot costs; lower is better.
+ *
+ *   d[t]   = min(depth[t], most_cached)
+ *   cached = credit[0] * d[0] + credit[1] * (d[1] - d[0]) + credit[2] * (d[2] - d[1])
+ *            + credit[3] * (d[3] - d[2]) + pool_credit * max(0, min(pool, most_cached) - d[0])
+ *   cost   = weight * (max(0, prefill[slot] + prompt - cached * block) / unit) + (base[slot] + added)
+ *
+ * In double, each operation rounded by itself, in this order from the left. When credit[2] == credit[3] they
+ * are one term, credit[2] * (d[3] - d[1]). Source: src/docs/routing.md, which has it from Dynamo's cost,
+ * overlap weight * prefill blocks + decode blocks. The gateway's own numbers, to the last bit, come from:
+ * credit 1, host weight, disk weight, disk weight; block = the tokens of a block; unit = those of the smallest
+ * block of the fleet; prompt = the prompt's tokens; prefill = booked tokens; base + added = decode blocks *
+ * block / unit; weight = overlap weight; most_cached = (prompt tokens - 1) / block tokens.
+ *
+ * Numbers are at most 1e30 in size and not NaN; all but `added` at least 0; unit at least 1e-30. */
+typedef struct kvi_cost {
+    double credit[KVI_TIERS]; /* what a block in this tier, and none faster, is worth of a computed one */
+    double pool_credit;       /* the same for a block of the shared pool behind those on the device */
+    double prompt;            /* prefill work of the whole prompt, in any unit */
+    double block;             /* that of one block */
+    double unit;
+    double weight;
+    double added;
+    uint32_t most_cached; /* blocks */
+    uint32_t pool;        /* blocks from the start of the prompt that the shared pool has */
+} kvi_cost;
+
+typedef struct kvi_choice {
+    double cost;
+    uint32_t slot; /* number: slot & KVI_SLOT_NUMBER */
+    uint32_t depth[KVI_TIERS];
+    uint32_t reserved; /* 0 */
+} kvi_choice;
+
+/* How kvi_best went for one query. */
+typedef struct kvi_best_found {
+    uint32_t count; /* choices written */
+    uint32_t ties;  /* slots that share the least cost, whether written or not: who draws lots needs it */
+    kvi_looked how;
+} kvi_best_found;
+
 /* KVI_ABI_VERSION of the library. O(1). */
 int32_t kvi_abi_version(uint32_t* out_version);
 
@@ -256,6 +319,24 @@ int32_t kvi_match_locals(const kvi_index* index, uint32_t name_space, const uint
 int32_t kvi_match_dense(const kvi_index* index, uint32_t name_space, const uint64_t* locals, uint32_t count,
                         uint32_t tiers, uint32_t* out_depths, uint32_t stride);
 
+/* kvi_match_dense for several prompts in one call; their cache misses overlap. Query i's row of tier t begins
+ * at out_depths + (i * tiers + t) * stride. `locals`: `local_count` hashes, of which every query names a
+ * stretch; stretches may overlap. `out_looked`: one for each query, or NULL. At most KVI_MAX_QUERIES. Nothing
+ * is written unless every query is right. O(sum of the single look-ups). */
+int32_t kvi_match_batch(const kvi_index* index, const kvi_query* queries, uint32_t query_count,
+                        const uint64_t* locals, uint64_t local_count, uint32_t tiers, uint32_t* out_depths,
+                        uint32_t stride, kvi_looked* out_looked);
+
+/* For each query the `k` open slots that cost least, ascending by cost, equal costs by slot: out_choices[i *
+ * k], and how many in out_found[i]. Slots that hold nothing of the prompt take part. `costs`: one for each
+ * query. `prefill` (finite) and `base` (finite, or +inf: this slot does not take part, as those of other name
+ * spaces should not) hold `stride` numbers, by slot number; `stride`: a multiple of 64, at least
+ * kvi_slot_bound(), else KVI_E_CAPACITY. k is 1..KVI_MAX_SLOTS. Queries of one call do not see each other's
+ * choice. O(look-ups + query_count * slots). */
+int32_t kvi_best(const kvi_index* index, const kvi_query* queries, uint32_t query_count, const uint64_t* locals,
+                 uint64_t local_count, const kvi_cost* costs, const double* prefill, const double* base,
+                 uint32_t stride, uint32_t k, kvi_choice* out_choices, kvi_best_found* out_found);
+
 /* Open slots have numbers below this multiple of 64; it only grows, in kvi_slot_open. O(1). */
 int32_t kvi_slot_bound(const kvi_index* index, uint32_t* out_bound);
 
@@ -292,7 +373,12 @@ static_assert(sizeof(kvi_event) == 40 && offsetof(kvi_event, parent) == 24, "kvi
 static_assert(sizeof(kvi_applied) == 40, "kvi_applied layout");
 static_assert(sizeof(kvi_hit) == 20, "kvi_hit layout");
 static_assert(sizeof(kvi_statistics) == 120, "kvi_statistics layout");
-static_assert(sizeof(kvi_config) == 48, "kvi_config layout");
+static_assert(sizeof(kvi_config) == 56, "kvi_config layout");
+static_assert(sizeof(kvi_query) == 24, "kvi_query layout");
+static_assert(sizeof(kvi_looked) == 8, "kvi_looked layout");
+static_assert(sizeof(kvi_cost) == 88, "kvi_cost layout");
+static_assert(sizeof(kvi_choice) == 32, "kvi_choice layout");
+static_assert(sizeof(kvi_best_found) == 16, "kvi_best_found layout");
 static_assert(sizeof(kvi_watermark) == 16, "kvi_watermark layout");
 static_assert(sizeof(kvi_snapshot_slot) == 24, "kvi_snapshot_slot layout");
 static_assert(sizeof(kvi_snapshot_info) == 48, "kvi_snapshot_info layout");

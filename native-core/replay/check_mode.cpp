@@ -55,9 +55,10 @@ void print(const replay_input& in, const differences& d, std::uint64_t bytes, co
                 in.how.name.c_str(), d.queries, d.wrong_queries, d.entries, d.wrong_entries, d.over, d.under,
                 d.wrong_best, d.absolute_blocks, d.true_blocks, bytes, each(bytes));
     std::printf("\"note\":\"blocks %" PRIu64 " residencies %" PRIu64 " of %" PRIu64 " runs %" PRIu64
-                " orphans %" PRIu64 " of %" PRIu64 " unknown removed %" PRIu64 " own count %.1f B\"}\n",
+                " orphans %" PRIu64 " of %" PRIu64 " unknown removed %" PRIu64
+                " own count %.1f B most steps %" PRIu32 " cut short %" PRIu64 "\"}\n",
                 s.blocks, s.residencies, resident, s.runs, s.orphans, a.orphans, a.unknown_removed,
-                each(s.bytes));
+                each(s.bytes), index.most_steps(), index.cut_short());
 }
 
 } // namespace
@@ -75,18 +76,28 @@ bool check_mode(const replay_input& in, const std::vector<answer>& answers) {
             apply_events(index, in, s.first, s.count);
             continue;
         }
-        if (next == answers.end() || next->query != s.first) {
-            continue;
+        for (std::uint64_t i = 0; i < s.count; i += most_in_flight) {
+            const std::uint64_t first = s.first + i;
+            const std::uint64_t n = std::min<std::uint64_t>(most_in_flight, s.count - i);
+            if (next == answers.end() || next->query >= first + n) {
+                continue;
+            }
+            index.spoil_answer();
+            if (in.how.inflight) {
+                index.ask_together(std::span(in.load.queries()).subspan(first, n));
+            } else {
+                index.ask(in.load.queries()[first]);
+            }
+            for (; next != answers.end() && next->query < first + n; ++next) {
+                std::ranges::fill(want, 0);
+                for (const depth_pair p : next->pairs) {
+                    want[p.worker] = p.depth;
+                }
+                index.select(next->query - first);
+                const std::uint32_t strangers = index.read_answer(got);
+                found.add(want, got, strangers);
+            }
         }
-        std::ranges::fill(want, 0);
-        for (const depth_pair p : next->pairs) {
-            want[p.worker] = p.depth;
-        }
-        index.spoil_answer();
-        index.ask(in.load.queries()[s.first]);
-        const std::uint32_t strangers = index.read_answer(got);
-        found.add(want, got, strangers);
-        ++next;
     }
     const std::uint64_t after = anonymous_bytes();
     if (next != answers.end()) {

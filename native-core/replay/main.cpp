@@ -19,13 +19,16 @@ constexpr int wrong = 1;
 constexpr int unusable = 2;
 
 std::optional<variant> variant_of(const std::string& name) {
+    if (name == "kvindex-inflight") {
+        return variant{.name = name, .batch = true, .form = query_form::dense, .inflight = true};
+    }
     for (const bool batch : {false, true}) {
         for (const query_form form : {query_form::dense, query_form::hits}) {
             std::string known = "kvindex";
             known += batch ? "-batch" : "";
             known += form == query_form::hits ? "-hits" : "";
             if (name == known) {
-                return variant{name, batch, form};
+                return variant{.name = name, .batch = batch, .form = form, .inflight = false};
             }
         }
     }
@@ -37,7 +40,7 @@ int usage(const std::string& what) {
                  "kvindex-replay: %s\n"
                  "usage: kvindex-replay NAME OPLOG time\n"
                  "       kvindex-replay NAME OPLOG check ANSWERS\n"
-                 "NAME: kvindex | kvindex-batch, either with -hits behind it\n",
+                 "NAME: kvindex | kvindex-batch, either with -hits behind it | kvindex-inflight\n",
                  what.c_str());
     return unusable;
 }
@@ -48,7 +51,7 @@ int run(const variant& how, const std::string& log_path, const std::optional<std
         const subject probe(log.header().workers, how.form);
         return std::vector<std::uint32_t>(probe.slots().begin(), probe.slots().end());
     }();
-    const workload load(log, slots);
+    const workload load(log, slots, how.inflight);
     const replay_input in{how, log, load, slots};
     if (!answers_path) {
         time_mode(in);

@@ -14,6 +14,7 @@ struct variant {
     std::string name;
     bool batch; ///< events between two queries in one kvi_apply, else one kvi_apply each
     query_form form;
+    bool inflight; ///< look-ups without an event in between go down together, in one kvi_match_batch
 };
 
 /// Everything that a mode needs. The workload was made for the slots of `fresh_subject`.
@@ -29,6 +30,9 @@ class fresh_subject : public subject {
 public:
     explicit fresh_subject(const replay_input& in);
 };
+
+/// Most look-ups of one call when they go down together.
+inline constexpr std::size_t most_in_flight = 32;
 
 /// Applies the events of a step, as the variant says.
 void apply_events(subject& index, const replay_input& in, std::uint64_t first, std::uint64_t count);

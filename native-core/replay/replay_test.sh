@@ -35,7 +35,7 @@ expect() {
 "$maker" small.oplog small.answers || exit 1
 
 # Right answers, in every variant; there are queries, entries and all of them are compared.
-for name in kvindex kvindex-batch kvindex-hits kvindex-batch-hits; do
+for name in kvindex kvindex-batch kvindex-hits kvindex-batch-hits kvindex-inflight; do
     expect 0 "{\"impl\":\"$name\",\"mode\":\"check\",\"queries\":160,\"wrong_queries\":0,\"entries\":" \
         "$runner" "$name" small.oplog check small.answers
     expect 0 '"wrong_entries":0,"over":0,"under":0,"wrong_best":0,"abs_blocks":0,' \
@@ -53,6 +53,7 @@ control() {
     "$maker" "$1.oplog" "$1.answers" "$1" || failed=1
     cmp small.oplog "$1.oplog" || failed=1
     expect 1 "\"wrong_entries\":1,$2" "$runner" kvindex small.oplog check "$1.answers"
+    expect 1 "\"wrong_entries\":1,$2" "$runner" kvindex-inflight small.oplog check "$1.answers"
     expect 1 '"wrong_queries":1,' "$runner" kvindex-batch small.oplog check "$1.answers"
 }
 control deeper '"over":0,"under":1,'
@@ -61,7 +62,7 @@ control missing '"over":1,"under":0,'
 control extra '"over":0,"under":1,'
 
 # Times: every key of the table is there, each with a number.
-for name in kvindex kvindex-batch; do
+for name in kvindex kvindex-batch kvindex-inflight; do
     expect 0 "{\"impl\":\"$name\",\"mode\":\"time\"," "$runner" "$name" small.oplog time
     line=$("$runner" "$name" small.oplog time)
     for key in mixed_mops mixed_cpu_mops events_mblk events_cpu_mblk ns_event q_mean q_p50 q_p99 s_mean s_p50 \

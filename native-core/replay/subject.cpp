@@ -71,6 +71,37 @@ void subject::ask(std::span<const std::uint64_t> locals) {
                "kvi_match_locals");
 }
 
+void subject::ask_together(std::span<const std::span<const std::uint64_t>> queries) {
+    m_together.clear();
+    const std::uint64_t* begin = queries.front().data();
+    const std::uint64_t* end = begin;
+    for (const std::span<const std::uint64_t> q : queries) {
+        begin = std::min(begin, q.data());
+        end = std::max(end, q.data() + q.size());
+    }
+    for (const std::span<const std::uint64_t> q : queries) {
+        m_together.push_back({.offset = static_cast<std::uint64_t>(q.data() - begin),
+                              .count = static_cast<std::uint32_t>(q.size()),
+                              .name_space = 0,
+                              .budget = 0,
+                              .reserved = 0});
+    }
+    if (const std::size_t lines = queries.size() * m_stride / 16; m_dense.size() < lines) {
+        cache_line spoiled;
+        std::memset(&spoiled, 0xFF, sizeof spoiled);
+        m_dense.resize(lines, spoiled);
+    }
+    m_looked.resize(queries.size());
+    require_ok(kvi_match_batch(m_index.get(), m_together.data(), static_cast<std::uint32_t>(m_together.size()),
+                               begin, static_cast<std::uint64_t>(end - begin), 1, m_dense.front().depths,
+                               m_stride, m_looked.data()),
+               "kvi_match_batch");
+    for (const kvi_looked& how : m_looked) {
+        m_most_steps = std::max(m_most_steps, how.steps);
+        m_cut_short += how.cut_short;
+    }
+}
+
 void subject::spoil_answer() {
     std::memset(m_dense.data(), 0xFF, m_dense.size() * sizeof(cache_line));
     std::memset(m_hits.data(), 0xFF, m_hits.size() * sizeof(kvi_hit));

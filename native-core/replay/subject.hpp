@@ -29,6 +29,24 @@ public:
     /// One query. Its answer stays in the object's buffer until the next one.
     void ask(std::span<const std::uint64_t> locals);
 
+    /// Several queries in one call, dense; their hashes lie in one array, the op-log. The answer that
+    /// read_answer() reads is the one that was selected.
+    void ask_together(std::span<const std::span<const std::uint64_t>> queries);
+
+    /// The answer to read: of query `i` of the last ask_together().
+    void select(std::size_t i) {
+        m_selected = i;
+    }
+
+    /// Over all calls of ask_together(): the most steps of a query, and how many its budget cut short.
+    std::uint32_t most_steps() const {
+        return m_most_steps;
+    }
+
+    std::uint64_t cut_short() const {
+        return m_cut_short;
+    }
+
     /// Overwrites the answer buffer, so that an entry which the next query does not write shows as wrong.
     void spoil_answer();
 
@@ -54,7 +72,7 @@ private:
     };
 
     const std::uint32_t* dense_depths() const {
-        return m_dense.front().depths;
+        return m_dense.front().depths + m_selected * m_stride;
     }
 
     std::unique_ptr<kvi_index, closer> m_index;
@@ -63,8 +81,13 @@ private:
     std::vector<std::uint32_t> m_worker_of; ///< by slot; `nobody` where none is open
     std::vector<kvi_hit> m_hits;
     std::uint32_t m_hit_count = 0;
-    std::vector<cache_line> m_dense; ///< one tier's row
+    std::vector<cache_line> m_dense; ///< one tier's row, of each query
     std::uint32_t m_stride = 0;      ///< entries of it
+    std::size_t m_selected = 0;
+    std::vector<kvi_query> m_together;
+    std::vector<kvi_looked> m_looked;
+    std::uint32_t m_most_steps = 0;
+    std::uint64_t m_cut_short = 0;
     kvi_applied m_applied{};
 };
 

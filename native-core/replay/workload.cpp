@@ -22,7 +22,7 @@ std::uint8_t kind_of(op_kind kind) {
 
 } // namespace
 
-workload::workload(const oplog& log, std::span<const std::uint32_t> slots) {
+workload::workload(const oplog& log, std::span<const std::uint32_t> slots, bool together) {
     std::uint64_t words = 0;
     std::uint64_t events = 0;
     for (const operation& o : log.operations()) {
@@ -37,7 +37,10 @@ workload::workload(const oplog& log, std::span<const std::uint32_t> slots) {
     m_event_at.reserve(events + 1);
     for (const operation& o : log.operations()) {
         if (o.head.kind == op_kind::query) {
-            m_steps.push_back({true, m_queries.size(), 1});
+            if (!together || m_steps.empty() || !m_steps.back().is_query) {
+                m_steps.push_back({true, m_queries.size(), 0});
+            }
+            m_steps.back().count++;
             m_queries.emplace_back(o.payload, o.head.blocks);
             continue;
         }

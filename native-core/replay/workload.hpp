@@ -9,18 +9,19 @@
 
 namespace kvindex::replay {
 
-/// The op-log's order: a query, or all the events between two queries.
+/// The op-log's order: a query, or all the events between two queries. With look-ups together: all the queries
+/// between two events.
 struct step {
     bool is_query;
     std::uint64_t first; ///< number of the query, or of the first event
-    std::uint64_t count; ///< events; 1 for a query
+    std::uint64_t count; ///< events or queries
 };
 
 /// All events lie packed one behind the other, so any run of them is one buffer for kvi_apply. Immutable.
 class workload {
 public:
-    /// `slots`: the index's slot of each worker.
-    workload(const oplog& log, std::span<const std::uint32_t> slots);
+    /// `slots`: the index's slot of each worker. `together`: neighbouring queries are one step.
+    workload(const oplog& log, std::span<const std::uint32_t> slots, bool together);
 
     const std::vector<step>& steps() const {
         return m_steps;

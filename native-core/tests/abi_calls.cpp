@@ -10,6 +10,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <limits>
 #include <map>
 #include <memory>
 #include <vector>
@@ -115,7 +116,7 @@ public:
     void run() {
         while (m_choices.more()) {
             calls_made++;
-            switch (m_choices.below(16)) {
+            switch (m_choices.below(18)) {
             case 0:
                 slot_open();
                 break;
@@ -143,6 +144,12 @@ public:
                 break;
             case 9:
                 expire();
+                break;
+            case 16:
+                match_batch();
+                break;
+            case 17:
+                best();
                 break;
             default:
                 apply();
@@ -402,6 +409,137 @@ private:
                              stride % 64 != 0 || (null && stride != 0);
         settle(status, refused ? KVI_E_ARGUMENT : stride < bound ? KVI_E_CAPACITY : KVI_OK, false);
         REQUIRE(status == KVI_OK || rows.untouched());
+    }
+
+    /// Some queries over one array of hashes: both prompts, one behind the other. `good`: all of them are.
+    std::vector<kvi_query> some_queries(std::vector<std::uint64_t>& locals, bool& good) {
+        locals = prompt_of(0, longest);
+        const auto second = prompt_of(1, longest);
+        locals.insert(locals.end(), second.begin(), second.end());
+        std::vector<kvi_query> out(m_choices.below(6));
+        good = !out.empty();
+        for (kvi_query& q : out) {
+            q.offset = m_choices.one_in(24) ? ~std::uint64_t{0} - m_choices.below(3) : m_choices.below(longest);
+            q.count = m_choices.one_in(24) ? KVI_MAX_BLOCKS + m_choices.below(2) : m_choices.below(longest + 2);
+            q.name_space = name_space();
+            q.budget = m_choices.below(4) == 0 ? m_choices.below(40) : 0;
+            q.reserved = m_choices.one_in(24) ? 1 : 0;
+            good = good && q.offset <= 2 * longest && q.count <= 2 * longest - q.offset &&
+                   q.name_space < KVI_MAX_NAME_SPACES && q.reserved == 0;
+        }
+        return out;
+    }
+
+    /// Depths of one query alone, with the same budget.
+    std::vector<std::uint32_t> alone(const kvi_query& q, const std::vector<std::uint64_t>& locals,
+                                     kvi_looked& how) const {
+        std::vector<std::uint32_t> rows(128 * KVI_TIERS, 77);
+        REQUIRE(kvi_match_batch(m_index, &q, 1, locals.data(), locals.size(), KVI_TIERS, rows.data(), 128,
+                                &how) == KVI_OK);
+        std::vector<std::uint32_t> dense(128 * KVI_TIERS);
+        REQUIRE(kvi_match_dense(m_index, q.name_space, locals.data() + q.offset, q.count, KVI_TIERS,
+                                dense.data(), 128) == KVI_OK);
+        std::uint32_t bound = 0;
+        REQUIRE(kvi_slot_bound(m_index, &bound) == KVI_OK);
+        for (std::uint32_t i = 0; i < 128 * KVI_TIERS; i++) { // what is beyond the bound is not written
+            REQUIRE(i % 128 >= bound || rows[i] == dense[i] || (how.cut_short == 1 && rows[i] < dense[i]));
+        }
+        return rows;
+    }
+
+    void match_batch() {
+        std::vector<std::uint64_t> locals;
+        bool good = false;
+        const auto queries = some_queries(locals, good);
+        const auto n = static_cast<std::uint32_t>(queries.size());
+        const std::uint32_t tiers = m_choices.one_in(12) ? 2 : m_choices.below(2) == 0 ? 1 : KVI_TIERS;
+        const std::uint32_t stride = m_choices.one_in(8) ? 32 + m_choices.below(2) * 32 : 128;
+        const std::uint32_t wrong = m_choices.one_in(12) ? 1 + m_choices.below(4) : 0;
+        room<std::uint32_t> rows(std::size_t{n} * tiers * stride);
+        room<kvi_looked> looked(n);
+        std::uint32_t bound = 0;
+        REQUIRE(kvi_slot_bound(m_index, &bound) == KVI_OK);
+        const std::int32_t status = kvi_match_batch(
+            m_index, wrong == 1 ? nullptr : queries.data(), wrong == 2 ? KVI_MAX_QUERIES + 1 : n,
+            wrong == 3 ? nullptr : locals.data(), locals.size(), tiers, wrong == 4 ? nullptr : rows.data(),
+            stride, m_choices.below(4) == 0 ? nullptr : looked.data());
+        const bool refused = !good || wrong != 0 || tiers == 2 || stride % 64 != 0;
+        settle(status, refused ? KVI_E_ARGUMENT : stride < bound ? KVI_E_CAPACITY : KVI_OK, false);
+        REQUIRE(status == KVI_OK || (rows.untouched() && looked.untouched()));
+        for (std::uint32_t i = 0; status == KVI_OK && i < n; i++) {
+            kvi_looked how{};
+            const auto expected = alone(queries[i], locals, how);
+            for (std::uint32_t t = 0; t < tiers; t++) {
+                for (std::uint32_t s = 0; s < bound; s++) {
+                    // The tiers asked for change neither the path nor its steps, but where the budget ends it.
+                    REQUIRE(rows[(i * tiers + t) * stride + s] == expected[t * 128 + s] ||
+                            (queries[i].budget != 0 && tiers == 1));
+                }
+            }
+        }
+    }
+
+    void best() {
+        std::vector<std::uint64_t> locals;
+        bool good = false;
+        const auto queries = some_queries(locals, good);
+        const auto n = static_cast<std::uint32_t>(queries.size());
+        const std::uint32_t stride = m_choices.one_in(8) ? 32 + m_choices.below(2) * 32 : 128;
+        const std::uint32_t k =
+            m_choices.one_in(12) ? m_choices.below(2) * (KVI_MAX_SLOTS + 1) : 1 + m_choices.below(5);
+        const std::array<double, 4> strange{std::numeric_limits<double>::quiet_NaN(),
+                                            std::numeric_limits<double>::infinity(),
+                                            -std::numeric_limits<double>::infinity(), 1e31};
+        std::vector<kvi_cost> costs(n);
+        for (kvi_cost& c : costs) {
+            c = {{1, 0.75, 0.25, 0.25}, 0.5, 12, 1, 1, 1, 0, m_choices.below(16), m_choices.below(4)};
+            if (m_choices.one_in(24)) {
+                (m_choices.below(2) == 0 ? c.unit : c.credit[m_choices.below(KVI_TIERS)]) =
+                    strange[m_choices.below(4)];
+                good = false;
+            }
+        }
+        std::vector<double> prefill(128);
+        std::vector<double> base(128);
+        for (std::uint32_t i = 0; i < 8; i++) {
+            prefill[i] = m_choices.below(4);
+            base[i] = m_choices.below(6) == 0 ? strange[1] : m_choices.below(4);
+        }
+        if (m_choices.one_in(24)) {
+            const std::uint32_t which = m_choices.below(4);
+            const bool in_base = m_choices.below(2) == 1;
+            (in_base ? base : prefill)[m_choices.below(stride)] = strange[which];
+            good = good && in_base && which == 1;
+        }
+        const std::uint32_t wrong = m_choices.one_in(12) ? 1 + m_choices.below(5) : 0;
+        room<kvi_choice> out(k > KVI_MAX_SLOTS ? 0 : std::size_t{n} * k);
+        room<kvi_best_found> found(n);
+        std::uint32_t bound = 0;
+        REQUIRE(kvi_slot_bound(m_index, &bound) == KVI_OK);
+        const std::int32_t status = kvi_best(
+            m_index, queries.data(), n, locals.data(), locals.size(), wrong == 1 ? nullptr : costs.data(),
+            wrong == 2 ? nullptr : prefill.data(), wrong == 3 ? nullptr : base.data(), stride, k,
+            wrong == 4 ? nullptr : out.data(), wrong == 5 ? nullptr : found.data());
+        const bool refused = !good || wrong != 0 || k == 0 || k > KVI_MAX_SLOTS || stride % 64 != 0;
+        settle(status, refused ? KVI_E_ARGUMENT : stride < bound ? KVI_E_CAPACITY : KVI_OK, false);
+        REQUIRE(status == KVI_OK || (out.untouched() && found.untouched()));
+        for (std::uint32_t i = 0; status == KVI_OK && i < n; i++) {
+            kvi_looked how{};
+            const auto rows = alone(queries[i], locals, how);
+            REQUIRE(found[i].count <= k && found[i].count <= m_open.size() && found[i].how.steps == how.steps);
+            REQUIRE((found[i].ties != 0) == (found[i].count != 0));
+            for (std::uint32_t c = 0; c < found[i].count; c++) {
+                const kvi_choice& one = out[i * k + c];
+                REQUIRE(std::any_of(m_open.begin(), m_open.end(),
+                                    [&](std::uint32_t s) { return (s & KVI_SLOT_NUMBER) == one.slot; }));
+                REQUIRE(base[one.slot] != strange[1] && one.reserved == 0);
+                for (std::uint32_t t = 0; t < KVI_TIERS; t++) {
+                    REQUIRE(one.depth[t] == rows[t * 128 + one.slot]);
+                }
+                REQUIRE(c == 0 || out[i * k + c - 1].cost < one.cost ||
+                        (out[i * k + c - 1].cost == one.cost && out[i * k + c - 1].slot < one.slot));
+            }
+        }
     }
 
     void match_tokens() {

@@ -16,10 +16,20 @@ _Static_assert(sizeof(kvi_statistics) == 120 && offsetof(kvi_statistics, bytes) 
 _Static_assert(offsetof(kvi_statistics, ghosts) == 48 && offsetof(kvi_statistics, moves) == 56,
                "kvi_statistics");
 _Static_assert(offsetof(kvi_statistics, decisions) == 96, "kvi_statistics");
-_Static_assert(sizeof(kvi_config) == 48 && offsetof(kvi_config, ghost_percent) == 4, "kvi_config");
+_Static_assert(sizeof(kvi_config) == 56 && offsetof(kvi_config, ghost_percent) == 4, "kvi_config");
 _Static_assert(offsetof(kvi_config, orphan_limit) == 8 && offsetof(kvi_config, max_blocks) == 16, "kvi_config");
+_Static_assert(offsetof(kvi_config, byte_budget) == 24 && offsetof(kvi_config, query_budget) == 48,
+               "kvi_config");
 _Static_assert(offsetof(kvi_config, decision_ttl) == 32 && offsetof(kvi_config, decision_capacity) == 40,
                "kvi_config");
+_Static_assert(sizeof(kvi_query) == 24 && offsetof(kvi_query, count) == 8, "kvi_query");
+_Static_assert(offsetof(kvi_query, name_space) == 12 && offsetof(kvi_query, budget) == 16, "kvi_query");
+_Static_assert(sizeof(kvi_looked) == 8 && offsetof(kvi_looked, steps) == 4, "kvi_looked");
+_Static_assert(sizeof(kvi_cost) == 88 && offsetof(kvi_cost, pool_credit) == 32, "kvi_cost");
+_Static_assert(offsetof(kvi_cost, added) == 72 && offsetof(kvi_cost, most_cached) == 80, "kvi_cost");
+_Static_assert(sizeof(kvi_choice) == 32 && offsetof(kvi_choice, slot) == 8, "kvi_choice");
+_Static_assert(offsetof(kvi_choice, depth) == 12, "kvi_choice");
+_Static_assert(sizeof(kvi_best_found) == 16 && offsetof(kvi_best_found, how) == 8, "kvi_best_found");
 
 #define CHECK(condition)                                                                                       \
     do {                                                                                                       \
@@ -108,6 +118,31 @@ int main(void) {
         CHECK(depths[64 * t] == BLOCKS - 1 && depths[64 * t + 1] == 0);
     }
     CHECK(kvi_match_dense(index, SPACE, locals, BLOCKS, 1, depths, 0) == KVI_E_CAPACITY);
+
+    const kvi_query queries[2] = {{.count = BLOCKS, .name_space = SPACE},
+                                  {.offset = 1, .count = BLOCKS - 1, .name_space = SPACE, .budget = 9}};
+    uint32_t rows[2 * 64];
+    kvi_looked looked[2];
+    CHECK(kvi_match_batch(index, queries, 2, locals, BLOCKS, 1, rows, 64, looked) == KVI_OK);
+    CHECK(rows[0] == BLOCKS - 1 && rows[64] == 0 && looked[0].cut_short == 0 && looked[0].steps > 0);
+
+    double prefill[64] = {0};
+    double base[64] = {0};
+    prefill[0] = 8; /* blocks booked; 3 blocks come, 2 of them are cached */
+    base[0] = 10;
+    const kvi_cost cost = {.credit = {1, 0.75, 0.25, 0.25},
+                           .prompt = BLOCKS,
+                           .block = 1,
+                           .unit = 1,
+                           .weight = 2,
+                           .added = 0.5,
+                           .most_cached = BLOCKS};
+    kvi_choice choices[2];
+    kvi_best_found found;
+    CHECK(kvi_best(index, queries, 1, locals, BLOCKS, &cost, prefill, base, 64, 2, choices, &found) == KVI_OK);
+    CHECK(found.count == 1 && found.ties == 1 && found.how.cut_short == 0); /* one slot is open */
+    CHECK(choices[0].slot == 0 && choices[0].cost == 2 * (8 + 3 - 2) + 10.5);
+    CHECK(choices[0].depth[KVI_TIER_GPU] == BLOCKS - 1);
 
     kvi_statistics stats;
     CHECK(kvi_stats(index, &stats) == KVI_OK);

@@ -25,6 +25,20 @@ scratch& my_scratch() {
     return mine;
 }
 
+/// Room for the hashes of a prompt. An unusually long one's is not kept for ever: the next shorter one gives it
+/// back.
+std::vector<local_hash>& room_for(std::uint32_t blocks) {
+    constexpr std::size_t kept = 1u << 17; // hashes, 1 MiB
+    std::vector<local_hash>& locals = my_scratch().locals;
+    if (locals.size() > kept && blocks <= kept) {
+        locals = {};
+    }
+    if (locals.size() < blocks) {
+        locals.resize(blocks);
+    }
+    return locals;
+}
+
 } // namespace
 
 prefix_index::prefix_index(const options& o) : m_state(std::make_unique<state>(o)) {
@@ -137,8 +151,13 @@ std::uint32_t prefix_index::match_dense(std::uint16_t name_space, std::span<cons
         const bool flat = tiers == 1 || !view.tiered();
         const std::uint32_t columns = std::min(stride - i * slots_per_core, slots_per_core);
         const index::dense_out out{depth + i * slots_per_core, stride, columns, flat ? 1 : tier_count};
-        walked = std::max(walked,
-                          view.walk(name_space, locals.data(), static_cast<std::uint32_t>(locals.size()), out));
+        index::look_up asked{.name_space = name_space,
+                             .count = static_cast<std::uint32_t>(locals.size()),
+                             .locals = locals.data(),
+                             .out = out,
+                             .budget = m_state->made_with.query_budget};
+        view.walk(asked);
+        walked = std::max(walked, asked.walked);
         if (flat && tiers > 1) {
             const std::uint32_t slots = std::min((view.shown() + 63) / 64 * 64, columns);
             for (std::uint32_t t = 1; t < tiers; t++) {
@@ -179,10 +198,7 @@ match_result prefix_index::match(std::uint16_t name_space, std::span<const local
 match_result prefix_index::match_tokens(std::uint16_t name_space, const std::uint32_t* tokens,
                                         std::uint32_t blocks, std::uint32_t block_size, std::uint64_t seed,
                                         std::span<hit> out) const {
-    std::vector<local_hash>& locals = my_scratch().locals;
-    if (locals.size() < blocks) {
-        locals.resize(blocks);
-    }
+    std::vector<local_hash>& locals = room_for(blocks);
     std::size_t hashed = 0;
     match_result result;
     while (hashed < blocks) {
@@ -194,6 +210,19 @@ match_result prefix_index::match_tokens(std::uint16_t name_space, const std::uin
         if (!result.fits || result.walked < hashed) {
             break;
         }
+    }
+    return result;
+}
+
+match_result prefix_index::match_tokens(std::uint16_t name_space, const std::uint32_t* tokens,
+                                        std::uint32_t block_size, std::uint64_t seed, std::span<hit> out,
+                                        std::span<std::uint64_t> sequence) const {
+    const auto blocks = static_cast<std::uint32_t>(sequence.size());
+    const std::span<local_hash> locals = std::span(room_for(blocks)).first(blocks);
+    hash_blocks(tokens, block_size, seed, locals);
+    const match_result result = match(name_space, locals, out);
+    if (result.fits) {
+        chain_hashes(locals, sequence);
     }
     return result;
 }

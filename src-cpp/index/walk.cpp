@@ -23,6 +23,14 @@ namespace {
 constexpr std::uint32_t all_words = storage::slot_words;
 
 using slot_set = std::array<std::uint64_t, all_words>;
+using visible_slots = std::array<std::atomic<std::uint64_t>, all_words>;
+
+/// Look-ups in flight at once: more than a core has line buffers for bring nothing (bench/RESULTS.md).
+constexpr std::size_t in_flight = 12;
+
+// What a look-up's budget is counted in, see look_up.
+constexpr std::uint32_t steps_per_run = 8; // two dependent misses
+constexpr std::uint32_t words_per_step = 8;
 
 // What an instruction set brings: write_depths() gives `value` to the slots of a word, common_start() compares
 // local hashes. All give equal answers (tests/walk_isa_test.cpp).
@@ -180,6 +188,7 @@ bool reader_view::use(isa wanted) {
     switch (wanted) {
     case isa::scalar:
         m_walk = scalar::walk;
+        m_walk_all = scalar::walk_all;
         return true;
 #if defined(__x86_64__) && defined(__GNUC__)
     case isa::avx2:
@@ -187,6 +196,7 @@ bool reader_view::use(isa wanted) {
             return false;
         }
         m_walk = avx2::walk;
+        m_walk_all = avx2::walk_all;
         return true;
     case isa::avx512:
         if (!__builtin_cpu_supports("avx512f") || !__builtin_cpu_supports("avx512vl") ||
@@ -194,11 +204,13 @@ bool reader_view::use(isa wanted) {
             return false;
         }
         m_walk = avx512::walk;
+        m_walk_all = avx512::walk_all;
         return true;
 #endif
 #if defined(__aarch64__)
     case isa::neon:
         m_walk = neon::walk;
+        m_walk_all = neon::walk_all;
         return true;
 #endif
     default:

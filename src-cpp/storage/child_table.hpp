@@ -4,7 +4,7 @@
 /// in the run's head, which the look-up reads next anyway. Grows by splitting one segment of at most 2,048
 /// lines at a time; the old segment stays readable until its grace period is over.
 ///
-/// find(), prefetch(): any thread inside a pin. The rest: the writer.
+/// find(), prefetch(), glance(), settle(): any thread inside a pin. The rest: the writer.
 #pragma once
 
 #include "base/mix.hpp"
@@ -21,19 +21,24 @@ public:
 
     /// 0 when there is none.
     std::uint32_t find(place parent, local_hash local) const {
+        std::uint32_t lines = 0;
+        return find(parent, local, lines);
+    }
+
+    /// The same; adds the lines that were read to `lines`. One, but for crowded stretches.
+    std::uint32_t find(place parent, local_hash local, std::uint32_t& lines) const {
         const std::uint64_t hash = hash_of(parent, local);
         const segment_ref s = of(hash);
         for (std::uint64_t at = hash & s.mask;; at = (at + 1) & s.mask) {
+            lines++;
             const std::atomic<std::uint64_t>* line = s.lines + at * 8;
             for (std::uint32_t i = 0; i < per_line; i++) {
                 // Acquire: pairs with the release in put(), after which the run is whole.
                 const std::uint64_t entry = line[i].load(std::memory_order_acquire);
                 if (entry >> 32 == hash >> 32 && entry != 0) {
-                    const run_head& r = m_runs[static_cast<std::uint32_t>(entry)];
-                    if (r.first.load(std::memory_order_relaxed) == local &&
-                        r.parent.load(std::memory_order_relaxed) == parent.run &&
-                        r.parent_at.load(std::memory_order_relaxed) == parent.offset) {
-                        return static_cast<std::uint32_t>(entry);
+                    const auto run = static_cast<std::uint32_t>(entry);
+                    if (is(run, parent, local)) {
+                        return run;
                     }
                 }
             }
@@ -42,6 +47,31 @@ public:
                 return 0;
             }
         }
+    }
+
+    /// find() in two halves, so that something else can be done while memory answers. glance() reads the line
+    /// that prefetch() asked for, and asks for the head of what is probably the run; settle() reads that.
+    std::uint32_t glance(place parent, local_hash local) const {
+        const std::uint64_t hash = hash_of(parent, local);
+        const segment_ref s = of(hash);
+        const std::atomic<std::uint64_t>* line = s.lines + (hash & s.mask) * 8;
+        for (std::uint32_t i = 0; i < per_line; i++) {
+            const std::uint64_t entry = line[i].load(std::memory_order_acquire); // as in find()
+            if (entry >> 32 == hash >> 32 && entry != 0) {
+                const auto run = static_cast<std::uint32_t>(entry);
+                kvindex::prefetch(&m_runs[run]);
+                return run;
+            }
+        }
+        return line[per_line].load(std::memory_order_acquire) == 0 ? 0 : elsewhere;
+    }
+
+    /// What find() would have answered, given what glance() answered since the same pin.
+    std::uint32_t settle(std::uint32_t glanced, place parent, local_hash local, std::uint32_t& lines) const {
+        if (glanced == 0 || (glanced != elsewhere && is(glanced, parent, local))) {
+            return glanced;
+        }
+        return find(parent, local, lines);
     }
 
     void prefetch(place parent, local_hash local) const {
@@ -68,6 +98,9 @@ private:
     static constexpr std::uint32_t most_depth =
         16; // of the directory: hashes made to be alike cannot grow it for ever
 
+    /// From glance(): not in its line, but perhaps in a later one. No run has this number.
+    static constexpr std::uint32_t elsewhere = 0xffffffffu;
+
     struct segment_ref {
         std::atomic<std::uint64_t>* lines;
         std::uint64_t mask;
@@ -80,6 +113,13 @@ private:
         std::uint32_t used = 0;
         std::uint32_t depth = 0;
     };
+
+    bool is(std::uint32_t run, place parent, local_hash local) const {
+        const run_head& r = m_runs[run];
+        return r.first.load(std::memory_order_relaxed) == local &&
+               r.parent.load(std::memory_order_relaxed) == parent.run &&
+               r.parent_at.load(std::memory_order_relaxed) == parent.offset;
+    }
 
     static std::uint64_t hash_of(place parent, local_hash local) {
         return mix(mix(std::uint64_t{parent.run} << 16 | parent.offset) ^ local);

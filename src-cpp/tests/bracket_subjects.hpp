@@ -4,10 +4,12 @@
 #include "index/core.hpp"
 #include "kvindex/prefix_index.hpp"
 
+#include <algorithm>
 #include <array>
 #include <optional>
 #include <span>
 #include <string>
+#include <vector>
 
 namespace kvindex::tests {
 
@@ -35,6 +37,25 @@ struct whole_index {
     }
 
     prefix_index index{{.max_blocks = 1u << 20, .ghost_percent = 0, .ghost_floor = 0}};
+};
+
+/// The same, asked for several prompts at once: for the one that matters, and for some of those before, whose
+/// hashes must stay where they are.
+struct index_in_batches : whole_index {
+    void look(std::span<const local_hash> locals, std::uint32_t tiers, std::uint32_t* rows,
+              std::uint32_t stride) {
+        struct memory {
+            std::array<query, 5> asked;
+            std::vector<std::uint32_t> rows;
+            std::size_t turn = 0;
+        };
+        static thread_local memory mine;
+        const std::size_t here = mine.turn++ % mine.asked.size();
+        mine.asked[here] = {.locals = locals};
+        mine.rows.assign(mine.asked.size() * tiers * stride, 0xffffffffu);
+        index.match_batch(mine.asked, tiers, mine.rows.data(), stride, {});
+        std::copy_n(mine.rows.data() + here * tiers * stride, tiers * stride, rows);
+    }
 };
 
 /// One core alone; without pins nothing tells the writer what readers still see.

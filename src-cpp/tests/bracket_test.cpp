@@ -59,6 +59,11 @@ TEST(bracket, no_answer_lies_outside_with_several_tiers) {
     EXPECT_EQ(o.outside, 0u) << o.first;
 }
 
+TEST(bracket, no_answer_of_a_batch_lies_outside) {
+    const bracket_outcome o = run_rounds<index_in_batches>(queries() / 4, true, 2);
+    EXPECT_EQ(o.outside, 0u) << o.first;
+}
+
 #if !defined(__SANITIZE_THREAD__) // there: race_control.cpp
 /// Damage may also end the child by a signal: readers without a pin follow anything.
 bool noticed_in_a_child(bracket_outcome (*body)()) {

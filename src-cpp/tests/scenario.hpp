@@ -306,6 +306,27 @@ private:
             throw disagreement("a prompt of " + std::to_string(locals.size()) + " blocks: expected " +
                                text(expected) + ", is " + text(hits));
         }
+        compare_batch(locals);
+    }
+
+    /// The prompt, starts of it and the one before, at once: the same as one by one.
+    void compare_batch(const std::vector<local_hash>& locals) {
+        constexpr std::uint32_t stride = 64;
+        const std::size_t half = locals.size() / 2;
+        const std::array<kvindex::query, 4> queries{kvindex::query{.locals = locals},
+                                                    kvindex::query{.locals = m_asked_before},
+                                                    kvindex::query{.locals = std::span(locals).first(half)},
+                                                    kvindex::query{.locals = locals, .name_space = 1}};
+        std::vector<std::uint32_t> rows(queries.size() * tier_count * stride, 77);
+        m_index->match_batch(queries, tier_count, rows.data(), stride, {});
+        for (std::size_t i = 0; i < queries.size(); i++) {
+            std::vector<std::uint32_t> one(tier_count * stride, 77);
+            m_index->match_dense(queries[i].name_space, queries[i].locals, tier_count, one.data(), stride);
+            if (!std::equal(one.begin(), one.end(), rows.data() + i * one.size())) {
+                throw disagreement("look-up " + std::to_string(i) + " of a batch differs from the same alone");
+            }
+        }
+        m_asked_before = locals;
     }
 
     void compare_sums() {
@@ -344,6 +365,7 @@ private:
     options m_options;
     std::unique_ptr<prefix_index> m_index;
     oracle m_oracle;
+    std::vector<local_hash> m_asked_before;
     chains m_shadow; // every chain that an engine had, told or not
     std::array<slot_id, slot_numbers> m_handles{slot_id{0}, slot_id{1}, slot_id{2},
                                                 slot_id{3}, slot_id{4}, slot_id{5}};

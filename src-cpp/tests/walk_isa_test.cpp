@@ -56,9 +56,13 @@ public:
         return m_usable;
     }
 
-    /// Rows of all prompts, whole and cut at random places.
+    /// Rows of all prompts, whole and cut at random places; asked one by one, and several at once with budgets.
     std::vector<std::uint32_t> answers() {
         std::vector<std::uint32_t> all;
+        for (const std::uint32_t tiers : {1u, tier_count}) {
+            const std::vector<std::uint32_t> more = answers_at_once(tiers);
+            all.insert(all.end(), more.begin(), more.end());
+        }
         for (const auto& prompt : m_prompts) {
             for (const std::uint32_t count : {230u, below(230), below(40)}) {
                 std::vector<std::uint32_t> rows(stride * tier_count, 77);
@@ -74,6 +78,37 @@ public:
     }
 
 private:
+    /// More look-ups than are in flight at a time; each must be what it is alone.
+    std::vector<std::uint32_t> answers_at_once(std::uint32_t tiers) {
+        constexpr std::uint32_t each = stride * tier_count;
+        std::vector<index::look_up> asked;
+        std::vector<std::uint32_t> rows(m_prompts.size() * 3 * each, 77);
+        for (const auto& prompt : m_prompts) {
+            for (const std::uint32_t budget : {~0u, 1 + below(30), 1 + below(300)}) {
+                asked.push_back({.count = below(3) == 0 ? below(230) : 230,
+                                 .locals = prompt.data(),
+                                 .out = {rows.data() + asked.size() * each, stride, stride, tiers},
+                                 .budget = budget});
+            }
+        }
+        const sync::epoch_domain<>::pin pin(m_core.view().epochs());
+        m_core.view().walk(asked);
+        std::vector<std::uint32_t> others;
+        for (const index::look_up& l : asked) {
+            std::vector<std::uint32_t> alone(each, 77);
+            index::look_up again = l;
+            again.out.depth = alone.data();
+            m_core.view().walk(again);
+            EXPECT_EQ(again.walked, l.walked);
+            EXPECT_EQ(again.steps, l.steps);
+            EXPECT_EQ(again.cut_short, l.cut_short);
+            EXPECT_TRUE(std::equal(alone.begin(), alone.end(), l.out.depth));
+            others.insert(others.end(), {l.walked, l.steps, l.cut_short ? 1u : 0u});
+        }
+        rows.insert(rows.end(), others.begin(), others.end());
+        return rows;
+    }
+
     std::uint32_t below(std::uint32_t n) {
         return static_cast<std::uint32_t>(m_random() % n);
     }

@@ -1,6 +1,6 @@
 /// The native prefix index: the only header that code outside src-cpp includes (with base/hashing.hpp).
 ///
-/// match*(), stats()                        any thread, any time; never wait
+/// match*(), best(), stats()                any thread, any time; never wait
 /// open_slot(), close_slot(), apply()       any thread; one at a time, each whole
 /// open_approximate_slot(), decide()        the same
 /// expire()                                 any thread; lets the ones above in between
@@ -14,6 +14,7 @@
 
 #include "base/memory_parts.hpp"
 #include "base/types.hpp"
+#include "kvindex/queries.hpp"
 #include "snapshot/report.hpp"
 
 #include <cstdint>
@@ -38,6 +39,10 @@ struct options {
     /// Most (slot, block) pairs that decisions hold, per 1,024 slots; above it the oldest decisions end. The
     /// default is a thousand workers of 16,384 blocks.
     std::uint64_t decision_capacity = std::uint64_t{1} << 24;
+    /// Most work of one look-up, per 1,024 slots, in steps of about a cache line each (index/walk.hpp): 8 for a
+    /// run of blocks, 1 for 8 blocks compared, 1 for 8 words of holders. What is used up is looked at before
+    /// each run. A look-up that is cut short reports what it has found so far: held, but perhaps too small.
+    std::uint32_t query_budget = 1u << 16;
 };
 
 class prefix_index {
@@ -86,9 +91,27 @@ public:
     std::uint32_t match_dense(std::uint16_t name_space, std::span<const local_hash> locals, std::uint32_t tiers,
                               std::uint32_t* depth, std::uint32_t stride) const;
 
+    /// match_dense() for several prompts, whose cache misses overlap: query i's row of tier t begins at
+    /// depth + (i * tiers + t) * stride. `how`: one for each query, or empty. Depths of one answer are as those
+    /// of a single look-up.
+    void match_batch(std::span<const query> queries, std::uint32_t tiers, std::uint32_t* depth,
+                     std::uint32_t stride, std::span<looked> how) const;
+
+    /// For each query the `k` open slots that cost least (base/cost.hpp), ascending, equal costs by slot: into
+    /// out[i * k ...], and how many into found[i]. Slots that hold nothing take part; those whose `base` is
+    /// +inf do not. `prefill` and `base`: one usable number a slot, up to at least slot_bound(); `terms`:
+    /// usable, one for each query. Queries do not see each other's choice.
+    void best(std::span<const query> queries, std::span<const cost_terms> terms,
+              std::span<const double> prefill, std::span<const double> base, std::uint32_t k, choice* out,
+              best_found* found) const;
+
     /// match() from tokens; hashes little more than what is held. `tokens` holds blocks * block_size ids.
     match_result match_tokens(std::uint16_t name_space, const std::uint32_t* tokens, std::uint32_t blocks,
                               std::uint32_t block_size, std::uint64_t seed, std::span<hit> out) const;
+
+    /// The same; hashes all blocks, and chains their hashes into `sequence`, one for each block, when it fits.
+    match_result match_tokens(std::uint16_t name_space, const std::uint32_t* tokens, std::uint32_t block_size,
+                              std::uint64_t seed, std::span<hit> out, std::span<std::uint64_t> sequence) const;
 
     /// Slots that were ever open have numbers below this, a multiple of 64.
     std::uint32_t slot_bound() const;

@@ -83,6 +83,14 @@ public interface PrefixIndex extends AutoCloseable {
     /** Depths per slot and tier. Exact for all events applied before the call began. */
     PrefixMatch match(PrefixQuery query);
 
+    /**
+     * {@link #match} for several prompts, one answer each in their order. An index may answer them
+     * faster than one by one. Any thread, never blocks.
+     */
+    default List<PrefixMatch> matchAll(List<PrefixQuery> queries) {
+        return queries.stream().map(this::match).toList();
+    }
+
     IndexStats stats();
 
     @Override

@@ -172,6 +172,36 @@ public abstract class PrefixIndexContract {
     }
 
     @Test
+    void several_prompts_are_answered_in_their_order() {
+        WorkerSlot a = open(1);
+        WorkerSlot b = open(2);
+        apply(root(a, GPU, 1, 1, 2, 3), root(b, HOST, 2, 1, 2));
+        List<PrefixQuery> queries = new ArrayList<>();
+        int[][] prompts = {{1, 2, 3}, {}, {9}, {1}, {1, 2, 4, 5}};
+        for (int i = 0; i < 40; i++) { // more than go down at once
+            int[] tokens = prompt(prompts[i % prompts.length]);
+            queries.add(new PrefixQuery(tokens, tokens.length, B, NONE, i % 2 == 0));
+        }
+        List<PrefixMatch> answers = index.matchAll(queries);
+        assertEquals(queries.size(), answers.size());
+        for (int i = 0; i < queries.size(); i++) {
+            PrefixMatch one = index.match(queries.get(i));
+            PrefixMatch same = answers.get(i);
+            assertEquals(one.size(), same.size(), "query " + i);
+            assertEquals(one.blocks(), same.blocks());
+            assertEquals(one.blockSize(), same.blockSize());
+            for (Tier tier : Tier.values()) {
+                assertEquals(one.depth(a, tier), same.depth(a, tier), "query " + i);
+                assertEquals(one.depth(b, tier), same.depth(b, tier), "query " + i);
+            }
+            assertArrayEquals(one.sequenceHashes(), same.sequenceHashes(), "query " + i);
+        }
+        assertDepth(answers.getFirst(), a, 3);
+        assertEquals(0, answers.get(1).size());
+        assertEquals(List.of(), index.matchAll(List.of()));
+    }
+
+    @Test
     void an_empty_prompt_matches_nobody() {
         WorkerSlot a = open(7);
         apply(root(a, GPU, 7, 1));

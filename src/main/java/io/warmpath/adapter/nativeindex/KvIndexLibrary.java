@@ -90,6 +90,17 @@ final class KvIndexLibrary {
 
     static native int kvi_expire(long index, long nowMillis, long outEnded);
 
+    static native int kvi_match_batch(
+            long index,
+            long queries,
+            int queryCount,
+            long locals,
+            long localCount,
+            int tiers,
+            long outDepths,
+            int stride,
+            long outLooked);
+
     static native int kvi_slot_bound(long index, long outBound);
 
     static native int kvi_stats(long index, long out);

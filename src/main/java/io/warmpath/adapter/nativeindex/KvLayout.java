@@ -54,7 +54,7 @@ final class KvLayout {
     static final int STATISTICS_DECISIONS_ENDED_BY_TIME_AT = 104;
     static final int STATISTICS_DECISIONS_ENDED_BY_CAPACITY_AT = 112;
 
-    static final int CONFIG_SIZE = 48;
+    static final int CONFIG_SIZE = 56;
     static final int CONFIG_SIZE_AT = 0;
     static final int CONFIG_GHOST_PERCENT_AT = 4;
     static final int CONFIG_ORPHAN_LIMIT_AT = 8;
@@ -62,6 +62,15 @@ final class KvLayout {
     static final int CONFIG_BYTE_BUDGET_AT = 24;
     static final int CONFIG_DECISION_TTL_AT = 32;
     static final int CONFIG_DECISION_CAPACITY_AT = 40;
+    static final int CONFIG_QUERY_BUDGET_AT = 48;
+    static final int CONFIG_RESERVED_AT = 52;
+
+    static final int QUERY_SIZE = 24;
+    static final int QUERY_OFFSET_AT = 0;
+    static final int QUERY_COUNT_AT = 8;
+    static final int QUERY_NAME_SPACE_AT = 12;
+    static final int QUERY_BUDGET_AT = 16;
+    static final int QUERY_RESERVED_AT = 20;
 
     static final int ALL_TIERS = 255;
 

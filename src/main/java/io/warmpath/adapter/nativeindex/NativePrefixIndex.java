@@ -284,6 +284,18 @@ public final class NativePrefixIndex implements PrefixIndex {
         }
     }
 
+    /** One native call for all of them, after one for the hashes of each. */
+    @Override
+    public List<PrefixMatch> matchAll(List<PrefixQuery> queries) {
+        queries.forEach(NativePrefixIndex::requireBlockSize);
+        Scratch s = guard.enter();
+        try {
+            return new BatchMatch(handle, NAME_SPACE, s, space -> seed(space, s)).match(queries);
+        } finally {
+            guard.exit(s);
+        }
+    }
+
     private int match(Scratch s, int tokens, int blockSize, long seed, int sequenceCapacity) {
         return KvIndexLibrary.kvi_match_tokens(
                 handle,

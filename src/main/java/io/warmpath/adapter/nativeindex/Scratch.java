@@ -39,6 +39,15 @@ final class Scratch {
     /** Packed events; made by the first batch, query threads need none. */
     final OffHeap events = new OffHeap(8, KEEP_BYTES);
 
+    /** Local hashes of several queries; the three of them are made by the first such call. */
+    final OffHeap locals = new OffHeap(8, KEEP_BYTES);
+
+    /** What is asked in that call. */
+    final OffHeap queries = new OffHeap(8, KEEP_BYTES);
+
+    /** Depths that it answers. */
+    final OffHeap rows = new OffHeap(8, KEEP_BYTES);
+
     /** Results of fixed size: counts, seeds, statistics. */
     final OffHeap out = new OffHeap(OUT_BYTES, OUT_BYTES);
 
@@ -73,6 +82,9 @@ final class Scratch {
         sequence.trim();
         hits.trim();
         events.trim();
+        locals.trim();
+        queries.trim();
+        rows.trim();
         text.trim();
     }
 

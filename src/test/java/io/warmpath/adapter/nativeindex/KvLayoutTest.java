@@ -96,8 +96,23 @@ class KvLayoutTest {
         expected.put("byte_budget", KvLayout.CONFIG_BYTE_BUDGET_AT);
         expected.put("decision_ttl", KvLayout.CONFIG_DECISION_TTL_AT);
         expected.put("decision_capacity", KvLayout.CONFIG_DECISION_CAPACITY_AT);
+        expected.put("query_budget", KvLayout.CONFIG_QUERY_BUDGET_AT);
+        expected.put("reserved", KvLayout.CONFIG_RESERVED_AT);
         expected.put("(size)", KvLayout.CONFIG_SIZE);
         assertEquals(expected, layout("kvi_config"));
+    }
+
+    @Test
+    void queries_have_the_headers_layout() {
+        Map<String, Integer> expected = new LinkedHashMap<>();
+        expected.put("offset", KvLayout.QUERY_OFFSET_AT);
+        expected.put("count", KvLayout.QUERY_COUNT_AT);
+        expected.put("name_space", KvLayout.QUERY_NAME_SPACE_AT);
+        expected.put("budget", KvLayout.QUERY_BUDGET_AT);
+        expected.put("reserved", KvLayout.QUERY_RESERVED_AT);
+        expected.put("(size)", KvLayout.QUERY_SIZE);
+        assertEquals(expected, layout("kvi_query"));
+        assertTrue(BatchMatch.MOST <= defined("KVI_MAX_QUERIES"));
     }
 
     @Test

@@ -135,8 +135,17 @@ class NativeAgainstReferenceTest {
             long needed = reference.stats().blocks();
             long known = tested.stats().blocks();
             assertTrue(known >= needed, known + " blocks, step " + step);
+            List<PrefixQuery> queries = new ArrayList<>();
             for (int q = 0; q < 6; q++) {
-                PrefixQuery query = history.query();
+                queries.add(history.query());
+            }
+            List<PrefixMatch> together = tested.matchAll(queries);
+            for (int q = 0; q < 6; q++) {
+                PrefixQuery query = queries.get(q);
+                assertEquals(
+                        text(tested.match(query)),
+                        text(together.get(q)),
+                        "step " + step + ", query " + q + " of several");
                 assertEquals(
                         text(reference.match(query)),
                         text(tested.match(query)),
