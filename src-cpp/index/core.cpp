@@ -143,6 +143,7 @@ applied_counts core::apply_one(const event& e) {
     if (m_decisions.is_approximate(slot) && !std::holds_alternative<cleared_event>(e)) {
         return {.ignored = 1};
     }
+    m_memory.names.begin_step();
     if (m_orphans.first_ready() != nullptr) {
         apply_ready(); // an event before this one ran out of memory here
     }

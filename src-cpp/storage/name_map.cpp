@@ -126,6 +126,10 @@ std::uint32_t name_map::room_for(std::uint64_t hash) {
         }
         return which;
     }
+    if (!m_may_split && (s.used + 1) * 10 <= (s.mask + 1) * (per_line * 9)) {
+        return which; // one split a step: segments fill alike, and a long event would split several
+    }
+    m_may_split = false;
     split(which);
     return m_directory[hash >> 1 >> (63 - m_depth)];
 }

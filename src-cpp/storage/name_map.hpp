@@ -50,6 +50,12 @@ public:
     /// The number that the name has already; else gives it this one, whose name line has it, and answers 0.
     std::uint32_t find_or_insert(std::uint64_t name, std::uint32_t number);
 
+    /// A new step begins, an event say: until the next call one segment is split, and others only when they are
+    /// nine tenths full.
+    void begin_step() {
+        m_may_split = true;
+    }
+
     /// Nothing when it is not there.
     void erase(std::uint64_t name, std::uint32_t number);
 
@@ -129,6 +135,7 @@ private:
     std::vector<segment> m_segments;
     std::uint32_t m_depth = 0;
     std::uint64_t m_size = 0;
+    bool m_may_split = true;
 };
 
 } // namespace kvindex::storage

@@ -107,6 +107,27 @@ TEST(name_map, holds_what_a_map_holds_over_several_splits) {
     }
 }
 
+TEST(name_map, a_step_splits_one_segment_and_the_next_steps_the_others) {
+    subject s(600'000);
+    std::mt19937_64 random(6);
+    std::uint32_t in_a_row = 0; // steps with a split
+    std::uint32_t longest = 0;
+    while (s.made < 590'000) {
+        s.map.begin_step();
+        std::uint32_t splits = 0;
+        for (std::uint32_t i = 0; i < 2000; i++) {
+            const std::uint64_t before = s.map.bytes();
+            s.insert(random() | 1);
+            splits += s.map.bytes() > before + (1u << 18) && s.made > 150'000 ? 1u : 0u;
+        }
+        ASSERT_LE(splits, 1u) << s.made << " names";
+        in_a_row = splits == 0 ? 0 : in_a_row + 1;
+        longest = std::max(longest, in_a_row);
+    }
+    EXPECT_GE(longest, 3u) << "the segments were not full at the same time: the test shows nothing";
+    s.expect_all();
+}
+
 TEST(name_map, names_of_one_line_and_of_one_tag_are_told_apart) {
     subject s(200'000);
     std::mt19937_64 random(6);
