@@ -129,8 +129,7 @@ private:
     }
 
     void count_extras() {
-        m_out.extras += m_memory.extras.capacity() * sizeof(m_memory.extras[0]) +
-                        m_memory.free_extras.capacity() * sizeof(std::uint32_t);
+        m_out.extras += m_memory.extras.size() * sizeof(m_memory.extras[0]);
         for (const auto& e : m_memory.extras) {
             m_out.extras += sizeof(*e) + e->details.capacity() * sizeof(index::holder_detail) +
                             e->planes.capacity() * sizeof(index::plane) +

@@ -333,8 +333,7 @@ void holders::put_in_table(std::uint32_t run, std::uint32_t at, std::uint32_t sl
                 rebuild(run, slot, word);
                 return;
             } catch (const std::bad_alloc&) {
-                // The table serves as well.
-                static_cast<void>(word);
+                // Then the table stays: it serves as well.
             }
         }
         if (has_word != nowhere) {

@@ -110,9 +110,23 @@ private:
         expect(children == c.children, "run ", run, ": ", children, " children, noted ", c.children);
         if (const run_extra* extra = m().find_extra(run)) {
             expect(!extra->empty(), "run ", run, " keeps an empty extra part");
+            check_spares(run, *extra);
         }
         m_blocks += len;
         m_ghosts += c.dead;
+    }
+
+    /// The names under which a slot holds a block say together what it holds.
+    void check_spares(std::uint32_t run, const run_extra& extra) {
+        std::map<std::pair<std::uint32_t, std::uint32_t>, tier_mask> told; // (slot, block)
+        for (const spare_name& s : extra.spares) {
+            expect(s.tiers != 0, "run ", run, ": slot ", s.slot, " has a name in no tier");
+            told[{s.slot, s.offset}] |= s.tiers;
+        }
+        for (const auto& [who, tiers] : told) {
+            expect(tiers == m_core.m_holders.tiers_at(run, who.first, who.second), "run ", run, ": slot ",
+                   who.first, " holds block ", who.second, " in other tiers than its names say");
+        }
     }
 
     /// Every name in a line is in the map, at this block; the map has no others.

@@ -8,6 +8,7 @@
 #include "storage/name_map.hpp"
 #include "storage/reclaimer.hpp"
 
+#include <deque>
 #include <memory>
 #include <vector>
 
@@ -37,9 +38,10 @@ struct holder_detail {
 
 /// What few runs have.
 struct run_extra {
-    std::vector<holder_detail> details;
-    std::vector<plane> planes;
-    std::vector<spare_name> spares;
+    std::vector<holder_detail> details{};
+    std::vector<plane> planes{};
+    std::vector<spare_name> spares{};
+    std::uint32_t next_free = 0; ///< of one that no run has: the next of them
 
     bool empty() const {
         return details.empty() && planes.empty() && spares.empty();
@@ -76,16 +78,13 @@ struct memory {
     run_extra& extra_of(std::uint32_t run) {
         storage::run_cold& c = colds[run];
         if (c.extra == 0) {
-            if (free_extras.empty()) {
-                // Room for all of them, so that trim_extra() cannot fail.
-                if (free_extras.capacity() <= extras.size()) {
-                    free_extras.reserve(extras.size() * 2 + 8);
-                }
+            if (free_extra == 0) {
                 extras.push_back(std::make_unique<run_extra>());
-                free_extras.push_back(static_cast<std::uint32_t>(extras.size()));
+                free_extra = static_cast<std::uint32_t>(extras.size());
             }
-            c.extra = free_extras.back();
-            free_extras.pop_back();
+            c.extra = free_extra;
+            free_extra = extras[c.extra - 1]->next_free;
+            extras[c.extra - 1]->next_free = 0;
         }
         return *extras[c.extra - 1];
     }
@@ -115,14 +114,14 @@ struct memory {
     void trim_extra(std::uint32_t run) noexcept {
         storage::run_cold& c = colds[run];
         if (c.extra != 0 && extras[c.extra - 1]->empty()) {
-            *extras[c.extra - 1] = run_extra{};
-            free_extras.push_back(c.extra);
+            *extras[c.extra - 1] = run_extra{.next_free = free_extra};
+            free_extra = c.extra;
             c.extra = 0;
         }
     }
 
-    std::vector<std::unique_ptr<run_extra>> extras;
-    std::vector<std::uint32_t> free_extras;
+    std::deque<std::unique_ptr<run_extra>> extras; // a vector would copy millions when it grows
+    std::uint32_t free_extra = 0;                  // number, like run_cold::extra; the free ones are a list
 };
 
 } // namespace kvindex::index

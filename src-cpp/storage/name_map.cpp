@@ -227,8 +227,8 @@ void name_map::split(std::uint32_t which) {
         m_directory.swap(twice);
         m_depth++;
     }
+    // All that may fail comes first: below, entries are between the two segments.
     m_segments.reserve(m_segments.size() + 1);
-    // From here on nothing may fail: entries are between the two segments.
     std::vector<std::uint32_t> strayed;
     strayed.reserve(m_segments[which].used);
     segment upper = make(m_segments[which].mask + 1, m_segments[which].depth + 1);
