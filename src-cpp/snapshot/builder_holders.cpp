@@ -2,6 +2,7 @@
 #include "snapshot/builder.hpp"
 
 #include <algorithm>
+#include <map>
 
 namespace kvindex::snapshot {
 
@@ -127,7 +128,32 @@ void builder::make_spares(std::uint32_t position) {
         }
         m_memory.extra_of(run).spares.push_back(s);
     });
+    check_spares(position);
     m_memory.trim_extra(run);
+}
+
+/// The names under which a slot holds a block must say together what it holds.
+void builder::check_spares(std::uint32_t position) {
+    const std::uint32_t run = m_made[position];
+    index::holders& holders = core_access::holders_of(m_core);
+    std::map<std::pair<std::uint32_t, std::uint32_t>, tier_mask> told; // (slot, block)
+    if (const index::run_extra* extra = m_memory.find_extra(run)) {
+        for (const index::spare_name& s : extra->spares) {
+            told[{s.slot, s.offset}] |= s.tiers;
+        }
+    }
+    for (const auto& [who, tiers] : told) {
+        const auto [slot, offset] = who;
+        const auto untold = static_cast<tier_mask>(holders.tiers_at(run, slot, offset) & ~tiers);
+        if (untold != 0 && !m_lost.contains(position)) {
+            refuse(position, "a slot holds a block in tiers that its names do not say");
+        }
+        for (std::uint32_t t = 0; t < tier_count; t++) {
+            if (count_in(untold, t) != 0) {
+                holders.change(run, slot, offset, offset + 1, tier{static_cast<std::uint8_t>(t)}, false);
+            }
+        }
+    }
 }
 
 /// A slot's own name and the domain's may be the same for two blocks; the slot holds at most one of them under
