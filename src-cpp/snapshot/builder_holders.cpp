@@ -2,6 +2,8 @@
 #include "snapshot/builder.hpp"
 
 #include <algorithm>
+#include <map>
+#include <utility>
 
 namespace kvindex::snapshot {
 
@@ -127,7 +129,35 @@ void builder::make_spares(std::uint32_t position) {
         }
         m_memory.extra_of(run).spares.push_back(s);
     });
+    settle_spares(position);
     m_memory.trim_extra(run);
+}
+
+/// Where a block has spares they say together what is held: a tier that none of them has could never be
+/// removed.
+void builder::settle_spares(std::uint32_t position) {
+    const std::uint32_t run = m_made[position];
+    const index::run_extra* extra = m_memory.find_extra(run);
+    if (extra == nullptr) {
+        return;
+    }
+    std::map<std::pair<std::uint32_t, std::uint32_t>, tier_mask> told; // (slot, block)
+    for (const index::spare_name& s : extra->spares) {
+        told[{s.slot, s.offset}] |= s.tiers;
+    }
+    index::holders& holders = core_access::holders_of(m_core);
+    for (const auto& [block, tiers] : told) {
+        const tier_mask held = holders.tiers_at(run, block.first, block.second);
+        if (held != tiers && !m_lost.contains(position)) {
+            refuse(position, "a slot holds a block in a tier that none of its names says");
+        }
+        for (std::uint32_t t = 0; t < tier_count; t++) {
+            if (count_in(held & ~tiers, t) != 0) {
+                holders.change(run, block.first, block.second, block.second + 1,
+                               tier{static_cast<std::uint8_t>(t)}, false);
+            }
+        }
+    }
 }
 
 /// A slot's own name and the domain's may be the same for two blocks; the slot holds at most one of them under
