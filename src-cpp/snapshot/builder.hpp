@@ -62,7 +62,7 @@ private:
     static bool is_spared(const run_record& r, std::uint32_t slot, std::uint32_t offset);
     index::residency without_lost(std::uint32_t position, std::uint32_t slot, index::residency held);
     void make_spares(std::uint32_t position);
-    void check_spares(std::uint32_t position);
+    void settle_spares(std::uint32_t position);
     void settle_own_names();
 
     const input_file& m_file;

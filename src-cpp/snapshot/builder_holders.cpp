@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <map>
+#include <utility>
 
 namespace kvindex::snapshot {
 
@@ -128,29 +129,32 @@ void builder::make_spares(std::uint32_t position) {
         }
         m_memory.extra_of(run).spares.push_back(s);
     });
-    check_spares(position);
+    settle_spares(position);
     m_memory.trim_extra(run);
 }
 
-/// The names under which a slot holds a block must say together what it holds.
-void builder::check_spares(std::uint32_t position) {
+/// Where a block has spares they say together what is held: a tier that none of them has could never be
+/// removed.
+void builder::settle_spares(std::uint32_t position) {
     const std::uint32_t run = m_made[position];
-    index::holders& holders = core_access::holders_of(m_core);
-    std::map<std::pair<std::uint32_t, std::uint32_t>, tier_mask> told; // (slot, block)
-    if (const index::run_extra* extra = m_memory.find_extra(run)) {
-        for (const index::spare_name& s : extra->spares) {
-            told[{s.slot, s.offset}] |= s.tiers;
-        }
+    const index::run_extra* extra = m_memory.find_extra(run);
+    if (extra == nullptr) {
+        return;
     }
-    for (const auto& [who, tiers] : told) {
-        const auto [slot, offset] = who;
-        const auto untold = static_cast<tier_mask>(holders.tiers_at(run, slot, offset) & ~tiers);
-        if (untold != 0 && !m_lost.contains(position)) {
-            refuse(position, "a slot holds a block in tiers that its names do not say");
+    std::map<std::pair<std::uint32_t, std::uint32_t>, tier_mask> told; // (slot, block)
+    for (const index::spare_name& s : extra->spares) {
+        told[{s.slot, s.offset}] |= s.tiers;
+    }
+    index::holders& holders = core_access::holders_of(m_core);
+    for (const auto& [block, tiers] : told) {
+        const tier_mask held = holders.tiers_at(run, block.first, block.second);
+        if (held != tiers && !m_lost.contains(position)) {
+            refuse(position, "a slot holds a block in a tier that none of its names says");
         }
         for (std::uint32_t t = 0; t < tier_count; t++) {
-            if (count_in(untold, t) != 0) {
-                holders.change(run, slot, offset, offset + 1, tier{static_cast<std::uint8_t>(t)}, false);
+            if (count_in(held & ~tiers, t) != 0) {
+                holders.change(run, block.first, block.second, block.second + 1,
+                               tier{static_cast<std::uint8_t>(t)}, false);
             }
         }
     }
