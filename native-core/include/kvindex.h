@@ -259,7 +259,7 @@ int32_t kvi_slot_close(kvi_index* index, uint32_t slot);
 
 /* Applies packed events in order. O(blocks). `buffer` 8-aligned. Look-ups may see the state between two events.
  * On KVI_E_MEMORY the start of the buffer is applied and the rest is not; the same buffer, applied again,
- * completes it. */
+ * completes it, as long as no hash in it means two blocks. */
 int32_t kvi_apply(kvi_index* index, const void* buffer, uint64_t length, kvi_applied* out);
 
 /* As kvi_slot_open, for a worker without events: an approximate slot, which holds what kvi_decide says.
