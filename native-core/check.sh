@@ -45,7 +45,7 @@ for preset in "$@"; do
     }
     # A sanitizer's report is a failure, whatever the program says.
     ASAN_OPTIONS=detect_leaks=1:abort_on_error=1 UBSAN_OPTIONS=print_stacktrace=1 TSAN_OPTIONS=halt_on_error=1 \
-        ctest --test-dir "$out" --output-on-failure >"$log" 2>&1 || {
+        ctest --test-dir "$out" --output-on-failure --parallel "$(nproc)" >"$log" 2>&1 || {
         cat "$log" >&2
         fail "preset $preset: tests failed, see above"
     }
