@@ -40,6 +40,22 @@ inline std::uint32_t name_map::fitting(const line& l, std::uint16_t tag) {
     return fits;
 }
 
+/// Bit set of the entries whose tag has this bit; those that are empty may have it too.
+inline std::uint32_t name_map::with_bit(const line& l, std::uint32_t bit) {
+#if defined(__AVX2__)
+    const __m256i tags = _mm256_load_si256(reinterpret_cast<const __m256i*>(&l));
+    const __m256i signs = _mm256_sll_epi16(tags, _mm_cvtsi32_si128(static_cast<int>(15 - bit)));
+    const __m128i bytes = _mm_packs_epi16(_mm256_castsi256_si128(signs), _mm256_extracti128_si256(signs, 1));
+    return static_cast<std::uint32_t>(_mm_movemask_epi8(bytes)) & ((1u << per_line) - 1);
+#else
+    std::uint32_t with = 0;
+    for (std::uint32_t i = 0; i < per_line; i++) {
+        with |= (l.tags[i] >> bit & 1u) << i;
+    }
+    return with;
+#endif
+}
+
 /// Bit set of the empty entries of the line.
 inline std::uint32_t name_map::unused_in(const line& l) {
 #if defined(__AVX2__)
@@ -239,22 +255,23 @@ void name_map::split(std::uint32_t which) {
         line& from = lower.lines[i];
         line& to = upper.lines[i];
         const std::uint32_t taken = ~unused_in(from) & ((1u << per_line) - 1);
-        std::uint32_t moved = 0;
-        for (std::uint32_t left = taken; left != 0; left &= left - 1) {
-            const auto k = static_cast<std::uint32_t>(std::countr_zero(left));
-            const std::uint32_t number = from.numbers[k];
-            if ((from.displaced >> k & 1) != 0) {
-                kvindex::prefetch(&m_names[number >> 3]); // read below, when all lines are done
-                strayed.push_back(number);
-            } else if ((from.tags[k] >> bit & 1) != 0) {
-                to.numbers[moved] = number;
-                to.tags[moved++] = from.tags[k];
-            } else {
-                continue;
-            }
-            from.numbers[k] = 0;
-            lower.used--;
+        const std::uint32_t astray = from.displaced & taken;
+        for (std::uint32_t left = astray; left != 0; left &= left - 1) {
+            const std::uint32_t number = from.numbers[static_cast<std::uint32_t>(std::countr_zero(left))];
+            kvindex::prefetch(&m_names[number >> 3]); // read below, when all lines are done
+            strayed.push_back(number);
         }
+        const std::uint32_t upwards = with_bit(from, bit) & taken & ~astray;
+        std::uint32_t moved = 0;
+        for (std::uint32_t left = upwards; left != 0; left &= left - 1) {
+            const auto k = static_cast<std::uint32_t>(std::countr_zero(left));
+            to.numbers[moved] = from.numbers[k];
+            to.tags[moved++] = from.tags[k];
+        }
+        for (std::uint32_t left = upwards | astray; left != 0; left &= left - 1) {
+            from.numbers[static_cast<std::uint32_t>(std::countr_zero(left))] = 0;
+        }
+        lower.used -= static_cast<std::uint32_t>(std::popcount(upwards | astray));
         upper.used += moved;
         from.passed = 0;
         from.filter = 0;

@@ -120,6 +120,7 @@ private:
     }
 
     [[gnu::always_inline]] static std::uint32_t unused_in(const line& l);
+    [[gnu::always_inline]] static std::uint32_t with_bit(const line& l, std::uint32_t bit);
     [[gnu::always_inline]] static std::uint32_t fitting(const line& l, std::uint16_t tag);
     [[gnu::always_inline]] static void set(line& l, std::uint32_t i, std::uint16_t tag, std::uint32_t number,
                                            bool displaced);
