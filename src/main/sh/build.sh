@@ -155,6 +155,10 @@ run_gateway() {
     build_gateway
     find_java || need_java
     options=$(jvm_options) || exit 1
-    # shellcheck disable=SC2086 # options are words
+    if use_aot_cache "$@"; then
+        # shellcheck disable=SC2086 # options are words
+        exec "$JAVA_HOME/bin/java" "-XX:AOTCache=$aot_cache" $options -jar "$jar" "$@"
+    fi
+    # shellcheck disable=SC2086
     exec "$JAVA_HOME/bin/java" $options -jar "$jar" "$@"
 }
