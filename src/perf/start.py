@@ -163,6 +163,7 @@ def run(command, options, engine_port):
             "ready_ms": round(found["ready"][0]),
             "ready_cpu_ms": round(found["ready"][1]),
             "first_ms": round(found["first"][0]),
+            "first_cpu_ms": round(found["first"][1]),
             "requests_ms_p50_max": parts,
             "idle_mib": round(resident_mib(process.pid)),
         }

@@ -145,6 +145,8 @@ jvm_options() {
             ;;
     esac
     echo '-Xms160m -Xmx1g -XX:+UseCompactObjectHeaders -XX:+ExitOnOutOfMemoryError'
+    # The AOT cache lies where it was recorded to lie: moving it means to write to every page of it (src/docs/start.md).
+    echo '-XX:+UnlockDiagnosticVMOptions -XX:ArchiveRelocationMode=0'
     java_home_usable || { made_home=$(private_home) && echo "-Duser.home=$made_home"; } || return 1
     echo '--enable-native-access=ALL-UNNAMED --sun-misc-unsafe-memory-access=allow'
     echo "$java_opts"
