@@ -145,6 +145,8 @@ jvm_options() {
             ;;
     esac
     echo '-Xms160m -Xmx1g -XX:+UseCompactObjectHeaders -XX:+ExitOnOutOfMemoryError'
+    # The AOT cache lies where it was recorded to lie: moving it means to write to every page of it (src/docs/start.md).
+    echo '-XX:+UnlockDiagnosticVMOptions -XX:ArchiveRelocationMode=0'
     java_home_usable || { made_home=$(private_home) && echo "-Duser.home=$made_home"; } || return 1
     echo '--enable-native-access=ALL-UNNAMED --sun-misc-unsafe-memory-access=allow'
     echo "$java_opts"
@@ -155,6 +157,10 @@ run_gateway() {
     build_gateway
     find_java || need_java
     options=$(jvm_options) || exit 1
-    # shellcheck disable=SC2086 # options are words
+    if use_aot_cache "$@"; then
+        # shellcheck disable=SC2086 # options are words
+        exec "$JAVA_HOME/bin/java" "-XX:AOTCache=$aot_cache" $options -jar "$jar" "$@"
+    fi
+    # shellcheck disable=SC2086
     exec "$JAVA_HOME/bin/java" $options -jar "$jar" "$@"
 }

@@ -149,5 +149,12 @@ for wire in ${E2E_WIRES:-vllm-map sglang-map}; do
     fi
     stop_all
 done
+say 'a start: ready, first answer, first requests'
+if ! "$venv/bin/python" "$root/src/perf/start.py" --port "$(free_ports 1)" --requests 30 --idle 1 --max-idle 400 \
+    --log "$logs/start.log" -- "$java" -Xmx512m -XX:+UseSerialGC --enable-native-access=ALL-UNNAMED \
+    --sun-misc-unsafe-memory-access=allow -jar "$jar" serve; then
+    status=1
+    tail -n 40 "$logs/start.log"
+fi
 [ "$status" -eq 0 ] && say 'all checks hold'
 exit "$status"

@@ -82,11 +82,23 @@ new_jdk() {
     printf 'JAVA_VERSION="%s"\n' "$2" >"$jdks/$1/release"
     cat >"$jdks/$1/bin/java" <<'STUB'
 #!/bin/sh
+for argument in "$@"; do
+    case $argument in -XX:AOTCacheOutput=*) recording=${argument#*=} ;; esac
+done
+if [ -n "${recording-}" ]; then
+    echo "train: $*" >>"CALLS"
+    env | grep '^WARMPATH_WORKERS' >>"CALLS"
+    [ ! -e "CALLS.broken" ] || exit 1
+    echo cache >"$recording"
+    exit 0
+fi
 echo "pid $$"
 echo "cwd $(pwd -P)"
 for argument in "$@"; do echo "arg <$argument>"; done
 env | grep '^WARMPATH_' || echo 'no settings'
 STUB
+    sed "s|CALLS|$calls|" "$jdks/$1/bin/java" >"$jdks/$1/bin/java.new"
+    mv "$jdks/$1/bin/java.new" "$jdks/$1/bin/java"
     printf '#!/bin/sh\n' >"$jdks/$1/bin/javac"
     chmod +x "$jdks/$1/bin/java" "$jdks/$1/bin/javac"
 }
@@ -325,6 +337,53 @@ started=$!
 wait "$started"
 out=$(cat "$work/stage/out")
 promise 'the launcher becomes the JVM' 'out_has "pid $started"'
+
+echo 'AOT cache'
+new_stage
+with=WARMPATH_WORKERS=http://h:1
+launch serve
+promise 'the first serve records a cache, says so, and uses it' \
+    'status_is 0 && calls_of "train:" 1 && err_has "recording a start" && out_has "arg <-XX:AOTCache=$project/target/warmpath.aot>"'
+promise 'settings do not reach the recording, and do reach the gateway' '! called WARMPATH_WORKERS && out_has WARMPATH_WORKERS'
+with=
+launch serve
+promise 'the second serve records nothing' 'calls_of "train:" 1 && out_has "arg <-XX:AOTCache=" && ! err_has recording'
+launch sim
+promise 'sim uses it' 'out_has "arg <-XX:AOTCache="'
+launch serve --help
+with='WARMPATH_JAVA_OPTS=-Xmx2g'
+launch sim
+promise 'with other options it is not used' '! out_has AOTCache'
+launch serve
+promise 'and serve records another, with them' 'calls_of "train:" 2 && called "-Xmx2g" && out_has "arg <-XX:AOTCache="'
+with=
+echo 'class F {}' >"$project/src/main/java/F.java"
+launch sim
+promise 'after another build it is not used' '! out_has AOTCache'
+launch serve --help
+promise 'serve --help records nothing' 'calls_of "train:" 2 && ! out_has AOTCache'
+launch serve
+promise 'after another build serve records another' 'calls_of "train:" 3 && out_has "arg <-XX:AOTCache="'
+new_jdk jdk-25.0.4 25.0.4
+with="JAVA_HOME=$jdks/jdk-25.0.4"
+launch serve
+promise 'another JDK records another' 'calls_of "train:" 4'
+mkdir -p "$project/target/quarkus-app/app"
+touch -d '+1 hour' "$project/target/quarkus-app/app/warmpath.jar"
+launch serve
+promise 'any jar that is newer than the cache needs another' 'calls_of "train:" 5'
+with=WARMPATH_AOT=off
+launch serve
+promise 'WARMPATH_AOT=off does without' '! out_has AOTCache && out_has "no settings" && calls_of "train:" 5'
+with=
+new_stage
+: >"$calls.broken"
+launch serve
+promise 'a failing recording is told, and the gateway starts' 'status_is 0 && err_has "no AOT cache could be made" && out_has "arg <serve>" && ! out_has AOTCache'
+launch serve
+promise 'it is not tried again with every start, and that is told' 'calls_of "train:" 1 && err_has warmpath-aot.failed && out_has "arg <serve>"'
+promise 'no lock is left by it' '! test -e "$project/target/warmpath-build.lock"'
+rm -f "$calls.broken"
 
 echo 'checks'
 new_stage

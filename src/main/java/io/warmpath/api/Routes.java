@@ -8,6 +8,7 @@ import io.warmpath.fleet.Fleet;
 import io.warmpath.gateway.FlowMetrics;
 import io.warmpath.gateway.GatewayOptions;
 import io.warmpath.gateway.RequestFlow;
+import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
 import java.util.function.LongSupplier;
 
@@ -26,6 +27,7 @@ public final class Routes {
     private final RequestIds ids;
 
     /**
+     * @param warm false: not ready yet, though requests are answered
      * @param random 64 random bits for request ids; any thread
      */
     public Routes(
@@ -33,10 +35,11 @@ public final class Routes {
             RequestFlow flow,
             GatewayOptions options,
             FlowMetrics metrics,
+            BooleanSupplier warm,
             LongSupplier random) {
         this.ids = new RequestIds(random);
         this.inference = new InferenceEndpoint(flow, options, metrics, ids);
-        this.status = new StatusEndpoints(fleet, ids);
+        this.status = new StatusEndpoints(fleet, warm, ids);
     }
 
     public void mount(Router router) {

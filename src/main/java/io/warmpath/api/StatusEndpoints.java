@@ -7,14 +7,17 @@ import io.vertx.ext.web.RoutingContext;
 import io.warmpath.fleet.Fleet;
 import io.warmpath.fleet.FleetSnapshot;
 import io.warmpath.fleet.Worker;
+import java.util.function.BooleanSupplier;
 
 /** Models and health, answered from the fleet snapshot. Never names an engine's address. */
 final class StatusEndpoints {
     private final Fleet fleet;
+    private final BooleanSupplier warm;
     private final RequestIds ids;
 
-    StatusEndpoints(Fleet fleet, RequestIds ids) {
+    StatusEndpoints(Fleet fleet, BooleanSupplier warm, RequestIds ids) {
         this.fleet = fleet;
+        this.warm = warm;
         this.ids = ids;
     }
 
@@ -57,13 +60,16 @@ final class StatusEndpoints {
         respond(rc, 200, new JsonObject().put("status", "live"));
     }
 
-    /** 503 until a worker gets requests. */
+    /** 503 until a worker gets requests and the gateway is warm. */
     void ready(RoutingContext rc) {
-        boolean ready = fleet.snapshot().anyAvailable();
+        String waiting =
+                !fleet.snapshot().anyAvailable()
+                        ? "waiting for a worker"
+                        : warm.getAsBoolean() ? "" : "warming up";
         respond(
                 rc,
-                ready ? 200 : 503,
-                new JsonObject().put("status", ready ? "ready" : "waiting for a worker"));
+                waiting.isEmpty() ? 200 : 503,
+                new JsonObject().put("status", waiting.isEmpty() ? "ready" : waiting));
     }
 
     private void respond(RoutingContext rc, int code, JsonObject body) {

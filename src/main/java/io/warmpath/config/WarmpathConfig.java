@@ -45,6 +45,8 @@ public interface WarmpathConfig {
 
     Explain explain();
 
+    Warmup warmup();
+
     @Setting(
             doc =
                     "Base URLs of engines, besides `warmpath.workers`; everything else is asked of"
@@ -414,6 +416,26 @@ public interface WarmpathConfig {
                                 + " the request has `x-warmpath-explain: 1`) or always.",
                 flags = {"--explain"})
         ExplainHeaders headers();
+    }
+
+    /** Requests that the gateway sends to itself before it is ready. */
+    interface Warmup {
+        @WithDefault("300")
+        @Setting(
+                doc =
+                        "Requests that the gateway sends to itself, against an engine of its own on"
+                                + " loopback, before it says that it is ready; 0: none. No metric counts"
+                                + " them.",
+                unit = "requests",
+                flags = {"--warmup-requests"},
+                min = 0,
+                max = 1e6)
+        int requests();
+
+        @WithDefault("2s")
+        @WithConverter(TimeSpan.class)
+        @Setting(doc = "Longest time that the warm-up may take.", minTime = "1ms", maxTime = "5m")
+        Duration time();
     }
 
     /** One engine. */

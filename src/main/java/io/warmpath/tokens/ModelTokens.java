@@ -41,13 +41,14 @@ public final class ModelTokens implements PromptTokens, AutoCloseable {
     private final Collection<Model> distinct;
     private final TokensOptions options;
     private final LongSupplier nanoTime;
-    private final TokensCounters counters = new TokensCounters();
+    private final TokensCounters counters;
     private final Set<String> warnedModels = ConcurrentHashMap.newKeySet();
     private volatile boolean closed;
 
     /** One tokenizer with its template and its remembered pieces. */
     private static final class Model {
         final Path path;
+        final LoadedModel loaded;
         final TextTokenizer tokenizer;
         final @Nullable SegmentedTokenizer segmented;
         final @Nullable SegmentCache cache;
@@ -56,6 +57,7 @@ public final class ModelTokens implements PromptTokens, AutoCloseable {
 
         Model(Path path, LoadedModel loaded, long cacheBytes, TokensCounters counters) {
             this.path = path;
+            this.loaded = loaded;
             template = loaded.template().orElse(null);
             AddedTokens splitOn = loaded.splitOn().orElse(null);
             if (splitOn == null || cacheBytes == 0) {
@@ -86,6 +88,7 @@ public final class ModelTokens implements PromptTokens, AutoCloseable {
             throws TokenizerLoadException {
         this.options = options;
         this.nanoTime = nanoTime;
+        this.counters = new TokensCounters();
         Set<Path> files = new LinkedHashSet<>(paths.values());
         if (fallback != null) {
             files.add(fallback);
@@ -106,6 +109,38 @@ public final class ModelTokens implements PromptTokens, AutoCloseable {
         this.models = Map.copyOf(byName);
         this.fallback = fallback == null ? null : byPath.get(fallback);
         this.distinct = List.copyOf(byPath.values());
+    }
+
+    private ModelTokens(ModelTokens other, long cacheBytes) {
+        options = other.options;
+        nanoTime = other.nanoTime;
+        counters = new TokensCounters();
+        Map<Model, Model> copies = new HashMap<>();
+        for (Model m : other.distinct) {
+            long share = cacheBytes / other.distinct.size();
+            copies.put(m, new Model(m.path, m.loaded, share, counters));
+        }
+        Map<String, Model> byName = new HashMap<>();
+        other.models.forEach((name, m) -> byName.put(name, copies.get(m)));
+        models = Map.copyOf(byName);
+        fallback = other.fallback == null ? null : copies.get(other.fallback);
+        distinct = List.copyOf(copies.values());
+    }
+
+    /**
+     * The same tokenizers with counters and remembered pieces of their own: what is asked of it
+     * leaves no trace here. Not to be asked after this is closed.
+     *
+     * @param cacheBytes memory for its remembered pieces
+     */
+    public PromptTokens apart(long cacheBytes) {
+        return new ModelTokens(this, cacheBytes);
+    }
+
+    /** A model that has a tokenizer; empty when none has. */
+    public Optional<String> anyModel() {
+        Optional<String> named = models.keySet().stream().sorted().findFirst();
+        return named.isPresent() || fallback == null ? named : Optional.of("any");
     }
 
     @Override

@@ -8,6 +8,7 @@ import io.vertx.ext.web.Router;
 import io.warmpath.adapter.nativeindex.NativeIndexException;
 import io.warmpath.config.WarmpathConfig;
 import io.warmpath.tokens.TokenizerLoadException;
+import io.warmpath.wiring.warmup.Warmup;
 import jakarta.enterprise.event.Observes;
 import jakarta.inject.Inject;
 import jakarta.inject.Singleton;
@@ -32,6 +33,10 @@ class GatewayBean {
 
     void start(@Observes StartupEvent event) {
         runtime.start();
+    }
+
+    Warmup warmup() {
+        return runtime.warmup();
     }
 
     void stop(@Observes ShutdownEvent event) {

@@ -14,9 +14,11 @@ import io.warmpath.config.IndexImplementation;
 import io.warmpath.config.RoutingMode;
 import io.warmpath.config.WarmpathConfig;
 import io.warmpath.events.EventCounters;
+import io.warmpath.fleet.Fleet;
 import io.warmpath.gateway.FlowMetrics;
 import io.warmpath.gateway.GatewayOptions;
 import io.warmpath.gateway.RequestFlow;
+import io.warmpath.load.LoadBook;
 import io.warmpath.load.LoadTracker;
 import io.warmpath.prefix.PrefixIndex;
 import io.warmpath.prefix.ReferencePrefixIndex;
@@ -24,10 +26,14 @@ import io.warmpath.routing.RouterMode;
 import io.warmpath.routing.RouterOptions;
 import io.warmpath.routing.Routers;
 import io.warmpath.tokens.ModelTokens;
+import io.warmpath.tokens.PromptInput;
+import io.warmpath.tokens.PromptTokens;
 import io.warmpath.tokens.TokenizerLoadException;
 import io.warmpath.tokens.TokensOptions;
+import io.warmpath.upstream.EngineClient;
 import io.warmpath.upstream.UpstreamOptions;
 import io.warmpath.upstream.VertxEngineClient;
+import io.warmpath.wiring.warmup.Warmup;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -35,6 +41,7 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.ThreadLocalRandom;
+import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -44,6 +51,11 @@ import org.jspecify.annotations.Nullable;
  * order of building: the parts that use the index end before the index.
  */
 final class GatewayRuntime implements AutoCloseable {
+    /** Remembered pieces of the warm-up's few prompts. */
+    private static final long WARMUP_CACHE_BYTES = 1 << 20;
+
+    private static final long WARMUP_BODY_BYTES = 64 << 10;
+
     private final PrefixIndex index;
     private final LoadTracker load;
     private final ModelTokens tokens;
@@ -53,6 +65,7 @@ final class GatewayRuntime implements AutoCloseable {
     private final VertxEngineClient engines;
     private final Routes routes;
     private final WorkersApi workersApi;
+    private final Warmup warmup;
 
     GatewayRuntime(WarmpathConfig config, Vertx vertx, MeterRegistry meters)
             throws TokenizerLoadException {
@@ -66,28 +79,23 @@ final class GatewayRuntime implements AutoCloseable {
                         config, index, feed, slot -> load.load(slot).requests(), load::forget);
         tokenThreads = new TokenThreads(config.tokens().threads(), config.tokens().queueSize());
         engines = new VertxEngineClient(vertx, upstream(config.upstream()), System::nanoTime);
-        GatewayOptions options = options(config);
-        FlowMetrics metrics = new FlowMetrics(meters);
-        RequestFlow flow =
-                new RequestFlow(
+        warmup =
+                new Warmup(
+                        vertx,
+                        config.warmup().requests(),
+                        config.warmup().time(),
+                        tokens.anyModel().orElse("any"),
+                        warmupParts(config, vertx));
+        routes =
+                routes(
                         fleet.registry(),
                         tokens,
-                        index,
-                        Routers.create(
-                                routerOptions(config.router()), load, ThreadLocalRandom::current),
                         load,
                         engines,
-                        tokenThreads,
-                        options,
-                        metrics,
-                        System::nanoTime);
-        routes =
-                new Routes(
-                        fleet.registry(),
-                        flow,
-                        options,
-                        metrics,
-                        () -> ThreadLocalRandom.current().nextLong());
+                        routerOptions(config.router(), config.router().mode()),
+                        options(config, config.http().maxBodySize().bytes()),
+                        new FlowMetrics(meters),
+                        warmup::done);
         GatewayMeters.bind(meters, index, load, fleet, events, tokens);
         workersApi =
                 new WorkersApi(
@@ -96,17 +104,99 @@ final class GatewayRuntime implements AutoCloseable {
                         ErrorMapper::respond);
     }
 
+    private Routes routes(
+            Fleet fleet,
+            PromptTokens tokens,
+            LoadBook load,
+            EngineClient engines,
+            RouterOptions router,
+            GatewayOptions options,
+            FlowMetrics metrics,
+            BooleanSupplier warm) {
+        RequestFlow flow =
+                new RequestFlow(
+                        fleet,
+                        tokens,
+                        index,
+                        Routers.create(router, load, ThreadLocalRandom::current),
+                        load,
+                        engines,
+                        tokenThreads,
+                        options,
+                        metrics,
+                        System::nanoTime);
+        return new Routes(
+                fleet, flow, options, metrics, warm, () -> ThreadLocalRandom.current().nextLong());
+    }
+
+    /**
+     * The path of requests once more. It shares what leaves no trace: the tokenizers, their
+     * threads, and the index, which is only asked.
+     */
+    private Warmup.Parts warmupParts(WarmpathConfig config, Vertx vertx) {
+        VertxEngineClient apart =
+                new VertxEngineClient(vertx, upstream(config.upstream()), System::nanoTime);
+        // Its visitor names no worker, and its prompts are larger than the smallest limit.
+        RoutingMode mode =
+                config.router().mode() == RoutingMode.DIRECT
+                        ? RoutingMode.KV
+                        : config.router().mode();
+        long body = Math.max(WARMUP_BODY_BYTES, config.http().maxBodySize().bytes());
+        PromptTokens prompts =
+                tokens.anyModel().isPresent() ? tokens.apart(WARMUP_CACHE_BYTES) : new NoTokens();
+        return new Warmup.Parts() {
+            @Override
+            public void mount(Router router, Fleet fleet, FlowMetrics metrics) {
+                routes(
+                                fleet,
+                                prompts,
+                                new LoadTracker(
+                                        System::nanoTime, config.router().activeRequestExpiry()),
+                                apart,
+                                routerOptions(config.router(), mode),
+                                options(config, body),
+                                metrics,
+                                () -> true)
+                        .mount(router);
+            }
+
+            @Override
+            public void close() {
+                apart.close();
+            }
+        };
+    }
+
+    /** For when no tokenizer is configured: says so to nobody. */
+    private static final class NoTokens implements PromptTokens {
+        @Override
+        public boolean isCheap(String model, PromptInput prompt) {
+            return true;
+        }
+
+        @Override
+        public Optional<int[]> tokens(String model, PromptInput prompt) {
+            return Optional.empty();
+        }
+    }
+
     void mount(Router router) {
         routes.mount(router);
         workersApi.mount(router);
     }
 
+    Warmup warmup() {
+        return warmup;
+    }
+
     void start() {
         fleet.start();
+        warmup.start();
     }
 
     @Override
     public void close() {
+        warmup.close();
         fleet.close();
         if (feed != null) {
             feed.close();
@@ -163,19 +253,19 @@ final class GatewayRuntime implements AutoCloseable {
                 u.maxConnectionsPerWorker());
     }
 
-    private static RouterOptions routerOptions(WarmpathConfig.Router r) {
+    private static RouterOptions routerOptions(WarmpathConfig.Router r, RoutingMode mode) {
         return new RouterOptions(
-                RouterMode.valueOf(r.mode().name()),
+                RouterMode.valueOf(mode.name()),
                 r.overlapScoreWeight(),
                 r.temperature(),
                 r.hostCacheHitWeight(),
                 r.diskCacheHitWeight());
     }
 
-    private static GatewayOptions options(WarmpathConfig config) {
+    private static GatewayOptions options(WarmpathConfig config, long maxBodyBytes) {
         GatewayOptions d = GatewayOptions.defaults();
         return new GatewayOptions(
-                config.http().maxBodySize().bytes(),
+                maxBodyBytes,
                 d.holdBytes(),
                 d.tailBytes(),
                 GatewayOptions.Explain.valueOf(config.explain().headers().name()),

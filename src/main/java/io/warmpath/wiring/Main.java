@@ -3,6 +3,7 @@ package io.warmpath.wiring;
 import io.quarkus.runtime.annotations.QuarkusMain;
 import io.warmpath.sim.SimMain;
 import io.warmpath.sim.demo.DemoMain;
+import io.warmpath.wiring.warmup.Training;
 import java.io.PrintStream;
 import java.util.Arrays;
 
@@ -36,6 +37,8 @@ public final class Main {
         String[] rest = args.length == 0 ? args : Arrays.copyOfRange(args, 1, args.length);
         return switch (command) {
             case "serve" -> Serve.run(rest, out, err);
+            // Not in the help: the launcher's, to record what a start does.
+            case "train" -> Training.run(flags -> Serve.run(flags, out, err), err);
             case "sim" -> SimMain.run(rest, out, err);
             case "demo" -> DemoMain.run(rest, out, err);
             case "capture" -> CaptureMain.run(rest, out, err);

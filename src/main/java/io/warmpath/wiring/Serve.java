@@ -3,6 +3,7 @@ package io.warmpath.wiring;
 import io.quarkus.runtime.Quarkus;
 import io.quarkus.runtime.QuarkusApplication;
 import io.quarkus.vertx.http.HttpServer;
+import io.smallrye.config.ConfigMappings;
 import io.smallrye.config.SmallRyeConfig;
 import io.smallrye.config.SmallRyeConfigBuilder;
 import io.warmpath.config.CommandLine;
@@ -18,6 +19,7 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Set;
 
 /**
  * The command {@code serve}: checks flags and configuration, then runs the gateway until a signal.
@@ -121,13 +123,11 @@ public final class Serve implements QuarkusApplication {
     }
 
     private static List<String> workerProblems(SmallRyeConfig raw) {
-        SmallRyeConfigBuilder builder = new SmallRyeConfigBuilder().addDefaultInterceptors();
-        raw.getConfigSources().forEach(builder::withSources);
         try {
-            WorkerSpecs.of(
-                    builder.withMapping(WarmpathConfig.class)
-                            .build()
-                            .getConfigMapping(WarmpathConfig.class));
+            // Into the configuration that is there: building another one takes long at start.
+            ConfigMappings.registerConfigMappings(
+                    raw, Set.of(ConfigMappings.ConfigClass.configClass(WarmpathConfig.class)));
+            WorkerSpecs.of(raw.getConfigMapping(WarmpathConfig.class));
             return List.of();
         } catch (IllegalArgumentException e) {
             return List.of(String.valueOf(e.getMessage()));

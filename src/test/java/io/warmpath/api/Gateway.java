@@ -70,6 +70,7 @@ final class Gateway implements AutoCloseable {
     final FakeTokens tokens = new FakeTokens();
     final FirstRouter router = new FirstRouter();
     final SimpleMeterRegistry meters = new SimpleMeterRegistry();
+    volatile boolean warm = true;
     final int port;
     private final VertxEngineClient engines;
 
@@ -95,7 +96,7 @@ final class Gateway implements AutoCloseable {
                         System::nanoTime);
         io.vertx.ext.web.Router routes = io.vertx.ext.web.Router.router(vertx);
         AtomicLong ids = new AtomicLong();
-        new Routes(fleet, flow, options, metrics, ids::incrementAndGet).mount(routes);
+        new Routes(fleet, flow, options, metrics, () -> warm, ids::incrementAndGet).mount(routes);
         HttpServer server =
                 vertx.createHttpServer(
                                 new HttpServerOptions()

@@ -200,6 +200,18 @@ class RequestBodyTest {
     }
 
     @Test
+    void a_cold_gateway_is_alive_and_healthy_and_not_ready() throws Exception {
+        gateway.warm = false;
+        RawClient.Answer cold = RawClient.request(gateway.port, "GET", "/ready");
+        assertEquals(503, cold.status());
+        assertEquals("{\"status\":\"warming up\"}", cold.body());
+        assertEquals(200, RawClient.request(gateway.port, "GET", "/live").status());
+        assertEquals(200, RawClient.request(gateway.port, "GET", "/health").status());
+        gateway.warm = true;
+        assertEquals(200, RawClient.request(gateway.port, "GET", "/ready").status());
+    }
+
+    @Test
     void models_and_health_follow_the_fleet_and_name_no_address() throws Exception {
         RawClient.Answer models = RawClient.request(gateway.port, "GET", "/v1/models");
         assertEquals(

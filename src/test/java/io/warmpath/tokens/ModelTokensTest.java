@@ -52,6 +52,18 @@ class ModelTokensTest {
     }
 
     @Test
+    void what_is_asked_apart_gives_the_same_ids_and_leaves_no_trace() throws Exception {
+        try (ModelTokens tokens = demo(Map.of("demo", DemoModel.directory()), null)) {
+            int[] apart = tokens.apart(1 << 20).tokens("demo", HELLO).orElseThrow();
+            assertEquals(0, tokens.counters().prompts());
+            assertEquals(0, tokens.cacheEntries());
+            assertArrayEquals(apart, tokens.tokens("demo", HELLO).orElseThrow());
+            assertEquals(1, tokens.counters().prompts());
+            assertTrue(tokens.cacheEntries() > 0);
+        }
+    }
+
+    @Test
     void ids_pass_through_whatever_the_model() throws Exception {
         try (ModelTokens tokens = demo(Map.of(), null)) {
             int[] ids = {1, 2, -1};

@@ -13,11 +13,15 @@ import java.net.http.HttpResponse.BodyHandlers;
 import java.net.http.HttpTimeoutException;
 import java.nio.channels.UnresolvedAddressException;
 import java.nio.charset.StandardCharsets;
+import java.security.GeneralSecurityException;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import javax.net.ssl.KeyManager;
+import javax.net.ssl.SSLContext;
+import javax.net.ssl.TrustManager;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -30,20 +34,50 @@ public final class JdkEngineHttp implements EngineHttp, AutoCloseable {
     /** vLLM's /metrics, the longest answer read, has some 100 KiB. */
     private static final int MAX_ANSWER_BYTES = 8 << 20;
 
-    private final HttpClient client;
     private final Duration timeout;
+    private final HttpClient plain;
+    // Guarded by this; null until the first worker with TLS: reading the trust store takes long at
+    // start.
+    private @Nullable HttpClient secure;
 
     /**
      * @param timeout of a whole exchange, the body included
      */
     public JdkEngineHttp(Duration timeout) {
         this.timeout = timeout;
-        this.client =
-                HttpClient.newBuilder()
-                        .version(HttpClient.Version.HTTP_1_1)
-                        .connectTimeout(timeout)
-                        .followRedirects(HttpClient.Redirect.NEVER)
-                        .build();
+        this.plain = client().sslContext(trustingNobody()).build();
+    }
+
+    private HttpClient.Builder client() {
+        return HttpClient.newBuilder()
+                .version(HttpClient.Version.HTTP_1_1)
+                .connectTimeout(timeout)
+                .followRedirects(HttpClient.Redirect.NEVER);
+    }
+
+    /** For the client that never speaks TLS; one that did would trust no certificate. */
+    private static SSLContext trustingNobody() {
+        try {
+            SSLContext none = SSLContext.getInstance("TLS");
+            none.init(new KeyManager[0], new TrustManager[0], null);
+            return none;
+        } catch (GeneralSecurityException e) {
+            throw new IllegalStateException("this JDK has no TLS", e);
+        }
+    }
+
+    private HttpClient clientFor(URI worker) {
+        if ("http".equalsIgnoreCase(worker.getScheme())) {
+            return plain;
+        }
+        synchronized (this) {
+            HttpClient client = secure;
+            if (client == null) {
+                client = client().build();
+                secure = client;
+            }
+            return client;
+        }
     }
 
     @Override
@@ -51,10 +85,12 @@ public final class JdkEngineHttp implements EngineHttp, AutoCloseable {
         HttpRequest request =
                 HttpRequest.newBuilder(URI.create(worker + path)).timeout(timeout).GET().build();
         CompletableFuture<HttpResponse<String>> exchange =
-                client.sendAsync(
-                        request,
-                        BodyHandlers.limiting(
-                                BodyHandlers.ofString(StandardCharsets.UTF_8), MAX_ANSWER_BYTES));
+                clientFor(worker)
+                        .sendAsync(
+                                request,
+                                BodyHandlers.limiting(
+                                        BodyHandlers.ofString(StandardCharsets.UTF_8),
+                                        MAX_ANSWER_BYTES));
         try {
             // The request's own time-out ends with the headers; a body that never ends must not
             // hold us either.
@@ -105,8 +141,13 @@ public final class JdkEngineHttp implements EngineHttp, AutoCloseable {
     }
 
     @Override
-    public void close() {
-        client.shutdownNow();
-        client.close();
+    public synchronized void close() {
+        HttpClient tls = secure;
+        if (tls != null) {
+            tls.shutdownNow();
+            tls.close();
+        }
+        plain.shutdownNow();
+        plain.close();
     }
 }

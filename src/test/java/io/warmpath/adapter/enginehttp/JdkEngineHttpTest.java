@@ -6,6 +6,8 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.sun.net.httpserver.HttpServer;
+import com.sun.net.httpserver.HttpsConfigurator;
+import com.sun.net.httpserver.HttpsServer;
 import io.warmpath.fleet.EngineHttp;
 import java.io.IOException;
 import java.net.ConnectException;
@@ -14,13 +16,18 @@ import java.net.InetSocketAddress;
 import java.net.ServerSocket;
 import java.net.URI;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.security.KeyStore;
 import java.time.Duration;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Executors;
 import java.util.concurrent.TimeUnit;
+import javax.net.ssl.KeyManagerFactory;
+import javax.net.ssl.SSLContext;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 
 class JdkEngineHttpTest {
     private final CountDownLatch release = new CountDownLatch(1);
@@ -129,6 +136,54 @@ class JdkEngineHttpTest {
                             () -> http.get(URI.create("http://127.0.0.1:" + port), "/health"));
             assertEquals("connection refused", e.getMessage());
         }
+    }
+
+    @Test
+    void the_certificate_of_an_engine_is_checked_against_the_trust_store(@TempDir Path dir)
+            throws Exception {
+        HttpsServer secure =
+                HttpsServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 0);
+        secure.setHttpsConfigurator(new HttpsConfigurator(selfSigned(dir)));
+        secure.start();
+        URI url = URI.create("https://127.0.0.1:" + secure.getAddress().getPort());
+        try (JdkEngineHttp http = new JdkEngineHttp(Duration.ofSeconds(10))) {
+            IOException e = assertThrows(IOException.class, () -> http.get(url, "/health"));
+            assertTrue(String.valueOf(e.getMessage()).contains("PKIX path"), e.getMessage());
+            assertEquals(200, http.get(worker, "/ok").status());
+        } finally {
+            secure.stop(0);
+        }
+    }
+
+    private static SSLContext selfSigned(Path dir) throws Exception {
+        Path store = dir.resolve("engine.p12");
+        String keytool = Path.of(System.getProperty("java.home"), "bin", "keytool").toString();
+        Process made =
+                new ProcessBuilder(
+                                keytool,
+                                "-genkeypair",
+                                "-keyalg",
+                                "EC",
+                                "-alias",
+                                "engine",
+                                "-dname",
+                                "CN=127.0.0.1",
+                                "-storetype",
+                                "PKCS12",
+                                "-storepass",
+                                "secret",
+                                "-keystore",
+                                store.toString())
+                        .inheritIO()
+                        .start();
+        assertEquals(0, made.waitFor());
+        KeyStore keys = KeyStore.getInstance(store.toFile(), "secret".toCharArray());
+        KeyManagerFactory managers =
+                KeyManagerFactory.getInstance(KeyManagerFactory.getDefaultAlgorithm());
+        managers.init(keys, "secret".toCharArray());
+        SSLContext context = SSLContext.getInstance("TLS");
+        context.init(managers.getKeyManagers(), null, null);
+        return context;
     }
 
     @Test

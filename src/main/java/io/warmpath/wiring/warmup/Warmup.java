@@ -1,0 +1,191 @@
+package io.warmpath.wiring.warmup;
+
+import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
+import io.vertx.core.Vertx;
+import io.vertx.core.http.HttpServer;
+import io.vertx.core.http.HttpServerOptions;
+import io.vertx.ext.web.Router;
+import io.warmpath.fleet.EngineKind;
+import io.warmpath.fleet.Fleet;
+import io.warmpath.fleet.FleetSnapshot;
+import io.warmpath.fleet.Worker;
+import io.warmpath.fleet.WorkerState;
+import io.warmpath.gateway.FlowMetrics;
+import io.warmpath.prefix.WorkerSlot;
+import java.io.IOException;
+import java.net.URI;
+import java.time.Duration;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import org.jboss.logging.Logger;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Lets the compiler meet the path of a request before the clients do: a second gateway from the
+ * same classes, with a fleet, books and meters of its own, on loopback between a {@link Visitor}
+ * and a {@link FakeEngine}.
+ *
+ * <p>{@link #start} once; {@link #done} and {@link #close} any thread. However it ends, it ends as
+ * done: a gateway that could not be warmed up is slower at first, not worse.
+ */
+public final class Warmup implements AutoCloseable {
+    private static final Logger LOG = Logger.getLogger(Warmup.class);
+
+    /** For what is not a request: to listen and to connect. */
+    private static final long SETUP_SECONDS = 5;
+
+    /** The gateway to warm up. */
+    public interface Parts extends AutoCloseable {
+        /** Puts the surface on the router, in front of this fleet, counting in these meters. */
+        void mount(Router router, Fleet fleet, FlowMetrics metrics);
+
+        @Override
+        void close();
+    }
+
+    private final Vertx vertx;
+    private final int requests;
+    private final Duration time;
+    private final String model;
+    private final Parts parts;
+    private final Visitor visitor;
+    private final Thread thread =
+            Thread.ofPlatform().daemon().name("warmpath-warm-up").unstarted(this::run);
+    private volatile boolean done;
+    private volatile boolean closed;
+    private volatile int answered;
+
+    /**
+     * @param requests 0: none, done at once
+     * @param time the longest that the requests may take together
+     * @param parts closed at the end
+     */
+    public Warmup(Vertx vertx, int requests, Duration time, String model, Parts parts) {
+        this.vertx = vertx;
+        this.requests = requests;
+        this.time = time;
+        this.model = model;
+        this.parts = parts;
+        this.visitor = new Visitor(model);
+    }
+
+    public void start() {
+        if (requests == 0) {
+            parts.close();
+            done = true;
+        } else {
+            thread.start();
+        }
+    }
+
+    public boolean done() {
+        return done;
+    }
+
+    /** Requests that were answered as they should be. */
+    public int answered() {
+        return answered;
+    }
+
+    private void run() {
+        long began = System.nanoTime();
+        HttpServer server = null;
+        try (parts;
+                FakeEngine engine = new FakeEngine(model)) {
+            Router router = Router.router(vertx);
+            parts.mount(router, fleet(engine.url()), new FlowMetrics(new SimpleMeterRegistry()));
+            server = listen(router);
+            answered = visitor.visit(server.actualPort(), requests, time);
+            LOG.infof(
+                    "Warm after %d requests in %d ms",
+                    answered, (System.nanoTime() - began) / 1_000_000);
+        } catch (IOException | ExecutionException | TimeoutException | RuntimeException e) {
+            if (!closed) {
+                LOG.warnf("The warm-up ended early, first requests will be slower: %s", e);
+            }
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        } finally {
+            end(server);
+            done = true;
+        }
+    }
+
+    private void end(@Nullable HttpServer server) {
+        try {
+            visitor.close();
+        } catch (IOException e) {
+            LOG.debug("closing the warm-up's client", e);
+        }
+        if (server != null) {
+            server.close().onFailure(e -> LOG.debug("closing the warm-up's server", e));
+        }
+    }
+
+    private HttpServer listen(Router router)
+            throws ExecutionException, TimeoutException, InterruptedException {
+        return vertx.createHttpServer(
+                        new HttpServerOptions()
+                                .setHost("127.0.0.1")
+                                .setPort(0)
+                                .setMaxChunkSize(64 << 10)
+                                .setHttp2ClearTextEnabled(false))
+                .requestHandler(
+                        request -> {
+                            request.pause(); // as Quarkus does
+                            router.handle(request);
+                        })
+                .listen()
+                .toCompletionStage()
+                .toCompletableFuture()
+                .get(SETUP_SECONDS, TimeUnit.SECONDS);
+    }
+
+    private Fleet fleet(URI engine) {
+        Worker worker =
+                new Worker(
+                        0,
+                        "warm-up",
+                        engine,
+                        EngineKind.OPENAI,
+                        Set.of(model),
+                        16,
+                        WorkerState.READY,
+                        List.of(new Worker.Rank(0, new WorkerSlot(0))));
+        FleetSnapshot snapshot = new FleetSnapshot(1, List.of(worker));
+        return new Fleet() {
+            @Override
+            public FleetSnapshot snapshot() {
+                return snapshot;
+            }
+
+            @Override
+            public void reportFailure(long workerId) {
+                LOG.debugf("the warm-up's engine failed");
+            }
+        };
+    }
+
+    /** Ends a warm-up that still runs, and waits for that. */
+    @Override
+    public void close() {
+        closed = true;
+        if (!thread.isAlive()) {
+            return;
+        }
+        thread.interrupt();
+        try {
+            visitor.close();
+            if (!thread.join(Duration.ofSeconds(SETUP_SECONDS))) {
+                LOG.warn("The warm-up did not end in time");
+            }
+        } catch (IOException e) {
+            LOG.debug("closing the warm-up's client", e);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+    }
+}
