@@ -4,6 +4,7 @@ import io.vertx.core.MultiMap;
 import io.vertx.core.buffer.Buffer;
 import io.warmpath.bench.WireShapes;
 import io.warmpath.gateway.InferenceRequest;
+import io.warmpath.upstream.HeapBytes;
 import java.util.concurrent.TimeUnit;
 import org.openjdk.jmh.annotations.Benchmark;
 import org.openjdk.jmh.annotations.BenchmarkMode;
@@ -31,16 +32,35 @@ public class RequestBench {
     public boolean escapes;
 
     private final MultiMap headers = MultiMap.caseInsensitiveMultiMap();
+    private final RequestScanner scanner = new RequestScanner();
     private Buffer body;
+    private byte[] bytes;
 
     @Setup
     public void build() {
-        body = Buffer.buffer(WireShapes.chat(words, escapes));
+        bytes = WireShapes.chat(words, escapes);
+        body = Buffer.buffer(bytes);
+        if (!scan()) {
+            throw new IllegalStateException("the scanner does not take this body");
+        }
     }
 
     @Benchmark
     public InferenceRequest parse() {
         return RequestParser.parse(
                 RequestParser.Endpoint.CHAT, "id", "/v1/chat/completions", headers, body, false);
+    }
+
+    /** The same by the parser that reads unusual bodies. */
+    @Benchmark
+    public InferenceRequest parseWithJackson() {
+        return RequestParser.slowly(RequestParser.Endpoint.CHAT, HeapBytes.of(body))
+                .request(RequestParser.Endpoint.CHAT, "id", "/", headers, body, false);
+    }
+
+    /** What of {@link #parse} is not the making of texts. */
+    @Benchmark
+    public boolean scan() {
+        return scanner.scan(bytes, 0, bytes.length, true);
     }
 }

@@ -23,7 +23,7 @@ class BenchSmokeTest {
         "DecideBench, 4",
         "TokensBench, 8",
         "AnswerBench, 2",
-        "RequestBench, 4"
+        "RequestBench, 12"
     })
     void every_benchmark_runs(String name, int runs) throws RunnerException {
         Options options =
