@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <exception>
 #include <random>
 #include <string>
 #include <thread>
@@ -57,13 +58,24 @@ public:
                 busy.fetch_sub(1, std::memory_order_relaxed);
             });
         }
-        while (busy.load(std::memory_order_relaxed) != 0) {
-            change();
+        std::exception_ptr failed; // the readers end by themselves
+        while (busy.load(std::memory_order_relaxed) != 0 && failed == nullptr) {
+            try {
+                change();
+            } catch (...) {
+                failed = std::current_exception();
+            }
             m_changes.fetch_add(1, std::memory_order_relaxed);
+        }
+        if (failed != nullptr) {
+            m_changes.store(least_changes, std::memory_order_relaxed);
         }
         for (std::uint32_t r = 0; r < readers; r++) {
             threads[r].join();
             all += found[r];
+        }
+        if (failed != nullptr) {
+            std::rethrow_exception(failed);
         }
         all.changes = m_changes.load(std::memory_order_relaxed);
         return all;

@@ -207,7 +207,8 @@ run_fuzz() {
 }
 
 # test.histories: random histories that the native index and the reference are compared over (300 otherwise).
-run_verify() { everything verify 'asan-ubsan release tsan' -Dtest.histories=10000; }
+# test.fuzz: random bodies and streams that the scanners and the slow readers are compared over (100,000 otherwise).
+run_verify() { everything verify 'asan-ubsan release tsan' -Dtest.histories=10000 -Dtest.fuzz=10000000; }
 
 jmh() {
     take_lock

@@ -23,47 +23,30 @@ final class PromptReader {
     private static final long MAX_TOKEN_ID = 0xffff_ffffL;
 
     private final JsonParser json;
-    private @Nullable List<PromptInput.Message> messages;
-    private @Nullable PromptInput prompt;
-    private @Nullable String opaque;
+    private final RequestFields fields;
 
-    PromptReader(JsonParser json) {
+    PromptReader(JsonParser json, RequestFields fields) {
         this.json = json;
-    }
-
-    PromptInput chat(boolean addGenerationPrompt) {
-        if (messages == null) {
-            throw bad("messages", "You must provide messages, a non-empty array.");
-        }
-        return opaque != null
-                ? new PromptInput.Opaque(opaque)
-                : new PromptInput.Chat(List.copyOf(messages), addGenerationPrompt);
-    }
-
-    PromptInput completion() {
-        if (prompt == null) {
-            throw bad("prompt", "You must provide a prompt: text or an array of token ids.");
-        }
-        return prompt;
+        this.fields = fields;
     }
 
     void messages(JsonToken value) throws IOException {
         if (value == JsonToken.VALUE_NULL) {
-            messages = null;
+            fields.messages = null;
             return;
         }
         if (value != JsonToken.START_ARRAY) {
             throw bad("messages", "`messages` must be an array" + but(value));
         }
         List<PromptInput.Message> read = new ArrayList<>();
-        opaque = null;
+        fields.opaqueMessages = null;
         for (JsonToken t = json.nextToken(); t != JsonToken.END_ARRAY; t = json.nextToken()) {
             message(t, read);
         }
         if (read.isEmpty()) {
             throw bad("messages", "`messages` must not be empty.");
         }
-        messages = read;
+        fields.messages = read;
     }
 
     private void message(JsonToken value, List<PromptInput.Message> into) throws IOException {
@@ -85,7 +68,7 @@ final class PromptReader {
                 case "content" -> content = content(at, member);
                 default -> {
                     if (member != JsonToken.VALUE_NULL) {
-                        opaque = "message with " + name;
+                        fields.opaqueMessages = "message with " + name;
                     }
                     json.skipChildren();
                 }
@@ -94,8 +77,8 @@ final class PromptReader {
         if (role == null) {
             throw bad(at + ".role", "`" + at + "` has no role.");
         }
-        if (content == null && opaque == null) {
-            opaque = "message without text";
+        if (content == null && fields.opaqueMessages == null) {
+            fields.opaqueMessages = "message without text";
         }
         into.add(new PromptInput.Message(role, content == null ? "" : content));
     }
@@ -129,7 +112,7 @@ final class PromptReader {
             count++;
         }
         if (count != 1 || only == null) {
-            opaque = "content parts";
+            fields.opaqueMessages = "content parts";
         }
         return only;
     }
@@ -149,7 +132,7 @@ final class PromptReader {
     }
 
     void prompt(JsonToken value) throws IOException {
-        prompt =
+        fields.prompt =
                 switch (value) {
                     case VALUE_STRING -> new PromptInput.Text(json.getText());
                     case VALUE_NULL -> null;

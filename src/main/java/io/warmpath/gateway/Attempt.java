@@ -75,16 +75,18 @@ final class Attempt implements UpstreamListener {
         started = flow.nanoTime.getAsLong();
         MultiMap extra = MultiMap.caseInsensitiveMultiMap();
         extra.add("x-request-id", request.requestId());
-        int spliceRank = -1;
+        BodyChanges changes = BodyChanges.NONE;
+        if (request.saltToSend() != null) {
+            changes = changes.withCacheSalt(request.saltToSend());
+        }
         if (to.worker().ranks().size() > 1) {
             if (to.worker().kind() == EngineKind.SGLANG) {
-                spliceRank = to.dpRank();
+                changes = changes.withDpRank(to.dpRank());
             } else {
                 extra.add("X-data-parallel-rank", Integer.toString(to.dpRank()));
             }
         }
-        Buffer body =
-                BodyEditor.edit(request.body(), request.edits(), spliceRank, request.saltToSend());
+        Buffer body = BodyEditor.edit(request.body(), request.edits(), changes);
         call =
                 flow.engines.send(
                         new UpstreamRequest(

@@ -1,14 +1,30 @@
 package io.warmpath.gateway;
 
+import java.util.List;
+
 /**
- * Where the body's JSON can be added to without parsing it again. Offsets are bytes of the body.
+ * Where the body's JSON can be changed without parsing it again. All spans are of the top level's
+ * members; of one given twice the last, as the engines read it.
  *
  * @param afterBrace just behind the opening brace of the top-level object
  * @param emptyObject the object has no member, so nothing follows an added one
  * @param hasRank a dp rank field is there already; then none is added
- * @param saltStart first byte of the value of the top-level {@code cache_salt}; -1 when it is
- *     absent
- * @param saltEnd first byte behind that value
+ * @param rank value of {@code routed_dp_rank}
+ * @param model value of {@code model}
+ * @param cacheSalt value of {@code cache_salt}
+ * @param priority value of {@code priority}
+ * @param streamOptions value of {@code stream_options}
+ * @param includeUsage value of {@code include_usage} in it
+ * @param nvext every {@code nvext}, from its name's opening quote to its value's end
  */
 public record BodyEdits(
-        int afterBrace, boolean emptyObject, boolean hasRank, int saltStart, int saltEnd) {}
+        int afterBrace,
+        boolean emptyObject,
+        boolean hasRank,
+        Span rank,
+        Span model,
+        Span cacheSalt,
+        Span priority,
+        Span streamOptions,
+        Span includeUsage,
+        List<Span> nvext) {}

@@ -100,24 +100,51 @@ final class AnswerJson {
     }
 
     void feed(byte[] b, int p, int end) {
-        while (p < end) {
-            switch (state) {
-                case STRING, SKIP_STRING -> p = string(b, p, end);
-                case SKIP -> p = skip(b, p, end);
-                case KEY -> p = key(b, p, end);
-                case SCALAR -> p = scalar(b, p, end);
-                case BAD -> {
-                    return;
-                }
-                default -> {
-                    byte c = b[p++];
-                    if (c != ' ' && c != '\n' && c != '\t' && c != '\r') {
-                        between(c);
-                        if (state == State.SCALAR) {
-                            p--; // its first byte belongs to it
-                        }
+        while (p < end && state != State.BAD) {
+            p = step(b, p, end);
+        }
+    }
+
+    /**
+     * Feeds until a string opens whose being empty or not decides whether there is a token.
+     *
+     * @return just behind its opening quote, or {@code end}
+     */
+    int feedToOutput(byte[] b, int p, int end) {
+        while (p < end && state != State.BAD && !inOutputText()) {
+            p = step(b, p, end);
+        }
+        return p;
+    }
+
+    boolean inOutputText() {
+        return state == State.STRING && role == Role.OUTPUT;
+    }
+
+    /** Consumes at least one byte, but for a scalar's end. */
+    private int step(byte[] b, int p, int end) {
+        switch (state) {
+            case STRING, SKIP_STRING -> {
+                return string(b, p, end);
+            }
+            case SKIP -> {
+                return skip(b, p, end);
+            }
+            case KEY -> {
+                return key(b, p, end);
+            }
+            case SCALAR -> {
+                return scalar(b, p, end);
+            }
+            default -> {
+                byte c = b[p];
+                if (c != ' ' && c != '\n' && c != '\t' && c != '\r') {
+                    between(c);
+                    if (state == State.SCALAR) {
+                        return p; // its first byte belongs to it
                     }
                 }
+                return p + 1;
             }
         }
     }

@@ -2,14 +2,17 @@ package io.warmpath.upstream;
 
 import io.netty.buffer.ByteBuf;
 import io.vertx.core.buffer.Buffer;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Reads along with an engine's answer: first token, usage, finish, errors, {@code [DONE]}.
  *
- * <p>Changes nothing and keeps nothing of the answer; allocates nothing per chunk. The bytes may be
- * cut anywhere. Follows the event-stream rules: CR, LF and CRLF end lines, several data lines join
- * with a newline, an event counts when its blank line has come, events with a name other than
- * {@code message} carry no tokens, what follows {@code [DONE]} is ignored. One thread.
+ * <p>Changes nothing of the answer; allocates nothing per chunk. An event that lies in one piece
+ * and differs from an earlier one in its text only is recognised by its {@link EventPattern}, all
+ * others are read byte by byte. The bytes may be cut anywhere. Follows the event-stream rules: CR,
+ * LF and CRLF end lines, several data lines join with a newline, an event counts when its blank
+ * line has come, events with a name other than {@code message} carry no tokens, what follows {@code
+ * [DONE]} is ignored. One thread.
  */
 public final class AnswerScanner {
     private static final byte[] DATA = {'d', 'a', 't', 'a'};
@@ -31,6 +34,7 @@ public final class AnswerScanner {
 
     private final boolean events;
     private final AnswerJson json = new AnswerJson();
+    private final @Nullable EventPattern pattern;
 
     // Line state
     private Line line = Line.START;
@@ -61,19 +65,25 @@ public final class AnswerScanner {
     private long completionTokens = -1;
     private long cachedTokens = -1;
 
-    private AnswerScanner(boolean events) {
+    private AnswerScanner(boolean events, boolean usePattern) {
         this.events = events;
+        this.pattern = usePattern ? new EventPattern() : null;
         json.reset();
     }
 
     /** For {@code text/event-stream}. */
     public static AnswerScanner ofEvents() {
-        return new AnswerScanner(true);
+        return new AnswerScanner(true, true);
+    }
+
+    /** Takes every event byte by byte; what the short way has to agree with. */
+    static AnswerScanner ofEventsWithoutPattern() {
+        return new AnswerScanner(true, false);
     }
 
     /** For one JSON document. */
     public static AnswerScanner ofJson() {
-        return new AnswerScanner(false);
+        return new AnswerScanner(false, false);
     }
 
     /**
@@ -99,12 +109,41 @@ public final class AnswerScanner {
         int boundary = from;
         int p = from;
         while (p < end) {
+            EventPattern known = pattern;
+            if (known != null && line == Line.START && !pending && !swallowLf && mark < 0) {
+                int next = wholeEvent(known, b, p, end);
+                if (next > p) {
+                    boundary = next;
+                    p = next;
+                    continue;
+                }
+            }
             p = step(b, p, end);
             if (line == Line.START && !pending && (mark <= 0 || mark == BYTE_ORDER_MARK.length)) {
                 boundary = p;
             }
         }
         return boundary - from;
+    }
+
+    /**
+     * The short way for an event that lies here whole and differs from an earlier one in its text
+     * only.
+     *
+     * @return just behind it; {@code p} when it has to be read byte by byte
+     */
+    private int wholeEvent(EventPattern known, byte[] b, int p, int end) {
+        int next = known.match(b, p, end);
+        if (next < 0) {
+            known.learn(b, p, end);
+            return p;
+        }
+        int number = eventCount++;
+        if (!done && known.matchedText() && !sawToken) {
+            sawToken = true;
+            firstTokenEvent = number;
+        }
+        return next;
     }
 
     /** Consumes at least one byte, at most to the end of the line. */

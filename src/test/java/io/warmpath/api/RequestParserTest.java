@@ -418,8 +418,8 @@ class RequestParserTest {
         String value =
                 new String(
                         bytes,
-                        r.edits().saltStart(),
-                        r.edits().saltEnd() - r.edits().saltStart(),
+                        r.edits().cacheSalt().start(),
+                        r.edits().cacheSalt().end() - r.edits().cacheSalt().start(),
                         StandardCharsets.UTF_8);
         assertEquals("\"ab\\n\"", value);
     }

@@ -17,7 +17,14 @@ import org.openjdk.jmh.runner.options.VerboseMode;
 /** Runs each benchmark for a moment: they build, run and return; the figures mean nothing here. */
 class BenchSmokeTest {
     @ParameterizedTest
-    @CsvSource({"MatchBench, 6", "PromptBench, 4", "DecideBench, 4", "TokensBench, 8"})
+    @CsvSource({
+        "MatchBench, 6",
+        "PromptBench, 4",
+        "DecideBench, 4",
+        "TokensBench, 8",
+        "AnswerBench, 2",
+        "RequestBench, 12"
+    })
     void every_benchmark_runs(String name, int runs) throws RunnerException {
         Options options =
                 new OptionsBuilder()

@@ -1,0 +1,104 @@
+package io.warmpath.api;
+
+import java.util.Arrays;
+import org.jspecify.annotations.Nullable;
+
+/** The top-level members of a request that mean something here. */
+enum Member {
+    MODEL("model"),
+    STREAM("stream"),
+    STREAM_OPTIONS("stream_options"),
+    MAX_TOKENS("max_tokens"),
+    MAX_COMPLETION_TOKENS("max_completion_tokens"),
+    N("n"),
+    MESSAGES("messages"),
+    PROMPT("prompt"),
+    CACHE_SALT("cache_salt"),
+    ROUTED_DP_RANK("routed_dp_rank"),
+    DATA_PARALLEL_RANK("data_parallel_rank"),
+    PRIORITY("priority"),
+    NVEXT("nvext"),
+    ADD_GENERATION_PROMPT("add_generation_prompt"),
+    // These change the prompt's tokens, or the cache's name, in ways not known here.
+    TOOLS("tools"),
+    FUNCTIONS("functions"),
+    DOCUMENTS("documents"),
+    CHAT_TEMPLATE("chat_template"),
+    CHAT_TEMPLATE_KWARGS("chat_template_kwargs"),
+    REASONING_EFFORT("reasoning_effort"),
+    CONTINUE_FINAL_MESSAGE("continue_final_message"),
+    TRUNCATE_PROMPT_TOKENS("truncate_prompt_tokens"),
+    MM_PROCESSOR_KWARGS("mm_processor_kwargs"),
+    PROMPT_EMBEDS("prompt_embeds"),
+    INPUT_EMBEDS("input_embeds"),
+    SUFFIX("suffix"),
+    LORA_PATH("lora_path"),
+    EXTRA_KEY("extra_key");
+
+    private static final Member[][] BY_LENGTH = new Member[32][];
+
+    static {
+        Arrays.fill(BY_LENGTH, new Member[0]);
+        for (Member m : values()) {
+            Member[] same = BY_LENGTH[m.text.length()];
+            same = Arrays.copyOf(same, same.length + 1);
+            same[same.length - 1] = m;
+            BY_LENGTH[m.text.length()] = same;
+        }
+    }
+
+    private final String text;
+
+    Member(String text) {
+        this.text = text;
+    }
+
+    String text() {
+        return text;
+    }
+
+    /** The member's place in a table that does not outlive the process. */
+    @SuppressWarnings("EnumOrdinal")
+    int index() {
+        return ordinal();
+    }
+
+    /** Makes the prompt's tokens unknown unless its value is null, false or empty. */
+    boolean hidesTokens() {
+        return compareTo(TOOLS) >= 0;
+    }
+
+    /** Null for a member that is stepped over. */
+    static @Nullable Member of(byte[] b, int from, int to) {
+        if (to - from >= BY_LENGTH.length) {
+            return null;
+        }
+        for (Member m : BY_LENGTH[to - from]) {
+            if (m.isAt(b, from)) {
+                return m;
+            }
+        }
+        return null;
+    }
+
+    private boolean isAt(byte[] b, int from) {
+        for (int i = 0; i < text.length(); i++) {
+            if (b[from + i] != text.charAt(i)) {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    static @Nullable Member of(String name) {
+        if (name.length() >= BY_LENGTH.length) {
+            return null;
+        }
+        for (Member m : BY_LENGTH[name.length()]) {
+            if (m.text.equals(name)) {
+                return m;
+            }
+        }
+        return null;
+    }
+}

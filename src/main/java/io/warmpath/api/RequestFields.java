@@ -1,0 +1,120 @@
+package io.warmpath.api;
+
+import static io.warmpath.api.RequestParser.bad;
+
+import io.vertx.core.MultiMap;
+import io.vertx.core.buffer.Buffer;
+import io.warmpath.api.RequestParser.Endpoint;
+import io.warmpath.gateway.BodyEdits;
+import io.warmpath.gateway.InferenceRequest;
+import io.warmpath.gateway.Span;
+import io.warmpath.tokens.PromptInput;
+import java.util.ArrayList;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What has been read out of one body, by whichever reader, before it is checked as a whole. Spans
+ * are relative to the body's first byte. One thread.
+ */
+final class RequestFields {
+    final RoutingHints hints = new RoutingHints();
+    @Nullable String model;
+    boolean stream;
+    boolean addGenerationPrompt = true;
+
+    /** The top-level member that hides the prompt's tokens. */
+    @Nullable String opaque;
+
+    @Nullable List<PromptInput.Message> messages;
+
+    /** Why the messages' tokens are not known. */
+    @Nullable String opaqueMessages;
+
+    @Nullable PromptInput prompt;
+    int afterBrace;
+    boolean empty = true;
+    boolean hasRank;
+    Span rank = Span.ABSENT;
+    Span modelSpan = Span.ABSENT;
+    Span salt = Span.ABSENT;
+    Span priority = Span.ABSENT;
+    Span streamOptions = Span.ABSENT;
+    Span includeUsage = Span.ABSENT;
+    private List<Span> nvext = List.of();
+
+    void nvext(Span member) {
+        if (nvext.isEmpty()) {
+            nvext = new ArrayList<>(1);
+        }
+        nvext.add(member);
+    }
+
+    /**
+     * @throws io.warmpath.fault.GatewayException BadRequest, when something that must be there is
+     *     not
+     */
+    InferenceRequest request(
+            Endpoint endpoint,
+            String requestId,
+            String target,
+            MultiMap headers,
+            Buffer body,
+            boolean explain) {
+        hints.readHeaders(headers);
+        if (model == null || model.isEmpty()) {
+            throw bad("model", "You must provide a model; GET /v1/models lists those served here.");
+        }
+        PromptInput input = endpoint == Endpoint.CHAT ? chat() : completion();
+        int[] given = hints.tokens();
+        if (given != null) {
+            input = new PromptInput.Ids(given);
+        } else if (opaque != null) {
+            input = new PromptInput.Opaque(opaque);
+        }
+        return new InferenceRequest(
+                requestId,
+                target,
+                headers,
+                body,
+                model,
+                stream,
+                input,
+                hints.salt(),
+                hints.saltToSend(),
+                hints.worker(),
+                hints.rank(),
+                edits(),
+                explain);
+    }
+
+    BodyEdits edits() {
+        return new BodyEdits(
+                afterBrace,
+                empty,
+                hasRank,
+                rank,
+                modelSpan,
+                salt,
+                priority,
+                streamOptions,
+                includeUsage,
+                nvext);
+    }
+
+    private PromptInput chat() {
+        if (messages == null) {
+            throw bad("messages", "You must provide messages, a non-empty array.");
+        }
+        return opaqueMessages != null
+                ? new PromptInput.Opaque(opaqueMessages)
+                : new PromptInput.Chat(List.copyOf(messages), addGenerationPrompt);
+    }
+
+    private PromptInput completion() {
+        if (prompt == null) {
+            throw bad("prompt", "You must provide a prompt: text or an array of token ids.");
+        }
+        return prompt;
+    }
+}

@@ -1,0 +1,51 @@
+package io.warmpath.gateway;
+
+import java.util.OptionalInt;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What the engine has to find in a body that the client did not write so.
+ *
+ * @param dpRank value of {@code routed_dp_rank}, unless the body has a rank already
+ * @param cacheSalt value of {@code cache_salt}; null leaves it alone
+ * @param model value of {@code model}; null leaves it alone
+ * @param priority value of {@code priority}; empty leaves it alone
+ * @param includeUsage the stream has to report its usage
+ * @param dropNvext {@code nvext} was for a gateway and goes no further
+ */
+public record BodyChanges(
+        OptionalInt dpRank,
+        @Nullable String cacheSalt,
+        @Nullable String model,
+        OptionalInt priority,
+        boolean includeUsage,
+        boolean dropNvext) {
+    public static final BodyChanges NONE =
+            new BodyChanges(OptionalInt.empty(), null, null, OptionalInt.empty(), false, false);
+
+    public BodyChanges withDpRank(int rank) {
+        return new BodyChanges(
+                OptionalInt.of(rank), cacheSalt, model, priority, includeUsage, dropNvext);
+    }
+
+    public BodyChanges withCacheSalt(@Nullable String salt) {
+        return new BodyChanges(dpRank, salt, model, priority, includeUsage, dropNvext);
+    }
+
+    public BodyChanges withModel(String name) {
+        return new BodyChanges(dpRank, cacheSalt, name, priority, includeUsage, dropNvext);
+    }
+
+    public BodyChanges withPriority(int value) {
+        return new BodyChanges(
+                dpRank, cacheSalt, model, OptionalInt.of(value), includeUsage, dropNvext);
+    }
+
+    public BodyChanges withUsage() {
+        return new BodyChanges(dpRank, cacheSalt, model, priority, true, dropNvext);
+    }
+
+    public BodyChanges withoutNvext() {
+        return new BodyChanges(dpRank, cacheSalt, model, priority, includeUsage, true);
+    }
+}
