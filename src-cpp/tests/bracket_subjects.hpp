@@ -36,7 +36,8 @@ struct whole_index {
         return index.first_broken_invariant();
     }
 
-    prefix_index index{{.max_blocks = 1u << 20, .ghost_percent = 0, .ghost_floor = 0}};
+    // Room for what piles up while a reader is held up: a hundred megabytes a second when long prompts move.
+    prefix_index index{{.max_blocks = 1u << 24, .ghost_percent = 0, .ghost_floor = 0}};
 };
 
 /// The same, asked for several prompts at once: for the one that matters, and for some of those before, whose
@@ -95,7 +96,7 @@ struct bare_core {
         return core.first_broken_invariant();
     }
 
-    index::core core{{.max_blocks = 1u << 20, .ghost_percent = 0, .ghost_floor = 0}, 1000};
+    index::core core{{.max_blocks = 1u << 24, .ghost_percent = 0, .ghost_floor = 0}, 1000};
     std::array<bool, 64> taken{};
 };
 
