@@ -6,12 +6,12 @@
 /// Every figure is the best and the median of several passes, in ns of thread CPU time per unit. Answers are
 /// checked: a benchmark of a wrong index is worth nothing. Where results go: RESULTS.md.
 #include "base/hashing.hpp"
+#include "clocks.hpp"
 #include "kvindex/prefix_index.hpp"
+#include "require.hpp"
 
 #include <algorithm>
 #include <cstdio>
-#include <cstdlib>
-#include <ctime>
 #include <functional>
 #include <numeric>
 #include <random>
@@ -21,6 +21,7 @@
 namespace {
 
 using namespace kvindex;
+using namespace kvindex::bench;
 
 struct sizes {
     std::uint32_t workers;
@@ -33,28 +34,14 @@ struct sizes {
 constexpr sizes full{100, 2000, 64, 320, 7};
 constexpr sizes smoke{5, 12, 8, 20, 2};
 
-void require(bool holds, const char* what) {
-    if (!holds) {
-        std::fprintf(stderr, "wrong answer: %s\n", what);
-        std::exit(1);
-    }
-}
-
-/// CPU time of this thread: neighbours on the machine cost cache and memory bandwidth, but not their own time.
-double thread_nanos() {
-    timespec now{};
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-    return static_cast<double>(now.tv_sec) * 1e9 + static_cast<double>(now.tv_nsec);
-}
-
 /// Runs `body` `passes` times, each over `units` units, and prints one line.
 template <typename F>
 void measure(const char* what, const char* unit, std::uint32_t passes, std::uint64_t units, F&& body) {
     std::vector<double> nanos;
     for (std::uint32_t i = 0; i < passes; i++) {
-        const double begin = thread_nanos();
+        const std::uint64_t begin = cpu_nanos();
         body(i);
-        nanos.push_back((thread_nanos() - begin) / static_cast<double>(units));
+        nanos.push_back(static_cast<double>(cpu_nanos() - begin) / static_cast<double>(units));
     }
     std::sort(nanos.begin(), nanos.end());
     std::printf("%-58s %10.2f %10.2f  ns/%s\n", what, nanos.front(), nanos[nanos.size() / 2], unit);

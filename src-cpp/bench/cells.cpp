@@ -5,9 +5,9 @@
 ///   kvindex_cells match | decode | churn
 #include "base/hashing.hpp"
 #include "kvindex/prefix_index.hpp"
+#include "require.hpp"
 
 #include <cstdio>
-#include <cstdlib>
 #include <random>
 #include <string_view>
 #include <vector>
@@ -15,6 +15,7 @@
 namespace {
 
 using namespace kvindex;
+using bench::require;
 
 constexpr std::uint32_t workers = 100;
 constexpr std::uint32_t blocks = 384;
@@ -30,13 +31,6 @@ struct prompt {
     std::vector<local_hash> locals;
     std::vector<engine_hash> names;
 };
-
-void require(bool holds) {
-    if (!holds) {
-        std::fprintf(stderr, "kvindex_cells: wrong answer\n");
-        std::exit(1);
-    }
-}
 
 event store(slot_id slot, const prompt& p, std::size_t from, std::size_t count) {
     return stored_event{slot,
@@ -58,7 +52,7 @@ void match(prefix_index& index, const std::vector<slot_id>& slots, std::mt19937_
     for (int i = 0; i < 20'000; i++) {
         index.match_dense(0, p.locals, 1, depths.data(), index.slot_bound());
     }
-    require(depths[workers - 1] == blocks);
+    require(depths[workers - 1] == blocks, "a depth");
 }
 
 /// 1,000 conversations that grow by one block an event, in turns.
@@ -74,7 +68,7 @@ void decode(prefix_index& index, const std::vector<slot_id>& slots, std::mt19937
         }
         index.apply(events);
     }
-    require(index.stats().residencies == 64'000);
+    require(index.stats().residencies == 64'000, "the blocks held");
 }
 
 /// Prompts of 64 blocks, stored and evicted from their end.
@@ -87,7 +81,7 @@ void churn(prefix_index& index, const std::vector<slot_id>& slots, std::mt19937_
             index.apply(events);
         }
     }
-    require(index.stats().residencies == 0);
+    require(index.stats().residencies == 0, "a block is still held");
 }
 
 } // namespace

@@ -5,21 +5,12 @@
 #include "base/hashing.hpp"
 #include "base/mix.hpp"
 #include "base/types.hpp"
+#include "require.hpp"
 
 #include <cstdint>
-#include <cstdio>
-#include <cstdlib>
 #include <vector>
 
 namespace kvindex::bench {
-
-/// A benchmark of a wrong index is worth nothing.
-inline void require(bool holds, const char* what) {
-    if (!holds) {
-        std::fprintf(stderr, "wrong: %s\n", what);
-        std::exit(1);
-    }
-}
 
 struct fleet_shape {
     std::uint32_t workers = 100;

@@ -6,12 +6,12 @@
 /// Hashes that are asked for lie in a buffer that was just written, as in a gateway, which has just made them.
 /// Which way is timed changes from chunk to chunk, so that all see the same neighbours. ns of thread CPU time.
 #include "base/hashing.hpp"
+#include "clocks.hpp"
 #include "kvindex/prefix_index.hpp"
+#include "require.hpp"
 
 #include <algorithm>
 #include <cstdio>
-#include <cstdlib>
-#include <ctime>
 #include <numeric>
 #include <random>
 #include <string_view>
@@ -20,6 +20,7 @@
 namespace {
 
 using namespace kvindex;
+using namespace kvindex::bench;
 
 struct sizes {
     std::uint32_t conversations;
@@ -34,19 +35,6 @@ constexpr std::uint32_t workers = 100;
 constexpr std::uint32_t systems = 16; ///< system prompts
 constexpr std::uint32_t shared = 64;  ///< blocks of one
 constexpr std::uint32_t blocks = 384; ///< of a conversation
-
-void require(bool holds, const char* what) {
-    if (!holds) {
-        std::fprintf(stderr, "wrong answer: %s\n", what);
-        std::exit(1);
-    }
-}
-
-double thread_nanos() {
-    timespec now{};
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-    return static_cast<double>(now.tv_sec) * 1e9 + static_cast<double>(now.tv_nsec);
-}
 
 /// Conversation c, made anew whenever it is needed: kept ones would be a second index in the caches.
 void prompt_of(std::uint32_t c, std::span<local_hash> out) {
@@ -109,9 +97,9 @@ void bench_batches(const prefix_index& index, const sizes& s) {
                 queries[i].locals = room;
             }
             const std::size_t way = turn++ % ways.size();
-            const double begin = thread_nanos();
+            const std::uint64_t begin = cpu_nanos();
             ask(index, queries, ways[way], rows, stride);
-            nanos[way].push_back((thread_nanos() - begin) / s.chunk);
+            nanos[way].push_back(static_cast<double>(cpu_nanos() - begin) / s.chunk);
             const std::uint32_t last = ways[way] == 0 ? 0 : (s.chunk - 1) % ways[way];
             require(rows[last * stride + order[at + s.chunk - 1] % workers] == blocks, "a prompt is not whole");
         }
@@ -156,11 +144,11 @@ void bench_best(std::uint32_t slots, const sizes& s) {
     const auto measure = [&](const char* what, std::uint32_t k, auto&& body) {
         std::vector<double> nanos;
         for (std::uint32_t pass = 0; pass < s.passes; pass++) {
-            const double begin = thread_nanos();
+            const std::uint64_t begin = cpu_nanos();
             for (std::uint32_t i = 0; i < s.repeats; i++) {
                 body(k);
             }
-            nanos.push_back((thread_nanos() - begin) / s.repeats);
+            nanos.push_back(static_cast<double>(cpu_nanos() - begin) / s.repeats);
         }
         std::sort(nanos.begin(), nanos.end());
         std::printf("%-40s %5u slots, k = %-3u %10.1f %10.1f  ns/query\n", what, slots, k, nanos.front(),

@@ -6,11 +6,11 @@
 /// Three passes, the file is in the page cache. Where results go: RESULTS.md.
 #include "base/hashing.hpp"
 #include "kvindex/prefix_index.hpp"
+#include "require.hpp"
 
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
-#include <cstdlib>
 #include <filesystem>
 #include <functional>
 #include <random>
@@ -20,6 +20,7 @@
 namespace {
 
 using namespace kvindex;
+using bench::require;
 
 struct sizes {
     std::uint32_t workers;
@@ -30,13 +31,6 @@ struct sizes {
 
 constexpr sizes full{100, 15600, 64, 320};
 constexpr sizes smoke{5, 20, 8, 20};
-
-void require(bool holds, const std::string& what) {
-    if (!holds) {
-        std::fprintf(stderr, "wrong: %s\n", what.c_str());
-        std::exit(1);
-    }
-}
 
 double seconds_of(const std::function<void()>& f) {
     const auto begin = std::chrono::steady_clock::now();

@@ -82,7 +82,7 @@ void core::look_for_name(const event& e, glimpse& g) {
 }
 
 void core::look_for_room(const event& e, const glimpse& g) const {
-    constexpr std::size_t most = 16; // names() looks for the rest
+    constexpr std::size_t most = 16; // names::introduce() asks for the rest
     if (const auto* s = std::get_if<stored_event>(&e)) {
         for (std::size_t k = 0; k < std::min(s->names.size(), most); k++) {
             m_names.prefetch_room(number_of(s->slot), s->names[k]);

@@ -188,6 +188,14 @@ private:
     std::uint32_t add_plane(std::uint32_t run, std::uint32_t domain);
     bool bind(engine_hash& place_of_name, engine_hash salted_name, std::uint32_t number);
     std::uint32_t deciding_plane(std::uint32_t slot, place at) const;
+
+    /// That plane's lines; none where only a look one by one can tell.
+    struct line_ids {
+        const std::uint32_t* ids = nullptr;
+        std::uint32_t lines = 0;
+        engine_hash salt = 0;
+    };
+    line_ids deciding_lines(std::uint32_t slot, place at) const;
     bool plain_from(place at) const;
     /// Of a free line: the next one.
     std::uint32_t& next_free(std::uint32_t line) {

@@ -29,23 +29,27 @@ std::uint32_t names::deciding_plane(std::uint32_t slot, place at) const {
     return own != no_plane && number_at(at.run, own, at.offset) != 0 ? own : no_plane;
 }
 
-std::uint32_t names::usual(std::uint32_t slot, place at, std::span<const engine_hash> wanted) const {
+names::line_ids names::deciding_lines(std::uint32_t slot, place at) const {
     const std::uint32_t index = deciding_plane(slot, at);
     if (index == no_plane) {
-        return 0;
+        return {};
     }
     const plane p = plane_at(at.run, index);
-    const auto* ids = reinterpret_cast<const std::uint32_t*>(m_memory.lists.words(p.names));
-    const engine_hash salt = salted(0, p.domain);
+    return {reinterpret_cast<const std::uint32_t*>(m_memory.lists.words(p.names)), p.lines,
+            salted(0, p.domain)};
+}
+
+std::uint32_t names::usual(std::uint32_t slot, place at, std::span<const engine_hash> wanted) const {
+    const auto [ids, lines, salt] = deciding_lines(slot, at);
     std::uint32_t same = 0;
     std::uint32_t step = at.offset / names_per_line;
     std::uint32_t i = at.offset % names_per_line;
     const auto last = static_cast<std::uint32_t>((at.offset + wanted.size() - 1) / names_per_line);
-    for (std::uint32_t k = step; k < std::min({step + lines_ahead, last + 1, p.lines}); k++) {
+    for (std::uint32_t k = step; k < std::min({step + lines_ahead, last + 1, lines}); k++) {
         kvindex::prefetch(&m_memory.lines[ids[k]]);
     }
-    while (same < wanted.size() && step < p.lines && ids[step] != 0) {
-        if (step + lines_ahead <= last && step + lines_ahead < p.lines) {
+    while (same < wanted.size() && step < lines && ids[step] != 0) {
+        if (step + lines_ahead <= last && step + lines_ahead < lines) {
             kvindex::prefetch(&m_memory.lines[ids[step + lines_ahead]]);
         }
         const name_line& line = m_memory.lines[ids[step]];
@@ -62,22 +66,16 @@ std::uint32_t names::usual(std::uint32_t slot, place at, std::span<const engine_
 }
 
 std::uint32_t names::usual_backwards(std::uint32_t slot, place at, std::span<const engine_hash> wanted) const {
-    const std::uint32_t index = deciding_plane(slot, at);
-    if (index == no_plane) {
-        return 0;
-    }
-    const plane p = plane_at(at.run, index);
-    const auto* ids = reinterpret_cast<const std::uint32_t*>(m_memory.lists.words(p.names));
-    const engine_hash salt = salted(0, p.domain);
+    const auto [ids, lines, salt] = deciding_lines(slot, at);
     const auto most = static_cast<std::uint32_t>(std::min<std::size_t>(wanted.size(), at.offset + 1));
     std::uint32_t step = at.offset / names_per_line;
     std::uint32_t i = at.offset % names_per_line;
     const std::uint32_t last = (at.offset + 1 - most) / names_per_line; // the lowest
-    for (std::uint32_t k = 0; k < lines_ahead && step >= last + k && step < p.lines; k++) {
+    for (std::uint32_t k = 0; k < lines_ahead && step >= last + k && step < lines; k++) {
         kvindex::prefetch(&m_memory.lines[ids[step - k]]);
     }
     for (std::uint32_t same = 0; same < most;) {
-        if (step >= p.lines || ids[step] == 0) {
+        if (step >= lines || ids[step] == 0) {
             return same;
         }
         if (step >= last + lines_ahead) {
