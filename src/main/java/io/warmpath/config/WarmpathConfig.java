@@ -261,6 +261,15 @@ public interface WarmpathConfig {
                 min = 1,
                 max = 1e6)
         int maxConnectionsPerWorker();
+
+        @WithDefault("auto")
+        @Setting(
+                doc =
+                        "Answers' bytes go from the engine's socket to the client's past the HTTP"
+                                + " codecs wherever that is possible (`auto`), or never (`off`:"
+                                + " several times the CPU, to rule it out when something is"
+                                + " wrong).")
+        RawPath rawPath();
     }
 
     /** Prompt to token ids. */

@@ -11,6 +11,7 @@ import io.warmpath.api.ErrorMapper;
 import io.warmpath.api.Routes;
 import io.warmpath.api.WorkersApi;
 import io.warmpath.config.IndexImplementation;
+import io.warmpath.config.RawPath;
 import io.warmpath.config.RoutingMode;
 import io.warmpath.config.WarmpathConfig;
 import io.warmpath.events.EventCounters;
@@ -31,6 +32,7 @@ import io.warmpath.tokens.PromptTokens;
 import io.warmpath.tokens.TokenizerLoadException;
 import io.warmpath.tokens.TokensOptions;
 import io.warmpath.upstream.EngineClient;
+import io.warmpath.upstream.RawEngineClient;
 import io.warmpath.upstream.UpstreamOptions;
 import io.warmpath.upstream.VertxEngineClient;
 import io.warmpath.wiring.warmup.Warmup;
@@ -62,7 +64,7 @@ final class GatewayRuntime implements AutoCloseable {
     private final TokenThreads tokenThreads;
     private final @Nullable ZmqEventFeed feed;
     private final FleetRuntime fleet;
-    private final VertxEngineClient engines;
+    private final EngineClient engines;
     private final Routes routes;
     private final WorkersApi workersApi;
     private final Warmup warmup;
@@ -78,7 +80,7 @@ final class GatewayRuntime implements AutoCloseable {
                 new FleetRuntime(
                         config, index, feed, slot -> load.load(slot).requests(), load::forget);
         tokenThreads = new TokenThreads(config.tokens().threads(), config.tokens().queueSize());
-        engines = new VertxEngineClient(vertx, upstream(config.upstream()), System::nanoTime);
+        engines = engines(config.upstream(), vertx);
         warmup =
                 new Warmup(
                         vertx,
@@ -134,8 +136,7 @@ final class GatewayRuntime implements AutoCloseable {
      * threads, and the index, which is only asked.
      */
     private Warmup.Parts warmupParts(WarmpathConfig config, Vertx vertx) {
-        VertxEngineClient apart =
-                new VertxEngineClient(vertx, upstream(config.upstream()), System::nanoTime);
+        EngineClient apart = engines(config.upstream(), vertx);
         // Its visitor names no worker, and its prompts are larger than the smallest limit.
         RoutingMode mode =
                 config.router().mode() == RoutingMode.DIRECT
@@ -244,6 +245,13 @@ final class GatewayRuntime implements AutoCloseable {
                 System::nanoTime);
     }
 
+    private static EngineClient engines(WarmpathConfig.Upstream config, Vertx vertx) {
+        UpstreamOptions options = upstream(config);
+        return config.rawPath() == RawPath.AUTO
+                ? new RawEngineClient(options, System::nanoTime)
+                : new VertxEngineClient(vertx, options, System::nanoTime);
+    }
+
     private static UpstreamOptions upstream(WarmpathConfig.Upstream u) {
         return new UpstreamOptions(
                 u.connectTimeout(),
@@ -271,7 +279,8 @@ final class GatewayRuntime implements AutoCloseable {
                 GatewayOptions.Explain.valueOf(config.explain().headers().name()),
                 config.tokens().deadline(),
                 config.http().retryAfter(),
-                d.bodyLinger());
+                d.bodyLinger(),
+                config.upstream().rawPath() == RawPath.AUTO);
     }
 
     /** The token itself, or the content of its file without the line end. */
