@@ -15,6 +15,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -57,6 +58,24 @@ class ConfigPrecedenceTest {
         assertEquals(3, typed(config(Map.of(), alias, file)).http().port());
         assertEquals(4, typed(config(Map.of(), Map.of(), file)).http().port());
         assertEquals(8000, typed(config(Map.of(), Map.of(), "")).http().port());
+    }
+
+    @Test
+    void every_plain_key_may_be_set_by_its_environment_name() {
+        for (SettingKey key : CATALOG.keys()) {
+            if (key.isPlain()) {
+                String name = key.name().toUpperCase(Locale.ROOT).replaceAll("[.-]", "_");
+                // Without the mapping, as at run time: it would teach the source the dashes.
+                SmallRyeConfig c =
+                        new SmallRyeConfigBuilder()
+                                .withSources(new EnvConfigSource(Map.of(name, "\u0001"), 300))
+                                .build();
+                List<String> problems = ConfigCheck.problems(CATALOG, c);
+                assertTrue(
+                        problems.stream().noneMatch(p -> p.contains("not a known key")),
+                        () -> name + ": " + problems);
+            }
+        }
     }
 
     @Test
