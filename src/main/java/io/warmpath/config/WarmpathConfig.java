@@ -105,6 +105,18 @@ public interface WarmpathConfig {
                 max = 1024)
         int eventLoops();
 
+        @WithDefault("0")
+        @Setting(
+                doc =
+                        "Pause of a busy event loop after each turn in which engines were read, so"
+                                + " that more bytes gather and fewer system calls are needed; 0:"
+                                + " none. A loop that reads engines less than 1,500 times a second"
+                                + " never pauses.",
+                unit = "µs",
+                min = 0,
+                max = 200)
+        int gather();
+
         @WithDefault("1s")
         @WithConverter(TimeSpan.class)
         @Setting(doc = "What clients are told to wait when no worker is there.", maxTime = "1h")

@@ -70,6 +70,7 @@ final class RawConnection extends ChannelInboundHandlerAdapter {
         turnLength = 0;
         tooMuch = false;
         parser.begin();
+        pool.loop().started();
         sent = to.writeAndFlush(request);
     }
 
@@ -124,6 +125,11 @@ final class RawConnection extends ChannelInboundHandlerAdapter {
         if (current == null) {
             return;
         }
+        deliver(current);
+        pool.loop().readDone();
+    }
+
+    private void deliver(RawCall current) {
         int n = turnLength;
         turnLength = 0;
         byte[] b = pool.loop().turn(n);

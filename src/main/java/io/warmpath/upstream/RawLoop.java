@@ -20,6 +20,7 @@ import java.util.HashMap;
 import java.util.Iterator;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
 import java.util.function.LongSupplier;
 
 /** What one event loop has for its engines: pools, deadlines, scratch memory. That loop only. */
@@ -41,6 +42,7 @@ final class RawLoop {
     private final Bootstrap bootstrap;
     private final DnsAddressResolverGroup resolver;
     private final ScheduledFuture<?> timer;
+    private final Gather gather;
     private byte[] turn = new byte[READ_BYTES];
     private boolean closed;
 
@@ -48,6 +50,7 @@ final class RawLoop {
         this.loop = loop;
         this.options = options;
         this.nanoTime = nanoTime;
+        this.gather = new Gather(!options.gather().isZero());
         boolean epoll = Epoll.isAvailable() && loop instanceof EpollEventLoop;
         resolver =
                 new DnsAddressResolverGroup(
@@ -118,6 +121,25 @@ final class RawLoop {
             turn = larger;
         }
         return turn;
+    }
+
+    /** A request goes out. */
+    void started() {
+        gather.started();
+    }
+
+    /** What an engine has sent was read and passed on. */
+    void readDone() {
+        if (gather.read(now())) {
+            loop.execute(this::pause); // tasks run when all that was ready has been served
+        }
+    }
+
+    /** The one place where an event loop stands still on purpose, for some 100 µs. */
+    private void pause() {
+        if (gather.pauses()) {
+            LockSupport.parkNanos(options.gather().toNanos());
+        }
     }
 
     Bootstrap bootstrap() {

@@ -39,6 +39,7 @@ import io.warmpath.wiring.warmup.Warmup;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Optional;
@@ -80,7 +81,7 @@ final class GatewayRuntime implements AutoCloseable {
                 new FleetRuntime(
                         config, index, feed, slot -> load.load(slot).requests(), load::forget);
         tokenThreads = new TokenThreads(config.tokens().threads(), config.tokens().queueSize());
-        engines = engines(config.upstream(), vertx);
+        engines = engines(config, vertx);
         warmup =
                 new Warmup(
                         vertx,
@@ -136,7 +137,7 @@ final class GatewayRuntime implements AutoCloseable {
      * threads, and the index, which is only asked.
      */
     private Warmup.Parts warmupParts(WarmpathConfig config, Vertx vertx) {
-        EngineClient apart = engines(config.upstream(), vertx);
+        EngineClient apart = engines(config, vertx);
         // Its visitor names no worker, and its prompts are larger than the smallest limit.
         RoutingMode mode =
                 config.router().mode() == RoutingMode.DIRECT
@@ -245,20 +246,21 @@ final class GatewayRuntime implements AutoCloseable {
                 System::nanoTime);
     }
 
-    private static EngineClient engines(WarmpathConfig.Upstream config, Vertx vertx) {
-        UpstreamOptions options = upstream(config);
-        return config.rawPath() == RawPath.AUTO
+    private static EngineClient engines(WarmpathConfig config, Vertx vertx) {
+        UpstreamOptions options = upstream(config.upstream(), config.http().gather());
+        return config.upstream().rawPath() == RawPath.AUTO
                 ? new RawEngineClient(options, System::nanoTime)
                 : new VertxEngineClient(vertx, options, System::nanoTime);
     }
 
-    private static UpstreamOptions upstream(WarmpathConfig.Upstream u) {
+    private static UpstreamOptions upstream(WarmpathConfig.Upstream u, int gatherMicros) {
         return new UpstreamOptions(
                 u.connectTimeout(),
                 u.firstByteTimeout(),
                 u.idleTimeout(),
                 u.keepAliveTimeout(),
-                u.maxConnectionsPerWorker());
+                u.maxConnectionsPerWorker(),
+                Duration.ofNanos(1000L * gatherMicros));
     }
 
     private static RouterOptions routerOptions(WarmpathConfig.Router r, RoutingMode mode) {

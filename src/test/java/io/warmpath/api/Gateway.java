@@ -121,7 +121,7 @@ final class Gateway implements AutoCloseable {
     static UpstreamOptions upstream(Duration connect, Duration firstByte, Duration idle) {
         UpstreamOptions d = UpstreamOptions.defaults();
         return new UpstreamOptions(
-                connect, firstByte, idle, d.keepAlive(), d.maxConnectionsPerWorker());
+                connect, firstByte, idle, d.keepAlive(), d.maxConnectionsPerWorker(), d.gather());
     }
 
     static GatewayOptions limits(long body, int hold, int tail) {
