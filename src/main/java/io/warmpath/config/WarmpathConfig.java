@@ -134,7 +134,8 @@ public interface WarmpathConfig {
         @Setting(
                 doc =
                         "How a worker is chosen: by cached prefix and load (kv), random,"
-                                + " round-robin, or by the client alone (direct).",
+                                + " round-robin, by fewest running requests of all (least-loaded) or"
+                                + " of two drawn (power-of-two), or by the client alone (direct).",
                 flags = {"--router-mode"},
                 env = {"DYN_ROUTER_MODE"})
         RoutingMode mode();
@@ -142,14 +143,77 @@ public interface WarmpathConfig {
         @WithDefault("1.0")
         @Setting(
                 doc =
-                        "Weight of the blocks to prefill against the blocks in decode. Higher"
-                                + " favours time to first token, 0 ignores prefix caches and follows no KV"
+                        "Worth of a cached block on the GPU, in blocks that need no prefill. Above 1"
+                                + " favours caches over balance; 0 ignores caches and follows no KV"
                                 + " events.",
-                flags = {"--kv-overlap-score-weight", "--router-kv-overlap-score-weight"},
+                unit = "blocks",
+                flags = {"--router-kv-overlap-score-credit"},
+                env = {"DYN_ROUTER_KV_OVERLAP_SCORE_CREDIT"},
+                min = 0,
+                max = 1e6)
+        double overlapScoreCredit();
+
+        @WithDefault("0.0")
+        @Setting(
+                doc =
+                        "How fast that worth shrinks on workers with more booked prefill than the"
+                                + " least busy one: halved at an excess of one such prompt for 1, never"
+                                + " for 0.",
+                flags = {"--router-kv-overlap-score-credit-decay"},
+                env = {"DYN_ROUTER_KV_OVERLAP_SCORE_CREDIT_DECAY"},
+                min = 0,
+                max = 1e6)
+        double overlapScoreCreditDecay();
+
+        @WithDefault("1.0")
+        @Setting(
+                doc =
+                        "Weight of the blocks to prefill against the blocks in decode. Higher"
+                                + " favours time to first token, lower an even decode.",
+                flags = {"--router-prefill-load-scale"},
+                env = {"DYN_ROUTER_PREFILL_LOAD_SCALE"},
+                min = 0,
+                max = 1e6)
+        double prefillLoadScale();
+
+        @WithDefault("0.0")
+        @Setting(
+                doc = "Cost of each request that runs on a worker already.",
+                unit = "blocks",
+                flags = {"--router-decode-active-request-weight"},
+                env = {"DYN_ROUTER_DECODE_ACTIVE_REQUEST_WEIGHT"},
+                min = 0,
+                max = 1e6)
+        double decodeActiveRequestWeight();
+
+        @Setting(
+                doc =
+                        "Deprecated: sets prefill-load-scale, and at 0 also overlap-score-credit to"
+                                + " 0.",
+                flags = {"--router-kv-overlap-score-weight", "--kv-overlap-score-weight"},
                 env = {"DYN_ROUTER_KV_OVERLAP_SCORE_WEIGHT", "DYN_OVERLAP_SCORE_WEIGHT"},
                 min = 0,
                 max = 1e6)
-        double overlapScoreWeight();
+        Optional<Double> overlapScoreWeight();
+
+        @WithDefault("false")
+        @Setting(
+                doc =
+                        "Balance load alone: mode kv, no KV events, nothing cached counts. Overrules"
+                                + " the keys it is made of.",
+                flags = {"--load-aware"},
+                env = {"DYN_ROUTER_LOAD_AWARE"})
+        boolean loadAware();
+
+        @WithDefault("false")
+        @Setting(
+                doc =
+                        "For agents with long shared prefixes and 16-token blocks: overlap-score-"
+                                + "credit 2, prefill-load-scale 4, decode-active-request-weight 64."
+                                + " Overrules these keys; not with load-aware.",
+                flags = {"--agentic"},
+                env = {"DYN_ROUTER_AGENTIC"})
+        boolean agentic();
 
         @WithDefault("0.0")
         @Setting(

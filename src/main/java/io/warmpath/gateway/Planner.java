@@ -59,7 +59,11 @@ final class Planner {
                                         ? List.of()
                                         : matches(request.cacheSalt(), candidates, tokens),
                                 request.pinnedWorker(),
-                                request.pinnedRank()));
+                                request.pinnedRank(),
+                                request.overrides(),
+                                null,
+                                RoutingRequest.Detail.CHOSEN,
+                                List.of()));
         metrics.decided(decision.mode());
         return decision;
     }
@@ -72,7 +76,9 @@ final class Planner {
                 int blockSize = candidates.get(i).worker().blockSize();
                 if (blockSize > 0 && !asked(matches, blockSize)) {
                     matches.add(
-                            index.match(new PrefixQuery(tokens, tokens.length, blockSize, space)));
+                            index.match(
+                                    new PrefixQuery(
+                                            tokens, tokens.length, blockSize, space, true)));
                 }
             }
             indexHealth.worked();

@@ -18,6 +18,7 @@ public final class Routers {
             case KV -> new CostRouter(options, loads, random);
             case RANDOM -> new RandomRouter(options, loads, random);
             case ROUND_ROBIN -> new RoundRobinRouter(options, loads);
+            case POWER_OF_TWO, LEAST_LOADED -> new RequestCountRouter(options, loads, random);
             case DIRECT -> new DirectRouter(new CostRouter(options, loads, random));
         };
     }

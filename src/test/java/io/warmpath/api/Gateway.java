@@ -26,11 +26,14 @@ import io.warmpath.prefix.PrefixMatch;
 import io.warmpath.prefix.PrefixQuery;
 import io.warmpath.prefix.Tier;
 import io.warmpath.prefix.WorkerSlot;
+import io.warmpath.routing.Choice;
 import io.warmpath.routing.Router;
 import io.warmpath.routing.RouterMode;
+import io.warmpath.routing.RouterOptions;
 import io.warmpath.routing.RoutingDecision;
 import io.warmpath.routing.RoutingRequest;
 import io.warmpath.routing.Score;
+import io.warmpath.routing.Scores;
 import io.warmpath.tokens.PromptInput;
 import io.warmpath.tokens.PromptTokens;
 import io.warmpath.upstream.UpstreamOptions;
@@ -349,8 +352,9 @@ final class Gateway implements AutoCloseable {
                             0.5,
                             3,
                             3.5);
+            Choice choice = new Choice(Choice.Kind.LOWEST_COST, 0, 1, 1, 3.5, 3.5, Double.NaN, 0);
             return new RoutingDecision(
-                    RouterMode.KV, score, List.of(score), 3, "lowest cost 3.5 of 1");
+                    request, RouterOptions.of(RouterMode.KV), choice, score, 3, Scores.NONE);
         }
 
         @Override

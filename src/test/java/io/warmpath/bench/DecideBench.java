@@ -45,7 +45,7 @@ public class DecideBench {
     private static final int BLOCK = 16;
     private static final int BLOCKS = 512;
 
-    @Param({"4", "100"})
+    @Param({"8", "100", "1000"})
     public int workers;
 
     private LoadTracker loads;
