@@ -44,9 +44,7 @@ final class AgentHints {
                 case "strict_priority" -> strict = OptionalInt.of(integer(path, json, 0));
                 case "osl" -> outputTokens = OptionalInt.of(integer(path, json, 0));
                 case "latency_sensitivity" ->
-                        sensitivity =
-                                OptionalDouble.of(
-                                        OverrideReader.number(path, json, Double.MAX_VALUE));
+                        sensitivity = OptionalDouble.of(OverrideReader.number(path, json, 1e6));
                 default -> json.skipChildren();
             }
         }

@@ -11,6 +11,9 @@ import org.jspecify.annotations.Nullable;
 
 /** Reads {@code router_config_override}. Unknown members are stepped over. One thread. */
 final class OverrideReader {
+    /** As of the gateway's own keys; keeps every cost finite. */
+    private static final double MOST = 1e6;
+
     private @Nullable Double credit;
     private @Nullable Double scale;
     private @Nullable Double weight;
@@ -33,11 +36,11 @@ final class OverrideReader {
             }
             String path = at + "." + name;
             switch (name) {
-                case "overlap_score_credit" -> r.credit = number(path, json, Double.MAX_VALUE);
-                case "prefill_load_scale" -> r.scale = number(path, json, Double.MAX_VALUE);
-                case "overlap_score_weight" -> r.weight = number(path, json, Double.MAX_VALUE);
+                case "overlap_score_credit" -> r.credit = number(path, json, MOST);
+                case "prefill_load_scale" -> r.scale = number(path, json, MOST);
+                case "overlap_score_weight" -> r.weight = number(path, json, MOST);
                 case "shared_cache_multiplier" -> r.shared = number(path, json, 1);
-                case "router_temperature" -> r.temperature = number(path, json, Double.MAX_VALUE);
+                case "router_temperature" -> r.temperature = number(path, json, MOST);
                 case "assume_kv_reuse" -> r.reuse = bool(path, json);
                 case "track_prefill_tokens" -> r.prefill = bool(path, json);
                 default -> json.skipChildren();
@@ -49,7 +52,7 @@ final class OverrideReader {
         return read.equals(RouterOverrides.NONE) ? RouterOverrides.NONE : read;
     }
 
-    /** A finite number of at least 0. */
+    /** A number from 0 to {@code max}. */
     static double number(String path, JsonParser json, double max) throws IOException {
         JsonToken value = json.currentToken();
         if (value != JsonToken.VALUE_NUMBER_INT && value != JsonToken.VALUE_NUMBER_FLOAT) {
@@ -57,12 +60,7 @@ final class OverrideReader {
         }
         double number = json.getDoubleValue();
         if (!(number >= 0 && number <= max)) {
-            throw bad(
-                    path,
-                    "`"
-                            + path
-                            + "` must be "
-                            + (max == 1 ? "a number from 0 to 1." : "a number of 0 or more."));
+            throw bad(path, "`" + path + "` must be a number from 0 to " + (long) max + ".");
         }
         return number;
     }

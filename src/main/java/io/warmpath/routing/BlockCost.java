@@ -1,5 +1,6 @@
 package io.warmpath.routing;
 
+import io.warmpath.fleet.Candidate;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
@@ -39,6 +40,13 @@ final class BlockCost implements CostModel {
     @Override
     public List<String> terms() {
         return TERMS;
+    }
+
+    @Override
+    public void begin(Facts f, List<Candidate> candidates) {
+        if (f.weights.creditDecay() > 0) {
+            f.findLeastPrefill(candidates);
+        }
     }
 
     @Override

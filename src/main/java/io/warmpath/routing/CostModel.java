@@ -1,5 +1,6 @@
 package io.warmpath.routing;
 
+import io.warmpath.fleet.Candidate;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
@@ -7,6 +8,9 @@ import org.jspecify.annotations.Nullable;
 interface CostModel {
     /** Names of the terms, in the order in which they are written; the last one is the cost. */
     List<String> terms();
+
+    /** Fills in what holds for all candidates of a decision. */
+    void begin(Facts facts, List<Candidate> candidates);
 
     /**
      * @param decodeBlocks blocks in use there if the request goes there, of its own size

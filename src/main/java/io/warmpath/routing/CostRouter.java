@@ -3,8 +3,10 @@ package io.warmpath.routing;
 import io.warmpath.fleet.Candidate;
 import io.warmpath.load.LoadBook;
 import java.util.List;
+import java.util.function.LongSupplier;
 import java.util.function.Supplier;
 import java.util.random.RandomGenerator;
+import org.jspecify.annotations.Nullable;
 
 /** Sends a request where it costs least. Any thread. */
 public final class CostRouter implements Router {
@@ -12,12 +14,25 @@ public final class CostRouter implements Router {
     private final Scorer scorer;
     private final Picker picker;
     private final LastServed lastServed = new LastServed();
+    private final @Nullable WorkerRates rates;
 
+    /**
+     * @param nanoTime as {@link System#nanoTime}
+     */
     public CostRouter(
-            RouterOptions options, LoadBook loads, Supplier<? extends RandomGenerator> random) {
+            RouterOptions options,
+            LoadBook loads,
+            Supplier<? extends RandomGenerator> random,
+            LongSupplier nanoTime) {
         this.options = options;
-        this.scorer = new Scorer(options, loads, new BlockCost());
         this.picker = new Picker(random, lastServed);
+        if (options.cost() == CostKind.LATENCY) {
+            rates = new WorkerRates(options.latency(), nanoTime);
+            scorer = new Scorer(options, loads, new LatencyCost(options.latency(), rates));
+        } else {
+            rates = null;
+            scorer = new Scorer(options, loads, new BlockCost());
+        }
     }
 
     @Override
@@ -30,6 +45,13 @@ public final class CostRouter implements Router {
             lastServed.remember(request, candidates.get(choice.index()));
         }
         return scorer.decision(request, candidates, effective, choice, scores);
+    }
+
+    @Override
+    public Sent sent(RoutingDecision decision, boolean streamed) {
+        return rates == null
+                ? Sent.UNSEEN
+                : rates.sent(decision.chosen().candidate().slot(), scorer.work(decision), streamed);
     }
 
     @Override

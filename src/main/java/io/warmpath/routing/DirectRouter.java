@@ -32,6 +32,11 @@ public final class DirectRouter implements Router {
     }
 
     @Override
+    public Sent sent(RoutingDecision decision, boolean streamed) {
+        return amongRanks.sent(decision, streamed);
+    }
+
+    @Override
     public RouterMode mode() {
         return RouterMode.DIRECT;
     }

@@ -5,6 +5,7 @@ import io.warmpath.load.LoadBook;
 import io.warmpath.load.WorkerLoad;
 import io.warmpath.prefix.PrefixMatch;
 import io.warmpath.prefix.Tier;
+import io.warmpath.prefix.WorkerSlot;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
@@ -35,8 +36,13 @@ final class Facts {
     /** Smallest block size among the candidates; costs are in blocks of this size. */
     final int unit;
 
-    /** Booked prefill of the least busy candidate. */
+    /** Booked prefill of the least busy candidate; {@link BlockCost}'s. */
     long leastPrefillTokens;
+
+    // LatencyCost's: the moment, the worth of work, the expected length of the answer.
+    long nowNanos;
+    double workPrice;
+    double outputTokens;
 
     int blockSize = 1;
     int gpu;
@@ -46,6 +52,11 @@ final class Facts {
 
     /** Pool blocks credited by the weights' rule. */
     int shared;
+
+    /** Pool blocks that go on without a gap where the worker's own tiers end. */
+    int sharedRun;
+
+    WorkerSlot slot = new WorkerSlot(0);
 
     WorkerLoad load = WorkerLoad.IDLE;
     private int place;
@@ -59,7 +70,8 @@ final class Facts {
 
     void read(Candidate candidate) {
         blockSize = blockSize(candidate);
-        load = loads.load(candidate.slot());
+        slot = candidate.slot();
+        load = loads.load(slot);
         PrefixMatch match = matchOf(candidate);
         int at = match == null ? -1 : indexOf(match, candidate);
         // Only blocks that are full of this prompt's tokens; none when they are not known.
@@ -69,10 +81,13 @@ final class Facts {
         disk = depth(match, at, Tier.DISK, most);
         external = depth(match, at, Tier.EXTERNAL, most);
         SharedHits pool = request.shared();
-        shared =
-                pool == null || pool.blockSize() != blockSize
-                        ? 0
-                        : pool.credited(weights.sharedRule(), gpu, external);
+        if (pool != null && pool.blockSize() == blockSize) {
+            shared = pool.credited(weights.sharedRule(), gpu, external);
+            sharedRun = pool.runFrom(external);
+        } else {
+            shared = 0;
+            sharedRun = 0;
+        }
     }
 
     /** Finds {@link #leastPrefillTokens}; only for who needs it, it reads every load. */

@@ -6,35 +6,46 @@ package io.warmpath.routing;
  * @param mode which router
  * @param cost what the costs of the mode {@code kv} are made of
  * @param weights of the cost in blocks
+ * @param latency what the cost in milliseconds starts from
  * @param temperature 0 takes the lowest cost; above, softmax sampling of the normalised costs
  */
 public record RouterOptions(
-        RouterMode mode, CostKind cost, BlockWeights weights, double temperature) {
+        RouterMode mode,
+        CostKind cost,
+        BlockWeights weights,
+        LatencyPriors latency,
+        double temperature) {
     public RouterOptions {
         BlockWeights.require("temperature", temperature, Double.MAX_VALUE);
     }
 
     /** The defaults of everything else. */
     public static RouterOptions of(RouterMode mode) {
-        return new RouterOptions(mode, CostKind.BLOCKS, BlockWeights.DEFAULT, 0);
+        return new RouterOptions(
+                mode, CostKind.BLOCKS, BlockWeights.DEFAULT, LatencyPriors.DEFAULT, 0);
     }
 
     public RouterOptions with(RouterMode other) {
-        return new RouterOptions(other, cost, weights, temperature);
+        return new RouterOptions(other, cost, weights, latency, temperature);
     }
 
     public RouterOptions with(BlockWeights other) {
-        return new RouterOptions(mode, cost, other, temperature);
+        return new RouterOptions(mode, cost, other, latency, temperature);
     }
 
     public RouterOptions withTemperature(double other) {
-        return new RouterOptions(mode, cost, weights, other);
+        return new RouterOptions(mode, cost, weights, latency, other);
+    }
+
+    public RouterOptions with(CostKind kind, LatencyPriors priors) {
+        return new RouterOptions(mode, kind, weights, priors, temperature);
     }
 
     /** These options for one request; the same object when it overrides nothing. */
     RouterOptions with(RouterOverrides o) {
         return o.equals(RouterOverrides.NONE)
                 ? this
-                : new RouterOptions(mode, cost, o.apply(weights), o.temperature(temperature));
+                : new RouterOptions(
+                        mode, cost, o.apply(weights), latency, o.temperature(temperature));
     }
 }

@@ -18,6 +18,7 @@ import org.jspecify.annotations.Nullable;
  * @param pinnedRank the client asked for this dp rank
  * @param overrides what this request wants otherwise
  * @param shared what a shared pool holds of the prompt; null when there is none or it was not asked
+ * @param outputTokens how long the answer is expected to be; 0 when not known
  * @param detail how much the decision tells, and whether it is one
  * @param ineligible workers that are not among the candidates, for the explanation only
  */
@@ -29,6 +30,7 @@ public record RoutingRequest(
         OptionalInt pinnedRank,
         RouterOverrides overrides,
         @Nullable SharedHits shared,
+        int outputTokens,
         Detail detail,
         List<Ineligible> ineligible) {
 
@@ -56,6 +58,7 @@ public record RoutingRequest(
                 pinnedRank,
                 RouterOverrides.NONE,
                 null,
+                0,
                 Detail.CHOSEN,
                 List.of());
     }
@@ -69,6 +72,7 @@ public record RoutingRequest(
                 pinnedRank,
                 overrides,
                 shared,
+                outputTokens,
                 other,
                 ineligible);
     }
@@ -82,6 +86,7 @@ public record RoutingRequest(
                 pinnedRank,
                 other,
                 shared,
+                outputTokens,
                 detail,
                 ineligible);
     }
@@ -95,6 +100,7 @@ public record RoutingRequest(
                 pinnedRank,
                 overrides,
                 other,
+                outputTokens,
                 detail,
                 ineligible);
     }

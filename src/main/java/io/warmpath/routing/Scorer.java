@@ -83,6 +83,18 @@ final class Scorer {
                 request, effective, choice, score, blocks(chosen, request.promptTokens()), all);
     }
 
+    /** What the decided request asks of its worker; for the model that looks at time. */
+    WorkerRates.Work work(RoutingDecision decision) {
+        RoutingRequest request = decision.request();
+        Facts facts = new Facts(request, decision.options().weights(), loads);
+        Candidate chosen = decision.chosen().candidate();
+        model.begin(facts, List.of(chosen));
+        facts.read(chosen);
+        double[] terms = new double[model.terms().size()];
+        model.cost(facts, 0, terms, 0);
+        return LatencyCost.work(facts, terms);
+    }
+
     RouterOptions effective(RoutingRequest request) {
         return options.with(request.overrides());
     }
@@ -104,9 +116,7 @@ final class Scorer {
 
     private Facts facts(RoutingRequest request, BlockWeights weights, List<Candidate> candidates) {
         Facts facts = new Facts(request, weights, loads);
-        if (weights.creditDecay() > 0) {
-            facts.findLeastPrefill(candidates);
-        }
+        model.begin(facts, candidates);
         return facts;
     }
 

@@ -1,9 +1,11 @@
 package io.warmpath.wiring;
 
+import io.warmpath.config.RoutingCost;
 import io.warmpath.config.RoutingMode;
 import io.warmpath.config.WarmpathConfig;
 import io.warmpath.routing.BlockWeights;
 import io.warmpath.routing.CostKind;
+import io.warmpath.routing.LatencyPriors;
 import io.warmpath.routing.RouterMode;
 import io.warmpath.routing.RouterOptions;
 import java.util.Optional;
@@ -13,7 +15,7 @@ final class RouterSettings {
     private RouterSettings() {}
 
     /**
-     * @throws StartFailure when two presets are asked for
+     * @throws StartFailure when presets are asked for that exclude each other
      */
     static RouterOptions options(WarmpathConfig.Router r) {
         if (r.agentic() && r.loadAware()) {
@@ -21,7 +23,17 @@ final class RouterSettings {
                     "warmpath.router.agentic and warmpath.router.load-aware cannot both be set; leave"
                             + " one of them out");
         }
-        return new RouterOptions(mode(r), CostKind.BLOCKS, weights(r), r.temperature());
+        if (r.cost() == RoutingCost.LATENCY && (r.agentic() || r.loadAware())) {
+            throw new StartFailure(
+                    "warmpath.router.agentic and warmpath.router.load-aware are presets of the cost"
+                            + " blocks; leave them out or set warmpath.router.cost to blocks");
+        }
+        return new RouterOptions(
+                mode(r),
+                CostKind.valueOf(r.cost().name()),
+                weights(r),
+                latency(r.latency()),
+                r.temperature());
     }
 
     /** What to tell the operator about names that will go; empty when none is used. */
@@ -41,13 +53,28 @@ final class RouterSettings {
     static boolean followsEvents(WarmpathConfig.Router r) {
         return r.useKvEvents()
                 && !r.loadAware()
-                && !(mode(r) == RouterMode.KV && weights(r).overlapCredit() == 0);
+                && !(mode(r) == RouterMode.KV
+                        && r.cost() == RoutingCost.BLOCKS
+                        && weights(r).overlapCredit() == 0);
     }
 
     private static RouterMode mode(WarmpathConfig.Router r) {
         return r.loadAware() && r.mode() != RoutingMode.KV
                 ? RouterMode.KV
                 : RouterMode.valueOf(r.mode().name());
+    }
+
+    private static LatencyPriors latency(WarmpathConfig.Latency l) {
+        return new LatencyPriors(
+                l.stepMillis(),
+                l.decodeMicrosPerRequest() / 1e3,
+                l.decodeNanosPerToken() / 1e6,
+                l.prefillMicrosPerToken() / 1e3,
+                l.prefillNanosPerPair() / 1e6,
+                l.hostTokensPerSecond(),
+                l.poolTokensPerSecond(),
+                l.workPrice(),
+                l.outputTokens());
     }
 
     private static BlockWeights weights(WarmpathConfig.Router r) {

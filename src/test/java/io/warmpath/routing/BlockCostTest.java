@@ -22,7 +22,7 @@ class BlockCostTest {
 
     private RoutingDecision decide(BlockWeights weights, RoutingRequest request) {
         SplittableRandom random = new SplittableRandom(11);
-        return new CostRouter(RouterOptions.of(RouterMode.KV).with(weights), loads, () -> random)
+        return Routers.create(RouterOptions.of(RouterMode.KV).with(weights), loads, () -> random)
                 .decide(request);
     }
 

@@ -29,7 +29,7 @@ class CostRouterTest {
 
     private CostRouter router(RouterOptions options) {
         SplittableRandom random = new SplittableRandom(7);
-        return new CostRouter(options, loads, () -> random);
+        return new CostRouter(options, loads, () -> random, System::nanoTime);
     }
 
     private static RouterOptions weight(double overlapWeight) {

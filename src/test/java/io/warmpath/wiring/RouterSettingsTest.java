@@ -7,6 +7,8 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.warmpath.config.WarmpathConfig;
 import io.warmpath.routing.BlockWeights;
+import io.warmpath.routing.CostKind;
+import io.warmpath.routing.LatencyPriors;
 import io.warmpath.routing.RouterMode;
 import io.warmpath.routing.RouterOptions;
 import java.util.LinkedHashMap;
@@ -94,6 +96,16 @@ class RouterSettingsTest {
     void a_credit_of_0_follows_no_events() {
         assertTrue(RouterSettings.followsEvents(router()));
         assertFalse(RouterSettings.followsEvents(router("overlap-score-credit", "0")));
+    }
+
+    @Test
+    void the_latency_cost_needs_events_whatever_the_credit_and_no_preset_of_the_other() {
+        WarmpathConfig.Router r = router("cost", "latency", "overlap-score-credit", "0");
+        assertEquals(CostKind.LATENCY, RouterSettings.options(r).cost());
+        assertEquals(LatencyPriors.DEFAULT, RouterSettings.options(r).latency());
+        assertTrue(RouterSettings.followsEvents(r));
+        WarmpathConfig.Router agentic = router("cost", "latency", "agentic", "true");
+        assertThrows(StartFailure.class, () -> RouterSettings.options(agentic));
     }
 
     @Test
