@@ -244,6 +244,25 @@ class DecisionTest {
     }
 
     @Test
+    void the_router_is_told_what_became_of_its_decision() throws Exception {
+        start();
+        gateway.post(Gateway.ASK);
+        assertEquals(List.of("w0 streams", "w0 first token", "w0 ended -1"), gateway.router.seen);
+        gateway.router.seen.clear();
+        engine.script(call -> call.json(200, "{\"usage\":{\"completion_tokens\":7}}"));
+        gateway.post(Gateway.ASK_WHOLE);
+        assertEquals("w0 answers", gateway.router.seen.getFirst());
+        assertEquals("w0 ended 7", gateway.router.seen.getLast());
+        gateway.router.seen.clear();
+        engine.script(call -> call.json(422, "{}"));
+        gateway.post(Gateway.ASK);
+        assertEquals(
+                List.of("w0 streams", "w0 ended -1"),
+                gateway.router.seen,
+                "an error is no first token");
+    }
+
+    @Test
     void an_explained_decision_knows_who_could_not_be_chosen() throws Exception {
         start();
         Worker ready = Gateway.worker(0, engine.url(), EngineKind.VLLM, WorkerState.READY, 1);

@@ -34,6 +34,7 @@ import io.warmpath.routing.RoutingDecision;
 import io.warmpath.routing.RoutingRequest;
 import io.warmpath.routing.Score;
 import io.warmpath.routing.Scores;
+import io.warmpath.routing.Sent;
 import io.warmpath.tokens.PromptInput;
 import io.warmpath.tokens.PromptTokens;
 import io.warmpath.upstream.UpstreamOptions;
@@ -312,7 +313,25 @@ final class Gateway implements AutoCloseable {
 
     static final class FirstRouter implements Router {
         final List<RoutingRequest> requests = new CopyOnWriteArrayList<>();
+        final List<String> seen = new CopyOnWriteArrayList<>();
         volatile RuntimeException bug;
+
+        @Override
+        public Sent sent(RoutingDecision decision, boolean streamed) {
+            String worker = decision.chosen().candidate().label();
+            seen.add(worker + (streamed ? " streams" : " answers"));
+            return new Sent() {
+                @Override
+                public void firstToken() {
+                    seen.add(worker + " first token");
+                }
+
+                @Override
+                public void ended(long outputTokens) {
+                    seen.add(worker + " ended " + outputTokens);
+                }
+            };
+        }
 
         @Override
         public RoutingDecision decide(RoutingRequest request) {
