@@ -55,7 +55,7 @@ final class BlockCost implements CostModel {
         double own = (double) f.blockSize / f.unit;
         double raw =
                 w.trackPrefill()
-                        ? (double) (f.load.prefillTokens() + f.request.promptTokens()) / f.unit
+                        ? (double) (f.activePrefillTokens + f.request.promptTokens()) / f.unit
                         : 0;
         double decay = decay(f);
         double device = w.overlapCredit() * decay * f.gpu * own;
@@ -64,7 +64,7 @@ final class BlockCost implements CostModel {
         double shared = w.sharedMultiplier() * f.shared * own;
         double prefill = Math.max(0, raw - (device + host + disk + shared));
         double decode = decodeBlocks * own;
-        double requests = w.activeRequestWeight() * f.load.requests();
+        double requests = w.activeRequestWeight() * f.activeRequests;
         double cost = w.prefillLoadScale() * prefill + decode + requests;
         if (terms != null) {
             terms[at] = raw;
@@ -94,7 +94,7 @@ final class BlockCost implements CostModel {
         if (w.creditDecay() == 0 || !w.trackPrefill() || f.request.promptTokens() == 0) {
             return 1;
         }
-        double excess = Math.max(0, f.load.prefillTokens() - f.leastPrefillTokens);
+        double excess = Math.max(0, f.activePrefillTokens - f.leastPrefillTokens);
         double promptBlocks = Math.ceilDiv(f.request.promptTokens(), f.blockSize);
         return 1 / (1 + w.creditDecay() * excess / f.blockSize / promptBlocks);
     }

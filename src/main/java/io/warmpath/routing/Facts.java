@@ -58,7 +58,10 @@ final class Facts {
 
     WorkerSlot slot = new WorkerSlot(0);
 
-    WorkerLoad load = WorkerLoad.IDLE;
+    // The load as it was read.
+    long activePrefillTokens;
+    long activeBlocks;
+    int activeRequests;
     private int place;
 
     Facts(RoutingRequest request, BlockWeights weights, LoadBook loads) {
@@ -71,7 +74,10 @@ final class Facts {
     void read(Candidate candidate) {
         blockSize = blockSize(candidate);
         slot = candidate.slot();
-        load = loads.load(slot);
+        WorkerLoad load = loads.load(slot);
+        activePrefillTokens = load.prefillTokens();
+        activeBlocks = load.blocks();
+        activeRequests = load.requests();
         PrefixMatch match = matchOf(candidate);
         int at = match == null ? -1 : indexOf(match, candidate);
         // Only blocks that are full of this prompt's tokens; none when they are not known.
@@ -105,9 +111,9 @@ final class Facts {
         out[at + 2] = disk;
         out[at + 3] = external;
         out[at + 4] = shared;
-        out[at + 5] = load.prefillTokens();
-        out[at + 6] = load.blocks();
-        out[at + 7] = load.requests();
+        out[at + 5] = activePrefillTokens;
+        out[at + 6] = activeBlocks;
+        out[at + 7] = activeRequests;
     }
 
     /** Blocks from a cache can be this many: the last token of a prompt is always computed. */

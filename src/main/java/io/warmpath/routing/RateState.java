@@ -34,8 +34,8 @@ record RateState(
         double decodeFactor,
         double hostRate,
         double poolRate) {
-    /** Length of a time window; the share of booked time is taken over two of them. */
-    static final long WINDOW_NANOS = 10_000_000_000L;
+    /** Length of a time window, over which the share of booked time is taken. */
+    static final long WINDOW_NANOS = 20_000_000_000L;
 
     private static final double NANOS_PER_MILLI = 1e6;
 
@@ -84,10 +84,14 @@ record RateState(
         return Math.max(0, (now - serviceSinceNanos) / NANOS_PER_MILLI);
     }
 
-    /** Work booked in the last two windows, milliseconds: all of this one, the rest of before. */
-    double bookedMillis(long now) {
-        long current = Math.floorDiv(now, WINDOW_NANOS);
-        double passed = (double) Math.floorMod(now, WINDOW_NANOS) / WINDOW_NANOS;
+    /**
+     * Work booked in the time of one window until now, milliseconds: all of this one and, as if it
+     * had come evenly, the rest of the one before.
+     *
+     * @param current number of the window that is running
+     * @param passed how much of it is over, 0..1
+     */
+    double bookedMillis(long current, double passed) {
         if (current == window) {
             return booked + bookedBefore * (1 - passed);
         }

@@ -2,7 +2,6 @@ package io.warmpath.routing;
 
 import io.warmpath.fleet.Candidate;
 import io.warmpath.load.LoadBook;
-import io.warmpath.load.WorkerLoad;
 import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
@@ -42,7 +41,7 @@ final class Scorer {
             Candidate candidate = candidates.get(i);
             facts.read(candidate);
             int at = i * names.size();
-            double decode = decodeBlocks(candidate, request, facts.load);
+            double decode = decodeBlocks(candidate, request, facts.activeBlocks);
             costs[i] = model.cost(facts, decode, terms, at + Facts.NAMES.size());
             if (terms != null) {
                 facts.write(terms, at);
@@ -74,7 +73,7 @@ final class Scorer {
             // Read again: a load that changed since shows here, not in the cost that was compared.
             Facts facts = facts(request, effective.weights(), candidates);
             facts.read(chosen);
-            double decode = decodeBlocks(chosen, request, facts.load);
+            double decode = decodeBlocks(chosen, request, facts.activeBlocks);
             double cost =
                     all.size() > 0 ? all.cost(choice.index()) : model.cost(facts, decode, null, 0);
             score = score(chosen, facts, decode, cost);
@@ -110,8 +109,8 @@ final class Scorer {
 
     /** Blocks in use on the candidate if the request goes there, of its own size. */
     private static double decodeBlocks(
-            Candidate candidate, RoutingRequest request, WorkerLoad load) {
-        return (double) load.blocks() + blocks(candidate, request.promptTokens());
+            Candidate candidate, RoutingRequest request, long activeBlocks) {
+        return (double) activeBlocks + blocks(candidate, request.promptTokens());
     }
 
     private Facts facts(RoutingRequest request, BlockWeights weights, List<Candidate> candidates) {

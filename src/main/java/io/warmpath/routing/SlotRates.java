@@ -58,7 +58,8 @@ final class SlotRates {
     }
 
     synchronized Running begin(Work work, boolean streamed, long now) {
-        Running r = new Running(work, now, streamed && state.waitMillis(now) == 0);
+        boolean alone = pending.isEmpty() && state.waitMillis(now) == 0;
+        Running r = new Running(work, now, streamed && alone);
         begun++;
         requests++;
         promptTokens += work.promptTokens();

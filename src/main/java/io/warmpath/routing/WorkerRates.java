@@ -53,13 +53,16 @@ final class WorkerRates {
         return rates == null || rates.slot() != slot.value() ? idle : rates.state();
     }
 
-    /** Booked time over time there was, of these candidates in the last windows: 0 is idle. */
+    /** Booked time over time there was, of these candidates in the last window: 0 is idle. */
     double utilisation(List<Candidate> candidates, long now) {
+        long current = Math.floorDiv(now, RateState.WINDOW_NANOS);
+        double passed =
+                (double) Math.floorMod(now, RateState.WINDOW_NANOS) / RateState.WINDOW_NANOS;
         double booked = 0;
         for (int i = 0; i < candidates.size(); i++) {
-            booked += state(candidates.get(i).slot()).bookedMillis(now);
+            booked += state(candidates.get(i).slot()).bookedMillis(current, passed);
         }
-        return booked / (candidates.size() * 2.0 * RateState.WINDOW_NANOS / 1e6);
+        return booked / (candidates.size() * (RateState.WINDOW_NANOS / 1e6));
     }
 
     /**
@@ -110,8 +113,16 @@ final class WorkerRates {
             return there;
         }
         SlotRates fresh = new SlotRates(slot.value(), priors);
-        all.set(slot.index(), fresh);
+        if (there == null || isLater(slot.value(), there.slot())) {
+            all.set(slot.index(), fresh);
+        }
+        // Else a request decided on an older snapshot: it must not take the new one's place.
         return fresh;
+    }
+
+    /** Incarnations count around. */
+    private static boolean isLater(int slot, int than) {
+        return (slot - than) >> WorkerSlot.NUMBER_BITS > 0;
     }
 
     /**

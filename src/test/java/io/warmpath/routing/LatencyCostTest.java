@@ -131,7 +131,7 @@ class LatencyCostTest {
         assertEquals(1, slot(router.decide(r)));
     }
 
-    /** 20 s of work in the two windows of two workers' 40 s: half of the time is booked. */
+    /** 20 s of work in a window of 20 s on two workers: half of the time is booked. */
     @Test
     void the_price_of_work_rises_with_the_booked_share_and_falls_with_time() {
         LatencyPriors noDecode = new LatencyPriors(0, 0, 0, 1, 0, 150_000, 75_000, 1, 256);
@@ -141,10 +141,28 @@ class LatencyCostTest {
         sent.ended(-1);
         RoutingRequest r = request(workers(2, B), 100);
         assertEquals(2, term(router.decide(r), 0, "work_price"), 1e-9);
-        pass(10_000 + 5_000);
-        assertTrue(term(router.decide(r), 0, "work_price") < 1.5);
-        pass(10_000);
+        pass(20_000 + 10_000);
+        assertEquals(4.0 / 3, term(router.decide(r), 0, "work_price"), 1e-9, "a quarter");
+        pass(20_000);
         assertEquals(1, term(router.decide(r), 0, "work_price"));
+    }
+
+    @Test
+    void a_worker_that_is_busy_half_of_the_time_doubles_the_price_at_any_moment() {
+        LatencyPriors noDecode = new LatencyPriors(0, 0, 0, 1, 0, 150_000, 75_000, 1, 256);
+        Router router = router(noDecode);
+        RoutingRequest r = request(workers(1, B), 1000);
+        for (int second = 0; second < 100; second += 2) {
+            RoutingDecision d = router.decide(r);
+            if (second > 40) {
+                assertEquals(2, term(d, 0, "work_price"), 0.2, "after " + second + " s");
+            }
+            Sent sent = router.sent(d, true);
+            pass(1000);
+            sent.firstToken();
+            sent.ended(-1);
+            pass(1000);
+        }
     }
 
     @Test
@@ -254,5 +272,8 @@ class LatencyCostTest {
         lost.ended(5);
         assertEquals(1, rates.state(reborn).requests());
         assertEquals(1, rates.state(reborn).pending());
+        Sent late = rates.sent(old, new WorkerRates.Work(100, 50, 0, 8, 0, 0, 256), true);
+        assertEquals(1, rates.state(reborn).pending(), "a late one does not take its place");
+        late.ended(-1);
     }
 }

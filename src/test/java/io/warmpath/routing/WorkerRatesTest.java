@@ -64,6 +64,16 @@ class WorkerRatesTest {
     }
 
     @Test
+    void an_answer_behind_an_overdue_one_teaches_nothing() {
+        Sent stuck = rates.sent(SLOT, prefill(100), true);
+        pass(10_000);
+        assertEquals(0, state().waitMillis(now), "by prediction it is long done");
+        answer(prefill(100), 30_000);
+        assertEquals(1, state().prefillFactor());
+        stuck.ended(-1);
+    }
+
+    @Test
     void answers_that_are_not_streamed_teach_nothing() {
         for (int i = 0; i < 50; i++) {
             Sent s = rates.sent(SLOT, prefill(100), false);
