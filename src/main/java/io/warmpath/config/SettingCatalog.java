@@ -119,7 +119,7 @@ public final class SettingCatalog {
             return SettingKey.Form.TEXT;
         } else if (type == int.class || type == long.class) {
             return SettingKey.Form.WHOLE;
-        } else if (type == double.class) {
+        } else if (type == double.class || type == Double.class) {
             return SettingKey.Form.NUMBER;
         } else if (type == boolean.class) {
             return SettingKey.Form.BOOLEAN;

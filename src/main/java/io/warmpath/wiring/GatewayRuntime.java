@@ -12,7 +12,6 @@ import io.warmpath.api.Routes;
 import io.warmpath.api.WorkersApi;
 import io.warmpath.config.IndexImplementation;
 import io.warmpath.config.RawPath;
-import io.warmpath.config.RoutingMode;
 import io.warmpath.config.WarmpathConfig;
 import io.warmpath.events.EventCounters;
 import io.warmpath.fleet.Fleet;
@@ -45,6 +44,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.function.BooleanSupplier;
+import org.jboss.logging.Logger;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -54,6 +54,8 @@ import org.jspecify.annotations.Nullable;
  * order of building: the parts that use the index end before the index.
  */
 final class GatewayRuntime implements AutoCloseable {
+    private static final Logger LOG = Logger.getLogger(GatewayRuntime.class);
+
     /** Remembered pieces of the warm-up's few prompts. */
     private static final long WARMUP_CACHE_BYTES = 1 << 20;
 
@@ -72,11 +74,16 @@ final class GatewayRuntime implements AutoCloseable {
 
     GatewayRuntime(WarmpathConfig config, Vertx vertx, MeterRegistry meters)
             throws TokenizerLoadException {
+        RouterOptions router = RouterSettings.options(config.router());
+        RouterSettings.deprecation(config.router()).ifPresent(LOG::warn);
         tokens = tokens(config.tokens());
         index = index(config.index());
         load = new LoadTracker(System::nanoTime, config.router().activeRequestExpiry());
         EventCounters events = new EventCounters();
-        feed = followsEvents(config.router()) ? feed(config.events(), index, events) : null;
+        feed =
+                RouterSettings.followsEvents(config.router())
+                        ? feed(config.events(), index, events)
+                        : null;
         fleet =
                 new FleetRuntime(
                         config, index, feed, slot -> load.load(slot).requests(), load::forget);
@@ -95,7 +102,7 @@ final class GatewayRuntime implements AutoCloseable {
                         tokens,
                         load,
                         engines,
-                        routerOptions(config.router(), config.router().mode()),
+                        router,
                         options(config, config.http().maxBodySize().bytes()),
                         new FlowMetrics(meters),
                         warmup::done);
@@ -139,10 +146,8 @@ final class GatewayRuntime implements AutoCloseable {
     private Warmup.Parts warmupParts(WarmpathConfig config, Vertx vertx) {
         EngineClient apart = engines(config, vertx);
         // Its visitor names no worker, and its prompts are larger than the smallest limit.
-        RoutingMode mode =
-                config.router().mode() == RoutingMode.DIRECT
-                        ? RoutingMode.KV
-                        : config.router().mode();
+        RouterOptions told = RouterSettings.options(config.router());
+        RouterOptions kept = told.mode() == RouterMode.DIRECT ? told.with(RouterMode.KV) : told;
         long body = Math.max(WARMUP_BODY_BYTES, config.http().maxBodySize().bytes());
         PromptTokens prompts =
                 tokens.anyModel().isPresent() ? tokens.apart(WARMUP_CACHE_BYTES) : new NoTokens();
@@ -155,7 +160,7 @@ final class GatewayRuntime implements AutoCloseable {
                                 new LoadTracker(
                                         System::nanoTime, config.router().activeRequestExpiry()),
                                 apart,
-                                routerOptions(config.router(), mode),
+                                kept,
                                 options(config, body),
                                 metrics,
                                 () -> true)
@@ -227,12 +232,6 @@ final class GatewayRuntime implements AutoCloseable {
                 System::nanoTime);
     }
 
-    /** At a weight of 0 in kv mode nobody looks at the index, so nobody has to fill it. */
-    static boolean followsEvents(WarmpathConfig.Router config) {
-        return config.useKvEvents()
-                && !(config.mode() == RoutingMode.KV && config.overlapScoreWeight() == 0);
-    }
-
     private static ZmqEventFeed feed(
             WarmpathConfig.Events config, PrefixIndex index, EventCounters counters) {
         return new ZmqEventFeed(
@@ -261,15 +260,6 @@ final class GatewayRuntime implements AutoCloseable {
                 u.keepAliveTimeout(),
                 u.maxConnectionsPerWorker(),
                 Duration.ofNanos(1000L * gatherMicros));
-    }
-
-    private static RouterOptions routerOptions(WarmpathConfig.Router r, RoutingMode mode) {
-        return new RouterOptions(
-                RouterMode.valueOf(mode.name()),
-                r.overlapScoreWeight(),
-                r.temperature(),
-                r.hostCacheHitWeight(),
-                r.diskCacheHitWeight());
     }
 
     private static GatewayOptions options(WarmpathConfig config, long maxBodyBytes) {
