@@ -86,9 +86,8 @@ final class Scorer {
     WorkerRates.Work work(RoutingDecision decision) {
         RoutingRequest request = decision.request();
         Facts facts = new Facts(request, decision.options().weights(), loads);
-        Candidate chosen = decision.chosen().candidate();
-        model.begin(facts, List.of(chosen));
-        facts.read(chosen);
+        model.begin(facts, request.candidates()); // the list that was decided on, so it is known
+        facts.read(decision.chosen().candidate());
         double[] terms = new double[model.terms().size()];
         model.cost(facts, 0, terms, 0);
         return LatencyCost.work(facts, terms);

@@ -16,6 +16,9 @@ import org.jspecify.annotations.Nullable;
 final class WorkerRates {
     private static final int FIRST_CAPACITY = 64;
 
+    /** The share is a mean over a window 200 times as long. */
+    private static final long UTILISATION_NANOS = RateState.WINDOW_NANOS / 200;
+
     /** An answer's length moves the mean by this part. */
     private static final double OUTPUT_WEIGHT = 1.0 / 64;
 
@@ -27,6 +30,8 @@ final class WorkerRates {
             new AtomicReferenceArray<>(FIRST_CAPACITY);
 
     private final RateState idle;
+
+    private volatile Utilisation utilisation = new Utilisation(List.of(), 0, 0);
 
     /** Written under the monitor. */
     private volatile double outputTokens;
@@ -53,8 +58,22 @@ final class WorkerRates {
         return rates == null || rates.slot() != slot.value() ? idle : rates.state();
     }
 
-    /** Booked time over time there was, of these candidates in the last window: 0 is idle. */
+    /**
+     * Booked time over time there was, of these candidates in the last window: 0 is idle. Looked up
+     * again after {@link #UTILISATION_NANOS} only, because it reads every state.
+     */
+    @SuppressWarnings("ReferenceEquality") // a snapshot gives the same list until the fleet changes
     double utilisation(List<Candidate> candidates, long now) {
+        Utilisation last = utilisation;
+        if (last.of == candidates && now - last.atNanos < UTILISATION_NANOS) {
+            return last.share;
+        }
+        double share = computeUtilisation(candidates, now);
+        utilisation = new Utilisation(candidates, now, share);
+        return share;
+    }
+
+    private double computeUtilisation(List<Candidate> candidates, long now) {
         long current = Math.floorDiv(now, RateState.WINDOW_NANOS);
         double passed =
                 (double) Math.floorMod(now, RateState.WINDOW_NANOS) / RateState.WINDOW_NANOS;
@@ -124,6 +143,8 @@ final class WorkerRates {
     private static boolean isLater(int slot, int than) {
         return (slot - than) >> WorkerSlot.NUMBER_BITS > 0;
     }
+
+    private record Utilisation(List<Candidate> of, long atNanos, double share) {}
 
     /**
      * What a request asks of its worker.
