@@ -94,10 +94,26 @@ class EngineFramingTest {
         engine.script(
                 call ->
                         call.send(
-                                "HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 103 Early\r\nLink: x\r\n\r\n"
-                                        + "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n"
-                                        + "Trailer: X-Sum\r\nTransfer-Encoding: chunked\r\n\r\n"
-                                        + "1;a=b\r\n{\r\n1\r\n}\r\n0\r\nX-Sum: 1\r\n\r\n"));
+                                crlf(
+                                        """
+                                        HTTP/1.1 100 Continue
+
+                                        HTTP/1.1 103 Early
+                                        Link: x
+
+                                        HTTP/1.1 200 OK
+                                        Content-Type: application/json
+                                        Trailer: X-Sum
+                                        Transfer-Encoding: chunked
+
+                                        1;a=b
+                                        {
+                                        1
+                                        }
+                                        0
+                                        X-Sum: 1
+
+                                        """)));
         RawClient.Answer got = gateway.post(Gateway.ASK_WHOLE);
         assertEquals("{}", got.body());
         assertNull(got.header("link"));
@@ -260,6 +276,10 @@ class EngineFramingTest {
                 client.close();
             }
         }
+    }
+
+    private static String crlf(String lines) {
+        return lines.replace("\n", "\r\n");
     }
 
     /** Direct memory in use, rounded up to the allocator's sizes. */
