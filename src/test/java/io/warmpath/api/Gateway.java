@@ -75,6 +75,10 @@ final class Gateway implements AutoCloseable {
     final FirstRouter router = new FirstRouter();
     final SimpleMeterRegistry meters = new SimpleMeterRegistry();
     volatile boolean warm = true;
+
+    /** Client connections that the gateway has not yet seen the end of. */
+    final AtomicInteger connections = new AtomicInteger();
+
     final int port;
     private final EngineClient engines;
 
@@ -109,6 +113,11 @@ final class Gateway implements AutoCloseable {
                                         // With it, Vert.x 4.5 loses a request that says Upgrade:
                                         // h2c.
                                         .setHttp2ClearTextEnabled(false))
+                        .connectionHandler(
+                                connection -> {
+                                    connections.incrementAndGet();
+                                    connection.closeHandler(v -> connections.decrementAndGet());
+                                })
                         .requestHandler(
                                 request -> {
                                     request.pause(); // as Quarkus does

@@ -79,7 +79,7 @@ class VertxInternalsTest {
                             return encoder.pipeline().names();
                         });
         assertEquals(
-                List.of("httpDecoder", "httpEncoder", "handler"),
+                List.of("httpDecoder", "httpEncoder", "webSocketExtensionHandler", "handler"),
                 names.stream().filter(n -> !n.startsWith("DefaultChannelPipeline$")).toList());
     }
 
