@@ -5,5 +5,6 @@ public enum RoutingMode {
     KV,
     RANDOM,
     ROUND_ROBIN,
-    DIRECT
+    DIRECT,
+    VLLM_CACHE_AWARE
 }

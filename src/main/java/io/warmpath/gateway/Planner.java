@@ -2,9 +2,7 @@ package io.warmpath.gateway;
 
 import io.warmpath.fleet.Candidate;
 import io.warmpath.fleet.FleetSnapshot;
-import io.warmpath.prefix.PrefixIndex;
 import io.warmpath.prefix.PrefixMatch;
-import io.warmpath.prefix.PrefixQuery;
 import io.warmpath.prefix.PrefixSpace;
 import io.warmpath.routing.Router;
 import io.warmpath.routing.RoutingDecision;
@@ -14,21 +12,18 @@ import java.util.List;
 import org.jboss.logging.Logger;
 import org.jspecify.annotations.Nullable;
 
-/**
- * Tokens to decision: asks the index once per block size, then the router. Any thread;
- * microseconds.
- */
+/** Tokens to decision: asks who holds how much, then the router. Any thread; microseconds. */
 final class Planner {
     private static final Logger LOG = Logger.getLogger(Planner.class);
 
-    private final PrefixIndex index;
+    private final Overlaps overlaps;
     private final Router router;
     private final FlowMetrics metrics;
     private final Dependency indexHealth =
             new Dependency(LOG, "The prefix index", "requests are routed by load alone");
 
-    Planner(PrefixIndex index, Router router, FlowMetrics metrics) {
-        this.index = index;
+    Planner(Overlaps overlaps, Router router, FlowMetrics metrics) {
+        this.overlaps = overlaps;
         this.router = router;
         this.metrics = metrics;
     }
@@ -51,30 +46,43 @@ final class Planner {
     RoutingDecision decide(
             InferenceRequest request, List<Candidate> candidates, int @Nullable [] tokens) {
         RoutingDecision decision =
-                router.decide(
-                        new RoutingRequest(
-                                candidates,
-                                tokens == null ? 0 : tokens.length,
-                                tokens == null
-                                        ? List.of()
-                                        : matches(request.cacheSalt(), candidates, tokens),
-                                request.pinnedWorker(),
-                                request.pinnedRank()));
+                router.forModel(request.model())
+                        .decide(
+                                new RoutingRequest(
+                                        candidates,
+                                        tokens == null ? 0 : tokens.length,
+                                        tokens == null
+                                                ? List.of()
+                                                : matches(request, candidates, tokens),
+                                        request.pinnedWorker(),
+                                        request.pinnedRank()));
         metrics.decided(decision.mode());
         return decision;
     }
 
-    private List<PrefixMatch> matches(String salt, List<Candidate> candidates, int[] tokens) {
-        PrefixSpace space = salt.isEmpty() ? PrefixSpace.NONE : new PrefixSpace("", salt);
-        List<PrefixMatch> matches = new ArrayList<>(1);
+    /** The request was booked where the decision says. Nothing when its tokens are not known. */
+    void booked(InferenceRequest request, RoutingDecision decision, int @Nullable [] tokens) {
+        if (tokens == null) {
+            return;
+        }
         try {
-            for (int i = 0; i < candidates.size(); i++) {
-                int blockSize = candidates.get(i).worker().blockSize();
-                if (blockSize > 0 && !asked(matches, blockSize)) {
-                    matches.add(
-                            index.match(new PrefixQuery(tokens, tokens.length, blockSize, space)));
-                }
-            }
+            overlaps.booked(
+                    request.model(),
+                    space(request.cacheSalt()),
+                    decision.chosen().candidate(),
+                    tokens);
+        } catch (RuntimeException e) {
+            metrics.indexFailed();
+            indexHealth.failed(e);
+        }
+    }
+
+    private List<PrefixMatch> matches(
+            InferenceRequest request, List<Candidate> candidates, int[] tokens) {
+        try {
+            List<PrefixMatch> matches =
+                    overlaps.matches(
+                            request.model(), space(request.cacheSalt()), candidates, tokens);
             indexHealth.worked();
             return matches;
         } catch (RuntimeException e) {
@@ -84,13 +92,8 @@ final class Planner {
         }
     }
 
-    private static boolean asked(List<PrefixMatch> matches, int blockSize) {
-        for (int i = 0; i < matches.size(); i++) {
-            if (matches.get(i).blockSize() == blockSize) {
-                return true;
-            }
-        }
-        return false;
+    private static PrefixSpace space(String salt) {
+        return salt.isEmpty() ? PrefixSpace.NONE : new PrefixSpace("", salt);
     }
 
     private static List<Candidate> others(List<Candidate> all, List<Long> without) {

@@ -10,4 +10,9 @@ public interface Router {
     RoutingDecision decide(RoutingRequest request);
 
     RouterMode mode();
+
+    /** The router for requests of this model: itself, unless models have settings of their own. */
+    default Router forModel(String model) {
+        return this;
+    }
 }

@@ -18,6 +18,8 @@ public final class Routers {
             case KV -> new CostRouter(options, loads, random);
             case RANDOM -> new RandomRouter(options, loads, random);
             case ROUND_ROBIN -> new RoundRobinRouter(options, loads);
+            case VLLM_CACHE_AWARE ->
+                    new VllmCacheAwareRouter(VllmCacheAwareOptions.DEFAULT, options, loads, random);
             case DIRECT -> new DirectRouter(new CostRouter(options, loads, random));
         };
     }

@@ -3,28 +3,28 @@ package io.warmpath.wiring;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.vertx.core.Vertx;
 import io.vertx.ext.web.Router;
-import io.warmpath.adapter.nativeindex.NativePrefixIndex;
 import io.warmpath.adapter.tokenizer.HuggingFaceModelLoader;
 import io.warmpath.adapter.zmq.ZmqEventFeed;
 import io.warmpath.api.AdminAccess;
 import io.warmpath.api.ErrorMapper;
 import io.warmpath.api.Routes;
 import io.warmpath.api.WorkersApi;
-import io.warmpath.config.IndexImplementation;
 import io.warmpath.config.RoutingMode;
 import io.warmpath.config.WarmpathConfig;
 import io.warmpath.events.EventCounters;
 import io.warmpath.fleet.Fleet;
 import io.warmpath.gateway.FlowMetrics;
 import io.warmpath.gateway.GatewayOptions;
+import io.warmpath.gateway.Overlaps;
 import io.warmpath.gateway.RequestFlow;
 import io.warmpath.load.LoadBook;
 import io.warmpath.load.LoadTracker;
 import io.warmpath.prefix.PrefixIndex;
-import io.warmpath.prefix.ReferencePrefixIndex;
 import io.warmpath.routing.RouterMode;
 import io.warmpath.routing.RouterOptions;
 import io.warmpath.routing.Routers;
+import io.warmpath.routing.VllmCacheAwareOptions;
+import io.warmpath.routing.VllmCacheAwareRouter;
 import io.warmpath.tokens.ModelTokens;
 import io.warmpath.tokens.PromptInput;
 import io.warmpath.tokens.PromptTokens;
@@ -56,7 +56,7 @@ final class GatewayRuntime implements AutoCloseable {
 
     private static final long WARMUP_BODY_BYTES = 64 << 10;
 
-    private final PrefixIndex index;
+    private final OverlapParts caches;
     private final LoadTracker load;
     private final ModelTokens tokens;
     private final TokenThreads tokenThreads;
@@ -70,13 +70,21 @@ final class GatewayRuntime implements AutoCloseable {
     GatewayRuntime(WarmpathConfig config, Vertx vertx, MeterRegistry meters)
             throws TokenizerLoadException {
         tokens = tokens(config.tokens());
-        index = index(config.index());
+        caches = new OverlapParts(config, System::nanoTime);
         load = new LoadTracker(System::nanoTime, config.router().activeRequestExpiry());
         EventCounters events = new EventCounters();
-        feed = followsEvents(config.router()) ? feed(config.events(), index, events) : null;
+        PrefixIndex index = caches.index();
+        feed =
+                index != null && caches.followsEvents()
+                        ? feed(config.events(), index, events)
+                        : null;
         fleet =
                 new FleetRuntime(
-                        config, index, feed, slot -> load.load(slot).requests(), load::forget);
+                        config,
+                        caches.slots(),
+                        feed,
+                        slot -> load.load(slot).requests(),
+                        load::forget);
         tokenThreads = new TokenThreads(config.tokens().threads(), config.tokens().queueSize());
         engines = new VertxEngineClient(vertx, upstream(config.upstream()), System::nanoTime);
         warmup =
@@ -92,11 +100,12 @@ final class GatewayRuntime implements AutoCloseable {
                         tokens,
                         load,
                         engines,
-                        routerOptions(config.router(), config.router().mode()),
+                        caches.overlaps(),
+                        router(config, load, config.router().mode()),
                         options(config, config.http().maxBodySize().bytes()),
                         new FlowMetrics(meters),
                         warmup::done);
-        GatewayMeters.bind(meters, index, load, fleet, events, tokens);
+        GatewayMeters.bind(meters, index, caches.trackers(), load, fleet, events, tokens);
         workersApi =
                 new WorkersApi(
                         fleet.registry(),
@@ -109,7 +118,8 @@ final class GatewayRuntime implements AutoCloseable {
             PromptTokens tokens,
             LoadBook load,
             EngineClient engines,
-            RouterOptions router,
+            Overlaps overlaps,
+            io.warmpath.routing.Router router,
             GatewayOptions options,
             FlowMetrics metrics,
             BooleanSupplier warm) {
@@ -117,8 +127,8 @@ final class GatewayRuntime implements AutoCloseable {
                 new RequestFlow(
                         fleet,
                         tokens,
-                        index,
-                        Routers.create(router, load, ThreadLocalRandom::current),
+                        overlaps,
+                        router,
                         load,
                         engines,
                         tokenThreads,
@@ -147,13 +157,15 @@ final class GatewayRuntime implements AutoCloseable {
         return new Warmup.Parts() {
             @Override
             public void mount(Router router, Fleet fleet, FlowMetrics metrics) {
+                LoadTracker load =
+                        new LoadTracker(System::nanoTime, config.router().activeRequestExpiry());
                 routes(
                                 fleet,
                                 prompts,
-                                new LoadTracker(
-                                        System::nanoTime, config.router().activeRequestExpiry()),
+                                load,
                                 apart,
-                                routerOptions(config.router(), mode),
+                                caches.overlaps().askedOnly(),
+                                router(config, load, mode),
                                 options(config, body),
                                 metrics,
                                 () -> true)
@@ -190,6 +202,7 @@ final class GatewayRuntime implements AutoCloseable {
     }
 
     void start() {
+        caches.start();
         fleet.start();
         warmup.start();
     }
@@ -204,14 +217,7 @@ final class GatewayRuntime implements AutoCloseable {
         tokenThreads.close();
         engines.close();
         tokens.close();
-        index.close();
-    }
-
-    private static PrefixIndex index(WarmpathConfig.Index index) {
-        return index.implementation() == IndexImplementation.JAVA
-                ? new ReferencePrefixIndex()
-                : new NativePrefixIndex(
-                        index.nativePath().map(Path::of), NativePrefixIndex.DEFAULT_ORPHAN_LIMIT);
+        caches.close();
     }
 
     private static ModelTokens tokens(WarmpathConfig.Tokens config) throws TokenizerLoadException {
@@ -223,12 +229,6 @@ final class GatewayRuntime implements AutoCloseable {
                 new HuggingFaceModelLoader(),
                 TokensOptions.DEFAULT,
                 System::nanoTime);
-    }
-
-    /** At a weight of 0 in kv mode nobody looks at the index, so nobody has to fill it. */
-    static boolean followsEvents(WarmpathConfig.Router config) {
-        return config.useKvEvents()
-                && !(config.mode() == RoutingMode.KV && config.overlapScoreWeight() == 0);
     }
 
     private static ZmqEventFeed feed(
@@ -251,6 +251,32 @@ final class GatewayRuntime implements AutoCloseable {
                 u.idleTimeout(),
                 u.keepAliveTimeout(),
                 u.maxConnectionsPerWorker());
+    }
+
+    private static io.warmpath.routing.Router router(
+            WarmpathConfig config, LoadBook load, RoutingMode mode) {
+        RouterOptions options = routerOptions(config.router(), mode);
+        if (options.mode() != RouterMode.VLLM_CACHE_AWARE) {
+            return Routers.create(options, load, ThreadLocalRandom::current);
+        }
+        WarmpathConfig.VllmCacheAware all = config.routing().vllmCacheAware();
+        Map<String, VllmCacheAwareOptions> own = new LinkedHashMap<>();
+        all.models()
+                .forEach(
+                        (model, o) ->
+                                own.put(
+                                        model,
+                                        new VllmCacheAwareOptions(
+                                                o.cacheThreshold()
+                                                        .orElse(all.cacheThreshold())
+                                                        .floatValue(),
+                                                o.loadFactor().orElse(all.loadFactor()))));
+        return new VllmCacheAwareRouter(
+                new VllmCacheAwareOptions((float) all.cacheThreshold(), all.loadFactor()),
+                own,
+                options,
+                load,
+                ThreadLocalRandom::current);
     }
 
     private static RouterOptions routerOptions(WarmpathConfig.Router r, RoutingMode mode) {

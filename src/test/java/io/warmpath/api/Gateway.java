@@ -15,6 +15,7 @@ import io.warmpath.fleet.Worker;
 import io.warmpath.fleet.WorkerState;
 import io.warmpath.gateway.FlowMetrics;
 import io.warmpath.gateway.GatewayOptions;
+import io.warmpath.gateway.IndexOverlaps;
 import io.warmpath.gateway.RequestFlow;
 import io.warmpath.load.LoadBook;
 import io.warmpath.load.WorkerLoad;
@@ -86,7 +87,7 @@ final class Gateway implements AutoCloseable {
                 new RequestFlow(
                         fleet,
                         tokens,
-                        index,
+                        IndexOverlaps.ofEvents(index),
                         router,
                         books,
                         engines,

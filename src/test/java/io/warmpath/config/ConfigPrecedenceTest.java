@@ -193,7 +193,7 @@ class ConfigPrecedenceTest {
         assertEquals(
                 List.of(
                         "warmpath.router.mode = best (from the environment, DYN_ROUTER_MODE) must"
-                                + " be one of kv, random, round-robin, direct."),
+                                + " be one of kv, random, round-robin, direct, vllm-cache-aware."),
                 problems(Map.of(), Map.of("DYN_ROUTER_MODE", "best"), ""));
         assertEquals(
                 List.of(

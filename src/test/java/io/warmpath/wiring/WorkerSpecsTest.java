@@ -100,6 +100,7 @@ class WorkerSpecsTest {
         assertTrue(follows(Map.of()));
         assertFalse(follows(Map.of("warmpath.router.use-kv-events", "false")));
         assertFalse(follows(Map.of("warmpath.router.overlap-score-weight", "0")));
+        assertFalse(follows(Map.of("warmpath.router.mode", "vllm-cache-aware")));
         assertTrue(
                 follows(
                         Map.of(
@@ -110,7 +111,7 @@ class WorkerSpecsTest {
     }
 
     private static boolean follows(Map<String, String> properties) {
-        return GatewayRuntime.followsEvents(TestConfig.of(properties).router());
+        return OverlapParts.followsEvents(TestConfig.of(properties).router());
     }
 
     @Test
