@@ -107,6 +107,18 @@ public interface WarmpathConfig {
                 max = 1024)
         int eventLoops();
 
+        @WithDefault("0")
+        @Setting(
+                doc =
+                        "Pause of a busy event loop after each turn in which engines were read, so"
+                                + " that more bytes gather and fewer system calls are needed; 0:"
+                                + " none. A loop that reads engines less than 1,500 times a second"
+                                + " never pauses.",
+                unit = "µs",
+                min = 0,
+                max = 200)
+        int gather();
+
         @WithDefault("1s")
         @WithConverter(TimeSpan.class)
         @Setting(doc = "What clients are told to wait when no worker is there.", maxTime = "1h")
@@ -370,6 +382,15 @@ public interface WarmpathConfig {
                 min = 1,
                 max = 1e6)
         int maxConnectionsPerWorker();
+
+        @WithDefault("auto")
+        @Setting(
+                doc =
+                        "Answers' bytes go from the engine's socket to the client's past the HTTP"
+                                + " codecs wherever that is possible (`auto`), or never (`off`:"
+                                + " several times the CPU, to rule it out when something is"
+                                + " wrong).")
+        RawPath rawPath();
     }
 
     /** Prompt to token ids. */

@@ -9,6 +9,7 @@ import io.warmpath.api.AdminAccess;
 import io.warmpath.api.ErrorMapper;
 import io.warmpath.api.Routes;
 import io.warmpath.api.WorkersApi;
+import io.warmpath.config.RawPath;
 import io.warmpath.config.RoutingMode;
 import io.warmpath.config.WarmpathConfig;
 import io.warmpath.events.EventCounters;
@@ -23,20 +24,20 @@ import io.warmpath.prefix.PrefixIndex;
 import io.warmpath.routing.RouterMode;
 import io.warmpath.routing.RouterOptions;
 import io.warmpath.routing.Routers;
-import io.warmpath.routing.VllmCacheAwareOptions;
-import io.warmpath.routing.VllmCacheAwareRouter;
 import io.warmpath.tokens.ModelTokens;
 import io.warmpath.tokens.PromptInput;
 import io.warmpath.tokens.PromptTokens;
 import io.warmpath.tokens.TokenizerLoadException;
 import io.warmpath.tokens.TokensOptions;
 import io.warmpath.upstream.EngineClient;
+import io.warmpath.upstream.RawEngineClient;
 import io.warmpath.upstream.UpstreamOptions;
 import io.warmpath.upstream.VertxEngineClient;
 import io.warmpath.wiring.warmup.Warmup;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Optional;
@@ -62,7 +63,7 @@ final class GatewayRuntime implements AutoCloseable {
     private final TokenThreads tokenThreads;
     private final @Nullable ZmqEventFeed feed;
     private final FleetRuntime fleet;
-    private final VertxEngineClient engines;
+    private final EngineClient engines;
     private final Routes routes;
     private final WorkersApi workersApi;
     private final Warmup warmup;
@@ -86,7 +87,7 @@ final class GatewayRuntime implements AutoCloseable {
                         slot -> load.load(slot).requests(),
                         load::forget);
         tokenThreads = new TokenThreads(config.tokens().threads(), config.tokens().queueSize());
-        engines = new VertxEngineClient(vertx, upstream(config.upstream()), System::nanoTime);
+        engines = engines(config, vertx);
         warmup =
                 new Warmup(
                         vertx,
@@ -144,8 +145,7 @@ final class GatewayRuntime implements AutoCloseable {
      * threads, and the index, which is only asked.
      */
     private Warmup.Parts warmupParts(WarmpathConfig config, Vertx vertx) {
-        VertxEngineClient apart =
-                new VertxEngineClient(vertx, upstream(config.upstream()), System::nanoTime);
+        EngineClient apart = engines(config, vertx);
         // Its visitor names no worker, and its prompts are larger than the smallest limit.
         RoutingMode mode =
                 config.router().mode() == RoutingMode.DIRECT
@@ -244,13 +244,21 @@ final class GatewayRuntime implements AutoCloseable {
                 System::nanoTime);
     }
 
-    private static UpstreamOptions upstream(WarmpathConfig.Upstream u) {
+    private static EngineClient engines(WarmpathConfig config, Vertx vertx) {
+        UpstreamOptions options = upstream(config.upstream(), config.http().gather());
+        return config.upstream().rawPath() == RawPath.AUTO
+                ? new RawEngineClient(options, System::nanoTime)
+                : new VertxEngineClient(vertx, options, System::nanoTime);
+    }
+
+    private static UpstreamOptions upstream(WarmpathConfig.Upstream u, int gatherMicros) {
         return new UpstreamOptions(
                 u.connectTimeout(),
                 u.firstByteTimeout(),
                 u.idleTimeout(),
                 u.keepAliveTimeout(),
-                u.maxConnectionsPerWorker());
+                u.maxConnectionsPerWorker(),
+                Duration.ofNanos(1000L * gatherMicros));
     }
 
     private static io.warmpath.routing.Router router(
@@ -259,24 +267,7 @@ final class GatewayRuntime implements AutoCloseable {
         if (options.mode() != RouterMode.VLLM_CACHE_AWARE) {
             return Routers.create(options, load, ThreadLocalRandom::current);
         }
-        WarmpathConfig.VllmCacheAware all = config.routing().vllmCacheAware();
-        Map<String, VllmCacheAwareOptions> own = new LinkedHashMap<>();
-        all.models()
-                .forEach(
-                        (model, o) ->
-                                own.put(
-                                        model,
-                                        new VllmCacheAwareOptions(
-                                                o.cacheThreshold()
-                                                        .orElse(all.cacheThreshold())
-                                                        .floatValue(),
-                                                o.loadFactor().orElse(all.loadFactor()))));
-        return new VllmCacheAwareRouter(
-                new VllmCacheAwareOptions((float) all.cacheThreshold(), all.loadFactor()),
-                own,
-                options,
-                load,
-                ThreadLocalRandom::current);
+        return VllmCacheAwareSettings.router(config.routing().vllmCacheAware(), options, load);
     }
 
     private static RouterOptions routerOptions(WarmpathConfig.Router r, RoutingMode mode) {
@@ -297,7 +288,8 @@ final class GatewayRuntime implements AutoCloseable {
                 GatewayOptions.Explain.valueOf(config.explain().headers().name()),
                 config.tokens().deadline(),
                 config.http().retryAfter(),
-                d.bodyLinger());
+                d.bodyLinger(),
+                config.upstream().rawPath() == RawPath.AUTO);
     }
 
     /** The token itself, or the content of its file without the line end. */

@@ -1,8 +1,6 @@
 package io.warmpath.wiring;
 
-import io.warmpath.adapter.nativeindex.NativeBlockTracker;
 import io.warmpath.adapter.nativeindex.NativePrefixIndex;
-import io.warmpath.config.BlockHashing;
 import io.warmpath.config.IndexImplementation;
 import io.warmpath.config.RoutingMode;
 import io.warmpath.config.WarmpathConfig;
@@ -10,7 +8,6 @@ import io.warmpath.gateway.IndexOverlaps;
 import io.warmpath.gateway.Overlaps;
 import io.warmpath.gateway.TrackerOverlaps;
 import io.warmpath.prefix.ApproximateSlots;
-import io.warmpath.prefix.BlockTracker;
 import io.warmpath.prefix.DecisionLimits;
 import io.warmpath.prefix.NumberedSlots;
 import io.warmpath.prefix.PrefixIndex;
@@ -58,7 +55,7 @@ final class OverlapParts implements AutoCloseable {
         followsEvents = followsEvents(router);
         if (router.mode() == RoutingMode.VLLM_CACHE_AWARE) {
             WarmpathConfig.VllmCacheAware settings = config.routing().vllmCacheAware();
-            trackers = trackers(settings, library(config.index()));
+            trackers = VllmCacheAwareSettings.trackers(settings, library(config.index()));
             slots = trackers;
             overlaps = trackers;
             index = null;
@@ -195,27 +192,5 @@ final class OverlapParts implements AutoCloseable {
 
     private static Optional<Path> library(WarmpathConfig.Index config) {
         return config.nativePath().map(Path::of);
-    }
-
-    private static TrackerOverlaps trackers(
-            WarmpathConfig.VllmCacheAware all, Optional<Path> library) {
-        return new TrackerOverlaps(
-                (model, blockSize) -> {
-                    WarmpathConfig.VllmCacheAwareModel own = all.models().get(model);
-                    BlockHashing hashing =
-                            own == null ? all.hashing() : own.hashing().orElse(all.hashing());
-                    long most =
-                            own == null
-                                    ? all.maxBlocksPerBackend()
-                                    : own.maxBlocksPerBackend().orElse(all.maxBlocksPerBackend());
-                    return new NativeBlockTracker(
-                            library,
-                            new BlockTracker.Options(
-                                    blockSize, BlockTracker.Hashing.valueOf(hashing.name()), most));
-                },
-                model -> {
-                    WarmpathConfig.VllmCacheAwareModel own = all.models().get(model);
-                    return own == null ? all.blockSize() : own.blockSize().orElse(all.blockSize());
-                });
     }
 }

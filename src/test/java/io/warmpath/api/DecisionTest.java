@@ -46,8 +46,9 @@ class DecisionTest {
                         d.explain(),
                         tokenDeadline,
                         d.retryAfter(),
-                        d.bodyLinger());
-        gateway = new Gateway(options, UpstreamOptions.defaults(), tokenizers);
+                        d.bodyLinger(),
+                        true);
+        gateway = new Gateway(EnginePath.RAW, options, UpstreamOptions.defaults(), tokenizers);
         engine =
                 new StubEngine(
                         call -> {

@@ -34,8 +34,8 @@ import io.warmpath.routing.RoutingRequest;
 import io.warmpath.routing.Score;
 import io.warmpath.tokens.PromptInput;
 import io.warmpath.tokens.PromptTokens;
+import io.warmpath.upstream.EngineClient;
 import io.warmpath.upstream.UpstreamOptions;
-import io.warmpath.upstream.VertxEngineClient;
 import java.net.URI;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -73,15 +73,16 @@ final class Gateway implements AutoCloseable {
     final SimpleMeterRegistry meters = new SimpleMeterRegistry();
     volatile boolean warm = true;
     final int port;
-    private final VertxEngineClient engines;
+    private final EngineClient engines;
 
-    Gateway() throws Exception {
-        this(GatewayOptions.defaults(), UpstreamOptions.defaults(), Runnable::run);
+    Gateway(EnginePath path) throws Exception {
+        this(path, GatewayOptions.defaults(), UpstreamOptions.defaults(), Runnable::run);
     }
 
-    Gateway(GatewayOptions options, UpstreamOptions upstream, Executor tokenizers)
+    Gateway(EnginePath path, GatewayOptions limits, UpstreamOptions upstream, Executor tokenizers)
             throws Exception {
-        engines = new VertxEngineClient(vertx, upstream, System::nanoTime);
+        GatewayOptions options = path.options(limits);
+        engines = path.engines(vertx, upstream);
         FlowMetrics metrics = new FlowMetrics(meters);
         RequestFlow flow =
                 new RequestFlow(
@@ -121,13 +122,20 @@ final class Gateway implements AutoCloseable {
     static UpstreamOptions upstream(Duration connect, Duration firstByte, Duration idle) {
         UpstreamOptions d = UpstreamOptions.defaults();
         return new UpstreamOptions(
-                connect, firstByte, idle, d.keepAlive(), d.maxConnectionsPerWorker());
+                connect, firstByte, idle, d.keepAlive(), d.maxConnectionsPerWorker(), d.gather());
     }
 
     static GatewayOptions limits(long body, int hold, int tail) {
         GatewayOptions d = GatewayOptions.defaults();
         return new GatewayOptions(
-                body, hold, tail, d.explain(), d.tokenDeadline(), d.retryAfter(), d.bodyLinger());
+                body,
+                hold,
+                tail,
+                d.explain(),
+                d.tokenDeadline(),
+                d.retryAfter(),
+                d.bodyLinger(),
+                true);
     }
 
     void serve(StubEngine... workers) {
