@@ -4,10 +4,9 @@
 /// first, and within one use the deeper block first". Eviction takes from the old end. With chained hashes that
 /// keeps every prompt's blocks contiguous: a block that is still there was used at least as late by every block
 /// before it, which therefore lies younger. Keep both halves of this order: without them the binary search of
-/// longest_prefix() would step over holes of our own making.
+/// block_tracker::find() would step over holes of our own making.
 ///
-/// Not thread-safe. Memory: about 45 bytes a block; none when a call throws std::bad_alloc, which changes
-/// nothing.
+/// Not thread-safe. Memory: 48 to 60 bytes a block. A call that throws std::bad_alloc has changed nothing.
 #pragma once
 
 #include "base/memory_account.hpp"
