@@ -84,6 +84,8 @@ final class RequestFields {
                 hints.saltToSend(),
                 hints.worker(),
                 hints.rank(),
+                hints.overrides(),
+                hints.admission(),
                 edits(),
                 explain);
     }

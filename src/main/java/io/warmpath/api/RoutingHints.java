@@ -6,6 +6,8 @@ import static io.warmpath.api.RequestParser.but;
 import com.fasterxml.jackson.core.JsonParser;
 import com.fasterxml.jackson.core.JsonToken;
 import io.vertx.core.MultiMap;
+import io.warmpath.gateway.AdmissionHints;
+import io.warmpath.routing.RouterOverrides;
 import java.io.IOException;
 import java.util.OptionalInt;
 import java.util.OptionalLong;
@@ -21,6 +23,8 @@ final class RoutingHints {
     private static final String TENANT = "x-tenant-id";
 
     private int @Nullable [] tokens;
+    private RouterOverrides overrides = RouterOverrides.NONE;
+    private final AgentHints agent = new AgentHints();
     private @Nullable Long nvextWorker;
     private @Nullable Long headerWorker;
     private @Nullable Integer bodyRank;
@@ -73,12 +77,15 @@ final class RoutingHints {
                     }
                     nvextSalt = json.getText();
                 }
+                case "router_config_override" -> overrides = OverrideReader.read(at, json);
+                case "agent_hints" -> agent.read(at, json);
                 default -> json.skipChildren();
             }
         }
     }
 
     void readHeaders(MultiMap headers) {
+        agent.readHeaders(headers);
         for (String name : WORKER) {
             String value = headers.get(name);
             if (value != null) {
@@ -111,6 +118,14 @@ final class RoutingHints {
 
     int @Nullable [] tokens() {
         return tokens;
+    }
+
+    RouterOverrides overrides() {
+        return overrides;
+    }
+
+    AdmissionHints admission() {
+        return agent.hints();
     }
 
     OptionalLong worker() {

@@ -5,6 +5,8 @@ public enum RoutingMode {
     KV,
     RANDOM,
     ROUND_ROBIN,
+    POWER_OF_TWO,
+    LEAST_LOADED,
     DIRECT,
     VLLM_CACHE_AWARE
 }

@@ -9,6 +9,7 @@ import io.warmpath.gateway.FlowMetrics.Outcome;
 import io.warmpath.gateway.FlowMetrics.RetryCause;
 import io.warmpath.load.LoadBook;
 import io.warmpath.routing.RoutingDecision;
+import io.warmpath.routing.Sent;
 import io.warmpath.upstream.AnswerScanner;
 import io.warmpath.upstream.UpstreamCall;
 import io.warmpath.upstream.UpstreamListener;
@@ -35,6 +36,7 @@ final class Attempt implements UpstreamListener {
     private final RoutingDecision decision;
     private final int promptTokens;
     private LoadBook.@Nullable Booking booking;
+    private Sent sent = Sent.UNSEEN;
     private @Nullable UpstreamCall call;
     private @Nullable MultiMap headers;
     private @Nullable AnswerScanner scanner;
@@ -71,6 +73,7 @@ final class Attempt implements UpstreamListener {
         InferenceRequest request = exchange.request;
         Candidate to = candidate();
         booking = flow.load.book(to.slot(), decision.chosen().prefillTokens(), decision.blocks());
+        sent = flow.planner.sent(decision, request.stream());
         started = flow.nanoTime.getAsLong();
         MultiMap extra = MultiMap.caseInsensitiveMultiMap();
         extra.add("x-request-id", request.requestId());
@@ -289,6 +292,7 @@ final class Attempt implements UpstreamListener {
                 booking.firstToken();
             }
             if (status < 400) {
+                sent.firstToken();
                 exchange.flow.metrics.firstToken(exchange.nanosSinceStart());
             }
         }
@@ -354,6 +358,7 @@ final class Attempt implements UpstreamListener {
     private void closeBooking() {
         if (booking != null) {
             booking.close();
+            sent.ended(scanner == null ? -1 : scanner.completionTokens());
             booking = null;
         }
     }

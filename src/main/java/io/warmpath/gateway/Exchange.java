@@ -110,8 +110,8 @@ public final class Exchange {
         }
         Attempt next = new Attempt(this, decision, tokens == null ? -1 : tokens.length);
         attempt = next;
-        next.start(freshConnection);
         flow.planner.booked(request, decision, tokens);
+        next.start(freshConnection);
     }
 
     /**

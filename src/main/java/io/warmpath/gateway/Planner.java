@@ -1,14 +1,19 @@
 package io.warmpath.gateway;
 
 import io.warmpath.fleet.Candidate;
+import io.warmpath.fleet.Fleet;
 import io.warmpath.fleet.FleetSnapshot;
+import io.warmpath.fleet.Worker;
 import io.warmpath.prefix.PrefixMatch;
 import io.warmpath.prefix.PrefixSpace;
+import io.warmpath.routing.Ineligible;
 import io.warmpath.routing.Router;
 import io.warmpath.routing.RoutingDecision;
 import io.warmpath.routing.RoutingRequest;
+import io.warmpath.routing.Sent;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Locale;
 import org.jboss.logging.Logger;
 import org.jspecify.annotations.Nullable;
 
@@ -16,13 +21,15 @@ import org.jspecify.annotations.Nullable;
 final class Planner {
     private static final Logger LOG = Logger.getLogger(Planner.class);
 
+    private final Fleet fleet;
     private final Overlaps overlaps;
     private final Router router;
     private final FlowMetrics metrics;
     private final Dependency indexHealth =
             new Dependency(LOG, "The prefix index", "requests are routed by load alone");
 
-    Planner(Overlaps overlaps, Router router, FlowMetrics metrics) {
+    Planner(Fleet fleet, Overlaps overlaps, Router router, FlowMetrics metrics) {
+        this.fleet = fleet;
         this.overlaps = overlaps;
         this.router = router;
         this.metrics = metrics;
@@ -55,7 +62,16 @@ final class Planner {
                                                 ? List.of()
                                                 : matches(request, candidates, tokens),
                                         request.pinnedWorker(),
-                                        request.pinnedRank()));
+                                        request.pinnedRank(),
+                                        request.overrides(),
+                                        null,
+                                        request.admission().outputTokens().orElse(0),
+                                        request.explain()
+                                                ? RoutingRequest.Detail.ALL
+                                                : RoutingRequest.Detail.CHOSEN,
+                                        request.explain()
+                                                ? ineligible(request.model(), candidates)
+                                                : List.of()));
         metrics.decided(decision.mode());
         return decision;
     }
@@ -75,6 +91,32 @@ final class Planner {
             metrics.indexFailed();
             indexHealth.failed(e);
         }
+    }
+
+    /** The workers of the fleet as it is now that are not among the candidates, and why. */
+    private List<Ineligible> ineligible(String model, List<Candidate> candidates) {
+        List<Ineligible> out = new ArrayList<>();
+        for (Worker w : fleet.snapshot().workers()) {
+            boolean among = false;
+            for (Candidate c : candidates) {
+                among |= c.worker().id() == w.id();
+            }
+            if (!among) {
+                String why =
+                        !w.models().contains(model)
+                                ? "does not serve the model"
+                                : w.available()
+                                        ? "failed this request"
+                                        : w.state().name().toLowerCase(Locale.ROOT);
+                out.add(new Ineligible(w.name(), why));
+            }
+        }
+        return out;
+    }
+
+    /** The decision is acted on now. */
+    Sent sent(RoutingDecision decision, boolean streamed) {
+        return router.sent(decision, streamed);
     }
 
     private List<PrefixMatch> matches(

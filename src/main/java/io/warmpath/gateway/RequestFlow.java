@@ -49,7 +49,7 @@ public final class RequestFlow {
                         options.tokenDeadline(),
                         metrics,
                         nanoTime);
-        this.planner = new Planner(overlaps, router, metrics);
+        this.planner = new Planner(fleet, overlaps, router, metrics);
         this.load = load;
         this.engines = engines;
         this.options = options;

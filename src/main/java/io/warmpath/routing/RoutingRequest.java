@@ -5,6 +5,7 @@ import io.warmpath.prefix.PrefixMatch;
 import java.util.List;
 import java.util.OptionalInt;
 import java.util.OptionalLong;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Everything a decision needs.
@@ -15,10 +16,92 @@ import java.util.OptionalLong;
  * @param matches one per block size among the candidates; empty when the index was not asked
  * @param pinnedWorker the client asked for this worker
  * @param pinnedRank the client asked for this dp rank
+ * @param overrides what this request wants otherwise
+ * @param shared what a shared pool holds of the prompt; null when there is none or it was not asked
+ * @param outputTokens how long the answer is expected to be; 0 when not known
+ * @param detail how much the decision tells, and whether it is one
+ * @param ineligible workers that are not among the candidates, for the explanation only
  */
 public record RoutingRequest(
         List<Candidate> candidates,
         int promptTokens,
         List<PrefixMatch> matches,
         OptionalLong pinnedWorker,
-        OptionalInt pinnedRank) {}
+        OptionalInt pinnedRank,
+        RouterOverrides overrides,
+        @Nullable SharedHits shared,
+        int outputTokens,
+        Detail detail,
+        List<Ineligible> ineligible) {
+
+    /** What the decision is made for. */
+    public enum Detail {
+        /** Only the chosen candidate's terms are kept. */
+        CHOSEN,
+        /** Every candidate's terms are kept. */
+        ALL,
+        /** As {@link #ALL}, and nothing is remembered of the decision: it will not be acted on. */
+        DRY_RUN
+    }
+
+    public RoutingRequest(
+            List<Candidate> candidates,
+            int promptTokens,
+            List<PrefixMatch> matches,
+            OptionalLong pinnedWorker,
+            OptionalInt pinnedRank) {
+        this(
+                candidates,
+                promptTokens,
+                matches,
+                pinnedWorker,
+                pinnedRank,
+                RouterOverrides.NONE,
+                null,
+                0,
+                Detail.CHOSEN,
+                List.of());
+    }
+
+    public RoutingRequest with(Detail other) {
+        return new RoutingRequest(
+                candidates,
+                promptTokens,
+                matches,
+                pinnedWorker,
+                pinnedRank,
+                overrides,
+                shared,
+                outputTokens,
+                other,
+                ineligible);
+    }
+
+    public RoutingRequest with(RouterOverrides other) {
+        return new RoutingRequest(
+                candidates,
+                promptTokens,
+                matches,
+                pinnedWorker,
+                pinnedRank,
+                other,
+                shared,
+                outputTokens,
+                detail,
+                ineligible);
+    }
+
+    public RoutingRequest with(SharedHits other) {
+        return new RoutingRequest(
+                candidates,
+                promptTokens,
+                matches,
+                pinnedWorker,
+                pinnedRank,
+                overrides,
+                other,
+                outputTokens,
+                detail,
+                ineligible);
+    }
+}

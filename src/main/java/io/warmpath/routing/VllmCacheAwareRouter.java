@@ -47,7 +47,7 @@ public final class VllmCacheAwareRouter implements Router {
             LoadBook loads,
             Supplier<? extends RandomGenerator> random) {
         this.options = options;
-        this.scorer = new Scorer(weights, loads);
+        this.scorer = new Scorer(weights, loads, new BlockCost());
         this.loads = loads;
         this.random = random;
         Map<String, Router> routers = new java.util.HashMap<>();
@@ -75,7 +75,7 @@ public final class VllmCacheAwareRouter implements Router {
         int longestTies = 0;
         int idlestTies = 0;
         for (int i = 0; i < candidates.size(); i++) {
-            Reach reach = reach(candidates.get(i), request.matches());
+            Reach reach = reach(i, candidates.get(i), request.matches());
             int byPrefix = longest == null ? 1 : reach.comparePrefix(longest);
             longestTies = byPrefix == 0 ? longestTies + 1 : byPrefix > 0 ? 1 : longestTies;
             if (byPrefix > 0 || (byPrefix == 0 && random.get().nextInt(longestTies) == 0)) {
@@ -94,21 +94,22 @@ public final class VllmCacheAwareRouter implements Router {
         boolean hit = longest.ratio() > options.cacheThreshold();
         boolean take = hit && longest.load() < most;
         Reach chosen = take ? longest : idlest;
-        Score score = scorer.score(chosen.candidate(), request);
-        return new RoutingDecision(
-                mode(),
-                score,
-                List.of(score),
-                Scorer.blocks(chosen.candidate(), request.promptTokens()),
-                Pins.reason(
-                        request,
+        Choice choice =
+                new Choice(
+                        take ? Choice.Kind.CACHE_HIT : Choice.Kind.NO_CACHE_HIT,
+                        chosen.index(),
                         candidates.size(),
-                        take ? hitReason(longest, most) : fallback(idlest, longest, hit, most)));
+                        take ? longestTies : idlestTies,
+                        chosen.load(),
+                        chosen.load(),
+                        Double.NaN,
+                        0,
+                        take ? hit(longest, most) : fallback(longest, hit, most));
+        return scorer.decision(request, candidates, scorer.effective(request), choice, null);
     }
 
-    private String hitReason(Reach longest, double most) {
-        return "cache hit: "
-                + longest.inWords()
+    private String hit(Reach longest, double most) {
+        return longest.inWords()
                 + ", above "
                 + two(options.cacheThreshold())
                 + "; load "
@@ -117,14 +118,12 @@ public final class VllmCacheAwareRouter implements Router {
                 + two(most);
     }
 
-    private String fallback(Reach idlest, Reach longest, boolean hit, double most) {
-        String least = "least loaded (" + idlest.load() + "): ";
+    private String fallback(Reach longest, boolean hit, double most) {
         if (longest.total() == 0) {
-            return least + "no block of the prompt is known";
+            return "no block of the prompt is known";
         }
         return hit
-                ? least
-                        + "the cache hit, "
+                ? "the cache hit, "
                         + longest.inWords()
                         + " at "
                         + longest.candidate().label()
@@ -132,8 +131,7 @@ public final class VllmCacheAwareRouter implements Router {
                         + longest.load()
                         + ", not below "
                         + two(most)
-                : least
-                        + "the longest prefix, "
+                : "the longest prefix, "
                         + longest.inWords()
                         + ", is not above "
                         + two(options.cacheThreshold());
@@ -151,12 +149,13 @@ public final class VllmCacheAwareRouter implements Router {
         return (double) sum / all.size();
     }
 
-    private Reach reach(Candidate candidate, List<PrefixMatch> matches) {
+    private Reach reach(int index, Candidate candidate, List<PrefixMatch> matches) {
         int load = loads.load(candidate.slot()).requests();
         PrefixMatch match = matchOf(candidate, matches);
         return match == null
-                ? new Reach(candidate, load, 0, 0)
+                ? new Reach(index, candidate, load, 0, 0)
                 : new Reach(
+                        index,
                         candidate,
                         load,
                         match.depth(candidate.slot(), Tier.EXTERNAL),
@@ -174,11 +173,12 @@ public final class VllmCacheAwareRouter implements Router {
     }
 
     /**
+     * @param index among the candidates that pins leave
      * @param load running requests
      * @param hits blocks from the start that it is taken to hold
      * @param total complete blocks of the prompt, 0 when not known
      */
-    private record Reach(Candidate candidate, int load, int hits, int total) {
+    private record Reach(int index, Candidate candidate, int load, int hits, int total) {
         float ratio() {
             return total == 0 ? 0 : (float) hits / (float) total;
         }

@@ -10,7 +10,6 @@ import io.warmpath.api.ErrorMapper;
 import io.warmpath.api.Routes;
 import io.warmpath.api.WorkersApi;
 import io.warmpath.config.RawPath;
-import io.warmpath.config.RoutingMode;
 import io.warmpath.config.WarmpathConfig;
 import io.warmpath.events.EventCounters;
 import io.warmpath.fleet.Fleet;
@@ -43,6 +42,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.function.BooleanSupplier;
+import org.jboss.logging.Logger;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -52,6 +52,8 @@ import org.jspecify.annotations.Nullable;
  * order of building: the parts that use the index end before the index.
  */
 final class GatewayRuntime implements AutoCloseable {
+    private static final Logger LOG = Logger.getLogger(GatewayRuntime.class);
+
     /** Remembered pieces of the warm-up's few prompts. */
     private static final long WARMUP_CACHE_BYTES = 1 << 20;
 
@@ -70,6 +72,8 @@ final class GatewayRuntime implements AutoCloseable {
 
     GatewayRuntime(WarmpathConfig config, Vertx vertx, MeterRegistry meters)
             throws TokenizerLoadException {
+        RouterOptions router = RouterSettings.options(config.router());
+        RouterSettings.deprecation(config.router()).ifPresent(LOG::warn);
         tokens = tokens(config.tokens());
         caches = new OverlapParts(config, System::nanoTime);
         load = new LoadTracker(System::nanoTime, config.router().activeRequestExpiry());
@@ -102,7 +106,7 @@ final class GatewayRuntime implements AutoCloseable {
                         load,
                         engines,
                         caches.overlaps(),
-                        router(config, load, config.router().mode()),
+                        router(config, load, router),
                         options(config, config.http().maxBodySize().bytes()),
                         new FlowMetrics(meters),
                         warmup::done);
@@ -147,10 +151,8 @@ final class GatewayRuntime implements AutoCloseable {
     private Warmup.Parts warmupParts(WarmpathConfig config, Vertx vertx) {
         EngineClient apart = engines(config, vertx);
         // Its visitor names no worker, and its prompts are larger than the smallest limit.
-        RoutingMode mode =
-                config.router().mode() == RoutingMode.DIRECT
-                        ? RoutingMode.KV
-                        : config.router().mode();
+        RouterOptions told = RouterSettings.options(config.router());
+        RouterOptions kept = told.mode() == RouterMode.DIRECT ? told.with(RouterMode.KV) : told;
         long body = Math.max(WARMUP_BODY_BYTES, config.http().maxBodySize().bytes());
         PromptTokens prompts =
                 tokens.anyModel().isPresent() ? tokens.apart(WARMUP_CACHE_BYTES) : new NoTokens();
@@ -165,7 +167,7 @@ final class GatewayRuntime implements AutoCloseable {
                                 load,
                                 apart,
                                 caches.overlaps().askedOnly(),
-                                router(config, load, mode),
+                                router(config, load, kept),
                                 options(config, body),
                                 metrics,
                                 () -> true)
@@ -262,21 +264,10 @@ final class GatewayRuntime implements AutoCloseable {
     }
 
     private static io.warmpath.routing.Router router(
-            WarmpathConfig config, LoadBook load, RoutingMode mode) {
-        RouterOptions options = routerOptions(config.router(), mode);
-        if (options.mode() != RouterMode.VLLM_CACHE_AWARE) {
-            return Routers.create(options, load, ThreadLocalRandom::current);
-        }
-        return VllmCacheAwareSettings.router(config.routing().vllmCacheAware(), options, load);
-    }
-
-    private static RouterOptions routerOptions(WarmpathConfig.Router r, RoutingMode mode) {
-        return new RouterOptions(
-                RouterMode.valueOf(mode.name()),
-                r.overlapScoreWeight(),
-                r.temperature(),
-                r.hostCacheHitWeight(),
-                r.diskCacheHitWeight());
+            WarmpathConfig config, LoadBook load, RouterOptions options) {
+        return options.mode() == RouterMode.VLLM_CACHE_AWARE
+                ? VllmCacheAwareSettings.router(config.routing().vllmCacheAware(), options, load)
+                : Routers.create(options, load, ThreadLocalRandom::current);
     }
 
     private static GatewayOptions options(WarmpathConfig config, long maxBodyBytes) {

@@ -2,7 +2,6 @@ package io.warmpath.wiring;
 
 import io.warmpath.adapter.nativeindex.NativePrefixIndex;
 import io.warmpath.config.IndexImplementation;
-import io.warmpath.config.RoutingMode;
 import io.warmpath.config.WarmpathConfig;
 import io.warmpath.gateway.IndexOverlaps;
 import io.warmpath.gateway.Overlaps;
@@ -14,6 +13,7 @@ import io.warmpath.prefix.PrefixIndex;
 import io.warmpath.prefix.ReferencePrefixIndex;
 import io.warmpath.prefix.SideIndex;
 import io.warmpath.prefix.WorkerSlots;
+import io.warmpath.routing.RouterMode;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Optional;
@@ -52,8 +52,8 @@ final class OverlapParts implements AutoCloseable {
 
     OverlapParts(WarmpathConfig config, LongSupplier nanoTime) {
         WarmpathConfig.Router router = config.router();
-        followsEvents = followsEvents(router);
-        if (router.mode() == RoutingMode.VLLM_CACHE_AWARE) {
+        followsEvents = RouterSettings.followsEvents(router);
+        if (RouterSettings.mode(router) == RouterMode.VLLM_CACHE_AWARE) {
             WarmpathConfig.VllmCacheAware settings = config.routing().vllmCacheAware();
             trackers = VllmCacheAwareSettings.trackers(settings, library(config.index()));
             slots = trackers;
@@ -62,7 +62,7 @@ final class OverlapParts implements AutoCloseable {
             decisions = null;
             tidyEvery = settings.evictionIntervalSecs();
             inWords = "mode vllm-cache-aware goes by where earlier prompts went";
-        } else if (!usesIndex(router)) {
+        } else if (!RouterSettings.usesIndex(router)) {
             trackers = null;
             slots = new NumberedSlots();
             overlaps = Overlaps.NONE;
@@ -70,8 +70,8 @@ final class OverlapParts implements AutoCloseable {
             decisions = null;
             tidyEvery = Duration.ZERO;
             inWords =
-                    "overlap-score-weight is 0: there is no prefix index, requests are routed by"
-                            + " load alone";
+                    "what is cached is worth nothing (overlap-score-credit is 0, or load-aware is"
+                            + " set): there is no prefix index, requests are routed by load alone";
         } else if (!followsEvents) {
             trackers = null;
             index = index(config.index(), lasting(router.ttl()));
@@ -99,16 +99,6 @@ final class OverlapParts implements AutoCloseable {
             tidyEvery = ttl.map(OverlapParts::tidyEvery).orElse(Duration.ZERO);
             inWords = "";
         }
-    }
-
-    private static boolean usesIndex(WarmpathConfig.Router router) {
-        return router.mode() != RoutingMode.VLLM_CACHE_AWARE
-                && !(router.mode() == RoutingMode.KV && router.overlapScoreWeight() == 0);
-    }
-
-    /** Where nobody looks at the index nobody has to fill it. */
-    static boolean followsEvents(WarmpathConfig.Router router) {
-        return router.useKvEvents() && usesIndex(router);
     }
 
     WorkerSlots slots() {

@@ -27,11 +27,15 @@ import io.warmpath.prefix.PrefixMatch;
 import io.warmpath.prefix.PrefixQuery;
 import io.warmpath.prefix.Tier;
 import io.warmpath.prefix.WorkerSlot;
+import io.warmpath.routing.Choice;
 import io.warmpath.routing.Router;
 import io.warmpath.routing.RouterMode;
+import io.warmpath.routing.RouterOptions;
 import io.warmpath.routing.RoutingDecision;
 import io.warmpath.routing.RoutingRequest;
 import io.warmpath.routing.Score;
+import io.warmpath.routing.Scores;
+import io.warmpath.routing.Sent;
 import io.warmpath.tokens.PromptInput;
 import io.warmpath.tokens.PromptTokens;
 import io.warmpath.upstream.EngineClient;
@@ -318,7 +322,25 @@ final class Gateway implements AutoCloseable {
 
     static final class FirstRouter implements Router {
         final List<RoutingRequest> requests = new CopyOnWriteArrayList<>();
+        final List<String> seen = new CopyOnWriteArrayList<>();
         volatile RuntimeException bug;
+
+        @Override
+        public Sent sent(RoutingDecision decision, boolean streamed) {
+            String worker = decision.chosen().candidate().label();
+            seen.add(worker + (streamed ? " streams" : " answers"));
+            return new Sent() {
+                @Override
+                public void firstToken() {
+                    seen.add(worker + " first token");
+                }
+
+                @Override
+                public void ended(long outputTokens) {
+                    seen.add(worker + " ended " + outputTokens);
+                }
+            };
+        }
 
         @Override
         public RoutingDecision decide(RoutingRequest request) {
@@ -358,8 +380,9 @@ final class Gateway implements AutoCloseable {
                             0.5,
                             3,
                             3.5);
+            Choice choice = new Choice(Choice.Kind.LOWEST_COST, 0, 1, 1, 3.5, 3.5, Double.NaN, 0);
             return new RoutingDecision(
-                    RouterMode.KV, score, List.of(score), 3, "lowest cost 3.5 of 1");
+                    request, RouterOptions.of(RouterMode.KV), choice, score, 3, Scores.NONE);
         }
 
         @Override

@@ -13,13 +13,16 @@ import io.vertx.core.buffer.Buffer;
 import io.warmpath.api.RequestParser.Endpoint;
 import io.warmpath.fault.GatewayError;
 import io.warmpath.fault.GatewayException;
+import io.warmpath.gateway.AdmissionHints;
 import io.warmpath.gateway.InferenceRequest;
+import io.warmpath.routing.RouterOverrides;
 import io.warmpath.tokens.PromptInput;
 import io.warmpath.tokens.PromptInput.Message;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
+import java.util.OptionalDouble;
 import java.util.OptionalInt;
 import java.util.OptionalLong;
 import java.util.Random;
@@ -276,6 +279,24 @@ class RequestParserTest {
                 "{\"model\":\"m\",\"nvext\":{\"dp_rank\":-1}}|nvext.dp_rank",
                 "{\"model\":\"m\",\"nvext\":{\"backend_instance_id\":\"a\"}}|nvext.backend_instance_id",
                 "{\"model\":\"m\",\"routed_dp_rank\":\"0\"}|routed_dp_rank",
+                "{\"model\":\"m\",\"nvext\":{\"router_config_override\":[]}}"
+                        + "|nvext.router_config_override",
+                "{\"model\":\"m\",\"nvext\":{\"router_config_override\":{\"router_temperature\":\"1\"}}}"
+                        + "|nvext.router_config_override.router_temperature",
+                "{\"model\":\"m\",\"nvext\":{\"router_config_override\":{\"overlap_score_credit\":-1}}}"
+                        + "|nvext.router_config_override.overlap_score_credit",
+                "{\"model\":\"m\",\"nvext\":{\"router_config_override\":{\"prefill_load_scale\":1e999}}}"
+                        + "|nvext.router_config_override.prefill_load_scale",
+                "{\"model\":\"m\",\"nvext\":{\"router_config_override\":{\"shared_cache_multiplier\":1.1}}}"
+                        + "|nvext.router_config_override.shared_cache_multiplier",
+                "{\"model\":\"m\",\"nvext\":{\"router_config_override\":{\"assume_kv_reuse\":1}}}"
+                        + "|nvext.router_config_override.assume_kv_reuse",
+                "{\"model\":\"m\",\"nvext\":{\"router_config_override\":{\"track_prefill_tokens\":\"no\"}}}"
+                        + "|nvext.router_config_override.track_prefill_tokens",
+                "{\"model\":\"m\",\"nvext\":{\"agent_hints\":7}}|nvext.agent_hints",
+                "{\"model\":\"m\",\"nvext\":{\"agent_hints\":{\"priority\":1.5}}}"
+                        + "|nvext.agent_hints.priority",
+                "{\"model\":\"m\",\"nvext\":{\"agent_hints\":{\"osl\":-1}}}|nvext.agent_hints.osl",
             })
     void bad_chat_bodies_are_refused_by_name(String json, String param) {
         GatewayError.BadRequest e = refused(Endpoint.CHAT, json == null ? "" : json);
@@ -384,6 +405,60 @@ class RequestParserTest {
         assertEquals(OptionalLong.of(9), h.pinnedWorker());
         assertEquals(OptionalInt.of(3), h.pinnedRank());
         assertEquals("t", h.cacheSalt());
+    }
+
+    @Test
+    void every_override_is_read_and_unknown_ones_are_stepped_over() {
+        InferenceRequest r =
+                chat(
+                        USER
+                                + ",\"nvext\":{\"router_config_override\":{\"overlap_score_credit\":2,"
+                                + "\"prefill_load_scale\":0.5,\"overlap_score_weight\":3,"
+                                + "\"shared_cache_multiplier\":1,\"router_temperature\":0.25,"
+                                + "\"assume_kv_reuse\":false,\"track_prefill_tokens\":true,"
+                                + "\"later\":{\"x\":[]}},\"dp_rank\":1}");
+        assertEquals(new RouterOverrides(2.0, 0.5, 3.0, 1.0, 0.25, false, true), r.overrides());
+        assertEquals(OptionalInt.of(1), r.pinnedRank());
+        String none = ",\"nvext\":{\"router_config_override\":{\"overlap_score_credit\":null}}";
+        assertEquals(RouterOverrides.NONE, chat(USER + none).overrides());
+        assertEquals(RouterOverrides.NONE, chat(USER).overrides());
+    }
+
+    @Test
+    void a_requests_place_among_others_comes_from_headers_then_hints() {
+        String body =
+                USER
+                        + ",\"nvext\":{\"agent_hints\":{\"priority\":-3,\"strict_priority\":1,"
+                        + "\"latency_sensitivity\":2.5,\"osl\":64,\"speculative_prefill\":true}}";
+        assertEquals(
+                new AdmissionHints(
+                        OptionalInt.of(-3),
+                        OptionalInt.of(1),
+                        OptionalDouble.of(2.5),
+                        OptionalInt.of(64),
+                        null,
+                        null),
+                chat(body).admission());
+        AdmissionHints h =
+                chat(
+                                body,
+                                "x-dynamo-request-priority",
+                                "9",
+                                "x-dynamo-request-strict-priority",
+                                "2",
+                                "x-tenant-id",
+                                "t",
+                                "x-dynamo-meta-policy-class",
+                                "batch")
+                        .admission();
+        assertEquals(OptionalInt.of(9), h.priority());
+        assertEquals(OptionalInt.of(2), h.strictPriority());
+        assertEquals("t", h.tenant());
+        assertEquals("batch", h.policyClass());
+        assertEquals(AdmissionHints.NONE, chat(USER).admission());
+        assertThrows(GatewayException.class, () -> chat(USER, "x-dynamo-request-priority", "high"));
+        assertThrows(
+                GatewayException.class, () -> chat(USER, "x-dynamo-request-strict-priority", "-1"));
     }
 
     @Test

@@ -104,7 +104,8 @@ class ConfigPrecedenceTest {
         assertEquals(List.of(), ConfigCheck.problems(CATALOG, config));
         WarmpathConfig c = typed(config);
         assertEquals(RoutingMode.KV, c.router().mode());
-        assertEquals(1.0, c.router().overlapScoreWeight());
+        assertEquals(1.0, c.router().overlapScoreCredit());
+        assertTrue(c.router().overlapScoreWeight().isEmpty());
         assertEquals(IndexImplementation.NATIVE, c.index().implementation());
         assertEquals(64L << 20, c.http().maxBodySize().bytes());
         assertEquals(Duration.ofSeconds(2), c.fleet().healthInterval());
@@ -213,7 +214,7 @@ class ConfigPrecedenceTest {
         assertEquals(
                 List.of(
                         "warmpath.router.mode = best (from the environment, DYN_ROUTER_MODE) must"
-                                + " be one of kv, random, round-robin, direct, vllm-cache-aware."),
+                                + " be one of kv, random, round-robin, power-of-two, least-loaded, direct, vllm-cache-aware."),
                 problems(Map.of(), Map.of("DYN_ROUTER_MODE", "best"), ""));
         assertEquals(
                 List.of(

@@ -111,7 +111,7 @@ class WorkerSpecsTest {
     }
 
     private static boolean follows(Map<String, String> properties) {
-        return OverlapParts.followsEvents(TestConfig.of(properties).router());
+        return RouterSettings.followsEvents(TestConfig.of(properties).router());
     }
 
     @Test
