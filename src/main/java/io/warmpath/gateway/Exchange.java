@@ -110,6 +110,7 @@ public final class Exchange {
         }
         Attempt next = new Attempt(this, decision, tokens == null ? -1 : tokens.length);
         attempt = next;
+        flow.planner.booked(request, decision, tokens);
         next.start(freshConnection);
     }
 

@@ -4,9 +4,7 @@ import io.warmpath.fleet.Candidate;
 import io.warmpath.fleet.Fleet;
 import io.warmpath.fleet.FleetSnapshot;
 import io.warmpath.fleet.Worker;
-import io.warmpath.prefix.PrefixIndex;
 import io.warmpath.prefix.PrefixMatch;
-import io.warmpath.prefix.PrefixQuery;
 import io.warmpath.prefix.PrefixSpace;
 import io.warmpath.routing.Ineligible;
 import io.warmpath.routing.Router;
@@ -19,23 +17,20 @@ import java.util.Locale;
 import org.jboss.logging.Logger;
 import org.jspecify.annotations.Nullable;
 
-/**
- * Tokens to decision: asks the index once per block size, then the router. Any thread;
- * microseconds.
- */
+/** Tokens to decision: asks who holds how much, then the router. Any thread; microseconds. */
 final class Planner {
     private static final Logger LOG = Logger.getLogger(Planner.class);
 
     private final Fleet fleet;
-    private final PrefixIndex index;
+    private final Overlaps overlaps;
     private final Router router;
     private final FlowMetrics metrics;
     private final Dependency indexHealth =
             new Dependency(LOG, "The prefix index", "requests are routed by load alone");
 
-    Planner(Fleet fleet, PrefixIndex index, Router router, FlowMetrics metrics) {
+    Planner(Fleet fleet, Overlaps overlaps, Router router, FlowMetrics metrics) {
         this.fleet = fleet;
-        this.index = index;
+        this.overlaps = overlaps;
         this.router = router;
         this.metrics = metrics;
     }
@@ -58,26 +53,44 @@ final class Planner {
     RoutingDecision decide(
             InferenceRequest request, List<Candidate> candidates, int @Nullable [] tokens) {
         RoutingDecision decision =
-                router.decide(
-                        new RoutingRequest(
-                                candidates,
-                                tokens == null ? 0 : tokens.length,
-                                tokens == null
-                                        ? List.of()
-                                        : matches(request.cacheSalt(), candidates, tokens),
-                                request.pinnedWorker(),
-                                request.pinnedRank(),
-                                request.overrides(),
-                                null,
-                                request.admission().outputTokens().orElse(0),
-                                request.explain()
-                                        ? RoutingRequest.Detail.ALL
-                                        : RoutingRequest.Detail.CHOSEN,
-                                request.explain()
-                                        ? ineligible(request.model(), candidates)
-                                        : List.of()));
+                router.forModel(request.model())
+                        .decide(
+                                new RoutingRequest(
+                                        candidates,
+                                        tokens == null ? 0 : tokens.length,
+                                        tokens == null
+                                                ? List.of()
+                                                : matches(request, candidates, tokens),
+                                        request.pinnedWorker(),
+                                        request.pinnedRank(),
+                                        request.overrides(),
+                                        null,
+                                        request.admission().outputTokens().orElse(0),
+                                        request.explain()
+                                                ? RoutingRequest.Detail.ALL
+                                                : RoutingRequest.Detail.CHOSEN,
+                                        request.explain()
+                                                ? ineligible(request.model(), candidates)
+                                                : List.of()));
         metrics.decided(decision.mode());
         return decision;
+    }
+
+    /** The request was booked where the decision says. Nothing when its tokens are not known. */
+    void booked(InferenceRequest request, RoutingDecision decision, int @Nullable [] tokens) {
+        if (tokens == null) {
+            return;
+        }
+        try {
+            overlaps.booked(
+                    request.model(),
+                    space(request.cacheSalt()),
+                    decision.chosen().candidate(),
+                    tokens);
+        } catch (RuntimeException e) {
+            metrics.indexFailed();
+            indexHealth.failed(e);
+        }
     }
 
     /** The workers of the fleet as it is now that are not among the candidates, and why. */
@@ -106,19 +119,12 @@ final class Planner {
         return router.sent(decision, streamed);
     }
 
-    private List<PrefixMatch> matches(String salt, List<Candidate> candidates, int[] tokens) {
-        PrefixSpace space = salt.isEmpty() ? PrefixSpace.NONE : new PrefixSpace("", salt);
-        List<PrefixMatch> matches = new ArrayList<>(1);
+    private List<PrefixMatch> matches(
+            InferenceRequest request, List<Candidate> candidates, int[] tokens) {
         try {
-            for (int i = 0; i < candidates.size(); i++) {
-                int blockSize = candidates.get(i).worker().blockSize();
-                if (blockSize > 0 && !asked(matches, blockSize)) {
-                    matches.add(
-                            index.match(
-                                    new PrefixQuery(
-                                            tokens, tokens.length, blockSize, space, true)));
-                }
-            }
+            List<PrefixMatch> matches =
+                    overlaps.matches(
+                            request.model(), space(request.cacheSalt()), candidates, tokens);
             indexHealth.worked();
             return matches;
         } catch (RuntimeException e) {
@@ -128,13 +134,8 @@ final class Planner {
         }
     }
 
-    private static boolean asked(List<PrefixMatch> matches, int blockSize) {
-        for (int i = 0; i < matches.size(); i++) {
-            if (matches.get(i).blockSize() == blockSize) {
-                return true;
-            }
-        }
-        return false;
+    private static PrefixSpace space(String salt) {
+        return salt.isEmpty() ? PrefixSpace.NONE : new PrefixSpace("", salt);
     }
 
     private static List<Candidate> others(List<Candidate> all, List<Long> without) {

@@ -3,7 +3,6 @@ package io.warmpath.gateway;
 import io.vertx.core.Context;
 import io.warmpath.fleet.Fleet;
 import io.warmpath.load.LoadBook;
-import io.warmpath.prefix.PrefixIndex;
 import io.warmpath.routing.Router;
 import io.warmpath.tokens.PromptTokens;
 import io.warmpath.upstream.EngineClient;
@@ -33,7 +32,7 @@ public final class RequestFlow {
     public RequestFlow(
             Fleet fleet,
             PromptTokens tokens,
-            PrefixIndex index,
+            Overlaps overlaps,
             Router router,
             LoadBook load,
             EngineClient engines,
@@ -50,7 +49,7 @@ public final class RequestFlow {
                         options.tokenDeadline(),
                         metrics,
                         nanoTime);
-        this.planner = new Planner(fleet, index, router, metrics);
+        this.planner = new Planner(fleet, overlaps, router, metrics);
         this.load = load;
         this.engines = engines;
         this.options = options;

@@ -3,25 +3,23 @@ package io.warmpath.wiring;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.vertx.core.Vertx;
 import io.vertx.ext.web.Router;
-import io.warmpath.adapter.nativeindex.NativePrefixIndex;
 import io.warmpath.adapter.tokenizer.HuggingFaceModelLoader;
 import io.warmpath.adapter.zmq.ZmqEventFeed;
 import io.warmpath.api.AdminAccess;
 import io.warmpath.api.ErrorMapper;
 import io.warmpath.api.Routes;
 import io.warmpath.api.WorkersApi;
-import io.warmpath.config.IndexImplementation;
 import io.warmpath.config.RawPath;
 import io.warmpath.config.WarmpathConfig;
 import io.warmpath.events.EventCounters;
 import io.warmpath.fleet.Fleet;
 import io.warmpath.gateway.FlowMetrics;
 import io.warmpath.gateway.GatewayOptions;
+import io.warmpath.gateway.Overlaps;
 import io.warmpath.gateway.RequestFlow;
 import io.warmpath.load.LoadBook;
 import io.warmpath.load.LoadTracker;
 import io.warmpath.prefix.PrefixIndex;
-import io.warmpath.prefix.ReferencePrefixIndex;
 import io.warmpath.routing.RouterMode;
 import io.warmpath.routing.RouterOptions;
 import io.warmpath.routing.Routers;
@@ -61,7 +59,7 @@ final class GatewayRuntime implements AutoCloseable {
 
     private static final long WARMUP_BODY_BYTES = 64 << 10;
 
-    private final PrefixIndex index;
+    private final OverlapParts caches;
     private final LoadTracker load;
     private final ModelTokens tokens;
     private final TokenThreads tokenThreads;
@@ -77,16 +75,21 @@ final class GatewayRuntime implements AutoCloseable {
         RouterOptions router = RouterSettings.options(config.router());
         RouterSettings.deprecation(config.router()).ifPresent(LOG::warn);
         tokens = tokens(config.tokens());
-        index = index(config.index());
+        caches = new OverlapParts(config, System::nanoTime);
         load = new LoadTracker(System::nanoTime, config.router().activeRequestExpiry());
         EventCounters events = new EventCounters();
+        PrefixIndex index = caches.index();
         feed =
-                RouterSettings.followsEvents(config.router())
+                index != null && caches.followsEvents()
                         ? feed(config.events(), index, events)
                         : null;
         fleet =
                 new FleetRuntime(
-                        config, index, feed, slot -> load.load(slot).requests(), load::forget);
+                        config,
+                        caches.slots(),
+                        feed,
+                        slot -> load.load(slot).requests(),
+                        load::forget);
         tokenThreads = new TokenThreads(config.tokens().threads(), config.tokens().queueSize());
         engines = engines(config, vertx);
         warmup =
@@ -102,11 +105,12 @@ final class GatewayRuntime implements AutoCloseable {
                         tokens,
                         load,
                         engines,
-                        router,
+                        caches.overlaps(),
+                        router(config, load, router),
                         options(config, config.http().maxBodySize().bytes()),
                         new FlowMetrics(meters),
                         warmup::done);
-        GatewayMeters.bind(meters, index, load, fleet, events, tokens);
+        GatewayMeters.bind(meters, index, caches.trackers(), load, fleet, events, tokens);
         workersApi =
                 new WorkersApi(
                         fleet.registry(),
@@ -119,7 +123,8 @@ final class GatewayRuntime implements AutoCloseable {
             PromptTokens tokens,
             LoadBook load,
             EngineClient engines,
-            RouterOptions router,
+            Overlaps overlaps,
+            io.warmpath.routing.Router router,
             GatewayOptions options,
             FlowMetrics metrics,
             BooleanSupplier warm) {
@@ -127,8 +132,8 @@ final class GatewayRuntime implements AutoCloseable {
                 new RequestFlow(
                         fleet,
                         tokens,
-                        index,
-                        Routers.create(router, load, ThreadLocalRandom::current),
+                        overlaps,
+                        router,
                         load,
                         engines,
                         tokenThreads,
@@ -154,13 +159,15 @@ final class GatewayRuntime implements AutoCloseable {
         return new Warmup.Parts() {
             @Override
             public void mount(Router router, Fleet fleet, FlowMetrics metrics) {
+                LoadTracker load =
+                        new LoadTracker(System::nanoTime, config.router().activeRequestExpiry());
                 routes(
                                 fleet,
                                 prompts,
-                                new LoadTracker(
-                                        System::nanoTime, config.router().activeRequestExpiry()),
+                                load,
                                 apart,
-                                kept,
+                                caches.overlaps().askedOnly(),
+                                router(config, load, kept),
                                 options(config, body),
                                 metrics,
                                 () -> true)
@@ -197,6 +204,7 @@ final class GatewayRuntime implements AutoCloseable {
     }
 
     void start() {
+        caches.start();
         fleet.start();
         warmup.start();
     }
@@ -211,14 +219,7 @@ final class GatewayRuntime implements AutoCloseable {
         tokenThreads.close();
         engines.close();
         tokens.close();
-        index.close();
-    }
-
-    private static PrefixIndex index(WarmpathConfig.Index index) {
-        return index.implementation() == IndexImplementation.JAVA
-                ? new ReferencePrefixIndex()
-                : new NativePrefixIndex(
-                        index.nativePath().map(Path::of), NativePrefixIndex.DEFAULT_ORPHAN_LIMIT);
+        caches.close();
     }
 
     private static ModelTokens tokens(WarmpathConfig.Tokens config) throws TokenizerLoadException {
@@ -260,6 +261,13 @@ final class GatewayRuntime implements AutoCloseable {
                 u.keepAliveTimeout(),
                 u.maxConnectionsPerWorker(),
                 Duration.ofNanos(1000L * gatherMicros));
+    }
+
+    private static io.warmpath.routing.Router router(
+            WarmpathConfig config, LoadBook load, RouterOptions options) {
+        return options.mode() == RouterMode.VLLM_CACHE_AWARE
+                ? VllmCacheAwareSettings.router(config.routing().vllmCacheAware(), options, load)
+                : Routers.create(options, load, ThreadLocalRandom::current);
     }
 
     private static GatewayOptions options(WarmpathConfig config, long maxBodyBytes) {

@@ -49,16 +49,21 @@ final class RouterSettings {
                                                 : ""));
     }
 
-    /** When what is cached is worth nothing nobody looks at the index: nobody has to fill it. */
-    static boolean followsEvents(WarmpathConfig.Router r) {
-        return r.useKvEvents()
-                && !r.loadAware()
+    /** When what is cached is worth nothing nobody looks at the index, and there is none. */
+    static boolean usesIndex(WarmpathConfig.Router r) {
+        return !r.loadAware()
+                && mode(r) != RouterMode.VLLM_CACHE_AWARE
                 && !(mode(r) == RouterMode.KV
                         && r.cost() == RoutingCost.BLOCKS
                         && weights(r).overlapCredit() == 0);
     }
 
-    private static RouterMode mode(WarmpathConfig.Router r) {
+    /** Where there is no index nobody has to fill it. */
+    static boolean followsEvents(WarmpathConfig.Router r) {
+        return r.useKvEvents() && usesIndex(r);
+    }
+
+    static RouterMode mode(WarmpathConfig.Router r) {
         return r.loadAware() && r.mode() != RoutingMode.KV
                 ? RouterMode.KV
                 : RouterMode.valueOf(r.mode().name());

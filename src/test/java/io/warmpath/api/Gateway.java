@@ -5,6 +5,7 @@ import io.vertx.core.Vertx;
 import io.vertx.core.VertxOptions;
 import io.vertx.core.http.HttpServer;
 import io.vertx.core.http.HttpServerOptions;
+import io.vertx.core.net.impl.ConnectionBase;
 import io.warmpath.fault.GatewayError;
 import io.warmpath.fault.GatewayException;
 import io.warmpath.fleet.Candidate;
@@ -15,6 +16,7 @@ import io.warmpath.fleet.Worker;
 import io.warmpath.fleet.WorkerState;
 import io.warmpath.gateway.FlowMetrics;
 import io.warmpath.gateway.GatewayOptions;
+import io.warmpath.gateway.IndexOverlaps;
 import io.warmpath.gateway.RequestFlow;
 import io.warmpath.load.LoadBook;
 import io.warmpath.load.WorkerLoad;
@@ -95,7 +97,7 @@ final class Gateway implements AutoCloseable {
                 new RequestFlow(
                         fleet,
                         tokens,
-                        index,
+                        IndexOverlaps.ofEvents(index),
                         router,
                         books,
                         engines,
@@ -116,7 +118,12 @@ final class Gateway implements AutoCloseable {
                         .connectionHandler(
                                 connection -> {
                                     connections.incrementAndGet();
-                                    connection.closeHandler(v -> connections.decrementAndGet());
+                                    // Vert.x 4.5 does not call a close handler when a pipelined
+                                    // request is still queued.
+                                    ((ConnectionBase) connection)
+                                            .channel()
+                                            .closeFuture()
+                                            .addListener(f -> connections.decrementAndGet());
                                 })
                         .requestHandler(
                                 request -> {
