@@ -29,6 +29,7 @@ import io.warmpath.tokens.PromptTokens;
 import io.warmpath.tokens.TokenizerLoadException;
 import io.warmpath.tokens.TokensOptions;
 import io.warmpath.upstream.EngineClient;
+import io.warmpath.upstream.EngineTls;
 import io.warmpath.upstream.RawEngineClient;
 import io.warmpath.upstream.UpstreamOptions;
 import io.warmpath.upstream.VertxEngineClient;
@@ -83,15 +84,17 @@ final class GatewayRuntime implements AutoCloseable {
                 index != null && caches.followsEvents()
                         ? feed(config.events(), index, events)
                         : null;
+        EngineTls tls = tls(config.upstream().tls());
         fleet =
                 new FleetRuntime(
                         config,
+                        tls,
                         caches.slots(),
                         feed,
                         slot -> load.load(slot).requests(),
                         load::forget);
         tokenThreads = new TokenThreads(config.tokens().threads(), config.tokens().queueSize());
-        engines = engines(config, vertx);
+        engines = engines(config, vertx, tls);
         warmup =
                 new Warmup(
                         vertx,
@@ -149,7 +152,7 @@ final class GatewayRuntime implements AutoCloseable {
      * threads, and the index, which is only asked.
      */
     private Warmup.Parts warmupParts(WarmpathConfig config, Vertx vertx) {
-        EngineClient apart = engines(config, vertx);
+        EngineClient apart = engines(config, vertx, EngineTls.standard());
         // Its visitor names no worker, and its prompts are larger than the smallest limit.
         RouterOptions told = RouterSettings.options(config.router());
         RouterOptions kept = told.mode() == RouterMode.DIRECT ? told.with(RouterMode.KV) : told;
@@ -246,11 +249,26 @@ final class GatewayRuntime implements AutoCloseable {
                 System::nanoTime);
     }
 
-    private static EngineClient engines(WarmpathConfig config, Vertx vertx) {
+    private static EngineClient engines(WarmpathConfig config, Vertx vertx, EngineTls tls) {
         UpstreamOptions options = upstream(config.upstream(), config.http().gather());
         return config.upstream().rawPath() == RawPath.AUTO
-                ? new RawEngineClient(options, System::nanoTime)
-                : new VertxEngineClient(vertx, options, System::nanoTime);
+                ? new RawEngineClient(options, tls, System::nanoTime)
+                : new VertxEngineClient(vertx, options, tls, System::nanoTime);
+    }
+
+    /**
+     * @throws StartFailure when a file cannot be used
+     */
+    private static EngineTls tls(WarmpathConfig.Tls config) {
+        try {
+            return new EngineTls(
+                    config.caFile().map(Path::of).orElse(null),
+                    config.certFile().map(Path::of).orElse(null),
+                    config.keyFile().map(Path::of).orElse(null),
+                    config.verify());
+        } catch (IllegalArgumentException e) {
+            throw new StartFailure("TLS to engines (warmpath.upstream.tls): " + e.getMessage());
+        }
     }
 
     private static UpstreamOptions upstream(WarmpathConfig.Upstream u, int gatherMicros) {

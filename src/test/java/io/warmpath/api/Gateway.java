@@ -40,6 +40,7 @@ import io.warmpath.routing.Sent;
 import io.warmpath.tokens.PromptInput;
 import io.warmpath.tokens.PromptTokens;
 import io.warmpath.upstream.EngineClient;
+import io.warmpath.upstream.EngineTls;
 import io.warmpath.upstream.UpstreamOptions;
 import java.net.URI;
 import java.time.Duration;
@@ -90,8 +91,18 @@ final class Gateway implements AutoCloseable {
 
     Gateway(EnginePath path, GatewayOptions limits, UpstreamOptions upstream, Executor tokenizers)
             throws Exception {
+        this(path, limits, upstream, EngineTls.standard(), tokenizers);
+    }
+
+    Gateway(
+            EnginePath path,
+            GatewayOptions limits,
+            UpstreamOptions upstream,
+            EngineTls tls,
+            Executor tokenizers)
+            throws Exception {
         GatewayOptions options = path.options(limits);
-        engines = path.engines(vertx, upstream);
+        engines = path.engines(vertx, upstream, tls);
         FlowMetrics metrics = new FlowMetrics(meters);
         RequestFlow flow =
                 new RequestFlow(
