@@ -190,14 +190,53 @@ public interface WarmpathConfig {
                 env = {"DYN_ROUTER_USE_KV_EVENTS"})
         boolean useKvEvents();
 
-        @WithDefault("1h")
+        @WithDefault("5m")
         @WithConverter(TimeSpan.class)
         @Setting(
-                doc = "A request that is still booked after this no longer counts as load.",
+                doc =
+                        "A request of which nothing was heard for this long no longer counts as"
+                                + " load. Every piece of an answer counts as hearing of it.",
                 env = {"DYN_ROUTER_ACTIVE_REQUEST_EXPIRY_SECS"},
                 minTime = "1s",
                 maxTime = "30d")
         Duration activeRequestExpiry();
+
+        @WithDefault("true")
+        @Setting(
+                doc = "Count the KV blocks of running requests as load.",
+                flags = {"--router-track-active-blocks", "--track-active-blocks"},
+                offFlags = {"--no-router-track-active-blocks", "--no-track-active-blocks"},
+                env = {"DYN_ROUTER_TRACK_ACTIVE_BLOCKS"})
+        boolean trackActiveBlocks();
+
+        @WithDefault("true")
+        @Setting(
+                doc = "Count prompt tokens as load until the first token of the answer.",
+                flags = {"--router-track-prefill-tokens", "--track-prefill-tokens"},
+                offFlags = {"--no-router-track-prefill-tokens", "--no-track-prefill-tokens"},
+                env = {"DYN_ROUTER_TRACK_PREFILL_TOKENS"})
+        boolean trackPrefillTokens();
+
+        @WithDefault("false")
+        @Setting(
+                doc =
+                        "Count the blocks of answers as they grow. Blocks that no other request"
+                                + " uses weigh less as the answer nears the length that"
+                                + " `nvext.agent_hints.osl` expects. Needs `track-active-blocks`.",
+                flags = {"--router-track-output-blocks", "--track-output-blocks"},
+                offFlags = {"--no-router-track-output-blocks", "--no-track-output-blocks"},
+                env = {"DYN_ROUTER_TRACK_OUTPUT_BLOCKS"})
+        boolean trackOutputBlocks();
+
+        @WithDefault("true")
+        @Setting(
+                doc =
+                        "Equal prefixes of requests that run on one rank occupy their blocks once."
+                                + " Off: every request counts in full.",
+                flags = {"--router-assume-kv-reuse", "--assume-kv-reuse"},
+                offFlags = {"--no-router-assume-kv-reuse", "--no-assume-kv-reuse"},
+                env = {"DYN_ROUTER_ASSUME_KV_REUSE"})
+        boolean assumeKvReuse();
     }
 
     /** The prefix index. */

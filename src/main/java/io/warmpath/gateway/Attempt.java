@@ -71,7 +71,12 @@ final class Attempt implements UpstreamListener {
         RequestFlow flow = exchange.flow;
         InferenceRequest request = exchange.request;
         Candidate to = candidate();
-        booking = flow.load.book(to.slot(), decision.chosen().prefillTokens(), decision.blocks());
+        booking =
+                flow.load.book(
+                        to.slot(),
+                        decision.chosen().prefillTokens(),
+                        exchange.blocksOn(to.worker()),
+                        0);
         started = flow.nanoTime.getAsLong();
         MultiMap extra = MultiMap.caseInsensitiveMultiMap();
         extra.add("x-request-id", request.requestId());
@@ -167,6 +172,9 @@ final class Attempt implements UpstreamListener {
         }
         try {
             Buffer out = scan(chunk);
+            if (booking != null) {
+                booking.progress(scanner == null ? 0 : scanner.events());
+            }
             if (out != null) {
                 passOn(out);
             }

@@ -5,8 +5,10 @@ import io.warmpath.fault.GatewayError;
 import io.warmpath.fault.GatewayException;
 import io.warmpath.fleet.Candidate;
 import io.warmpath.fleet.FleetSnapshot;
+import io.warmpath.fleet.Worker;
 import io.warmpath.gateway.FlowMetrics.Outcome;
 import io.warmpath.gateway.FlowMetrics.RetryCause;
+import io.warmpath.load.PromptBlocks;
 import io.warmpath.routing.RoutingDecision;
 import java.util.ArrayList;
 import java.util.List;
@@ -40,6 +42,7 @@ public final class Exchange {
     private final Context context;
     private final long started;
     private int @Nullable [] tokens;
+    private final List<PromptBlocks> named = new ArrayList<>(1);
     private @Nullable Attempt attempt;
     private int attempts;
     private final List<Long> failedWorkers = new ArrayList<>(0);
@@ -95,7 +98,7 @@ public final class Exchange {
                 refuse(Outcome.NO_WORKER, noWorker());
                 return;
             }
-            attempt(flow.planner.decide(request, candidates, promptTokens), false);
+            attempt(flow.planner.decide(request, candidates, promptTokens, named), false);
         } catch (GatewayException e) {
             refuse(Outcome.REJECTED, e.error());
         } catch (RuntimeException e) {
@@ -137,7 +140,7 @@ public final class Exchange {
         }
         RoutingDecision second;
         try {
-            second = flow.planner.decide(request, others, tokens);
+            second = flow.planner.decide(request, others, tokens, named);
         } catch (GatewayException e) {
             // The pinned rank exists on the failed worker only.
             LOG.debugf("%s no second attempt: %s", request.requestId(), e.getMessage());
@@ -182,6 +185,14 @@ public final class Exchange {
         attempt = null;
         context.owner().setTimer(SECOND_ROUND_MILLIS, t -> decide(tokens));
         return true;
+    }
+
+    /** The prompt's blocks as this worker cuts them; one when the prompt is not known. */
+    PromptBlocks blocksOn(Worker worker) {
+        PromptBlocks known = Planner.find(named, worker.blockSize());
+        return known != null
+                ? known
+                : PromptBlocks.unnamed(worker.blockSize(), tokens == null ? 1 : tokens.length);
     }
 
     GatewayError noWorker() {

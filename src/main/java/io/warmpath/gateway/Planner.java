@@ -2,6 +2,8 @@ package io.warmpath.gateway;
 
 import io.warmpath.fleet.Candidate;
 import io.warmpath.fleet.FleetSnapshot;
+import io.warmpath.load.LoadBook;
+import io.warmpath.load.PromptBlocks;
 import io.warmpath.prefix.PrefixIndex;
 import io.warmpath.prefix.PrefixMatch;
 import io.warmpath.prefix.PrefixQuery;
@@ -23,13 +25,15 @@ final class Planner {
 
     private final PrefixIndex index;
     private final Router router;
+    private final LoadBook load;
     private final FlowMetrics metrics;
     private final Dependency indexHealth =
             new Dependency(LOG, "The prefix index", "requests are routed by load alone");
 
-    Planner(PrefixIndex index, Router router, FlowMetrics metrics) {
+    Planner(PrefixIndex index, Router router, LoadBook load, FlowMetrics metrics) {
         this.index = index;
         this.router = router;
+        this.load = load;
         this.metrics = metrics;
     }
 
@@ -47,9 +51,16 @@ final class Planner {
     /**
      * @param candidates not empty
      * @param tokens the prompt, or null when it is not known
+     * @param named its blocks by name, one entry per block size met so far; added to
      */
     RoutingDecision decide(
-            InferenceRequest request, List<Candidate> candidates, int @Nullable [] tokens) {
+            InferenceRequest request,
+            List<Candidate> candidates,
+            int @Nullable [] tokens,
+            List<PromptBlocks> named) {
+        if (tokens != null) {
+            name(request, candidates, tokens, named);
+        }
         RoutingDecision decision =
                 router.decide(
                         new RoutingRequest(
@@ -58,10 +69,33 @@ final class Planner {
                                 tokens == null
                                         ? List.of()
                                         : matches(request.cacheSalt(), candidates, tokens),
+                                named,
                                 request.pinnedWorker(),
                                 request.pinnedRank()));
         metrics.decided(decision.mode());
         return decision;
+    }
+
+    private void name(
+            InferenceRequest request,
+            List<Candidate> candidates,
+            int[] tokens,
+            List<PromptBlocks> named) {
+        for (int i = 0; i < candidates.size(); i++) {
+            int blockSize = candidates.get(i).worker().blockSize();
+            if (blockSize > 0 && find(named, blockSize) == null) {
+                named.add(load.name(request.model(), request.cacheSalt(), tokens, blockSize));
+            }
+        }
+    }
+
+    static @Nullable PromptBlocks find(List<PromptBlocks> named, int blockSize) {
+        for (int i = 0; i < named.size(); i++) {
+            if (named.get(i).blockSize() == blockSize) {
+                return named.get(i);
+            }
+        }
+        return null;
     }
 
     private List<PrefixMatch> matches(String salt, List<Candidate> candidates, int[] tokens) {

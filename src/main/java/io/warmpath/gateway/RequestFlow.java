@@ -50,7 +50,7 @@ public final class RequestFlow {
                         options.tokenDeadline(),
                         metrics,
                         nanoTime);
-        this.planner = new Planner(index, router, metrics);
+        this.planner = new Planner(index, router, load, metrics);
         this.load = load;
         this.engines = engines;
         this.options = options;

@@ -2,6 +2,7 @@ package io.warmpath.routing;
 
 import io.warmpath.fleet.Candidate;
 import io.warmpath.load.LoadBook;
+import io.warmpath.load.PotentialBlocks;
 import io.warmpath.load.WorkerLoad;
 import io.warmpath.prefix.PrefixMatch;
 import io.warmpath.prefix.Tier;
@@ -34,15 +35,17 @@ final class Scorer {
 
     List<Score> scoreAll(List<Candidate> candidates, RoutingRequest request) {
         int unit = unit(request.candidates());
+        PotentialBlocks potential = loads.potential(request.prompts());
         List<Score> scores = new ArrayList<>(candidates.size());
         for (int i = 0; i < candidates.size(); i++) {
-            scores.add(score(candidates.get(i), request, unit));
+            scores.add(score(candidates.get(i), request, potential, unit));
         }
         return scores;
     }
 
     Score score(Candidate candidate, RoutingRequest request) {
-        return score(candidate, request, unit(request.candidates()));
+        return score(
+                candidate, request, loads.potential(request.prompts()), unit(request.candidates()));
     }
 
     /** Blocks that the request occupies on this worker; at least one, also when not known. */
@@ -51,7 +54,8 @@ final class Scorer {
         return Math.max(1, Math.ceilDiv(promptTokens, blockSize));
     }
 
-    private Score score(Candidate candidate, RoutingRequest request, int unit) {
+    private Score score(
+            Candidate candidate, RoutingRequest request, PotentialBlocks potential, int unit) {
         int blockSize = blockSize(candidate);
         int promptTokens = request.promptTokens();
         WorkerLoad load = loads.load(candidate.slot());
@@ -74,8 +78,9 @@ final class Scorer {
                         + options.diskWeight() * (externalUsable - hostUsable);
         double tokens = load.prefillTokens() + promptTokens - credit * blockSize;
         double prefillBlocks = Math.max(0, tokens) / unit;
-        double decodeBlocks =
-                (double) (load.blocks() + blocks(candidate, promptTokens)) * blockSize / unit;
+        // Blocks of the prompt that run there already are not counted a second time.
+        int added = potential.added(candidate.slot(), blocks(candidate, promptTokens));
+        double decodeBlocks = (load.blocks() + added) * blockSize / unit;
         int cachedTokens = diskUsable * blockSize;
         return new Score(
                 candidate,

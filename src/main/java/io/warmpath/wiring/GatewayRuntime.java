@@ -19,6 +19,7 @@ import io.warmpath.gateway.FlowMetrics;
 import io.warmpath.gateway.GatewayOptions;
 import io.warmpath.gateway.RequestFlow;
 import io.warmpath.load.LoadBook;
+import io.warmpath.load.LoadOptions;
 import io.warmpath.load.LoadTracker;
 import io.warmpath.prefix.PrefixIndex;
 import io.warmpath.prefix.ReferencePrefixIndex;
@@ -37,6 +38,7 @@ import io.warmpath.wiring.warmup.Warmup;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.security.SecureRandom;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Optional;
@@ -71,7 +73,7 @@ final class GatewayRuntime implements AutoCloseable {
             throws TokenizerLoadException {
         tokens = tokens(config.tokens());
         index = index(config.index());
-        load = new LoadTracker(System::nanoTime, config.router().activeRequestExpiry());
+        load = loadTracker(config.router());
         EventCounters events = new EventCounters();
         feed = followsEvents(config.router()) ? feed(config.events(), index, events) : null;
         fleet =
@@ -150,8 +152,7 @@ final class GatewayRuntime implements AutoCloseable {
                 routes(
                                 fleet,
                                 prompts,
-                                new LoadTracker(
-                                        System::nanoTime, config.router().activeRequestExpiry()),
+                                loadTracker(config.router()),
                                 apart,
                                 routerOptions(config.router(), mode),
                                 options(config, body),
@@ -242,6 +243,22 @@ final class GatewayRuntime implements AutoCloseable {
                         config.reconnectMinDelay(),
                         config.reconnectMaxDelay()),
                 System::nanoTime);
+    }
+
+    private static LoadTracker loadTracker(WarmpathConfig.Router r) {
+        if (r.trackOutputBlocks() && !r.trackActiveBlocks()) {
+            throw new StartFailure(
+                    "warmpath.router.track-output-blocks needs track-active-blocks: output blocks"
+                            + " are active blocks");
+        }
+        LoadOptions options =
+                new LoadOptions(
+                        r.activeRequestExpiry(),
+                        r.trackActiveBlocks(),
+                        r.trackPrefillTokens(),
+                        r.trackOutputBlocks(),
+                        r.assumeKvReuse());
+        return new LoadTracker(System::nanoTime, options, new SecureRandom().nextLong());
     }
 
     private static UpstreamOptions upstream(WarmpathConfig.Upstream u) {

@@ -17,6 +17,7 @@ import io.warmpath.gateway.FlowMetrics;
 import io.warmpath.gateway.GatewayOptions;
 import io.warmpath.gateway.RequestFlow;
 import io.warmpath.load.LoadBook;
+import io.warmpath.load.PromptBlocks;
 import io.warmpath.load.WorkerLoad;
 import io.warmpath.prefix.ApplyResult;
 import io.warmpath.prefix.IndexStats;
@@ -192,7 +193,8 @@ final class Gateway implements AutoCloseable {
         final AtomicInteger closedTwice = new AtomicInteger();
 
         @Override
-        public Booking book(WorkerSlot slot, int prefillTokens, int blocks) {
+        public Booking book(
+                WorkerSlot slot, int prefillTokens, PromptBlocks prompt, int expectedOutput) {
             open.incrementAndGet();
             booked.incrementAndGet();
             AtomicBoolean closed = new AtomicBoolean();
