@@ -25,8 +25,9 @@ import org.openjdk.jmh.annotations.Warmup;
  * The slot manager under 100,000 running requests on 1,000 ranks.
  *
  * <p>Prompts of 256 blocks in a pool of 4,096 conversations: 32 blocks that {@code prompts} system
- * prompts share, 96 of a conversation, the rest its own. With one system prompt all requests meet
- * in one lock and its stretch is on every rank: the worst case of a look-up.
+ * prompts share, 96 of a conversation, the rest its own. Making up a prompt is part of the figure.
+ * With one system prompt all requests meet in one lock and its stretch is on every rank: the worst
+ * case of a look-up.
  */
 @State(Scope.Benchmark)
 @BenchmarkMode(Mode.AverageTime)
@@ -47,9 +48,10 @@ public class LoadBench {
     private final WorkerSlot[] slots = new WorkerSlot[RANKS];
     private LoadTracker tracker;
     private LoadBook.Booking[] running;
-    private PromptBlocks[] fresh;
+    private final long[][] conversations = new long[POOL][BLOCKS];
+    private long named;
     private int next;
-    private int[] tokens;
+    private final int[] tokens = new SplittableRandom(5).ints(BLOCK * BLOCKS).toArray();
 
     @Setup
     public void build() {
@@ -61,26 +63,25 @@ public class LoadBench {
         for (int i = 0; i < RANKS; i++) {
             slots[i] = new WorkerSlot(i);
         }
+        for (int i = 0; i < POOL; i++) {
+            for (int block = 0; block < 128; block++) {
+                // The names of a chain: whoever shares block 31 shares all before it.
+                long owner = block < 32 ? i % prompts : POOL + i;
+                conversations[i][block] = new SplittableRandom(owner << 20 | block).nextLong();
+            }
+        }
         running = new LoadBook.Booking[RUNNING];
         for (int i = 0; i < RUNNING; i++) {
             running[i] = tracker.book(slots[i % RANKS], 1000, prompt(), 0);
         }
-        fresh = new PromptBlocks[POOL];
-        for (int i = 0; i < POOL; i++) {
-            fresh[i] = prompt();
-        }
     }
 
     private PromptBlocks prompt() {
-        int conversation = random.nextInt(POOL);
-        tokens = new int[BLOCK * BLOCKS];
-        for (int i = 0; i < tokens.length; i++) {
-            tokens[i] =
-                    i < 32 * BLOCK
-                            ? conversation % prompts * 100 + i
-                            : i < 128 * BLOCK ? conversation * 100 + i : random.nextInt(100_000);
+        long[] chain = conversations[random.nextInt(POOL)].clone();
+        for (int block = 128; block < BLOCKS; block++) {
+            chain[block] = ++named * 0x9e3779b97f4a7c15L;
         }
-        return tracker.name("m", "", tokens, BLOCK);
+        return new PromptBlocks(BLOCK, BLOCK * BLOCKS, chain);
     }
 
     /** One request ends, another begins. */
@@ -89,8 +90,7 @@ public class LoadBench {
         int at = next++ % RUNNING;
         running[at].firstToken();
         running[at].close();
-        LoadBook.Booking booking =
-                tracker.book(slots[at % RANKS], 1000, fresh[next & (POOL - 1)], 0);
+        LoadBook.Booking booking = tracker.book(slots[at % RANKS], 1000, prompt(), 0);
         running[at] = booking;
         return booking;
     }
@@ -98,7 +98,7 @@ public class LoadBench {
     /** New blocks of one prompt on all ranks, and the load of all ranks. */
     @Benchmark
     public double scoreAllRanks() {
-        PromptBlocks prompt = fresh[next++ & (POOL - 1)];
+        PromptBlocks prompt = prompt();
         PotentialBlocks potential = tracker.potential(List.of(prompt));
         double sum = 0;
         for (WorkerSlot slot : slots) {
