@@ -84,6 +84,7 @@ final class RequestFields {
                 hints.saltToSend(),
                 hints.worker(),
                 hints.rank(),
+                hints.agent().hints(),
                 edits(),
                 explain);
     }

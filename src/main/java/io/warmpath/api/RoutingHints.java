@@ -20,6 +20,7 @@ final class RoutingHints {
     private static final String[] RANK = {"x-dynamo-dp-rank", "x-dp-rank", "x-data-parallel-rank"};
     private static final String TENANT = "x-tenant-id";
 
+    private final AgentHints agent = new AgentHints();
     private int @Nullable [] tokens;
     private @Nullable Long nvextWorker;
     private @Nullable Long headerWorker;
@@ -73,6 +74,12 @@ final class RoutingHints {
                     }
                     nvextSalt = json.getText();
                 }
+                case "agent_hints" -> {
+                    if (value != JsonToken.START_OBJECT) {
+                        throw bad(at, "`" + at + "` must be an object" + but(value));
+                    }
+                    agent.read(json);
+                }
                 default -> json.skipChildren();
             }
         }
@@ -97,6 +104,7 @@ final class RoutingHints {
                 break;
             }
         }
+        agent.readHeaders(headers);
         headerSalt = headers.get(TENANT);
         if (headerRank != null && bodyRank != null && !headerRank.equals(bodyRank)) {
             throw bad(
@@ -107,6 +115,10 @@ final class RoutingHints {
                             + headerRank
                             + "; give one of them.");
         }
+    }
+
+    AgentHints agent() {
+        return agent;
     }
 
     int @Nullable [] tokens() {

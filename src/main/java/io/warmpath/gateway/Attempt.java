@@ -76,7 +76,7 @@ final class Attempt implements UpstreamListener {
                         to.slot(),
                         decision.chosen().prefillTokens(),
                         exchange.blocksOn(to.worker()),
-                        0);
+                        request.hints().expectedOutput());
         started = flow.nanoTime.getAsLong();
         MultiMap extra = MultiMap.caseInsensitiveMultiMap();
         extra.add("x-request-id", request.requestId());

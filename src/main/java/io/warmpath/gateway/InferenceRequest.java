@@ -22,6 +22,7 @@ import org.jspecify.annotations.Nullable;
  *     {@code nvext} gave it; null when the body says it already
  * @param pinnedWorker the client names the worker, u64
  * @param pinnedRank the client names the dp rank
+ * @param hints about urgency and size
  * @param edits where fields can be added to the body
  * @param explain the client asked for the decision's reasons
  */
@@ -37,5 +38,6 @@ public record InferenceRequest(
         @Nullable String saltToSend,
         OptionalLong pinnedWorker,
         OptionalInt pinnedRank,
+        RequestHints hints,
         BodyEdits edits,
         boolean explain) {}
