@@ -117,9 +117,9 @@ public final class SettingCatalog {
     private static SettingKey.Form form(Class<?> type, String name) {
         if (type == String.class) {
             return SettingKey.Form.TEXT;
-        } else if (type == int.class || type == long.class) {
+        } else if (type == int.class || type == long.class || type == Long.class) {
             return SettingKey.Form.WHOLE;
-        } else if (type == double.class) {
+        } else if (type == double.class || type == Double.class) {
             return SettingKey.Form.NUMBER;
         } else if (type == boolean.class) {
             return SettingKey.Form.BOOLEAN;

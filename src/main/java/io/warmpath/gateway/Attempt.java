@@ -303,6 +303,7 @@ final class Attempt implements UpstreamListener {
             sawFirst = true;
             if (booking != null) {
                 booking.firstToken();
+                exchange.flow.admission.wake();
             }
             if (status < 400) {
                 exchange.flow.metrics.firstToken(exchange.nanosSinceStart());
@@ -367,6 +368,7 @@ final class Attempt implements UpstreamListener {
         if (booking != null) {
             booking.close();
             booking = null;
+            exchange.flow.admission.wake();
         }
     }
 

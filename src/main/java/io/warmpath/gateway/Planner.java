@@ -8,6 +8,7 @@ import io.warmpath.prefix.PrefixIndex;
 import io.warmpath.prefix.PrefixMatch;
 import io.warmpath.prefix.PrefixQuery;
 import io.warmpath.prefix.PrefixSpace;
+import io.warmpath.prefix.Tier;
 import io.warmpath.routing.Router;
 import io.warmpath.routing.RoutingDecision;
 import io.warmpath.routing.RoutingRequest;
@@ -51,13 +52,15 @@ final class Planner {
     /**
      * @param candidates not empty
      * @param tokens the prompt, or null when it is not known
+     * @param known what the index answered already; null: it is asked
      * @param named its blocks by name, one entry per block size met so far; added to
      */
     RoutingDecision decide(
             InferenceRequest request,
             List<Candidate> candidates,
             int @Nullable [] tokens,
-            List<PromptBlocks> named) {
+            List<PromptBlocks> named,
+            @Nullable List<PrefixMatch> known) {
         if (tokens != null) {
             name(request, candidates, tokens, named);
         }
@@ -66,8 +69,8 @@ final class Planner {
                         new RoutingRequest(
                                 candidates,
                                 tokens == null ? 0 : tokens.length,
-                                tokens == null
-                                        ? List.of()
+                                known != null
+                                        ? known
                                         : matches(request.cacheSalt(), candidates, tokens),
                                 named,
                                 request.pinnedWorker(),
@@ -98,7 +101,42 @@ final class Planner {
         return null;
     }
 
-    private List<PrefixMatch> matches(String salt, List<Candidate> candidates, int[] tokens) {
+    /** The candidates that the client's pins leave, maybe none. */
+    static List<Candidate> pinned(InferenceRequest request, List<Candidate> candidates) {
+        if (request.pinnedWorker().isEmpty() && request.pinnedRank().isEmpty()) {
+            return candidates;
+        }
+        List<Candidate> left = new ArrayList<>();
+        for (Candidate c : candidates) {
+            if ((request.pinnedWorker().isEmpty()
+                            || request.pinnedWorker().getAsLong() == c.worker().id())
+                    && (request.pinnedRank().isEmpty()
+                            || request.pinnedRank().getAsInt() == c.dpRank())) {
+                left.add(c);
+            }
+        }
+        return left;
+    }
+
+    /** Prompt tokens that the candidate which holds most need not compute. */
+    static int mostCached(List<PrefixMatch> matches, List<Candidate> candidates, int tokens) {
+        int most = 0;
+        for (int m = 0; m < matches.size(); m++) {
+            PrefixMatch match = matches.get(m);
+            for (int i = 0; i < candidates.size(); i++) {
+                Candidate c = candidates.get(i);
+                if (c.worker().blockSize() == match.blockSize()) {
+                    most = Math.max(most, match.depth(c.slot(), Tier.DISK) * match.blockSize());
+                }
+            }
+        }
+        return Math.min(most, Math.max(0, tokens - 1));
+    }
+
+    List<PrefixMatch> matches(String salt, List<Candidate> candidates, int @Nullable [] tokens) {
+        if (tokens == null) {
+            return List.of();
+        }
         PrefixSpace space = salt.isEmpty() ? PrefixSpace.NONE : new PrefixSpace("", salt);
         List<PrefixMatch> matches = new ArrayList<>(1);
         try {

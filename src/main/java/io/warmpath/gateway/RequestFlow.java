@@ -1,6 +1,7 @@
 package io.warmpath.gateway;
 
 import io.vertx.core.Context;
+import io.warmpath.admission.Admission;
 import io.warmpath.fleet.Fleet;
 import io.warmpath.load.LoadBook;
 import io.warmpath.prefix.PrefixIndex;
@@ -11,7 +12,8 @@ import java.util.concurrent.Executor;
 import java.util.function.LongSupplier;
 
 /**
- * The use case: prompt to tokens, match, decide, book, send, pass on, close the books.
+ * The use case: prompt to tokens, wait for room, match, decide, book, send, pass on, close the
+ * books.
  *
  * <p>Shared by all event loops; each request stays on its own. Nothing here blocks.
  */
@@ -20,6 +22,7 @@ public final class RequestFlow {
     final TokenStep tokenStep;
     final Planner planner;
     final LoadBook load;
+    final Admission admission;
     final EngineClient engines;
     final GatewayOptions options;
     final FlowMetrics metrics;
@@ -36,6 +39,7 @@ public final class RequestFlow {
             PrefixIndex index,
             Router router,
             LoadBook load,
+            Admission admission,
             EngineClient engines,
             Executor tokenizers,
             GatewayOptions options,
@@ -52,6 +56,7 @@ public final class RequestFlow {
                         nanoTime);
         this.planner = new Planner(index, router, load, metrics);
         this.load = load;
+        this.admission = admission;
         this.engines = engines;
         this.options = options;
         this.metrics = metrics;

@@ -6,7 +6,10 @@ import io.vertx.ext.web.Router;
 import io.warmpath.adapter.nativeindex.NativePrefixIndex;
 import io.warmpath.adapter.tokenizer.HuggingFaceModelLoader;
 import io.warmpath.adapter.zmq.ZmqEventFeed;
+import io.warmpath.admission.Admission;
+import io.warmpath.admission.AdmissionOptions;
 import io.warmpath.api.AdminAccess;
+import io.warmpath.api.BusyThresholdApi;
 import io.warmpath.api.ErrorMapper;
 import io.warmpath.api.Routes;
 import io.warmpath.api.WorkersApi;
@@ -58,8 +61,13 @@ final class GatewayRuntime implements AutoCloseable {
 
     private static final long WARMUP_BODY_BYTES = 64 << 10;
 
+    private static final long QUEUE_CHECK_MILLIS = 100;
+
     private final PrefixIndex index;
     private final LoadTracker load;
+    private final Admission admission;
+    private final Vertx vertx;
+    private long queueTimer = -1;
     private final ModelTokens tokens;
     private final TokenThreads tokenThreads;
     private final @Nullable ZmqEventFeed feed;
@@ -67,6 +75,7 @@ final class GatewayRuntime implements AutoCloseable {
     private final VertxEngineClient engines;
     private final Routes routes;
     private final WorkersApi workersApi;
+    private final BusyThresholdApi busyApi;
     private final Warmup warmup;
 
     GatewayRuntime(WarmpathConfig config, Vertx vertx, MeterRegistry meters)
@@ -74,6 +83,8 @@ final class GatewayRuntime implements AutoCloseable {
         tokens = tokens(config.tokens());
         index = index(config.index());
         load = loadTracker(config.router());
+        admission = new Admission(AdmissionSetup.options(config), load, System::nanoTime);
+        this.vertx = vertx;
         EventCounters events = new EventCounters();
         feed = followsEvents(config.router()) ? feed(config.events(), index, events) : null;
         fleet =
@@ -93,23 +104,23 @@ final class GatewayRuntime implements AutoCloseable {
                         fleet.registry(),
                         tokens,
                         load,
+                        admission,
                         engines,
                         routerOptions(config.router(), config.router().mode()),
                         options(config, config.http().maxBodySize().bytes()),
                         new FlowMetrics(meters),
                         warmup::done);
         GatewayMeters.bind(meters, index, load, fleet, events, tokens);
-        workersApi =
-                new WorkersApi(
-                        fleet.registry(),
-                        new AdminAccess(adminToken(config.admin())),
-                        ErrorMapper::respond);
+        AdminAccess access = new AdminAccess(adminToken(config.admin()));
+        workersApi = new WorkersApi(fleet.registry(), access, ErrorMapper::respond);
+        busyApi = new BusyThresholdApi(admission, fleet.registry(), access);
     }
 
     private Routes routes(
             Fleet fleet,
             PromptTokens tokens,
             LoadBook load,
+            Admission admission,
             EngineClient engines,
             RouterOptions router,
             GatewayOptions options,
@@ -122,6 +133,7 @@ final class GatewayRuntime implements AutoCloseable {
                         index,
                         Routers.create(router, load, ThreadLocalRandom::current),
                         load,
+                        admission,
                         engines,
                         tokenThreads,
                         options,
@@ -149,10 +161,12 @@ final class GatewayRuntime implements AutoCloseable {
         return new Warmup.Parts() {
             @Override
             public void mount(Router router, Fleet fleet, FlowMetrics metrics) {
+                LoadTracker apartLoad = loadTracker(config.router());
                 routes(
                                 fleet,
                                 prompts,
-                                loadTracker(config.router()),
+                                apartLoad,
+                                new Admission(AdmissionOptions.OFF, apartLoad, System::nanoTime),
                                 apart,
                                 routerOptions(config.router(), mode),
                                 options(config, body),
@@ -184,6 +198,7 @@ final class GatewayRuntime implements AutoCloseable {
     void mount(Router router) {
         routes.mount(router);
         workersApi.mount(router);
+        busyApi.mount(router);
     }
 
     Warmup warmup() {
@@ -192,11 +207,16 @@ final class GatewayRuntime implements AutoCloseable {
 
     void start() {
         fleet.start();
+        if (admission.queueing()) {
+            // For what nobody tells: a new worker, a booking that expired.
+            queueTimer = vertx.setPeriodic(QUEUE_CHECK_MILLIS, id -> admission.wake());
+        }
         warmup.start();
     }
 
     @Override
     public void close() {
+        vertx.cancelTimer(queueTimer);
         warmup.close();
         fleet.close();
         if (feed != null) {

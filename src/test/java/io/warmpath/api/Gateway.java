@@ -5,6 +5,8 @@ import io.vertx.core.Vertx;
 import io.vertx.core.VertxOptions;
 import io.vertx.core.http.HttpServer;
 import io.vertx.core.http.HttpServerOptions;
+import io.warmpath.admission.Admission;
+import io.warmpath.admission.AdmissionOptions;
 import io.warmpath.fault.GatewayError;
 import io.warmpath.fault.GatewayException;
 import io.warmpath.fleet.Candidate;
@@ -17,6 +19,7 @@ import io.warmpath.gateway.FlowMetrics;
 import io.warmpath.gateway.GatewayOptions;
 import io.warmpath.gateway.RequestFlow;
 import io.warmpath.load.LoadBook;
+import io.warmpath.load.LoadTracker;
 import io.warmpath.load.PromptBlocks;
 import io.warmpath.load.WorkerLoad;
 import io.warmpath.prefix.ApplyResult;
@@ -66,6 +69,7 @@ final class Gateway implements AutoCloseable {
     final Vertx vertx =
             Vertx.vertx(new VertxOptions().setEventLoopPoolSize(2).setWorkerPoolSize(2));
     final Books books = new Books();
+    final Admission admission;
     final FakeFleet fleet = new FakeFleet();
     final FakeIndex index = new FakeIndex();
     final FakeTokens tokens = new FakeTokens();
@@ -81,6 +85,16 @@ final class Gateway implements AutoCloseable {
 
     Gateway(GatewayOptions options, UpstreamOptions upstream, Executor tokenizers)
             throws Exception {
+        this(options, upstream, tokenizers, AdmissionOptions.OFF);
+    }
+
+    Gateway(
+            GatewayOptions options,
+            UpstreamOptions upstream,
+            Executor tokenizers,
+            AdmissionOptions limits)
+            throws Exception {
+        admission = new Admission(limits, books, System::nanoTime);
         engines = new VertxEngineClient(vertx, upstream, System::nanoTime);
         FlowMetrics metrics = new FlowMetrics(meters);
         RequestFlow flow =
@@ -90,6 +104,7 @@ final class Gateway implements AutoCloseable {
                         index,
                         router,
                         books,
+                        admission,
                         engines,
                         tokenizers,
                         options,
@@ -98,6 +113,7 @@ final class Gateway implements AutoCloseable {
         io.vertx.ext.web.Router routes = io.vertx.ext.web.Router.router(vertx);
         AtomicLong ids = new AtomicLong();
         new Routes(fleet, flow, options, metrics, () -> warm, ids::incrementAndGet).mount(routes);
+        new BusyThresholdApi(admission, fleet, new AdminAccess(Optional.empty())).mount(routes);
         HttpServer server =
                 vertx.createHttpServer(
                                 new HttpServerOptions()
@@ -191,6 +207,7 @@ final class Gateway implements AutoCloseable {
         final AtomicInteger booked = new AtomicInteger();
         final AtomicInteger firstTokens = new AtomicInteger();
         final AtomicInteger closedTwice = new AtomicInteger();
+        final LoadTracker sums = new LoadTracker();
 
         @Override
         public Booking book(
@@ -198,14 +215,17 @@ final class Gateway implements AutoCloseable {
             open.incrementAndGet();
             booked.incrementAndGet();
             AtomicBoolean closed = new AtomicBoolean();
+            Booking sum = sums.book(slot, Math.max(0, prefillTokens), prompt, expectedOutput);
             return new Booking() {
                 @Override
                 public void firstToken() {
                     firstTokens.incrementAndGet();
+                    sum.firstToken();
                 }
 
                 @Override
                 public void close() {
+                    sum.close();
                     if (closed.compareAndSet(false, true)) {
                         open.decrementAndGet();
                     } else {
@@ -217,7 +237,7 @@ final class Gateway implements AutoCloseable {
 
         @Override
         public WorkerLoad load(WorkerSlot slot) {
-            return WorkerLoad.IDLE;
+            return sums.load(slot);
         }
 
         @Override
