@@ -35,6 +35,10 @@ class AdmissionTest {
 
     /** Any prefill on the only rank makes requests wait; at most {@code limit} of them. */
     private static AdmissionOptions queue(long limit) {
+        return queue(limit, Duration.ofSeconds(10));
+    }
+
+    private static AdmissionOptions queue(long limit, Duration refresh) {
         PolicyClass c =
                 new PolicyClass(
                         "all",
@@ -51,7 +55,7 @@ class AdmissionTest {
                 Map.of(),
                 BusyThresholds.NONE,
                 8192,
-                Duration.ofSeconds(10),
+                refresh,
                 529);
     }
 
@@ -116,6 +120,31 @@ class AdmissionTest {
             }
         }
         assertEquals(2, gateway.meters.get("warmpath.queue.wait").timer().count());
+    }
+
+    @Test
+    void who_waited_long_enough_asks_the_index_again() throws Exception {
+        assertEquals(3, lookUps(Duration.ofNanos(1)));
+        stop();
+        assertEquals(2, lookUps(Duration.ofHours(1)));
+        stop();
+        assertEquals(2, lookUps(Duration.ZERO));
+    }
+
+    /** Of two requests, the second of which has to wait. */
+    private int lookUps(Duration refresh) throws Exception {
+        firstTokens.drainPermits();
+        start(queue(PolicyClass.NO_LIMIT, refresh));
+        try (RawClient first = ask()) {
+            await().untilAsserted(() -> assertEquals(1, gateway.books.booked.get()));
+            try (RawClient second = ask()) {
+                await().untilAsserted(() -> assertEquals(1, queued()));
+                firstTokens.release(2);
+                assertEquals(200, first.readAnswer().status());
+                assertEquals(200, second.readAnswer().status());
+            }
+        }
+        return gateway.index.queries.size();
     }
 
     @Test
