@@ -25,14 +25,17 @@ final class AgentHints {
     private int output;
     private String policyClass = "";
 
-    /** The current token is the object's start. */
-    void read(JsonParser json) throws IOException {
+    /** The current token is the value of the member {@code within}. */
+    void read(String within, JsonParser json) throws IOException {
+        if (json.currentToken() != JsonToken.START_OBJECT) {
+            throw bad(within, "`" + within + "` must be an object" + but(json.currentToken()));
+        }
         for (String name = json.nextFieldName(); name != null; name = json.nextFieldName()) {
             JsonToken value = json.nextToken();
             if (value == JsonToken.VALUE_NULL) {
                 continue;
             }
-            String at = "nvext.agent_hints." + name;
+            String at = within + "." + name;
             switch (name) {
                 case "priority" -> priority = (double) whole(at, json, value, Integer.MIN_VALUE);
                 case "strict_priority" -> strict = whole(at, json, value, 0);

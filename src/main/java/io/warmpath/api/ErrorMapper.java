@@ -38,8 +38,8 @@ public final class ErrorMapper {
     }
 
     /** The error as the last event of a stream. */
-    static Buffer event(GatewayError error) {
-        return Buffer.buffer("data: ").appendBuffer(body(error)).appendString("\n\n");
+    static byte[] event(GatewayError error) {
+        return Buffer.buffer("data: ").appendBuffer(body(error)).appendString("\n\n").getBytes();
     }
 
     /** The error as JSON, on one line. */

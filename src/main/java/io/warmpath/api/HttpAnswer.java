@@ -2,6 +2,7 @@ package io.warmpath.api;
 
 import io.vertx.core.MultiMap;
 import io.vertx.core.buffer.Buffer;
+import io.vertx.core.http.HttpServerRequest;
 import io.vertx.core.http.HttpServerResponse;
 import io.vertx.core.http.HttpVersion;
 import io.warmpath.fault.GatewayError;
@@ -9,15 +10,15 @@ import io.warmpath.gateway.Answer;
 import io.warmpath.upstream.Headers;
 import org.jspecify.annotations.Nullable;
 
-/** {@link Answer} as an HTTP response. On the request's event loop. */
-final class HttpAnswer implements Answer {
-    private final HttpServerResponse response;
+/** {@link Answer} as an HTTP response of Vert.x. On the request's event loop. */
+class HttpAnswer implements Answer {
+    final HttpServerResponse response;
     private final HttpVersion version;
     private final String requestId;
 
-    HttpAnswer(HttpServerResponse response, HttpVersion version, String requestId) {
-        this.response = response;
-        this.version = version;
+    HttpAnswer(HttpServerRequest request, String requestId) {
+        this.response = request.response();
+        this.version = request.version();
         this.requestId = requestId;
     }
 
@@ -35,8 +36,8 @@ final class HttpAnswer implements Answer {
     }
 
     @Override
-    public void write(Buffer chunk) {
-        if (isGone() || chunk.length() == 0) {
+    public void write(byte[] b, int from, int length) {
+        if (isGone() || length == 0) {
             return;
         }
         if (!response.headWritten()
@@ -44,14 +45,18 @@ final class HttpAnswer implements Answer {
                 && !response.headers().contains("content-length")) {
             response.setChunked(true);
         }
-        response.write(chunk);
+        response.write(copy(b, from, length));
     }
 
     @Override
-    public void end(Buffer rest) {
+    public void end(byte[] b, int from, int length) {
         if (!isGone()) {
-            response.end(rest);
+            response.end(copy(b, from, length));
         }
+    }
+
+    private static Buffer copy(byte[] b, int from, int length) {
+        return Buffer.buffer(length).appendBytes(b, from, length);
     }
 
     @Override
@@ -61,7 +66,8 @@ final class HttpAnswer implements Answer {
 
     @Override
     public void endWithErrorEvent(GatewayError error) {
-        end(ErrorMapper.event(error));
+        byte[] event = ErrorMapper.event(error);
+        end(event, 0, event.length);
     }
 
     @Override
@@ -83,7 +89,7 @@ final class HttpAnswer implements Answer {
         }
     }
 
-    private boolean isGone() {
+    final boolean isGone() {
         return response.closed() || response.ended();
     }
 }

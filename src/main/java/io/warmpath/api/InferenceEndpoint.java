@@ -115,7 +115,7 @@ final class InferenceEndpoint {
                         flow.start(
                                 context,
                                 parsed,
-                                new HttpAnswer(request.response(), request.version(), requestId));
+                                RawAnswer.of(request, requestId, options.rawPath()));
             } catch (GatewayException e) {
                 refuse(e.error());
             } catch (RuntimeException e) {

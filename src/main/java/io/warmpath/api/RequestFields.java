@@ -84,7 +84,8 @@ final class RequestFields {
                 hints.saltToSend(),
                 hints.worker(),
                 hints.rank(),
-                hints.agent().hints(),
+                hints.overrides(),
+                hints.hints(),
                 edits(),
                 explain);
     }

@@ -6,6 +6,8 @@ import static io.warmpath.api.RequestParser.but;
 import com.fasterxml.jackson.core.JsonParser;
 import com.fasterxml.jackson.core.JsonToken;
 import io.vertx.core.MultiMap;
+import io.warmpath.gateway.RequestHints;
+import io.warmpath.routing.RouterOverrides;
 import java.io.IOException;
 import java.util.OptionalInt;
 import java.util.OptionalLong;
@@ -20,8 +22,9 @@ final class RoutingHints {
     private static final String[] RANK = {"x-dynamo-dp-rank", "x-dp-rank", "x-data-parallel-rank"};
     private static final String TENANT = "x-tenant-id";
 
-    private final AgentHints agent = new AgentHints();
     private int @Nullable [] tokens;
+    private RouterOverrides overrides = RouterOverrides.NONE;
+    private final AgentHints agent = new AgentHints();
     private @Nullable Long nvextWorker;
     private @Nullable Long headerWorker;
     private @Nullable Integer bodyRank;
@@ -74,18 +77,15 @@ final class RoutingHints {
                     }
                     nvextSalt = json.getText();
                 }
-                case "agent_hints" -> {
-                    if (value != JsonToken.START_OBJECT) {
-                        throw bad(at, "`" + at + "` must be an object" + but(value));
-                    }
-                    agent.read(json);
-                }
+                case "router_config_override" -> overrides = OverrideReader.read(at, json);
+                case "agent_hints" -> agent.read(at, json);
                 default -> json.skipChildren();
             }
         }
     }
 
     void readHeaders(MultiMap headers) {
+        agent.readHeaders(headers);
         for (String name : WORKER) {
             String value = headers.get(name);
             if (value != null) {
@@ -104,7 +104,6 @@ final class RoutingHints {
                 break;
             }
         }
-        agent.readHeaders(headers);
         headerSalt = headers.get(TENANT);
         if (headerRank != null && bodyRank != null && !headerRank.equals(bodyRank)) {
             throw bad(
@@ -117,12 +116,16 @@ final class RoutingHints {
         }
     }
 
-    AgentHints agent() {
-        return agent;
-    }
-
     int @Nullable [] tokens() {
         return tokens;
+    }
+
+    RouterOverrides overrides() {
+        return overrides;
+    }
+
+    RequestHints hints() {
+        return agent.hints();
     }
 
     OptionalLong worker() {

@@ -3,6 +3,7 @@ package io.warmpath.config;
 import io.smallrye.config.ConfigValue;
 import io.smallrye.config.SmallRyeConfig;
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Objects;
@@ -102,8 +103,13 @@ public final class ConfigCheck {
                 .filter(SettingKey::isPlain)
                 .map(SettingKey::name)
                 .forEach(names::add);
+        // WARMPATH_HTTP_ACCEPT_BACKLOG is listed as warmpath.http.accept.backlog, and read when
+        // asked for under the key's own name.
+        Set<String> inEnvironment = new HashSet<>();
+        names.forEach(name -> inEnvironment.add(name.replace('-', '.')));
         for (String name : config.getPropertyNames()) {
-            if (name.startsWith(SettingCatalog.PREFIX + ".")) {
+            if (name.startsWith(SettingCatalog.PREFIX + ".")
+                    && (names.contains(name) || !inEnvironment.contains(name))) {
                 names.add(name);
             }
         }

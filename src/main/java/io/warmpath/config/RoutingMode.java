@@ -5,5 +5,7 @@ public enum RoutingMode {
     KV,
     RANDOM,
     ROUND_ROBIN,
+    POWER_OF_TWO,
+    LEAST_LOADED,
     DIRECT
 }

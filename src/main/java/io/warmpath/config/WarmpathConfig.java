@@ -107,6 +107,18 @@ public interface WarmpathConfig {
                 max = 1024)
         int eventLoops();
 
+        @WithDefault("0")
+        @Setting(
+                doc =
+                        "Pause of a busy event loop after each turn in which engines were read, so"
+                                + " that more bytes gather and fewer system calls are needed; 0:"
+                                + " none. A loop that reads engines less than 1,500 times a second"
+                                + " never pauses.",
+                unit = "µs",
+                min = 0,
+                max = 200)
+        int gather();
+
         @WithDefault("1s")
         @WithConverter(TimeSpan.class)
         @Setting(
@@ -147,22 +159,98 @@ public interface WarmpathConfig {
         @Setting(
                 doc =
                         "How a worker is chosen: by cached prefix and load (kv), random,"
-                                + " round-robin, or by the client alone (direct).",
+                                + " round-robin, by fewest running requests of all (least-loaded) or"
+                                + " of two drawn (power-of-two), or by the client alone (direct).",
                 flags = {"--router-mode"},
                 env = {"DYN_ROUTER_MODE"})
         RoutingMode mode();
+
+        @WithDefault("blocks")
+        @Setting(
+                doc =
+                        "What costs are made of in mode kv: weighted blocks to prefill and in decode"
+                                + " (blocks), or the milliseconds until the answer and those that the"
+                                + " others lose, learnt from the workers' answers (latency).",
+                flags = {"--router-cost"})
+        RoutingCost cost();
+
+        Latency latency();
+
+        @WithDefault("1.0")
+        @Setting(
+                doc =
+                        "Worth of a cached block on the GPU, in blocks that need no prefill. Above 1"
+                                + " favours caches over balance; 0 ignores caches and follows no KV"
+                                + " events.",
+                unit = "blocks",
+                flags = {"--router-kv-overlap-score-credit"},
+                env = {"DYN_ROUTER_KV_OVERLAP_SCORE_CREDIT"},
+                min = 0,
+                max = 1e6)
+        double overlapScoreCredit();
+
+        @WithDefault("0.0")
+        @Setting(
+                doc =
+                        "How fast that worth shrinks on workers with more booked prefill than the"
+                                + " least busy one: halved at an excess of one such prompt for 1, never"
+                                + " for 0.",
+                flags = {"--router-kv-overlap-score-credit-decay"},
+                env = {"DYN_ROUTER_KV_OVERLAP_SCORE_CREDIT_DECAY"},
+                min = 0,
+                max = 1e6)
+        double overlapScoreCreditDecay();
 
         @WithDefault("1.0")
         @Setting(
                 doc =
                         "Weight of the blocks to prefill against the blocks in decode. Higher"
-                                + " favours time to first token, 0 ignores prefix caches and follows no KV"
-                                + " events.",
-                flags = {"--kv-overlap-score-weight", "--router-kv-overlap-score-weight"},
+                                + " favours time to first token, lower an even decode.",
+                flags = {"--router-prefill-load-scale"},
+                env = {"DYN_ROUTER_PREFILL_LOAD_SCALE"},
+                min = 0,
+                max = 1e6)
+        double prefillLoadScale();
+
+        @WithDefault("0.0")
+        @Setting(
+                doc = "Cost of each request that runs on a worker already.",
+                unit = "blocks",
+                flags = {"--router-decode-active-request-weight"},
+                env = {"DYN_ROUTER_DECODE_ACTIVE_REQUEST_WEIGHT"},
+                min = 0,
+                max = 1e6)
+        double decodeActiveRequestWeight();
+
+        @Setting(
+                doc =
+                        "Deprecated: sets prefill-load-scale, and at 0 also overlap-score-credit to"
+                                + " 0.",
+                flags = {"--router-kv-overlap-score-weight", "--kv-overlap-score-weight"},
                 env = {"DYN_ROUTER_KV_OVERLAP_SCORE_WEIGHT", "DYN_OVERLAP_SCORE_WEIGHT"},
                 min = 0,
                 max = 1e6)
-        double overlapScoreWeight();
+        Optional<Double> overlapScoreWeight();
+
+        @WithDefault("false")
+        @Setting(
+                doc =
+                        "Balance load alone: mode kv, no KV events, nothing cached counts, and every"
+                                + " running request's blocks count in full. Overrules the keys it"
+                                + " is made of.",
+                flags = {"--load-aware"},
+                env = {"DYN_ROUTER_LOAD_AWARE"})
+        boolean loadAware();
+
+        @WithDefault("false")
+        @Setting(
+                doc =
+                        "For agents with long shared prefixes and 16-token blocks: overlap-score-"
+                                + "credit 2, prefill-load-scale 4, decode-active-request-weight 64."
+                                + " Overrules these keys; not with load-aware.",
+                flags = {"--agentic"},
+                env = {"DYN_ROUTER_AGENTIC"})
+        boolean agentic();
 
         @WithDefault("0.0")
         @Setting(
@@ -224,7 +312,9 @@ public interface WarmpathConfig {
 
         @WithDefault("true")
         @Setting(
-                doc = "Count prompt tokens as load until the first token of the answer.",
+                doc =
+                        "Count prompt tokens as load until the first token of the answer. Off:"
+                                + " prompts cost and book no prefill.",
                 flags = {"--router-track-prefill-tokens", "--track-prefill-tokens"},
                 offFlags = {"--no-router-track-prefill-tokens", "--no-track-prefill-tokens"},
                 env = {"DYN_ROUTER_TRACK_PREFILL_TOKENS"})
@@ -335,6 +425,78 @@ public interface WarmpathConfig {
         Optional<Double> activePrefillTokensThresholdFrac();
     }
 
+    /** How fast engines are taken to be until their answers say otherwise, for the cost latency. */
+    interface Latency {
+        @WithDefault("7.5")
+        @Setting(
+                doc = "Time of one engine step with one short request.",
+                unit = "ms",
+                min = 0,
+                max = 1e9)
+        double stepMillis();
+
+        @WithDefault("20")
+        @Setting(doc = "What each running request adds to a step.", unit = "us", min = 0, max = 1e9)
+        double decodeMicrosPerRequest();
+
+        @WithDefault("52")
+        @Setting(
+                doc = "What each token held by running requests adds to a step.",
+                unit = "ns",
+                min = 0,
+                max = 1e9)
+        double decodeNanosPerToken();
+
+        @WithDefault("32")
+        @Setting(
+                doc = "Prefill time of a token, its attention left out.",
+                unit = "us",
+                min = 0,
+                max = 1e9)
+        double prefillMicrosPerToken();
+
+        @WithDefault("1.32")
+        @Setting(
+                doc = "Prefill time of a token for each token before it.",
+                unit = "ns",
+                min = 0,
+                max = 1e9)
+        double prefillNanosPerPair();
+
+        @WithDefault("150000")
+        @Setting(
+                doc = "How fast cached tokens come from host memory.",
+                unit = "tokens/s",
+                min = 1,
+                max = 1e9)
+        double hostTokensPerSecond();
+
+        @WithDefault("75000")
+        @Setting(
+                doc = "How fast cached tokens come from disk or a pool.",
+                unit = "tokens/s",
+                min = 1,
+                max = 1e9)
+        double poolTokensPerSecond();
+
+        @WithDefault("1.0")
+        @Setting(
+                doc =
+                        "How much dearer work becomes against waiting as the fleet fills; 0.5 suits engines with a host tier.",
+                unit = "",
+                min = 0,
+                max = 1e9)
+        double workPrice();
+
+        @WithDefault("256")
+        @Setting(
+                doc = "Length of an answer until some were seen.",
+                unit = "tokens",
+                min = 1,
+                max = 1e9)
+        double outputTokens();
+    }
+
     /** The prefix index. */
     interface Index {
         @WithDefault("native")
@@ -396,6 +558,15 @@ public interface WarmpathConfig {
                 min = 1,
                 max = 1e6)
         int maxConnectionsPerWorker();
+
+        @WithDefault("auto")
+        @Setting(
+                doc =
+                        "Answers' bytes go from the engine's socket to the client's past the HTTP"
+                                + " codecs wherever that is possible (`auto`), or never (`off`:"
+                                + " several times the CPU, to rule it out when something is"
+                                + " wrong).")
+        RawPath rawPath();
     }
 
     /** Prompt to token ids. */

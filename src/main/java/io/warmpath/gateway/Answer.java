@@ -1,7 +1,6 @@
 package io.warmpath.gateway;
 
 import io.vertx.core.MultiMap;
-import io.vertx.core.buffer.Buffer;
 import io.warmpath.fault.GatewayError;
 import org.jspecify.annotations.Nullable;
 
@@ -19,10 +18,11 @@ public interface Answer {
      */
     void head(int status, MultiMap engine, @Nullable MultiMap own, boolean keepLength);
 
-    void write(Buffer chunk);
+    /** The bytes are copied or written before this returns. */
+    void write(byte[] b, int from, int length);
 
     /** Last bytes, maybe none, and the end of the answer. */
-    void end(Buffer rest);
+    void end(byte[] b, int from, int length);
 
     /** An error answer; only before {@link #head}. */
     void fail(GatewayError error);

@@ -9,6 +9,7 @@ import io.warmpath.gateway.FlowMetrics.Outcome;
 import io.warmpath.gateway.FlowMetrics.RetryCause;
 import io.warmpath.load.LoadBook;
 import io.warmpath.routing.RoutingDecision;
+import io.warmpath.routing.Sent;
 import io.warmpath.upstream.AnswerScanner;
 import io.warmpath.upstream.UpstreamCall;
 import io.warmpath.upstream.UpstreamListener;
@@ -29,17 +30,17 @@ final class Attempt implements UpstreamListener {
     /** An engine's close of an idle connection shows within this time of sending on it. */
     private static final long STALE_NANOS = 1_000_000_000;
 
-    private static final Buffer NOTHING = Buffer.buffer(0);
+    private static final byte[] NOTHING = {};
 
     private final Exchange exchange;
     private final RoutingDecision decision;
     private final int promptTokens;
     private LoadBook.@Nullable Booking booking;
+    private Sent sent = Sent.UNSEEN;
     private @Nullable UpstreamCall call;
     private @Nullable MultiMap headers;
     private @Nullable AnswerScanner scanner;
-    private @Nullable EventTail tail;
-    private @Nullable Buffer held;
+    private @Nullable Holdback held;
     private long started;
     private int status;
     private long received;
@@ -77,6 +78,7 @@ final class Attempt implements UpstreamListener {
                         decision.chosen().prefillTokens(),
                         exchange.blocksOn(to.worker()),
                         request.hints().expectedOutput());
+        sent = flow.planner.sent(decision, request.stream());
         started = flow.nanoTime.getAsLong();
         MultiMap extra = MultiMap.caseInsensitiveMultiMap();
         extra.add("x-request-id", request.requestId());
@@ -155,15 +157,15 @@ final class Attempt implements UpstreamListener {
             // A stream that may get an error event at its end cannot promise its length.
             keepLength = false;
             scanner = AnswerScanner.ofEvents();
-            tail = new EventTail(exchange.flow.options.tailBytes());
+            held = new Holdback(exchange.flow.options.tailBytes());
         } else if (readable && startsWithIgnoreCase(type, "application/json")) {
             scanner = AnswerScanner.ofJson();
         }
     }
 
     @Override
-    public void data(Buffer chunk) {
-        received += chunk.length();
+    public void data(byte[] b, int from, int length) {
+        received += length;
         if (detached) {
             if (received > DRAIN_BYTES && call != null) {
                 call.cancel();
@@ -171,36 +173,38 @@ final class Attempt implements UpstreamListener {
             return;
         }
         try {
-            Buffer out = scan(chunk);
+            int complete = scan(b, from, length);
             if (booking != null) {
                 booking.progress(scanner == null ? 0 : scanner.events());
             }
-            if (out != null) {
-                passOn(out);
-            }
+            passOn(b, from, length, complete);
         } catch (RuntimeException e) {
             exchange.crashed(e);
         }
     }
 
     @Override
-    public void end(Buffer rest) {
+    public void end(byte[] b, int from, int length) {
         if (detached) {
             return;
         }
         try {
-            received += rest.length();
-            Buffer out = rest.length() == 0 ? null : scan(rest);
-            Buffer left = tail == null ? null : tail.takeRest();
-            Buffer last = concat(concat(held, out), left);
-            held = null;
+            received += length;
+            if (length > 0) {
+                scan(b, from, length);
+            }
             closeBooking();
             compareWithReport();
             if (!released) {
                 release();
             }
             exchange.finish(status < 400 ? Outcome.OK : Outcome.ENGINE_ERROR);
-            exchange.answer.end(last == null ? NOTHING : last);
+            Answer answer = exchange.answer;
+            if (held == null) {
+                answer.end(b, from, length);
+            } else {
+                held.end(b, from, length, answer::end);
+            }
         } catch (RuntimeException e) {
             exchange.crashed(e);
         }
@@ -268,34 +272,26 @@ final class Attempt implements UpstreamListener {
             // Only the end of the HTTP message was lost; the client has all of the answer.
             compareWithReport();
             exchange.finish(Outcome.OK);
-            exchange.answer.end(NOTHING);
+            exchange.answer.end(NOTHING, 0, 0);
             return;
         }
         exchange.finish(Outcome.BROKEN_MID_ANSWER);
         // A full answer means that the client has stopped reading; it would not see the event.
-        if (eventStream && tail != null && tail.isClean() && !exchange.answer.isFull()) {
+        if (held != null && held.isClean() && !exchange.answer.isFull()) {
             exchange.answer.endWithErrorEvent(error);
         } else {
             exchange.answer.reset();
         }
     }
 
-    /** Looks at the bytes; what may be passed on now, null when all is held back. */
-    private @Nullable Buffer scan(Buffer chunk) {
+    /** Looks at the bytes; how many of them lie before the end of the last complete event. */
+    private int scan(byte[] b, int from, int length) {
         AnswerScanner s = scanner;
-        if (s == null) {
-            firstToken();
-            return chunk;
-        }
-        int complete = s.scan(chunk);
-        if (!eventStream || tail == null) {
-            firstToken();
-            return chunk;
-        }
-        if (s.sawToken()) {
+        int complete = s == null ? length : s.scan(b, from, length);
+        if (!eventStream || (s != null && s.sawToken())) {
             firstToken();
         }
-        return tail.add(chunk, complete);
+        return complete;
     }
 
     private void firstToken() {
@@ -306,33 +302,38 @@ final class Attempt implements UpstreamListener {
                 exchange.flow.admission.wake();
             }
             if (status < 400) {
+                sent.firstToken();
                 exchange.flow.metrics.firstToken(exchange.nanosSinceStart());
             }
         }
     }
 
-    private void passOn(Buffer out) {
+    private void passOn(byte[] b, int from, int length, int complete) {
         Answer answer = exchange.answer;
+        Holdback h = held;
         if (!released) {
-            Buffer all = held == null ? out : held.appendBuffer(out);
-            held = all;
-            boolean enough =
-                    !eventStream
-                            || (scanner != null && scanner.sawAnything())
-                            || all.length() > exchange.flow.options.holdBytes();
-            if (!enough) {
+            if (h != null && !isEnough(h.length() + length)) {
+                h.hold(b, from, length, complete);
                 return;
             }
-            out = all;
-            held = null;
             release();
         }
-        answer.write(out);
+        if (h == null) {
+            answer.write(b, from, length);
+        } else {
+            h.pass(b, from, length, complete, answer::write);
+        }
         if (answer.isFull() && call != null) {
             UpstreamCall paused = call;
             paused.pause();
             answer.onDrain(paused::resume);
         }
+    }
+
+    /** A stream shows what the client should not wait for, or has become too long to be held. */
+    private boolean isEnough(int heldBytes) {
+        return (scanner != null && scanner.sawAnything())
+                || heldBytes > exchange.flow.options.holdBytes();
     }
 
     private void release() {
@@ -367,6 +368,7 @@ final class Attempt implements UpstreamListener {
     private void closeBooking() {
         if (booking != null) {
             booking.close();
+            sent.ended(scanner == null ? -1 : scanner.completionTokens());
             booking = null;
             exchange.flow.admission.wake();
         }
@@ -380,13 +382,6 @@ final class Attempt implements UpstreamListener {
         return error instanceof GatewayError.WorkerUnreachable
                 || error instanceof GatewayError.UpstreamBroke
                 || (error instanceof GatewayError.UpstreamTimeout && error.safeToRetry());
-    }
-
-    private static @Nullable Buffer concat(@Nullable Buffer a, @Nullable Buffer b) {
-        if (a == null || b == null) {
-            return a == null ? b : a;
-        }
-        return a.appendBuffer(b);
     }
 
     private static boolean startsWithIgnoreCase(String text, String prefix) {

@@ -16,6 +16,7 @@ import java.time.Duration;
  * @param retryAfter what {@code Retry-After} says when no worker is there
  * @param bodyLinger how long the rest of a refused body is read and thrown away, so that the client
  *     gets to see the 413
+ * @param rawPath write answers past the server's encoder where that is possible
  */
 public record GatewayOptions(
         long maxBodyBytes,
@@ -24,7 +25,8 @@ public record GatewayOptions(
         Explain explain,
         Duration tokenDeadline,
         Duration retryAfter,
-        Duration bodyLinger) {
+        Duration bodyLinger,
+        boolean rawPath) {
 
     /** When the {@code x-warmpath-*} headers that explain a decision are sent. */
     public enum Explain {
@@ -61,6 +63,7 @@ public record GatewayOptions(
                 Explain.ON_REQUEST,
                 Duration.ofSeconds(2),
                 Duration.ofSeconds(1),
-                Duration.ofSeconds(2));
+                Duration.ofSeconds(2),
+                true);
     }
 }

@@ -2,6 +2,7 @@ package io.warmpath.gateway;
 
 import io.vertx.core.MultiMap;
 import io.vertx.core.buffer.Buffer;
+import io.warmpath.routing.RouterOverrides;
 import io.warmpath.tokens.PromptInput;
 import java.util.OptionalInt;
 import java.util.OptionalLong;
@@ -22,6 +23,7 @@ import org.jspecify.annotations.Nullable;
  *     {@code nvext} gave it; null when the body says it already
  * @param pinnedWorker the client names the worker, u64
  * @param pinnedRank the client names the dp rank
+ * @param overrides how the worker shall be chosen for this request
  * @param hints about urgency and size
  * @param edits where fields can be added to the body
  * @param explain the client asked for the decision's reasons
@@ -38,6 +40,7 @@ public record InferenceRequest(
         @Nullable String saltToSend,
         OptionalLong pinnedWorker,
         OptionalInt pinnedRank,
+        RouterOverrides overrides,
         RequestHints hints,
         BodyEdits edits,
         boolean explain) {}

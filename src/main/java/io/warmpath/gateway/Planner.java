@@ -1,7 +1,9 @@
 package io.warmpath.gateway;
 
 import io.warmpath.fleet.Candidate;
+import io.warmpath.fleet.Fleet;
 import io.warmpath.fleet.FleetSnapshot;
+import io.warmpath.fleet.Worker;
 import io.warmpath.load.LoadBook;
 import io.warmpath.load.PromptBlocks;
 import io.warmpath.prefix.PrefixIndex;
@@ -9,11 +11,14 @@ import io.warmpath.prefix.PrefixMatch;
 import io.warmpath.prefix.PrefixQuery;
 import io.warmpath.prefix.PrefixSpace;
 import io.warmpath.prefix.Tier;
+import io.warmpath.routing.Ineligible;
 import io.warmpath.routing.Router;
 import io.warmpath.routing.RoutingDecision;
 import io.warmpath.routing.RoutingRequest;
+import io.warmpath.routing.Sent;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Locale;
 import org.jboss.logging.Logger;
 import org.jspecify.annotations.Nullable;
 
@@ -24,6 +29,7 @@ import org.jspecify.annotations.Nullable;
 final class Planner {
     private static final Logger LOG = Logger.getLogger(Planner.class);
 
+    private final Fleet fleet;
     private final PrefixIndex index;
     private final Router router;
     private final LoadBook load;
@@ -31,7 +37,8 @@ final class Planner {
     private final Dependency indexHealth =
             new Dependency(LOG, "The prefix index", "requests are routed by load alone");
 
-    Planner(PrefixIndex index, Router router, LoadBook load, FlowMetrics metrics) {
+    Planner(Fleet fleet, PrefixIndex index, Router router, LoadBook load, FlowMetrics metrics) {
+        this.fleet = fleet;
         this.index = index;
         this.router = router;
         this.load = load;
@@ -74,9 +81,44 @@ final class Planner {
                                         : matches(request.cacheSalt(), candidates, tokens),
                                 named,
                                 request.pinnedWorker(),
-                                request.pinnedRank()));
+                                request.pinnedRank(),
+                                request.overrides(),
+                                null,
+                                request.hints().expectedOutput(),
+                                request.explain()
+                                        ? RoutingRequest.Detail.ALL
+                                        : RoutingRequest.Detail.CHOSEN,
+                                request.explain()
+                                        ? ineligible(request.model(), candidates)
+                                        : List.of()));
         metrics.decided(decision.mode());
         return decision;
+    }
+
+    /** The workers of the fleet as it is now that are not among the candidates, and why. */
+    private List<Ineligible> ineligible(String model, List<Candidate> candidates) {
+        List<Ineligible> out = new ArrayList<>();
+        for (Worker w : fleet.snapshot().workers()) {
+            boolean among = false;
+            for (Candidate c : candidates) {
+                among |= c.worker().id() == w.id();
+            }
+            if (!among) {
+                String why =
+                        !w.models().contains(model)
+                                ? "does not serve the model"
+                                : w.available()
+                                        ? "failed this request"
+                                        : w.state().name().toLowerCase(Locale.ROOT);
+                out.add(new Ineligible(w.name(), why));
+            }
+        }
+        return out;
+    }
+
+    /** The decision is acted on now. */
+    Sent sent(RoutingDecision decision, boolean streamed) {
+        return router.sent(decision, streamed);
     }
 
     private void name(
@@ -87,7 +129,10 @@ final class Planner {
         for (int i = 0; i < candidates.size(); i++) {
             int blockSize = candidates.get(i).worker().blockSize();
             if (blockSize > 0 && find(named, blockSize) == null) {
-                named.add(load.name(request.model(), request.cacheSalt(), tokens, blockSize));
+                PromptBlocks blocks =
+                        load.name(request.model(), request.cacheSalt(), tokens, blockSize);
+                Boolean reuse = request.overrides().assumeKvReuse();
+                named.add(reuse == null ? blocks : blocks.shared(reuse));
             }
         }
     }

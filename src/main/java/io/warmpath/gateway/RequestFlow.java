@@ -54,7 +54,7 @@ public final class RequestFlow {
                         options.tokenDeadline(),
                         metrics,
                         nanoTime);
-        this.planner = new Planner(index, router, load, metrics);
+        this.planner = new Planner(fleet, index, router, load, metrics);
         this.load = load;
         this.admission = admission;
         this.engines = engines;

@@ -22,7 +22,7 @@ public interface LoadBook {
         return book(slot, prefillTokens, PromptBlocks.unnamed(1, blocks), 0);
     }
 
-    /** Names the prompt's blocks, when this book makes use of names. */
+    /** Names the prompt's blocks, shared or not as this book takes them; by default not at all. */
     default PromptBlocks name(String model, String salt, int[] tokens, int blockSize) {
         return PromptBlocks.unnamed(blockSize, tokens.length);
     }

@@ -7,19 +7,14 @@ import java.time.Duration;
  *
  * @param expiry a booking of which nothing was heard for this long is taken for forgotten
  * @param activeBlocks KV blocks are booked; off: {@link WorkerLoad#blocks} stays 0
- * @param prefillTokens prompt tokens are booked until the first token; off: they stay 0
  * @param outputBlocks blocks are added as the answer grows, and with a known expected length those
  *     that nobody else uses weigh less the nearer the end is
  * @param assumeReuse blocks of the same content are there once, however many requests use them
  */
 public record LoadOptions(
-        Duration expiry,
-        boolean activeBlocks,
-        boolean prefillTokens,
-        boolean outputBlocks,
-        boolean assumeReuse) {
+        Duration expiry, boolean activeBlocks, boolean outputBlocks, boolean assumeReuse) {
     public static final LoadOptions DEFAULT =
-            new LoadOptions(Duration.ofMinutes(5), true, true, false, true);
+            new LoadOptions(Duration.ofMinutes(5), true, false, true);
 
     public LoadOptions {
         if (expiry.isNegative() || expiry.isZero()) {
@@ -32,6 +27,6 @@ public record LoadOptions(
     }
 
     public LoadOptions withExpiry(Duration other) {
-        return new LoadOptions(other, activeBlocks, prefillTokens, outputBlocks, assumeReuse);
+        return new LoadOptions(other, activeBlocks, outputBlocks, assumeReuse);
     }
 }

@@ -67,8 +67,9 @@ public final class LoadTracker implements LoadBook {
 
     @Override
     public PromptBlocks name(String model, String salt, int[] tokens, int blockSize) {
-        return options.activeBlocks() && options.assumeReuse() && blockSize > 0
+        return blockSize > 0
                 ? PromptBlocks.of(tokens, blockSize, PromptBlocks.seed(secret, model, salt))
+                        .shared(options.assumeReuse())
                 : PromptBlocks.unnamed(blockSize, tokens.length);
     }
 
@@ -113,7 +114,7 @@ public final class LoadTracker implements LoadBook {
         }
         int @Nullable [] shared = null;
         for (int i = 0; i < prompts.size(); i++) {
-            long[] chain = prompts.get(i).chain();
+            long[] chain = prompts.get(i).sharedChain();
             if (chain.length > 0) {
                 shared = shared == null ? new int[loads.length()] : shared;
                 // Names of different block sizes never meet: a rank gets entries from one only.

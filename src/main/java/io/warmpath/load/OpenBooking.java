@@ -58,7 +58,7 @@ final class OpenBooking implements LoadBook.Booking {
         this.tree = tree;
         this.ended = ended;
         this.rank = rank;
-        this.prefillTokens = options.prefillTokens() ? prefillTokens : 0;
+        this.prefillTokens = prefillTokens;
         this.prompt = prompt;
         this.expectedOutput = expectedOutput;
         this.sinceNanos = now;
@@ -69,7 +69,7 @@ final class OpenBooking implements LoadBook.Booking {
         rank.prefillTokens.addAndGet(prefillTokens);
         rank.requests.incrementAndGet();
         if (options.activeBlocks()) {
-            last = tree.add(rank, prompt.chain());
+            last = tree.add(rank, prompt.sharedChain());
             own = prompt.total() - (last == null ? 0 : last.to);
             rank.units.addAndGet((long) own * weight);
         }

@@ -1,7 +1,8 @@
 package io.warmpath.load;
 
 /**
- * The blocks of one prompt by name, so that equal prefixes of running requests count once.
+ * The blocks of one prompt by name, so that equal prefixes of running requests count once and a tie
+ * finds who served a prefix last.
  *
  * <p>{@code chain[i]} names complete block {@code i} together with all blocks before it: equal
  * names, equal prefixes. The names never leave the process. They are 64-bit keyed hashes: with ten
@@ -12,9 +13,10 @@ package io.warmpath.load;
  *
  * @param blockSize tokens per block, at least 1
  * @param tokens length of the prompt
- * @param chain names of the first complete blocks; empty when they are not known or not shared
+ * @param chain names of the first complete blocks; empty when they are not known
+ * @param shared whether blocks that other running requests use too count once
  */
-public record PromptBlocks(int blockSize, int tokens, long[] chain) {
+public record PromptBlocks(int blockSize, int tokens, long[] chain, boolean shared) {
     private static final long[] NONE = {};
     private static final long STEP = 0x9e3779b97f4a7c15L;
     private static final long FACTOR = 0xa0761d6478bd642fL;
@@ -29,7 +31,7 @@ public record PromptBlocks(int blockSize, int tokens, long[] chain) {
 
     /** Blocks that are shared with nobody; a block size of 0 (not known) counts in tokens. */
     public static PromptBlocks unnamed(int blockSize, int tokens) {
-        return new PromptBlocks(Math.max(1, blockSize), tokens, NONE);
+        return new PromptBlocks(Math.max(1, blockSize), tokens, NONE, false);
     }
 
     /**
@@ -56,7 +58,7 @@ public record PromptBlocks(int blockSize, int tokens, long[] chain) {
             name = fold(name ^ FACTOR, sum ^ CHAIN);
             chain[block] = name;
         }
-        return new PromptBlocks(blockSize, tokens.length, chain);
+        return new PromptBlocks(blockSize, tokens.length, chain, true);
     }
 
     /** Another seed for every model and salt: their caches share nothing. */
@@ -70,6 +72,15 @@ public record PromptBlocks(int blockSize, int tokens, long[] chain) {
             seed = fold(seed ^ FACTOR, salt.charAt(i) + STEP);
         }
         return seed;
+    }
+
+    public PromptBlocks shared(boolean other) {
+        return other == shared ? this : new PromptBlocks(blockSize, tokens, chain, other);
+    }
+
+    /** Names of the blocks that count once; empty when all of them are this request's own. */
+    long[] sharedChain() {
+        return shared ? chain : NONE;
     }
 
     /** Blocks the prompt occupies, the last one maybe in part. */

@@ -12,7 +12,7 @@ public final class DirectRouter implements Router {
     private final Router amongRanks;
 
     /**
-     * @param amongRanks chooses when the named worker has several ranks
+     * @param amongRanks chooses when the named worker has several ranks; made with this mode
      */
     public DirectRouter(Router amongRanks) {
         this.amongRanks = amongRanks;
@@ -28,9 +28,12 @@ public final class DirectRouter implements Router {
                                     + " nvext.backend_instance_id or the header"
                                     + " x-dynamo-worker-instance-id."));
         }
-        RoutingDecision decision = amongRanks.decide(request);
-        return new RoutingDecision(
-                mode(), decision.chosen(), decision.scores(), decision.blocks(), decision.reason());
+        return amongRanks.decide(request);
+    }
+
+    @Override
+    public Sent sent(RoutingDecision decision, boolean streamed) {
+        return amongRanks.sent(decision, streamed);
     }
 
     @Override

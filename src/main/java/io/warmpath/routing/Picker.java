@@ -1,82 +1,93 @@
 package io.warmpath.routing;
 
+import io.warmpath.fleet.Candidate;
 import java.util.List;
 import java.util.function.Supplier;
 import java.util.random.RandomGenerator;
 
 /** Chooses among costs: the lowest, or by chance the better the likelier. Any thread. */
 final class Picker {
-    private final double temperature;
     private final Supplier<? extends RandomGenerator> random;
+    private final LastServed lastServed;
 
-    Picker(double temperature, Supplier<? extends RandomGenerator> random) {
-        this.temperature = temperature;
+    Picker(Supplier<? extends RandomGenerator> random, LastServed lastServed) {
         this.random = random;
+        this.lastServed = lastServed;
     }
 
-    /** What was picked, and in words why. */
-    record Pick(Score score, String why) {}
-
-    Pick pick(List<Score> scores) {
+    Choice pick(
+            Scores scores, List<Candidate> candidates, RoutingRequest request, double temperature) {
         if (scores.size() == 1) {
-            return new Pick(scores.getFirst(), "only candidate");
+            return Choice.only();
         }
-        return temperature == 0 ? lowest(scores) : sample(scores);
+        return temperature == 0 ? lowest(scores, candidates, request) : sample(scores, temperature);
     }
 
-    /** Exact ties are decided by lot, each with the same chance, in one pass. */
-    private Pick lowest(List<Score> scores) {
-        Score best = scores.getFirst();
+    private Choice lowest(Scores scores, List<Candidate> candidates, RoutingRequest request) {
+        int best = 0;
         int ties = 1;
         for (int i = 1; i < scores.size(); i++) {
-            Score score = scores.get(i);
-            if (score.cost() < best.cost()) {
-                best = score;
+            if (scores.cost(i) < scores.cost(best)) {
+                best = i;
                 ties = 1;
-            } else if (score.cost() == best.cost()
-                    && random.get().nextInt(++ties) == 0) { // reservoir of one
-                best = score;
+            } else if (scores.cost(i) == scores.cost(best)) {
+                ties++;
             }
         }
-        String lead = ties == 1 ? "lowest cost " : "one of " + ties + " with the lowest cost ";
-        return new Pick(best, lead + oneDecimal(best.cost()) + " of " + scores.size());
+        double cost = scores.cost(best);
+        int count = scores.size();
+        if (ties == 1) {
+            return new Choice(Choice.Kind.LOWEST_COST, best, count, 1, cost, cost, Double.NaN, 0);
+        }
+        int last = lastServed.find(request, candidates, i -> scores.cost(i) == cost);
+        if (last >= 0) {
+            return new Choice(
+                    Choice.Kind.SERVED_LAST, last, count, ties, cost, cost, Double.NaN, 0);
+        }
+        double drawn = random.get().nextDouble();
+        int left = (int) (drawn * ties);
+        int chosen = best;
+        for (int i = best; i < count; i++) {
+            if (scores.cost(i) == cost && left-- == 0) {
+                chosen = i;
+                break;
+            }
+        }
+        return new Choice(Choice.Kind.TIE_DRAWN, chosen, count, ties, cost, cost, drawn, 0);
     }
 
     /** {@code p ~ exp(-(cost - min) / ((max - min) * temperature))}; all equal: uniform. */
-    private Pick sample(List<Score> scores) {
+    private Choice sample(Scores scores, double temperature) {
         double min = Double.POSITIVE_INFINITY;
         double max = Double.NEGATIVE_INFINITY;
-        for (Score score : scores) {
-            min = Math.min(min, score.cost());
-            max = Math.max(max, score.cost());
+        int ties = 0;
+        for (int i = 0; i < scores.size(); i++) {
+            double cost = scores.cost(i);
+            ties = cost < min ? 1 : cost == min ? ties + 1 : ties;
+            min = Math.min(min, cost);
+            max = Math.max(max, cost);
         }
         double[] cumulative = new double[scores.size()];
         double sum = 0;
         for (int i = 0; i < cumulative.length; i++) {
-            double normalised = max == min ? 0 : (scores.get(i).cost() - min) / (max - min);
+            double normalised = max == min ? 0 : (scores.cost(i) - min) / (max - min);
             // 0 / tiny is 0 and 1 / tiny may be infinite, whose exp(-x) is 0: never NaN.
             sum += Math.exp(-normalised / temperature);
             cumulative[i] = sum;
         }
-        double drawn = random.get().nextDouble() * sum;
+        double drawn = random.get().nextDouble();
         int chosen = 0;
-        while (chosen < cumulative.length - 1 && cumulative[chosen] <= drawn) {
+        while (chosen < cumulative.length - 1 && cumulative[chosen] <= drawn * sum) {
             chosen++;
         }
-        Score score = scores.get(chosen);
-        return new Pick(
-                score,
-                "sampled at temperature "
-                        + temperature
-                        + ", cost "
-                        + oneDecimal(score.cost())
-                        + " where the lowest of "
-                        + scores.size()
-                        + " is "
-                        + oneDecimal(min));
-    }
-
-    static double oneDecimal(double value) {
-        return Math.abs(value) < 1e15 ? Math.round(value * 10) / 10.0 : value;
+        return new Choice(
+                Choice.Kind.SAMPLED,
+                chosen,
+                scores.size(),
+                ties,
+                min,
+                scores.cost(chosen),
+                drawn,
+                temperature);
     }
 }

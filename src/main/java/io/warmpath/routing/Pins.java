@@ -28,13 +28,10 @@ final class Pins {
         List<Candidate> left = new ArrayList<>();
         boolean workerThere = request.pinnedWorker().isEmpty();
         for (Candidate c : request.candidates()) {
-            boolean worker =
-                    request.pinnedWorker().isEmpty()
-                            || request.pinnedWorker().getAsLong() == c.worker().id();
-            boolean rank =
-                    request.pinnedRank().isEmpty() || request.pinnedRank().getAsInt() == c.dpRank();
-            workerThere |= worker;
-            if (worker && rank) {
+            workerThere |=
+                    request.pinnedWorker().isPresent()
+                            && request.pinnedWorker().getAsLong() == c.worker().id();
+            if (misses(request, c).isEmpty()) {
                 left.add(c);
             }
         }
@@ -48,12 +45,16 @@ final class Pins {
         return request.pinnedWorker().isPresent() || request.pinnedRank().isPresent();
     }
 
-    /** {@code why}, with the client's part in it said first. */
-    static String reason(RoutingRequest request, int left, String why) {
-        if (!pinned(request)) {
-            return why;
+    /** Why the pins leave this candidate out; empty when they do not. */
+    static String misses(RoutingRequest request, Candidate c) {
+        if (request.pinnedWorker().isPresent()
+                && request.pinnedWorker().getAsLong() != c.worker().id()) {
+            return "not the pinned worker";
         }
-        return left == 1 ? "pinned by client" : "pinned by client, " + why;
+        if (request.pinnedRank().isPresent() && request.pinnedRank().getAsInt() != c.dpRank()) {
+            return "not the pinned rank";
+        }
+        return "";
     }
 
     private static GatewayError refusal(RoutingRequest request, boolean workerThere) {

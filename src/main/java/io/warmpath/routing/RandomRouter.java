@@ -13,21 +13,18 @@ public final class RandomRouter implements Router {
 
     public RandomRouter(
             RouterOptions options, LoadBook loads, Supplier<? extends RandomGenerator> random) {
-        this.scorer = new Scorer(options, loads);
+        this.scorer = new Scorer(options, loads, new BlockCost());
         this.random = random;
     }
 
     @Override
     public RoutingDecision decide(RoutingRequest request) {
         List<Candidate> candidates = Pins.narrow(request);
-        Candidate chosen = candidates.get(random.get().nextInt(candidates.size()));
-        Score score = scorer.score(chosen, request);
-        return new RoutingDecision(
-                mode(),
-                score,
-                List.of(score),
-                Scorer.blocks(chosen, request.promptTokens()),
-                Pins.reason(request, candidates.size(), "random one of " + candidates.size()));
+        int count = candidates.size();
+        double drawn = random.get().nextDouble();
+        Choice choice =
+                new Choice(Choice.Kind.RANDOM, (int) (drawn * count), count, 0, 0, 0, drawn, 0);
+        return scorer.decision(request, candidates, scorer.effective(request), choice, null);
     }
 
     @Override

@@ -22,39 +22,51 @@ public final class RoundRobinRouter implements Router {
     private long turn;
 
     public RoundRobinRouter(RouterOptions options, LoadBook loads) {
-        this.scorer = new Scorer(options, loads);
+        this.scorer = new Scorer(options, loads, new BlockCost());
     }
 
     @Override
     public RoutingDecision decide(RoutingRequest request) {
         List<Candidate> candidates = Pins.narrow(request);
-        Candidate chosen = next(candidates);
-        Score score = scorer.score(chosen, request);
-        return new RoutingDecision(
-                mode(),
-                score,
-                List.of(score),
-                Scorer.blocks(chosen, request.promptTokens()),
-                Pins.reason(request, candidates.size(), "next in turn of " + candidates.size()));
+        int count = candidates.size();
+        boolean forReal = request.detail() != RoutingRequest.Detail.DRY_RUN;
+        Choice choice =
+                new Choice(
+                        Choice.Kind.NEXT_IN_TURN,
+                        next(candidates, forReal),
+                        count,
+                        0,
+                        0,
+                        0,
+                        Double.NaN,
+                        0);
+        return scorer.decision(request, candidates, scorer.effective(request), choice, null);
     }
 
-    private synchronized Candidate next(List<Candidate> candidates) {
-        Candidate chosen = candidates.getFirst();
-        for (Candidate c : candidates) {
-            if (lastTurn(c) < lastTurn(chosen)) {
-                chosen = c;
+    private synchronized int next(List<Candidate> candidates, boolean forReal) {
+        int chosen = 0;
+        for (int i = 1; i < candidates.size(); i++) {
+            if (lastTurn(candidates.get(i)) < lastTurn(candidates.get(chosen))) {
+                chosen = i;
             }
         }
-        lastTurns[chosen.slot().index()] = ++turn;
+        if (forReal) {
+            int slot = candidates.get(chosen).slot().index();
+            makeRoom(slot);
+            lastTurns[slot] = ++turn;
+        }
         return chosen;
     }
 
     private long lastTurn(Candidate candidate) {
         int slot = candidate.slot().index();
+        return slot < lastTurns.length ? lastTurns[slot] : 0;
+    }
+
+    private void makeRoom(int slot) {
         if (slot >= lastTurns.length) {
             lastTurns = Arrays.copyOf(lastTurns, Math.max(slot + 1, 2 * lastTurns.length));
         }
-        return lastTurns[slot];
     }
 
     @Override

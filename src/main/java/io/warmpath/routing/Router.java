@@ -10,4 +10,13 @@ public interface Router {
     RoutingDecision decide(RoutingRequest request);
 
     RouterMode mode();
+
+    /**
+     * The decision is acted on. A router that learns from answers is told by what it returns.
+     *
+     * @param streamed the answer's first token will be seen
+     */
+    default Sent sent(RoutingDecision decision, boolean streamed) {
+        return Sent.UNSEEN;
+    }
 }

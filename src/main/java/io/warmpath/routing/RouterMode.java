@@ -8,6 +8,10 @@ public enum RouterMode {
     KV,
     RANDOM,
     ROUND_ROBIN,
+    /** Fewer running requests of two candidates that are drawn. */
+    POWER_OF_TWO,
+    /** Fewest running requests. */
+    LEAST_LOADED,
     /** The client names the worker; refused otherwise. */
     DIRECT;
 

@@ -1,16 +1,63 @@
 package io.warmpath.routing;
 
+import io.warmpath.fleet.Candidate;
 import java.util.List;
 
 /**
- * The winner, and every candidate's terms. The log line, the response headers and a failing test
- * print this same object.
+ * The winner, and why. Immutable. The log line, the response headers, the explanation and a failing
+ * test print this same object.
  *
- * @param scores of every candidate that costs were compared of; in the modes that do not compare,
- *     of the chosen one alone
- * @param reason one short phrase, such as {@code lowest cost 3.0 of 4} or {@code pinned by client}
+ * <p>Every candidate's terms are in it when the request asked for them; otherwise a decision holds
+ * the chosen one's terms and one number per candidate.
+ *
+ * @param request what was decided on
+ * @param options what held for this request, overrides included
+ * @param choice how it was chosen
+ * @param chosen the winner's terms
  * @param blocks KV blocks the request will occupy on the chosen worker (prompt blocks, rounded up;
  *     at least one, so that a prompt of unknown length is seen by the next decision)
+ * @param compared the costs of the candidates that were left by the client's pins; empty in the
+ *     modes that do not compare costs, unless every term was asked for
  */
 public record RoutingDecision(
-        RouterMode mode, Score chosen, List<Score> scores, int blocks, String reason) {}
+        RoutingRequest request,
+        RouterOptions options,
+        Choice choice,
+        Score chosen,
+        int blocks,
+        Scores compared) {
+
+    public RouterMode mode() {
+        return options.mode();
+    }
+
+    /** Every candidate's terms; empty unless the request asked for them. */
+    public List<Score> scores() {
+        return compared.list();
+    }
+
+    /** One short phrase, such as {@code lowest cost 3.0 of 4} or {@code pinned by client}. */
+    public String reason() {
+        if (!Pins.pinned(request)) {
+            return choice.why();
+        }
+        return choice.kind() == Choice.Kind.ONLY_CANDIDATE || choice.candidates() == 1
+                ? "pinned by client"
+                : "pinned by client, " + choice.why();
+    }
+
+    /** Why this candidate of the request could not be chosen; empty when it could. */
+    public String ineligible(Candidate candidate) {
+        return Pins.misses(request, candidate);
+    }
+
+    @Override
+    public String toString() {
+        return mode().flag()
+                + " "
+                + reason()
+                + ": "
+                + chosen
+                + (compared.detailed() ? " " + compared.list() : "");
+    }
+}

@@ -6,6 +6,7 @@ import io.warmpath.prefix.PrefixMatch;
 import java.util.List;
 import java.util.OptionalInt;
 import java.util.OptionalLong;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Everything a decision needs.
@@ -15,9 +16,15 @@ import java.util.OptionalLong;
  *     decides
  * @param matches one per block size among the candidates; empty when the index was not asked
  * @param prompts the prompt's blocks by name, one per block size among the candidates; empty when
- *     they are not known, then every block counts as a new one
+ *     they are not known, then every block counts as a new one and ties remember nothing
  * @param pinnedWorker the client asked for this worker
  * @param pinnedRank the client asked for this dp rank
+ * @param overrides what this request wants otherwise; whether blocks are shared is said by the
+ *     prompts themselves
+ * @param shared what a shared pool holds of the prompt; null when there is none or it was not asked
+ * @param outputTokens how long the answer is expected to be; 0 when not known
+ * @param detail how much the decision tells, and whether it is one
+ * @param ineligible workers that are not among the candidates, for the explanation only
  */
 public record RoutingRequest(
         List<Candidate> candidates,
@@ -25,15 +32,101 @@ public record RoutingRequest(
         List<PrefixMatch> matches,
         List<PromptBlocks> prompts,
         OptionalLong pinnedWorker,
-        OptionalInt pinnedRank) {
+        OptionalInt pinnedRank,
+        RouterOverrides overrides,
+        @Nullable SharedHits shared,
+        int outputTokens,
+        Detail detail,
+        List<Ineligible> ineligible) {
 
-    /** A request whose blocks have no names. */
+    /** What the decision is made for. */
+    public enum Detail {
+        /** Only the chosen candidate's terms are kept. */
+        CHOSEN,
+        /** Every candidate's terms are kept. */
+        ALL,
+        /** As {@link #ALL}, and nothing is remembered of the decision: it will not be acted on. */
+        DRY_RUN
+    }
+
+    /** A request whose blocks have no names and that wants nothing special. */
     public RoutingRequest(
             List<Candidate> candidates,
             int promptTokens,
             List<PrefixMatch> matches,
             OptionalLong pinnedWorker,
             OptionalInt pinnedRank) {
-        this(candidates, promptTokens, matches, List.of(), pinnedWorker, pinnedRank);
+        this(
+                candidates,
+                promptTokens,
+                matches,
+                List.of(),
+                pinnedWorker,
+                pinnedRank,
+                RouterOverrides.NONE,
+                null,
+                0,
+                Detail.CHOSEN,
+                List.of());
+    }
+
+    public RoutingRequest with(Detail other) {
+        return new RoutingRequest(
+                candidates,
+                promptTokens,
+                matches,
+                prompts,
+                pinnedWorker,
+                pinnedRank,
+                overrides,
+                shared,
+                outputTokens,
+                other,
+                ineligible);
+    }
+
+    public RoutingRequest withPrompts(List<PromptBlocks> others) {
+        return new RoutingRequest(
+                candidates,
+                promptTokens,
+                matches,
+                others,
+                pinnedWorker,
+                pinnedRank,
+                overrides,
+                shared,
+                outputTokens,
+                detail,
+                ineligible);
+    }
+
+    public RoutingRequest with(RouterOverrides other) {
+        return new RoutingRequest(
+                candidates,
+                promptTokens,
+                matches,
+                prompts,
+                pinnedWorker,
+                pinnedRank,
+                other,
+                shared,
+                outputTokens,
+                detail,
+                ineligible);
+    }
+
+    public RoutingRequest with(SharedHits other) {
+        return new RoutingRequest(
+                candidates,
+                promptTokens,
+                matches,
+                prompts,
+                pinnedWorker,
+                pinnedRank,
+                overrides,
+                other,
+                outputTokens,
+                detail,
+                ineligible);
     }
 }

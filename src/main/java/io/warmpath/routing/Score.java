@@ -4,15 +4,16 @@ import io.warmpath.fleet.Candidate;
 
 /**
  * One candidate's terms. Depths are cumulative blocks as in {@code PrefixMatch}, of the candidate's
- * own block size. Prefill, decode and cost are in blocks too; where the candidates' block sizes
- * differ, in blocks of the smallest among them.
+ * own block size. Prefill and decode are in blocks too; where the candidates' block sizes differ,
+ * in blocks of the smallest among them.
  *
  * @param cachedTokens prompt tokens predicted to be cached (whole blocks, last-token rule applied)
- * @param prefillTokens prompt tokens the worker would have to compute
- * @param prefillBlocks (booked + new prefill tokens) / block size, where a cached block of a slower
- *     tier counts as a part of one
+ * @param prefillTokens what is booked: prompt tokens to compute, where one cached in a slower tier
+ *     counts as a part of one; 0 when prefill is not tracked
+ * @param prefillBlocks (booked + new prefill tokens) / block size, less the credit for what is
+ *     cached
  * @param decodeBlocks active blocks if the request goes there
- * @param cost {@code overlap_weight * prefillBlocks + decodeBlocks}; lower wins
+ * @param cost of the model in use; lower wins
  */
 public record Score(
         Candidate candidate,

@@ -3,125 +3,156 @@ package io.warmpath.routing;
 import io.warmpath.fleet.Candidate;
 import io.warmpath.load.LoadBook;
 import io.warmpath.load.PotentialBlocks;
-import io.warmpath.load.WorkerLoad;
-import io.warmpath.prefix.PrefixMatch;
-import io.warmpath.prefix.Tier;
 import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One candidate's terms: {@code cost = overlap_weight * prefill_blocks + decode_blocks}.
+ * What is known of the candidates, and what each of them costs.
  *
- * <p>Stateless beside the load book; any thread.
+ * <p>Stateless beside the load book and the model; any thread.
  *
- * <p>With blocks on the device only, {@code prefill_blocks} is exactly (booked prefill tokens + new
- * tokens not cached) / block size. A block in a slower tier counts for less than a whole one: it
- * has to be fetched. The engine always computes the last token of a prompt, so the block that holds
- * it is never counted as cached.
- *
- * <p>When the candidates' block sizes differ, blocks of different sizes are not comparable: all
- * costs are then in blocks of the smallest size among them. A worker whose block size is not known
- * counts in tokens and has no match.
+ * <p>A worker whose block size is not known counts in tokens and has no match.
  */
 final class Scorer {
     private final RouterOptions options;
     private final LoadBook loads;
+    private final CostModel model;
+    private final BlockCost blockCost = new BlockCost();
+    private final List<String> names;
 
-    Scorer(RouterOptions options, LoadBook loads) {
+    Scorer(RouterOptions options, LoadBook loads, CostModel model) {
         this.options = options;
         this.loads = loads;
+        this.model = model;
+        List<String> all = new ArrayList<>(Facts.NAMES);
+        all.addAll(model.terms());
+        this.names = List.copyOf(all);
     }
 
-    List<Score> scoreAll(List<Candidate> candidates, RoutingRequest request) {
-        int unit = unit(request.candidates());
+    /** The costs of all candidates. */
+    Scores scoreAll(List<Candidate> candidates, RoutingRequest request, BlockWeights weights) {
+        boolean detailed = request.detail() != RoutingRequest.Detail.CHOSEN;
+        int count = candidates.size();
+        double[] costs = new double[count];
+        double[] terms = detailed ? new double[count * names.size()] : null;
+        List<Score> scores = detailed ? new ArrayList<>(count) : List.of();
         PotentialBlocks potential = loads.potential(request.prompts());
-        List<Score> scores = new ArrayList<>(candidates.size());
-        for (int i = 0; i < candidates.size(); i++) {
-            scores.add(score(candidates.get(i), request, potential, unit));
+        Facts facts = facts(request, weights, candidates);
+        for (int i = 0; i < count; i++) {
+            Candidate candidate = candidates.get(i);
+            facts.read(candidate);
+            int at = i * names.size();
+            double decode = decodeBlocks(candidate, facts, potential);
+            costs[i] = model.cost(facts, decode, terms, at + Facts.NAMES.size());
+            if (terms != null) {
+                facts.write(terms, at);
+                scores.add(score(candidate, facts, decode, costs[i]));
+            }
         }
-        return scores;
+        return new Scores(
+                candidates,
+                names,
+                costs,
+                terms,
+                detailed ? List.copyOf(scores) : scores,
+                potential);
     }
 
-    Score score(Candidate candidate, RoutingRequest request) {
-        return score(
-                candidate, request, loads.potential(request.prompts()), unit(request.candidates()));
+    /** Makes the decision's value: the chosen one's terms, and the others' when asked for. */
+    RoutingDecision decision(
+            RoutingRequest request,
+            List<Candidate> candidates,
+            RouterOptions effective,
+            Choice choice,
+            @Nullable Scores compared) {
+        Candidate chosen = candidates.get(choice.index());
+        Scores all = compared;
+        if (all == null) {
+            all =
+                    request.detail() == RoutingRequest.Detail.CHOSEN
+                            ? Scores.NONE
+                            : scoreAll(candidates, request, effective.weights());
+        }
+        Score score;
+        if (all.detailed() && all.size() > 0) {
+            score = all.list().get(choice.index());
+        } else {
+            // Read again: a load that changed since shows here, not in the cost that was compared.
+            Facts facts = facts(request, effective.weights(), candidates);
+            facts.read(chosen);
+            PotentialBlocks potential =
+                    compared == null ? loads.potential(request.prompts()) : compared.potential();
+            double decode = decodeBlocks(chosen, facts, potential);
+            double cost =
+                    all.size() > 0 ? all.cost(choice.index()) : model.cost(facts, decode, null, 0);
+            score = score(chosen, facts, decode, cost);
+        }
+        return new RoutingDecision(
+                request, effective, choice, score, blocks(chosen, request.promptTokens()), all);
+    }
+
+    /** What the decided request asks of its worker; for the model that looks at time. */
+    WorkerRates.Work work(RoutingDecision decision) {
+        RoutingRequest request = decision.request();
+        Facts facts = new Facts(request, decision.options().weights(), loads);
+        model.begin(facts, request.candidates()); // the list that was decided on, so it is known
+        facts.read(decision.chosen().candidate());
+        double[] terms = new double[model.terms().size()];
+        model.cost(facts, 0, terms, 0);
+        return LatencyCost.work(facts, terms);
+    }
+
+    RouterOptions effective(RoutingRequest request) {
+        return options.with(request.overrides());
+    }
+
+    int requests(Candidate candidate) {
+        return loads.load(candidate.slot()).requests();
     }
 
     /** Blocks that the request occupies on this worker; at least one, also when not known. */
     static int blocks(Candidate candidate, int promptTokens) {
-        int blockSize = blockSize(candidate);
-        return Math.max(1, Math.ceilDiv(promptTokens, blockSize));
+        return Math.max(1, Math.ceilDiv(promptTokens, Facts.blockSize(candidate)));
     }
 
-    private Score score(
-            Candidate candidate, RoutingRequest request, PotentialBlocks potential, int unit) {
-        int blockSize = blockSize(candidate);
-        int promptTokens = request.promptTokens();
-        WorkerLoad load = loads.load(candidate.slot());
-        PrefixMatch match = matchOf(candidate, request.matches());
-        // The last token is always computed: at most this many blocks can come from a cache.
-        int most = promptTokens == 0 ? 0 : (promptTokens - 1) / blockSize;
-        int place = match == null ? -1 : match.indexOf(candidate.slot());
-        int gpu = depth(match, place, Tier.GPU);
-        int host = depth(match, place, Tier.HOST);
-        int disk = depth(match, place, Tier.DISK);
-        int external = depth(match, place, Tier.EXTERNAL);
-        int gpuUsable = Math.min(gpu, most);
-        int hostUsable = Math.min(host, most);
-        int diskUsable = Math.min(disk, most);
-        int externalUsable = Math.min(external, most);
+    /**
+     * Blocks in use on the candidate if the request goes there, of its own size; those of the
+     * prompt that run there already are not counted a second time.
+     */
+    private static double decodeBlocks(
+            Candidate candidate, Facts facts, PotentialBlocks potential) {
+        int total = blocks(candidate, facts.request.promptTokens());
+        return facts.activeBlocks + potential.added(candidate.slot(), total);
+    }
 
-        double credit =
-                gpuUsable
-                        + options.hostWeight() * (hostUsable - gpuUsable)
-                        + options.diskWeight() * (externalUsable - hostUsable);
-        double tokens = load.prefillTokens() + promptTokens - credit * blockSize;
-        double prefillBlocks = Math.max(0, tokens) / unit;
-        // Blocks of the prompt that run there already are not counted a second time.
-        int added = potential.added(candidate.slot(), blocks(candidate, promptTokens));
-        double decodeBlocks = (load.blocks() + added) * blockSize / unit;
-        int cachedTokens = diskUsable * blockSize;
+    private Facts facts(RoutingRequest request, BlockWeights weights, List<Candidate> candidates) {
+        Facts facts = new Facts(request, weights, loads);
+        model.begin(facts, candidates);
+        return facts;
+    }
+
+    private Score score(Candidate candidate, Facts f, double decode, double cost) {
+        double[] blocks = new double[blockCost.terms().size()];
+        blockCost.cost(f, decode, blocks, 0);
+        int gpu = f.usable(f.gpu);
+        int host = f.usable(f.host);
+        int external = f.usable(f.external);
+        double effective =
+                gpu
+                        + f.weights.hostWeight() * (host - gpu)
+                        + f.weights.diskWeight() * (external - host);
+        int prompt = f.request.promptTokens();
         return new Score(
                 candidate,
-                gpu,
-                host,
-                disk,
-                external,
-                cachedTokens,
-                promptTokens - cachedTokens,
-                prefillBlocks,
-                decodeBlocks,
-                cost(options.overlapWeight(), prefillBlocks, decodeBlocks));
-    }
-
-    static double cost(double overlapWeight, double prefillBlocks, double decodeBlocks) {
-        return overlapWeight * prefillBlocks + decodeBlocks;
-    }
-
-    private static int depth(@Nullable PrefixMatch match, int place, Tier tier) {
-        return match == null ? 0 : match.depthAt(place, tier);
-    }
-
-    private static @Nullable PrefixMatch matchOf(Candidate candidate, List<PrefixMatch> matches) {
-        for (int i = 0; i < matches.size(); i++) {
-            if (matches.get(i).blockSize() == candidate.worker().blockSize()) {
-                return matches.get(i);
-            }
-        }
-        return null;
-    }
-
-    private static int unit(List<Candidate> candidates) {
-        int unit = Integer.MAX_VALUE;
-        for (int i = 0; i < candidates.size(); i++) {
-            int size = candidates.get(i).worker().blockSize();
-            unit = size > 0 ? Math.min(unit, size) : unit;
-        }
-        return unit == Integer.MAX_VALUE ? 1 : unit;
-    }
-
-    private static int blockSize(Candidate candidate) {
-        return Math.max(1, candidate.worker().blockSize());
+                f.gpu,
+                f.host,
+                f.disk,
+                f.external,
+                f.usable(f.disk) * f.blockSize,
+                f.weights.trackPrefill() ? prompt - (int) Math.round(effective * f.blockSize) : 0,
+                BlockCost.prefillBlocks(blocks),
+                BlockCost.decodeBlocks(blocks),
+                cost);
     }
 }

@@ -1,7 +1,5 @@
 package io.warmpath.upstream;
 
-import io.netty.buffer.ByteBuf;
-import io.vertx.core.buffer.Buffer;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -87,19 +85,10 @@ public final class AnswerScanner {
     }
 
     /**
-     * @return for event streams the bytes of this chunk up to the end of its last complete event or
-     *     comment; for JSON the length
+     * @return for event streams how many of these bytes lie before the end of the last complete
+     *     event or comment; for JSON the length
      */
-    public int scan(Buffer chunk) {
-        @SuppressWarnings("deprecation") // the only way to a heap buffer's array without a copy
-        ByteBuf bytes = chunk.getByteBuf();
-        if (bytes.hasArray()) {
-            return scan(bytes.array(), bytes.arrayOffset() + bytes.readerIndex(), chunk.length());
-        }
-        return scan(chunk.getBytes(), 0, chunk.length());
-    }
-
-    int scan(byte[] b, int from, int length) {
+    public int scan(byte[] b, int from, int length) {
         if (!events) {
             json.feed(b, from, from + length);
             takeUsage();

@@ -1,6 +1,7 @@
 package io.warmpath.upstream;
 
 import io.vertx.core.MultiMap;
+import java.util.function.BiConsumer;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -15,11 +16,16 @@ public final class Headers {
      * answered here, and without {@code Accept-Encoding} the answer comes as it is.
      */
     public static void copyRequest(MultiMap from, MultiMap to) {
+        eachOfRequest(from, to::add);
+    }
+
+    /** {@link #copyRequest} to wherever {@code to} puts it. */
+    static void eachOfRequest(MultiMap from, BiConsumer<String, String> to) {
         String named = connectionOptions(from);
         from.forEach(
                 (name, value) -> {
                     if (!isHopByHop(name, named) && !isRequestOnly(name)) {
-                        to.add(name, value);
+                        to.accept(name, value);
                     }
                 });
     }
@@ -78,7 +84,7 @@ public final class Headers {
     }
 
     /** {@code name} is one of the comma-separated {@code options}. */
-    private static boolean lists(String options, String name) {
+    static boolean lists(String options, String name) {
         int from = 0;
         while (from <= options.length()) {
             int comma = options.indexOf(',', from);

@@ -1,7 +1,6 @@
 package io.warmpath.upstream;
 
 import io.vertx.core.MultiMap;
-import io.vertx.core.buffer.Buffer;
 import io.warmpath.fault.GatewayError;
 
 /**
@@ -12,11 +11,16 @@ public interface UpstreamListener {
     /** Status and headers as the engine sent them, hop-by-hop headers included. 1xx are skipped. */
     void head(int status, MultiMap headers);
 
-    /** Everything that arrived in one turn of the loop; the buffer is the listener's. */
-    void data(Buffer chunk);
+    /**
+     * Everything that arrived in one turn of the loop. The bytes are the listener's until it
+     * returns, to be changed or copied; never kept.
+     *
+     * @param length more than 0
+     */
+    void data(byte[] b, int from, int length);
 
-    /** The answer is complete; {@code rest} is what arrived in the same turn, maybe empty. */
-    void end(Buffer rest);
+    /** The answer is complete; what arrived in the same turn, maybe nothing, as {@link #data}. */
+    void end(byte[] b, int from, int length);
 
     /** The call is over without a complete answer. */
     void failed(GatewayError error);

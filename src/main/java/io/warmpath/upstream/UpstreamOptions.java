@@ -11,13 +11,17 @@ import java.time.Duration;
  * @param keepAlive how long an unused connection is kept; must stay below the engine's own (uvicorn
  *     closes after 5 s), or requests meet connections that are just being closed
  * @param maxConnectionsPerWorker per event loop; a request beyond it waits for a connection
+ * @param gather how long a busy event loop pauses after a turn, see {@link Gather}; zero for never,
+ *     at most {@link #MAX_GATHER}
  */
 public record UpstreamOptions(
         Duration connectTimeout,
         Duration firstByteTimeout,
         Duration idleTimeout,
         Duration keepAlive,
-        int maxConnectionsPerWorker) {
+        int maxConnectionsPerWorker,
+        Duration gather) {
+    public static final Duration MAX_GATHER = Duration.ofNanos(200_000);
 
     public UpstreamOptions {
         positive("connectTimeout", connectTimeout);
@@ -28,6 +32,10 @@ public record UpstreamOptions(
             throw new IllegalArgumentException(
                     "maxConnectionsPerWorker " + maxConnectionsPerWorker + " is not positive");
         }
+        if (gather.isNegative() || gather.compareTo(MAX_GATHER) > 0) {
+            throw new IllegalArgumentException(
+                    "gather " + gather + " is not between 0 and " + MAX_GATHER);
+        }
     }
 
     public static UpstreamOptions defaults() {
@@ -36,7 +44,8 @@ public record UpstreamOptions(
                 Duration.ofSeconds(600),
                 Duration.ofSeconds(120),
                 Duration.ofSeconds(4),
-                16_384);
+                16_384,
+                Duration.ZERO);
     }
 
     private static void positive(String name, Duration value) {

@@ -56,7 +56,7 @@ final class VertxCall extends Deadlines.Entry implements UpstreamCall, Handler<V
                         .setPort(base.getPort() >= 0 ? base.getPort() : tls ? 443 : 80)
                         .setSsl(tls)
                         .setFollowRedirects(false)
-                        .setURI(path(base) + request.target());
+                        .setURI(EngineAddress.path(base) + request.target());
         deadlineIn(loop.options().connectTimeout());
         loop.deadlines().add(this);
         loop.client(request)
@@ -69,14 +69,6 @@ final class VertxCall extends Deadlines.Entry implements UpstreamCall, Handler<V
                                 fail(notConnected(connected.cause()));
                             }
                         });
-    }
-
-    private static String path(URI base) {
-        String path = base.getRawPath();
-        if (path == null || path.isEmpty() || path.equals("/")) {
-            return "";
-        }
-        return path.endsWith("/") ? path.substring(0, path.length() - 1) : path;
     }
 
     private void connected(HttpClientRequest engine) {
@@ -135,8 +127,13 @@ final class VertxCall extends Deadlines.Entry implements UpstreamCall, Handler<V
         Buffer chunk = gathered;
         if (chunk != null && !over) {
             gathered = null;
-            listener.data(chunk);
+            data(chunk);
         }
+    }
+
+    private void data(Buffer chunk) {
+        HeapBytes bytes = HeapBytes.of(chunk);
+        listener.data(bytes.array(), bytes.offset(), bytes.length());
     }
 
     private void end() {
@@ -144,7 +141,8 @@ final class VertxCall extends Deadlines.Entry implements UpstreamCall, Handler<V
             over();
             Buffer rest = gathered;
             gathered = null;
-            listener.end(rest == null ? NOTHING : rest);
+            HeapBytes bytes = HeapBytes.of(rest == null ? NOTHING : rest);
+            listener.end(bytes.array(), bytes.offset(), bytes.length());
         }
     }
 
@@ -178,7 +176,7 @@ final class VertxCall extends Deadlines.Entry implements UpstreamCall, Handler<V
             Buffer rest = gathered;
             gathered = null;
             if (rest != null) {
-                listener.data(rest); // arrived in the same turn, before the break
+                data(rest); // arrived in the same turn, before the break
             }
             listener.failed(error);
         }

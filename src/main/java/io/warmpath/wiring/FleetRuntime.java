@@ -59,7 +59,7 @@ public final class FleetRuntime implements AutoCloseable {
             subscriptions = null;
             LOG.warn(
                     "KV events are not followed (warmpath.router.use-kv-events is false, or"
-                            + " overlap-score-weight is 0): the prefix index stays empty and"
+                            + " overlap-score-credit is 0, or load-aware is set): the prefix index stays empty and"
                             + " requests are routed by load alone");
         } else {
             subscriptions = new EventSubscriptions(feed);

@@ -14,7 +14,7 @@ import io.warmpath.api.ErrorMapper;
 import io.warmpath.api.Routes;
 import io.warmpath.api.WorkersApi;
 import io.warmpath.config.IndexImplementation;
-import io.warmpath.config.RoutingMode;
+import io.warmpath.config.RawPath;
 import io.warmpath.config.WarmpathConfig;
 import io.warmpath.events.EventCounters;
 import io.warmpath.fleet.Fleet;
@@ -22,7 +22,6 @@ import io.warmpath.gateway.FlowMetrics;
 import io.warmpath.gateway.GatewayOptions;
 import io.warmpath.gateway.RequestFlow;
 import io.warmpath.load.LoadBook;
-import io.warmpath.load.LoadOptions;
 import io.warmpath.load.LoadTracker;
 import io.warmpath.prefix.PrefixIndex;
 import io.warmpath.prefix.ReferencePrefixIndex;
@@ -35,6 +34,7 @@ import io.warmpath.tokens.PromptTokens;
 import io.warmpath.tokens.TokenizerLoadException;
 import io.warmpath.tokens.TokensOptions;
 import io.warmpath.upstream.EngineClient;
+import io.warmpath.upstream.RawEngineClient;
 import io.warmpath.upstream.UpstreamOptions;
 import io.warmpath.upstream.VertxEngineClient;
 import io.warmpath.wiring.warmup.Warmup;
@@ -42,11 +42,13 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.security.SecureRandom;
+import java.time.Duration;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.function.BooleanSupplier;
+import org.jboss.logging.Logger;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -56,6 +58,8 @@ import org.jspecify.annotations.Nullable;
  * order of building: the parts that use the index end before the index.
  */
 final class GatewayRuntime implements AutoCloseable {
+    private static final Logger LOG = Logger.getLogger(GatewayRuntime.class);
+
     /** Remembered pieces of the warm-up's few prompts. */
     private static final long WARMUP_CACHE_BYTES = 1 << 20;
 
@@ -72,7 +76,7 @@ final class GatewayRuntime implements AutoCloseable {
     private final TokenThreads tokenThreads;
     private final @Nullable ZmqEventFeed feed;
     private final FleetRuntime fleet;
-    private final VertxEngineClient engines;
+    private final EngineClient engines;
     private final Routes routes;
     private final WorkersApi workersApi;
     private final BusyThresholdApi busyApi;
@@ -80,18 +84,23 @@ final class GatewayRuntime implements AutoCloseable {
 
     GatewayRuntime(WarmpathConfig config, Vertx vertx, MeterRegistry meters)
             throws TokenizerLoadException {
+        RouterOptions router = RouterSettings.options(config.router());
+        RouterSettings.deprecation(config.router()).ifPresent(LOG::warn);
         tokens = tokens(config.tokens());
         index = index(config.index());
         load = loadTracker(config.router());
         admission = new Admission(AdmissionSetup.options(config), load, System::nanoTime);
         this.vertx = vertx;
         EventCounters events = new EventCounters();
-        feed = followsEvents(config.router()) ? feed(config.events(), index, events) : null;
+        feed =
+                RouterSettings.followsEvents(config.router())
+                        ? feed(config.events(), index, events)
+                        : null;
         fleet =
                 new FleetRuntime(
                         config, index, feed, slot -> load.load(slot).requests(), load::forget);
         tokenThreads = new TokenThreads(config.tokens().threads(), config.tokens().queueSize());
-        engines = new VertxEngineClient(vertx, upstream(config.upstream()), System::nanoTime);
+        engines = engines(config, vertx);
         warmup =
                 new Warmup(
                         vertx,
@@ -106,7 +115,7 @@ final class GatewayRuntime implements AutoCloseable {
                         load,
                         admission,
                         engines,
-                        routerOptions(config.router(), config.router().mode()),
+                        router,
                         options(config, config.http().maxBodySize().bytes()),
                         new FlowMetrics(meters),
                         warmup::done);
@@ -148,13 +157,10 @@ final class GatewayRuntime implements AutoCloseable {
      * threads, and the index, which is only asked.
      */
     private Warmup.Parts warmupParts(WarmpathConfig config, Vertx vertx) {
-        VertxEngineClient apart =
-                new VertxEngineClient(vertx, upstream(config.upstream()), System::nanoTime);
+        EngineClient apart = engines(config, vertx);
         // Its visitor names no worker, and its prompts are larger than the smallest limit.
-        RoutingMode mode =
-                config.router().mode() == RoutingMode.DIRECT
-                        ? RoutingMode.KV
-                        : config.router().mode();
+        RouterOptions told = RouterSettings.options(config.router());
+        RouterOptions kept = told.mode() == RouterMode.DIRECT ? told.with(RouterMode.KV) : told;
         long body = Math.max(WARMUP_BODY_BYTES, config.http().maxBodySize().bytes());
         PromptTokens prompts =
                 tokens.anyModel().isPresent() ? tokens.apart(WARMUP_CACHE_BYTES) : new NoTokens();
@@ -168,7 +174,7 @@ final class GatewayRuntime implements AutoCloseable {
                                 apartLoad,
                                 new Admission(AdmissionOptions.OFF, apartLoad, System::nanoTime),
                                 apart,
-                                routerOptions(config.router(), mode),
+                                kept,
                                 options(config, body),
                                 metrics,
                                 () -> true)
@@ -246,12 +252,6 @@ final class GatewayRuntime implements AutoCloseable {
                 System::nanoTime);
     }
 
-    /** At a weight of 0 in kv mode nobody looks at the index, so nobody has to fill it. */
-    static boolean followsEvents(WarmpathConfig.Router config) {
-        return config.useKvEvents()
-                && !(config.mode() == RoutingMode.KV && config.overlapScoreWeight() == 0);
-    }
-
     private static ZmqEventFeed feed(
             WarmpathConfig.Events config, PrefixIndex index, EventCounters counters) {
         return new ZmqEventFeed(
@@ -266,37 +266,25 @@ final class GatewayRuntime implements AutoCloseable {
     }
 
     private static LoadTracker loadTracker(WarmpathConfig.Router r) {
-        if (r.trackOutputBlocks() && !r.trackActiveBlocks()) {
-            throw new StartFailure(
-                    "warmpath.router.track-output-blocks needs track-active-blocks: output blocks"
-                            + " are active blocks");
-        }
-        LoadOptions options =
-                new LoadOptions(
-                        r.activeRequestExpiry(),
-                        r.trackActiveBlocks(),
-                        r.trackPrefillTokens(),
-                        r.trackOutputBlocks(),
-                        r.assumeKvReuse());
-        return new LoadTracker(System::nanoTime, options, new SecureRandom().nextLong());
+        return new LoadTracker(
+                System::nanoTime, RouterSettings.load(r), new SecureRandom().nextLong());
     }
 
-    private static UpstreamOptions upstream(WarmpathConfig.Upstream u) {
+    private static EngineClient engines(WarmpathConfig config, Vertx vertx) {
+        UpstreamOptions options = upstream(config.upstream(), config.http().gather());
+        return config.upstream().rawPath() == RawPath.AUTO
+                ? new RawEngineClient(options, System::nanoTime)
+                : new VertxEngineClient(vertx, options, System::nanoTime);
+    }
+
+    private static UpstreamOptions upstream(WarmpathConfig.Upstream u, int gatherMicros) {
         return new UpstreamOptions(
                 u.connectTimeout(),
                 u.firstByteTimeout(),
                 u.idleTimeout(),
                 u.keepAliveTimeout(),
-                u.maxConnectionsPerWorker());
-    }
-
-    private static RouterOptions routerOptions(WarmpathConfig.Router r, RoutingMode mode) {
-        return new RouterOptions(
-                RouterMode.valueOf(mode.name()),
-                r.overlapScoreWeight(),
-                r.temperature(),
-                r.hostCacheHitWeight(),
-                r.diskCacheHitWeight());
+                u.maxConnectionsPerWorker(),
+                Duration.ofNanos(1000L * gatherMicros));
     }
 
     private static GatewayOptions options(WarmpathConfig config, long maxBodyBytes) {
@@ -308,7 +296,8 @@ final class GatewayRuntime implements AutoCloseable {
                 GatewayOptions.Explain.valueOf(config.explain().headers().name()),
                 config.tokens().deadline(),
                 config.http().retryAfter(),
-                d.bodyLinger());
+                d.bodyLinger(),
+                config.upstream().rawPath() == RawPath.AUTO);
     }
 
     /** The token itself, or the content of its file without the line end. */

@@ -62,6 +62,7 @@ class AdmissionTest {
     private void start(AdmissionOptions options) throws Exception {
         gateway =
                 new Gateway(
+                        EnginePath.RAW,
                         GatewayOptions.defaults(),
                         UpstreamOptions.defaults(),
                         Runnable::run,

@@ -75,6 +75,9 @@ class AgentHintsTest {
                         GatewayException.class,
                         () -> hints("{}", "x-dynamo-request-priority", "soon"));
         assertTrue(e.error().message().contains("x-dynamo-request-priority"));
+        assertThrows(
+                GatewayException.class,
+                () -> hints("{}", "x-dynamo-request-strict-priority", "-1"));
         assertThrows(GatewayException.class, () -> hints("[]"));
     }
 }

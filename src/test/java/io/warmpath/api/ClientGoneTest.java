@@ -25,15 +25,22 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.params.Parameter;
+import org.junit.jupiter.params.ParameterizedClass;
+import org.junit.jupiter.params.provider.EnumSource;
 
 /** Clients that leave: the engine is stopped at once and the books are closed. */
+@ParameterizedClass
+@EnumSource(EnginePath.class)
 @ExtendWith(Leaks.class)
 class ClientGoneTest {
+    @Parameter EnginePath path;
+
     private Gateway gateway;
     private StubEngine engine;
 
     private void start(StubEngine.Script script) throws Exception {
-        gateway = new Gateway();
+        gateway = new Gateway(path);
         engine = new StubEngine(script);
         gateway.serve(engine);
     }
@@ -102,7 +109,7 @@ class ClientGoneTest {
         UpstreamOptions slow =
                 Gateway.upstream(
                         Duration.ofSeconds(30), Duration.ofSeconds(30), Duration.ofSeconds(30));
-        gateway = new Gateway(GatewayOptions.defaults(), slow, Runnable::run);
+        gateway = new Gateway(path, GatewayOptions.defaults(), slow, Runnable::run);
         List<Socket> queue = new ArrayList<>();
         try (ServerSocket deaf = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
             EngineFailureTest.fill(deaf, queue);
@@ -128,6 +135,7 @@ class ClientGoneTest {
         List<Thread> threads = new ArrayList<>();
         gateway =
                 new Gateway(
+                        path,
                         GatewayOptions.defaults(),
                         UpstreamOptions.defaults(),
                         task ->

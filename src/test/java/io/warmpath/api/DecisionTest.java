@@ -3,6 +3,7 @@ package io.warmpath.api;
 import static io.warmpath.api.StreamingPathTest.DONE;
 import static io.warmpath.api.StreamingPathTest.token;
 import static org.awaitility.Awaitility.await;
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNull;
@@ -13,7 +14,9 @@ import io.warmpath.fleet.EngineKind;
 import io.warmpath.fleet.Worker;
 import io.warmpath.fleet.WorkerState;
 import io.warmpath.gateway.GatewayOptions;
+import io.warmpath.load.PromptBlocks;
 import io.warmpath.prefix.PrefixSpace;
+import io.warmpath.routing.Ineligible;
 import io.warmpath.routing.RoutingRequest;
 import io.warmpath.tokens.PromptInput;
 import io.warmpath.upstream.UpstreamOptions;
@@ -46,8 +49,9 @@ class DecisionTest {
                         d.explain(),
                         tokenDeadline,
                         d.retryAfter(),
-                        d.bodyLinger());
-        gateway = new Gateway(options, UpstreamOptions.defaults(), tokenizers);
+                        d.bodyLinger(),
+                        true);
+        gateway = new Gateway(EnginePath.RAW, options, UpstreamOptions.defaults(), tokenizers);
         engine =
                 new StubEngine(
                         call -> {
@@ -226,6 +230,88 @@ class DecisionTest {
         assertTrue(answer.body().contains("request id r-77"), answer.body());
         assertFalse(answer.body().contains("IllegalState"), answer.body());
         assertEquals(1, gateway.counter("warmpath.requests", "outcome", "internal"));
+    }
+
+    @Test
+    void what_the_client_says_about_routing_reaches_the_decision() throws Exception {
+        start();
+        String body =
+                "{\"nvext\":{\"router_config_override\":{\"router_temperature\":0.5},"
+                        + "\"agent_hints\":{\"osl\":77}},"
+                        + Gateway.ASK.substring(1);
+        assertEquals(200, gateway.post(body).status());
+        assertEquals(0.5, onlyRequest().overrides().routerTemperature());
+        assertEquals(77, onlyRequest().outputTokens());
+        assertEquals(RoutingRequest.Detail.CHOSEN, onlyRequest().detail());
+        assertEquals(List.of(), onlyRequest().ineligible());
+    }
+
+    @Test
+    void a_prompts_blocks_have_names_and_the_client_says_whether_they_are_shared()
+            throws Exception {
+        start();
+        serve(EngineKind.VLLM, 2, Set.of(16));
+        gateway.post(Gateway.ASK);
+        PromptBlocks named = onlyRequest().prompts().getFirst();
+        assertEquals(40 / 16, named.chain().length);
+        assertTrue(named.shared());
+        gateway.router.requests.clear();
+        gateway.post(
+                "{\"nvext\":{\"router_config_override\":{\"assume_kv_reuse\":false}},"
+                        + Gateway.ASK.substring(1));
+        PromptBlocks apart = onlyRequest().prompts().getFirst();
+        assertFalse(apart.shared());
+        assertArrayEquals(named.chain(), apart.chain());
+        assertEquals(List.of(named, apart), gateway.books.prompts);
+    }
+
+    @Test
+    void a_booking_hears_of_every_piece_of_an_answer() throws Exception {
+        start();
+        engine.script(
+                call -> {
+                    call.streamHead();
+                    for (int i = 1; i <= 2; i++) {
+                        int events = i;
+                        call.chunk(token("a"));
+                        await().until(() -> gateway.books.progress.contains(events));
+                    }
+                    call.chunk(DONE);
+                    call.lastChunk();
+                });
+        assertEquals(200, gateway.post(Gateway.ASK).status());
+        assertEquals(List.of(1, 2), gateway.books.progress.subList(0, 2));
+    }
+
+    @Test
+    void the_router_is_told_what_became_of_its_decision() throws Exception {
+        start();
+        gateway.post(Gateway.ASK);
+        assertEquals(List.of("w0 streams", "w0 first token", "w0 ended -1"), gateway.router.seen);
+        gateway.router.seen.clear();
+        engine.script(call -> call.json(200, "{\"usage\":{\"completion_tokens\":7}}"));
+        gateway.post(Gateway.ASK_WHOLE);
+        assertEquals("w0 answers", gateway.router.seen.getFirst());
+        assertEquals("w0 ended 7", gateway.router.seen.getLast());
+        gateway.router.seen.clear();
+        engine.script(call -> call.json(422, "{}"));
+        gateway.post(Gateway.ASK);
+        assertEquals(
+                List.of("w0 streams", "w0 ended -1"),
+                gateway.router.seen,
+                "an error is no first token");
+    }
+
+    @Test
+    void an_explained_decision_knows_who_could_not_be_chosen() throws Exception {
+        start();
+        Worker ready = Gateway.worker(0, engine.url(), EngineKind.VLLM, WorkerState.READY, 1);
+        Worker draining = Gateway.worker(1, engine.url(), EngineKind.VLLM, WorkerState.DRAINING, 1);
+        gateway.fleet.workers(List.of(ready, draining));
+        assertEquals(200, gateway.post(Gateway.ASK, "x-warmpath-explain: 1").status());
+        assertEquals(RoutingRequest.Detail.ALL, onlyRequest().detail());
+        assertEquals(
+                List.of(new Ineligible(draining.name(), "draining")), onlyRequest().ineligible());
     }
 
     @Test

@@ -35,13 +35,20 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.params.Parameter;
+import org.junit.jupiter.params.ParameterizedClass;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Engines that die, refuse, stall or talk nonsense; the good one is always the second choice. */
+@ParameterizedClass
+@EnumSource(EnginePath.class)
 @ExtendWith(Leaks.class)
 class EngineFailureTest {
+    @Parameter EnginePath path;
+
     private static final String STREAM_HEAD =
             "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding:"
                     + " chunked\r\n\r\n";
@@ -54,6 +61,7 @@ class EngineFailureTest {
     void start() throws Exception {
         gateway =
                 new Gateway(
+                        path,
                         GatewayOptions.defaults(),
                         Gateway.upstream(
                                 Duration.ofMillis(400),
@@ -541,7 +549,7 @@ class EngineFailureTest {
     void an_event_larger_than_the_hold_back_still_arrives_whole() throws Exception {
         UpstreamOptions upstream = UpstreamOptions.defaults();
         try (Gateway small =
-                new Gateway(Gateway.limits(1 << 20, 100, 100), upstream, Runnable::run)) {
+                new Gateway(path, Gateway.limits(1 << 20, 100, 100), upstream, Runnable::run)) {
             String big = token("x".repeat(5000));
             good.script(
                     call -> {

@@ -1,5 +1,6 @@
 package io.warmpath.api;
 
+import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
 import io.warmpath.fault.GatewayError;
@@ -147,7 +148,7 @@ class ErrorMapperTest {
     void an_error_keeps_its_status_and_json(Pinned p) {
         assertEquals(p.status(), p.error().httpStatus());
         assertEquals(p.json(), ErrorMapper.body(p.error()).toString());
-        assertEquals("data: " + p.json() + "\n\n", ErrorMapper.event(p.error()).toString());
+        assertEquals("data: " + p.json() + "\n\n", new String(ErrorMapper.event(p.error()), UTF_8));
     }
 
     @Test

@@ -30,15 +30,19 @@ import io.warmpath.prefix.PrefixMatch;
 import io.warmpath.prefix.PrefixQuery;
 import io.warmpath.prefix.Tier;
 import io.warmpath.prefix.WorkerSlot;
+import io.warmpath.routing.Choice;
 import io.warmpath.routing.Router;
 import io.warmpath.routing.RouterMode;
+import io.warmpath.routing.RouterOptions;
 import io.warmpath.routing.RoutingDecision;
 import io.warmpath.routing.RoutingRequest;
 import io.warmpath.routing.Score;
+import io.warmpath.routing.Scores;
+import io.warmpath.routing.Sent;
 import io.warmpath.tokens.PromptInput;
 import io.warmpath.tokens.PromptTokens;
+import io.warmpath.upstream.EngineClient;
 import io.warmpath.upstream.UpstreamOptions;
-import io.warmpath.upstream.VertxEngineClient;
 import java.net.URI;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -77,25 +81,27 @@ final class Gateway implements AutoCloseable {
     final SimpleMeterRegistry meters = new SimpleMeterRegistry();
     volatile boolean warm = true;
     final int port;
-    private final VertxEngineClient engines;
+    private final EngineClient engines;
 
-    Gateway() throws Exception {
-        this(GatewayOptions.defaults(), UpstreamOptions.defaults(), Runnable::run);
+    Gateway(EnginePath path) throws Exception {
+        this(path, GatewayOptions.defaults(), UpstreamOptions.defaults(), Runnable::run);
     }
 
-    Gateway(GatewayOptions options, UpstreamOptions upstream, Executor tokenizers)
+    Gateway(EnginePath path, GatewayOptions limits, UpstreamOptions upstream, Executor tokenizers)
             throws Exception {
-        this(options, upstream, tokenizers, AdmissionOptions.OFF);
+        this(path, limits, upstream, tokenizers, AdmissionOptions.OFF);
     }
 
     Gateway(
-            GatewayOptions options,
+            EnginePath path,
+            GatewayOptions limits,
             UpstreamOptions upstream,
             Executor tokenizers,
-            AdmissionOptions limits)
+            AdmissionOptions admitted)
             throws Exception {
-        admission = new Admission(limits, books, System::nanoTime);
-        engines = new VertxEngineClient(vertx, upstream, System::nanoTime);
+        admission = new Admission(admitted, books, System::nanoTime);
+        GatewayOptions options = path.options(limits);
+        engines = path.engines(vertx, upstream);
         FlowMetrics metrics = new FlowMetrics(meters);
         RequestFlow flow =
                 new RequestFlow(
@@ -137,13 +143,20 @@ final class Gateway implements AutoCloseable {
     static UpstreamOptions upstream(Duration connect, Duration firstByte, Duration idle) {
         UpstreamOptions d = UpstreamOptions.defaults();
         return new UpstreamOptions(
-                connect, firstByte, idle, d.keepAlive(), d.maxConnectionsPerWorker());
+                connect, firstByte, idle, d.keepAlive(), d.maxConnectionsPerWorker(), d.gather());
     }
 
     static GatewayOptions limits(long body, int hold, int tail) {
         GatewayOptions d = GatewayOptions.defaults();
         return new GatewayOptions(
-                body, hold, tail, d.explain(), d.tokenDeadline(), d.retryAfter(), d.bodyLinger());
+                body,
+                hold,
+                tail,
+                d.explain(),
+                d.tokenDeadline(),
+                d.retryAfter(),
+                d.bodyLinger(),
+                true);
     }
 
     void serve(StubEngine... workers) {
@@ -207,13 +220,21 @@ final class Gateway implements AutoCloseable {
         final AtomicInteger booked = new AtomicInteger();
         final AtomicInteger firstTokens = new AtomicInteger();
         final AtomicInteger closedTwice = new AtomicInteger();
+        final List<PromptBlocks> prompts = new CopyOnWriteArrayList<>();
+        final List<Integer> progress = new CopyOnWriteArrayList<>();
         final LoadTracker sums = new LoadTracker();
+
+        @Override
+        public PromptBlocks name(String model, String salt, int[] tokens, int blockSize) {
+            return sums.name(model, salt, tokens, blockSize);
+        }
 
         @Override
         public Booking book(
                 WorkerSlot slot, int prefillTokens, PromptBlocks prompt, int expectedOutput) {
             open.incrementAndGet();
             booked.incrementAndGet();
+            prompts.add(prompt);
             AtomicBoolean closed = new AtomicBoolean();
             Booking sum = sums.book(slot, Math.max(0, prefillTokens), prompt, expectedOutput);
             return new Booking() {
@@ -221,6 +242,12 @@ final class Gateway implements AutoCloseable {
                 public void firstToken() {
                     firstTokens.incrementAndGet();
                     sum.firstToken();
+                }
+
+                @Override
+                public void progress(int outputTokens) {
+                    progress.add(outputTokens);
+                    sum.progress(outputTokens);
                 }
 
                 @Override
@@ -331,7 +358,25 @@ final class Gateway implements AutoCloseable {
 
     static final class FirstRouter implements Router {
         final List<RoutingRequest> requests = new CopyOnWriteArrayList<>();
+        final List<String> seen = new CopyOnWriteArrayList<>();
         volatile RuntimeException bug;
+
+        @Override
+        public Sent sent(RoutingDecision decision, boolean streamed) {
+            String worker = decision.chosen().candidate().label();
+            seen.add(worker + (streamed ? " streams" : " answers"));
+            return new Sent() {
+                @Override
+                public void firstToken() {
+                    seen.add(worker + " first token");
+                }
+
+                @Override
+                public void ended(long outputTokens) {
+                    seen.add(worker + " ended " + outputTokens);
+                }
+            };
+        }
 
         @Override
         public RoutingDecision decide(RoutingRequest request) {
@@ -371,8 +416,9 @@ final class Gateway implements AutoCloseable {
                             0.5,
                             3,
                             3.5);
+            Choice choice = new Choice(Choice.Kind.LOWEST_COST, 0, 1, 1, 3.5, 3.5, Double.NaN, 0);
             return new RoutingDecision(
-                    RouterMode.KV, score, List.of(score), 3, "lowest cost 3.5 of 1");
+                    request, RouterOptions.of(RouterMode.KV), choice, score, 3, Scores.NONE);
         }
 
         @Override

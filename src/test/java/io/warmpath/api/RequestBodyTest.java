@@ -11,12 +11,19 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.params.Parameter;
+import org.junit.jupiter.params.ParameterizedClass;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** How requests arrive: sizes, framing, continuation, pipelining, wrong methods and paths. */
+@ParameterizedClass
+@EnumSource(EnginePath.class)
 @ExtendWith(Leaks.class)
 class RequestBodyTest {
+    @Parameter EnginePath path;
+
     private static final int LIMIT = 200_000;
 
     private Gateway gateway;
@@ -26,6 +33,7 @@ class RequestBodyTest {
     void start() throws Exception {
         gateway =
                 new Gateway(
+                        path,
                         Gateway.limits(LIMIT, 1 << 16, 1 << 16),
                         UpstreamOptions.defaults(),
                         Runnable::run);

@@ -92,6 +92,7 @@ class RequestFuzzTest {
         "\"priority\":3",
         "\"priority\" : null ",
         "\"nvext\":{\"agent_hints\":{\"priority\":1}}",
+        "\"nvext\":{\"router_config_override\":{\"router_temperature\":0.5,\"later\":[{}]}}",
         "\"nvext\":{\"token_data\":[1,2,4294967295]}",
         "\"nvext\":{\"backend_instance_id\":7,\"dp_rank\":0,\"cache_salt\":%s}",
         "\"nvext\":{\"dp_rank\":\"x\"}",

@@ -14,6 +14,7 @@ import io.warmpath.api.RequestParser.Endpoint;
 import io.warmpath.fault.GatewayError;
 import io.warmpath.fault.GatewayException;
 import io.warmpath.gateway.InferenceRequest;
+import io.warmpath.routing.RouterOverrides;
 import io.warmpath.tokens.PromptInput;
 import io.warmpath.tokens.PromptInput.Message;
 import java.nio.charset.StandardCharsets;
@@ -276,6 +277,24 @@ class RequestParserTest {
                 "{\"model\":\"m\",\"nvext\":{\"dp_rank\":-1}}|nvext.dp_rank",
                 "{\"model\":\"m\",\"nvext\":{\"backend_instance_id\":\"a\"}}|nvext.backend_instance_id",
                 "{\"model\":\"m\",\"routed_dp_rank\":\"0\"}|routed_dp_rank",
+                "{\"model\":\"m\",\"nvext\":{\"router_config_override\":[]}}"
+                        + "|nvext.router_config_override",
+                "{\"model\":\"m\",\"nvext\":{\"router_config_override\":{\"router_temperature\":\"1\"}}}"
+                        + "|nvext.router_config_override.router_temperature",
+                "{\"model\":\"m\",\"nvext\":{\"router_config_override\":{\"overlap_score_credit\":-1}}}"
+                        + "|nvext.router_config_override.overlap_score_credit",
+                "{\"model\":\"m\",\"nvext\":{\"router_config_override\":{\"prefill_load_scale\":1e999}}}"
+                        + "|nvext.router_config_override.prefill_load_scale",
+                "{\"model\":\"m\",\"nvext\":{\"router_config_override\":{\"shared_cache_multiplier\":1.1}}}"
+                        + "|nvext.router_config_override.shared_cache_multiplier",
+                "{\"model\":\"m\",\"nvext\":{\"router_config_override\":{\"assume_kv_reuse\":1}}}"
+                        + "|nvext.router_config_override.assume_kv_reuse",
+                "{\"model\":\"m\",\"nvext\":{\"router_config_override\":{\"track_prefill_tokens\":\"no\"}}}"
+                        + "|nvext.router_config_override.track_prefill_tokens",
+                "{\"model\":\"m\",\"nvext\":{\"agent_hints\":7}}|nvext.agent_hints",
+                "{\"model\":\"m\",\"nvext\":{\"agent_hints\":{\"priority\":1.5}}}"
+                        + "|nvext.agent_hints.priority",
+                "{\"model\":\"m\",\"nvext\":{\"agent_hints\":{\"osl\":-1}}}|nvext.agent_hints.osl",
             })
     void bad_chat_bodies_are_refused_by_name(String json, String param) {
         GatewayError.BadRequest e = refused(Endpoint.CHAT, json == null ? "" : json);
@@ -384,6 +403,23 @@ class RequestParserTest {
         assertEquals(OptionalLong.of(9), h.pinnedWorker());
         assertEquals(OptionalInt.of(3), h.pinnedRank());
         assertEquals("t", h.cacheSalt());
+    }
+
+    @Test
+    void every_override_is_read_and_unknown_ones_are_stepped_over() {
+        InferenceRequest r =
+                chat(
+                        USER
+                                + ",\"nvext\":{\"router_config_override\":{\"overlap_score_credit\":2,"
+                                + "\"prefill_load_scale\":0.5,\"overlap_score_weight\":3,"
+                                + "\"shared_cache_multiplier\":1,\"router_temperature\":0.25,"
+                                + "\"assume_kv_reuse\":false,\"track_prefill_tokens\":true,"
+                                + "\"later\":{\"x\":[]}},\"dp_rank\":1}");
+        assertEquals(new RouterOverrides(2.0, 0.5, 3.0, 1.0, 0.25, false, true), r.overrides());
+        assertEquals(OptionalInt.of(1), r.pinnedRank());
+        String none = ",\"nvext\":{\"router_config_override\":{\"overlap_score_credit\":null}}";
+        assertEquals(RouterOverrides.NONE, chat(USER + none).overrides());
+        assertEquals(RouterOverrides.NONE, chat(USER).overrides());
     }
 
     @Test

@@ -13,10 +13,17 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.params.Parameter;
+import org.junit.jupiter.params.ParameterizedClass;
+import org.junit.jupiter.params.provider.EnumSource;
 
 /** What passes through when nothing goes wrong. */
+@ParameterizedClass
+@EnumSource(EnginePath.class)
 @ExtendWith(Leaks.class)
 class StreamingPathTest {
+    @Parameter EnginePath path;
+
     static final String ROLE =
             "data: {\"choices\":[{\"index\":0,\"delta\":{\"role\":\"assistant\",\"content\":\"\"}}]}\n\n";
     static final String USAGE =
@@ -33,7 +40,7 @@ class StreamingPathTest {
 
     @BeforeEach
     void start() throws Exception {
-        gateway = new Gateway();
+        gateway = new Gateway(path);
         engine =
                 new StubEngine(
                         call -> {

@@ -1,7 +1,7 @@
 package io.warmpath.bench;
 
-import io.vertx.core.buffer.Buffer;
 import io.warmpath.upstream.AnswerScanner;
+import java.util.Arrays;
 import java.util.concurrent.TimeUnit;
 import org.openjdk.jmh.annotations.Benchmark;
 import org.openjdk.jmh.annotations.BenchmarkMode;
@@ -25,15 +25,15 @@ public class AnswerBench {
     @Param({"300", "65536"})
     public int piece;
 
-    private Buffer[] pieces;
+    private byte[][] pieces;
 
     @Setup
     public void cut() {
-        Buffer all = Buffer.buffer(WireShapes.stream(32));
-        int n = (all.length() + piece - 1) / piece;
-        pieces = new Buffer[n];
+        byte[] all = WireShapes.stream(32);
+        int n = (all.length + piece - 1) / piece;
+        pieces = new byte[n][];
         for (int i = 0; i < n; i++) {
-            pieces[i] = all.getBuffer(i * piece, Math.min(all.length(), (i + 1) * piece));
+            pieces[i] = Arrays.copyOfRange(all, i * piece, Math.min(all.length, (i + 1) * piece));
         }
         if (scanStream() != 768) {
             throw new IllegalStateException("the scanner does not see the stream's usage");
@@ -43,8 +43,8 @@ public class AnswerBench {
     @Benchmark
     public long scanStream() {
         AnswerScanner scanner = AnswerScanner.ofEvents();
-        for (Buffer b : pieces) {
-            scanner.scan(b);
+        for (byte[] b : pieces) {
+            scanner.scan(b, 0, b.length);
         }
         return scanner.cachedTokens();
     }

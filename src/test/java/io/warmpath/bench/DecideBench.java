@@ -9,6 +9,8 @@ import io.warmpath.load.LoadTracker;
 import io.warmpath.prefix.PrefixMatch;
 import io.warmpath.prefix.Tier;
 import io.warmpath.prefix.WorkerSlot;
+import io.warmpath.routing.CostKind;
+import io.warmpath.routing.LatencyPriors;
 import io.warmpath.routing.Router;
 import io.warmpath.routing.RouterMode;
 import io.warmpath.routing.RouterOptions;
@@ -35,7 +37,10 @@ import org.openjdk.jmh.annotations.Setup;
 import org.openjdk.jmh.annotations.State;
 import org.openjdk.jmh.annotations.Warmup;
 
-/** One decision over {@code workers} candidates, all of which hold something; and its booking. */
+/**
+ * One decision over {@code workers} candidates, all of which hold something: with the chosen one's
+ * terms, with everybody's, and with its booking.
+ */
 @State(Scope.Benchmark)
 @BenchmarkMode(Mode.AverageTime)
 @OutputTimeUnit(TimeUnit.NANOSECONDS)
@@ -45,17 +50,22 @@ public class DecideBench {
     private static final int BLOCK = 16;
     private static final int BLOCKS = 512;
 
-    @Param({"4", "100"})
+    @Param({"8", "100", "1000"})
     public int workers;
+
+    @Param({"BLOCKS", "LATENCY"})
+    public CostKind cost;
 
     private LoadTracker loads;
     private Router router;
     private RoutingRequest request;
+    private RoutingRequest explained;
 
     @Setup
     public void build() {
         loads = new LoadTracker();
-        router = Routers.create(RouterOptions.of(RouterMode.KV), loads, ThreadLocalRandom::current);
+        RouterOptions options = RouterOptions.of(RouterMode.KV).with(cost, LatencyPriors.DEFAULT);
+        router = Routers.create(options, loads, ThreadLocalRandom::current);
         List<Candidate> candidates = new ArrayList<>();
         int[] slots = new int[workers];
         int[] depths = new int[workers * Tier.COUNT];
@@ -76,13 +86,28 @@ public class DecideBench {
             Arrays.fill(depths, i * Tier.COUNT, (i + 1) * Tier.COUNT, 1 + i * 31 % BLOCKS);
             loads.book(rank.slot(), i * 17 % 4000, i * 13 % 900);
         }
-        request =
-                new RoutingRequest(
-                        List.copyOf(candidates),
-                        BLOCKS * BLOCK,
-                        List.of(new PrefixMatch(BLOCK, BLOCKS, slots, depths, new long[0])),
-                        OptionalLong.empty(),
-                        OptionalInt.empty());
+        request = request(List.copyOf(candidates), slots, depths, OptionalLong.empty());
+        explained = request.with(RoutingRequest.Detail.ALL);
+        for (int i = 0; i < workers; i++) { // so that each has something running
+            RoutingRequest there =
+                    request(List.copyOf(candidates), slots, depths, OptionalLong.of(i));
+            router.sent(router.decide(there), true).firstToken();
+        }
+    }
+
+    private static RoutingRequest request(
+            List<Candidate> candidates, int[] slots, int[] depths, OptionalLong worker) {
+        return new RoutingRequest(
+                candidates,
+                BLOCKS * BLOCK,
+                List.of(new PrefixMatch(BLOCK, BLOCKS, slots, depths, new long[0])),
+                worker,
+                OptionalInt.empty());
+    }
+
+    @Benchmark
+    public RoutingDecision explain() {
+        return router.decide(explained);
     }
 
     @Benchmark

@@ -58,7 +58,7 @@ public class LoadBench {
         tracker =
                 new LoadTracker(
                         System::nanoTime,
-                        new LoadOptions(Duration.ofHours(1), true, true, false, true),
+                        new LoadOptions(Duration.ofHours(1), true, false, true),
                         7);
         for (int i = 0; i < RANKS; i++) {
             slots[i] = new WorkerSlot(i);
@@ -81,7 +81,7 @@ public class LoadBench {
         for (int block = 128; block < BLOCKS; block++) {
             chain[block] = ++named * 0x9e3779b97f4a7c15L;
         }
-        return new PromptBlocks(BLOCK, BLOCK * BLOCKS, chain);
+        return new PromptBlocks(BLOCK, BLOCK * BLOCKS, chain, true);
     }
 
     /** One request ends, another begins. */

@@ -15,6 +15,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -60,6 +61,24 @@ class ConfigPrecedenceTest {
     }
 
     @Test
+    void every_plain_key_may_be_set_by_its_environment_name() {
+        for (SettingKey key : CATALOG.keys()) {
+            if (key.isPlain()) {
+                String name = key.name().toUpperCase(Locale.ROOT).replaceAll("[.-]", "_");
+                // Without the mapping, as at run time: it would teach the source the dashes.
+                SmallRyeConfig c =
+                        new SmallRyeConfigBuilder()
+                                .withSources(new EnvConfigSource(Map.of(name, "\u0001"), 300))
+                                .build();
+                List<String> problems = ConfigCheck.problems(CATALOG, c);
+                assertTrue(
+                        problems.stream().noneMatch(p -> p.contains("not a known key")),
+                        () -> name + ": " + problems);
+            }
+        }
+    }
+
+    @Test
     void every_alias_of_the_catalogue_is_read() {
         for (SettingKey key : CATALOG.keys()) {
             for (String name : ServeHelp.environment(key)) {
@@ -84,7 +103,8 @@ class ConfigPrecedenceTest {
         assertEquals(List.of(), ConfigCheck.problems(CATALOG, config));
         WarmpathConfig c = typed(config);
         assertEquals(RoutingMode.KV, c.router().mode());
-        assertEquals(1.0, c.router().overlapScoreWeight());
+        assertEquals(1.0, c.router().overlapScoreCredit());
+        assertTrue(c.router().overlapScoreWeight().isEmpty());
         assertEquals(IndexImplementation.NATIVE, c.index().implementation());
         assertEquals(64L << 20, c.http().maxBodySize().bytes());
         assertEquals(Duration.ofSeconds(2), c.fleet().healthInterval());
@@ -193,7 +213,7 @@ class ConfigPrecedenceTest {
         assertEquals(
                 List.of(
                         "warmpath.router.mode = best (from the environment, DYN_ROUTER_MODE) must"
-                                + " be one of kv, random, round-robin, direct."),
+                                + " be one of kv, random, round-robin, power-of-two, least-loaded, direct."),
                 problems(Map.of(), Map.of("DYN_ROUTER_MODE", "best"), ""));
         assertEquals(
                 List.of(

@@ -35,7 +35,7 @@ class LoadTrackerStressTest {
         LoadTracker tracker =
                 new LoadTracker(
                         System::nanoTime,
-                        new LoadOptions(Duration.ofMinutes(5), true, true, true, true),
+                        new LoadOptions(Duration.ofMinutes(5), true, true, true),
                         seed);
         assertEquals(0, leftover(tracker, seed), "seed " + seed);
         assertEquals(0, tracker.open(), "seed " + seed);

@@ -182,8 +182,7 @@ class LoadTrackerTest {
 
     @Test
     void an_answer_that_grows_counts_its_blocks_and_decays_towards_the_expected_length() {
-        LoadTracker growing =
-                tracker(new LoadOptions(Duration.ofMinutes(1), true, true, true, true));
+        LoadTracker growing = tracker(new LoadOptions(Duration.ofMinutes(1), true, true, true));
         PromptBlocks prompt = growing.name("m", "", new int[] {1, 1, 2, 2}, 2);
         LoadBook.Booking one = growing.book(A, 4, prompt, 8);
         one.progress(1);
@@ -203,19 +202,29 @@ class LoadTrackerTest {
 
     @Test
     void what_is_not_tracked_is_not_booked() {
-        LoadTracker none =
-                tracker(new LoadOptions(Duration.ofMinutes(1), false, false, false, true));
+        LoadTracker none = tracker(new LoadOptions(Duration.ofMinutes(1), false, false, true));
         PromptBlocks prompt = none.name("m", "", new int[] {1, 1, 2, 2}, 2);
         none.book(A, 4, prompt, 0);
-        assertEquals(new WorkerLoad(0, 0, 1), none.load(A));
+        assertEquals(new WorkerLoad(4, 0, 1), none.load(A));
         assertEquals(0, none.potential(List.of(prompt)).added(B, 2));
 
-        LoadTracker apart =
-                tracker(new LoadOptions(Duration.ofMinutes(1), true, true, false, false));
+        LoadTracker apart = tracker(new LoadOptions(Duration.ofMinutes(1), true, false, false));
         prompt = apart.name("m", "", new int[] {1, 1, 2, 2}, 2);
         apart.book(A, 4, prompt, 0);
         apart.book(A, 4, prompt, 0);
         assertEquals(new WorkerLoad(8, 4, 2), apart.load(A));
+    }
+
+    @Test
+    void a_request_may_say_otherwise_whether_its_blocks_are_shared() {
+        int[] tokens = {1, 1, 2, 2};
+        PromptBlocks shared = tracker.name("m", "", tokens, 2);
+        PromptBlocks apart = shared.shared(false);
+        tracker.book(A, 0, shared, 0);
+        assertEquals(0, tracker.potential(List.of(shared)).added(A, 2));
+        assertEquals(2, tracker.potential(List.of(apart)).added(A, 2));
+        tracker.book(A, 0, apart, 0);
+        assertEquals(4, tracker.load(A).blocks());
     }
 
     private LoadTracker tracker(LoadOptions options) {

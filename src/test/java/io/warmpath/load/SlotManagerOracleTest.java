@@ -41,7 +41,7 @@ class SlotManagerOracleTest {
         LoadTracker tracker =
                 new LoadTracker(
                         new AtomicLong()::get,
-                        new LoadOptions(Duration.ofMinutes(5), true, true, output, true),
+                        new LoadOptions(Duration.ofMinutes(5), true, output, true),
                         seed);
         List<Request> running = new ArrayList<>();
         List<Map<String, Block>> ranks = new ArrayList<>();

@@ -29,11 +29,20 @@ class CostRouterTest {
 
     private CostRouter router(RouterOptions options) {
         SplittableRandom random = new SplittableRandom(7);
-        return new CostRouter(options, loads, () -> random);
+        return new CostRouter(options, loads, () -> random, System::nanoTime);
     }
 
     private static RouterOptions weight(double overlapWeight) {
-        return new RouterOptions(RouterMode.KV, overlapWeight, 0, 0.75, 0.25);
+        return RouterOptions.of(RouterMode.KV)
+                .with(BlockWeights.DEFAULT.overlapScoreWeight(overlapWeight));
+    }
+
+    private static RouterOptions temperature(double temperature) {
+        return RouterOptions.of(RouterMode.KV).withTemperature(temperature);
+    }
+
+    private static BlockWeights weights(double host, double disk) {
+        return new BlockWeights(1, 0, 1, host, disk, 0.5, SharedRule.CONTIGUOUS, 0, true);
     }
 
     private void book(int slot, int prefillTokens, int blocks) {
@@ -113,7 +122,8 @@ class CostRouterTest {
         RoutingDecision exact = router.decide(request(workers(1, B), 4 * B, device(B, 4, 4)));
         assertEquals(4, exact.chosen().gpuBlocks());
         assertEquals(3 * B, exact.chosen().cachedTokens());
-        assertEquals(1, exact.chosen().prefillBlocks(), 1e-9);
+        assertEquals(B, exact.chosen().prefillTokens(), "booked");
+        assertEquals(0, exact.chosen().prefillBlocks(), 1e-9, "but credited like any block");
 
         RoutingDecision oneMore = router.decide(request(workers(1, B), 4 * B + 1, device(B, 4, 4)));
         assertEquals(4 * B, oneMore.chosen().cachedTokens());
@@ -306,7 +316,7 @@ class CostRouterTest {
         book(1, 0, 5);
         book(2, 0, 10); // costs 2, 7, 12: normalised 0, 0.5, 1
         double temperature = 0.7;
-        CostRouter warm = router(new RouterOptions(RouterMode.KV, 1, temperature, 0.75, 0.25));
+        CostRouter warm = router(temperature(temperature));
         double[] p = new double[3];
         double sum = 0;
         for (int i = 0; i < 3; i++) {
@@ -331,8 +341,8 @@ class CostRouterTest {
     void extreme_temperatures_keep_their_meaning() {
         book(1, 0, 5);
         RoutingRequest r = request(workers(2, B), B);
-        CostRouter cold = router(new RouterOptions(RouterMode.KV, 1, Double.MIN_VALUE, 0.75, 0.25));
-        CostRouter hot = router(new RouterOptions(RouterMode.KV, 1, 1e300, 0.75, 0.25));
+        CostRouter cold = router(temperature(Double.MIN_VALUE));
+        CostRouter hot = router(temperature(1e300));
         int dearer = 0;
         for (int i = 0; i < 1000; i++) {
             assertEquals("w0", chosen(cold.decide(r)));
@@ -343,7 +353,7 @@ class CostRouterTest {
 
     @Test
     void equal_costs_are_sampled_evenly_at_any_temperature() {
-        CostRouter warm = router(new RouterOptions(RouterMode.KV, 1, 0.5, 0.75, 0.25));
+        CostRouter warm = router(temperature(0.5));
         int first = 0;
         for (int i = 0; i < 2000; i++) {
             RoutingDecision d = warm.decide(request(workers(2, B), B));
@@ -356,18 +366,10 @@ class CostRouterTest {
     void options_out_of_range_are_refused() {
         for (double bad : new double[] {-0.1, Double.NaN, Double.POSITIVE_INFINITY}) {
             assertThrows(IllegalArgumentException.class, () -> weight(bad));
-            assertThrows(
-                    IllegalArgumentException.class,
-                    () -> new RouterOptions(RouterMode.KV, 1, bad, 0.75, 0.25));
-            assertThrows(
-                    IllegalArgumentException.class,
-                    () -> new RouterOptions(RouterMode.KV, 1, 0, bad, 0.25));
-            assertThrows(
-                    IllegalArgumentException.class,
-                    () -> new RouterOptions(RouterMode.KV, 1, 0, 0.75, bad));
+            assertThrows(IllegalArgumentException.class, () -> temperature(bad));
+            assertThrows(IllegalArgumentException.class, () -> weights(bad, 0.25));
+            assertThrows(IllegalArgumentException.class, () -> weights(0.75, bad));
         }
-        assertThrows(
-                IllegalArgumentException.class,
-                () -> new RouterOptions(RouterMode.KV, 1, 0, 1.1, 0.25));
+        assertThrows(IllegalArgumentException.class, () -> weights(1.1, 0.25));
     }
 }

@@ -55,15 +55,17 @@ final class Fleets {
     static RoutingRequest request(
             List<Candidate> candidates, int promptTokens, PrefixMatch... matches) {
         return new RoutingRequest(
-                candidates,
-                promptTokens,
-                List.of(matches),
-                OptionalLong.empty(),
-                OptionalInt.empty());
+                        candidates,
+                        promptTokens,
+                        List.of(matches),
+                        OptionalLong.empty(),
+                        OptionalInt.empty())
+                .with(RoutingRequest.Detail.ALL);
     }
 
     static RoutingRequest pin(RoutingRequest r, OptionalLong worker, OptionalInt rank) {
-        return new RoutingRequest(r.candidates(), r.promptTokens(), r.matches(), worker, rank);
+        return new RoutingRequest(r.candidates(), r.promptTokens(), r.matches(), worker, rank)
+                .with(RoutingRequest.Detail.ALL);
     }
 
     /** Match of a prompt of {@code blocks} blocks: per slot 0, 1, ... its cumulative depths. */

@@ -1,5 +1,6 @@
 package io.warmpath.routing;
 
+import static io.warmpath.routing.Fleets.request;
 import static io.warmpath.routing.Fleets.workers;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
@@ -7,8 +8,6 @@ import io.warmpath.load.LoadTracker;
 import io.warmpath.load.PromptBlocks;
 import io.warmpath.prefix.WorkerSlot;
 import java.util.List;
-import java.util.OptionalInt;
-import java.util.OptionalLong;
 import java.util.random.RandomGenerator;
 import org.junit.jupiter.api.Test;
 
@@ -21,7 +20,8 @@ class SharedBlocksTest {
             new CostRouter(
                     RouterOptions.of(RouterMode.KV),
                     loads,
-                    () -> RandomGenerator.of("L64X128MixRandom"));
+                    () -> RandomGenerator.of("L64X128MixRandom"),
+                    System::nanoTime);
 
     @Test
     void blocks_that_run_there_already_are_not_counted_a_second_time() {
@@ -30,14 +30,7 @@ class SharedBlocksTest {
         loads.book(new WorkerSlot(0), 0, running, 0).firstToken();
         loads.book(new WorkerSlot(1), 0, 3).firstToken();
         RoutingDecision d =
-                router.decide(
-                        new RoutingRequest(
-                                workers(2, B),
-                                asked.tokens(),
-                                List.of(),
-                                List.of(asked),
-                                OptionalLong.empty(),
-                                OptionalInt.empty()));
+                router.decide(request(workers(2, B), asked.tokens()).withPrompts(List.of(asked)));
         assertEquals(3 + 2, d.scores().get(0).decodeBlocks(), 1e-9);
         assertEquals(3 + 4, d.scores().get(1).decodeBlocks(), 1e-9);
         assertEquals("w0", d.chosen().candidate().worker().name());

@@ -6,7 +6,6 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
-import io.vertx.core.buffer.Buffer;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.InputStream;
@@ -66,7 +65,7 @@ class AnswerScannerTest {
     void a_vector_read_as_recorded_gives_what_it_expects(Case c) {
         AnswerScanner s = AnswerScanner.ofEvents();
         for (byte[] read : c.reads()) {
-            s.scan(Buffer.buffer(read));
+            scan(s, read);
         }
         JsonNode e = c.expect();
         assertEquals(e.path("events").size(), s.events(), "events");
@@ -120,7 +119,7 @@ class AnswerScannerTest {
     @Test
     void the_usage_of_recorded_streams_is_found() throws IOException {
         AnswerScanner s = AnswerScanner.ofEvents();
-        s.scan(Buffer.buffer(read("captures/http/vllm-chat-stream.txt")));
+        scan(s, read("captures/http/vllm-chat-stream.txt"));
         assertEquals(15, s.promptTokens());
         assertEquals(4, s.completionTokens());
         assertEquals(0, s.cachedTokens());
@@ -190,9 +189,9 @@ class AnswerScannerTest {
     @Test
     void a_token_counts_when_its_event_is_complete_not_before() {
         AnswerScanner s = AnswerScanner.ofEvents();
-        assertEquals(0, s.scan(Buffer.buffer("data: {\"choices\":[{\"text\":\"x\"}]}\n")));
+        assertEquals(0, scan(s, "data: {\"choices\":[{\"text\":\"x\"}]}\n"));
         assertFalse(s.sawToken());
-        assertEquals(1, s.scan(Buffer.buffer("\n")));
+        assertEquals(1, scan(s, "\n"));
         assertTrue(s.sawToken());
     }
 
@@ -216,7 +215,7 @@ class AnswerScannerTest {
             for (int i = 1; i <= 2; i++) {
                 AnswerScanner s = AnswerScanner.ofEvents();
                 String event = String.format(parts[0], parts[i]);
-                s.scan(Buffer.buffer("data: {\"choices\":[" + event + "]}\n\n"));
+                scan(s, "data: {\"choices\":[" + event + "]}\n\n");
                 assertEquals(0, s.malformed(), event);
                 assertEquals(i == 1, s.sawToken(), event);
             }
@@ -257,5 +256,13 @@ class AnswerScannerTest {
         InputStream in = AnswerScannerTest.class.getClassLoader().getResourceAsStream(resource);
         assertTrue(in != null, resource + " is missing");
         return in;
+    }
+
+    private static int scan(AnswerScanner scanner, String text) {
+        return scan(scanner, text.getBytes(StandardCharsets.UTF_8));
+    }
+
+    private static int scan(AnswerScanner scanner, byte[] bytes) {
+        return scanner.scan(bytes, 0, bytes.length);
     }
 }

@@ -31,6 +31,7 @@ class RunningGatewayTest {
         public Map<String, String> getConfigOverrides() {
             return Map.of(
                     "warmpath.index.implementation", "java",
+                    "warmpath.router.cost", "latency",
                     "warmpath.fleet.health-timeout", "5s",
                     "warmpath.http.max-body-size", "1M");
         }
@@ -69,6 +70,16 @@ class RunningGatewayTest {
                 .statusCode(200)
                 .body(containsString("warmpath_worker_up{worker=\"late\"} 1.0"))
                 .body(containsString("warmpath_events_sources 1.0"));
+        // Three tokens of 32 us and a step of 7.5 ms: the cost in milliseconds is in force.
+        given().contentType(ContentType.JSON)
+                .header("x-warmpath-explain", "1")
+                .body("{\"model\":\"tiny\",\"prompt\":[1,2,3]}")
+                .post("/v1/completions")
+                .then()
+                .statusCode(200)
+                .header("x-warmpath-worker", "late")
+                .header("x-warmpath-reason", "only candidate")
+                .header("x-warmpath-cost", "7.596");
         when().delete("/workers/late").then().statusCode(202).body("state", equalTo("draining"));
         await().atMost(SOON)
                 .untilAsserted(() -> when().get("/workers/late").then().statusCode(404));

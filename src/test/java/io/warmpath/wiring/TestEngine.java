@@ -9,7 +9,10 @@ import java.net.InetSocketAddress;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 
-/** An engine's status endpoints over real HTTP; can be stopped and started again on its port. */
+/**
+ * An engine's status endpoints, and one completion, over real HTTP; can be stopped and started
+ * again on its port.
+ */
 final class TestEngine implements AutoCloseable {
     private final Map<String, String> answers = new ConcurrentHashMap<>();
     private volatile int healthStatus = 200;
@@ -26,6 +29,9 @@ final class TestEngine implements AutoCloseable {
         TestEngine engine = new TestEngine();
         engine.answers.put("/v1/models", recorded("sglang-models.json"));
         engine.answers.put("/server_info", recorded("sglang-server_info.json"));
+        engine.answers.put(
+                "/v1/completions",
+                "{\"choices\":[{\"text\":\"hi\"}],\"usage\":{\"completion_tokens\":1}}");
         return engine;
     }
 

@@ -110,7 +110,7 @@ class WorkerSpecsTest {
     }
 
     private static boolean follows(Map<String, String> properties) {
-        return GatewayRuntime.followsEvents(TestConfig.of(properties).router());
+        return RouterSettings.followsEvents(TestConfig.of(properties).router());
     }
 
     @Test

@@ -1,0 +1,68 @@
+package io.warmpath.api;
+
+import io.netty.channel.ChannelHandlerContext;
+import io.netty.channel.ChannelOutboundHandlerAdapter;
+import io.netty.channel.WriteBufferWaterMark;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Keeps flushes back for a moment, so that an answer's head, bytes and end are one system call.
+ *
+ * <p>One per client connection, between the encoder and the socket (before TLS); its event loop
+ * only. Also sets how much a slow client makes us hold: together with one read of the engine no
+ * more than 64 kB.
+ */
+final class Cork extends ChannelOutboundHandlerAdapter {
+    private static final String NAME = "warmpath-cork";
+    private static final WriteBufferWaterMark HELD = new WriteBufferWaterMark(8 << 10, 32 << 10);
+
+    private @Nullable ChannelHandlerContext context;
+    private boolean closed;
+    private boolean pending;
+
+    private Cork() {}
+
+    /** The connection's cork; put in place when it has none. */
+    static Cork of(ChannelHandlerContext encoder) {
+        Cork there = encoder.pipeline().get(Cork.class);
+        if (there == null) {
+            there = new Cork();
+            encoder.pipeline().addBefore(encoder.name(), NAME, there);
+            encoder.channel().config().setWriteBufferWaterMark(HELD);
+        }
+        return there;
+    }
+
+    @Override
+    public void handlerAdded(ChannelHandlerContext ctx) {
+        context = ctx;
+    }
+
+    /** From here on nothing is flushed. */
+    void close() {
+        closed = true;
+    }
+
+    /** Something is written that nobody else will flush. */
+    void pending() {
+        pending = true;
+    }
+
+    /** Flushes now what was to be flushed meanwhile. */
+    void open() {
+        closed = false;
+        if (pending && context != null) {
+            pending = false;
+            context.flush();
+        }
+    }
+
+    @Override
+    public void flush(ChannelHandlerContext ctx) {
+        if (closed) {
+            pending = true;
+        } else {
+            ctx.flush();
+        }
+    }
+}

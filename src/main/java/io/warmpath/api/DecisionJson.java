@@ -1,0 +1,189 @@
+package io.warmpath.api;
+
+import com.fasterxml.jackson.core.JsonFactory;
+import com.fasterxml.jackson.core.JsonGenerator;
+import io.vertx.core.buffer.Buffer;
+import io.warmpath.fleet.Candidate;
+import io.warmpath.routing.BlockWeights;
+import io.warmpath.routing.Choice;
+import io.warmpath.routing.CostKind;
+import io.warmpath.routing.Ineligible;
+import io.warmpath.routing.RouterOverrides;
+import io.warmpath.routing.RoutingDecision;
+import io.warmpath.routing.RoutingRequest;
+import io.warmpath.routing.Score;
+import io.warmpath.routing.Scores;
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.util.List;
+import java.util.Locale;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A routing decision as JSON, on one line: the one form for dry runs, explained answers and the log
+ * of decisions. Workers are named, never addressed. Stateless; O(candidates) when every term was
+ * asked for.
+ */
+final class DecisionJson {
+    private static final JsonFactory JSON = new JsonFactory();
+
+    private DecisionJson() {}
+
+    static Buffer of(RoutingDecision decision) {
+        ByteArrayOutputStream bytes = new ByteArrayOutputStream(1024);
+        try (JsonGenerator json = JSON.createGenerator(bytes)) {
+            write(decision, json);
+        } catch (IOException e) {
+            throw new UncheckedIOException(e); // writing to memory does not fail
+        }
+        return Buffer.buffer(bytes.toByteArray());
+    }
+
+    /** Writes one object, wherever the generator stands. */
+    static void write(RoutingDecision d, JsonGenerator json) throws IOException {
+        RoutingRequest r = d.request();
+        json.writeStartObject();
+        json.writeStringField("mode", d.mode().flag());
+        json.writeStringField("cost_model", d.options().cost().flag());
+        json.writeStringField("reason", d.reason());
+        json.writeNumberField("prompt_tokens", r.promptTokens());
+        choice(d.choice(), json);
+        chosen(d, json);
+        json.writeNumberField("temperature", d.options().temperature());
+        if (d.options().cost() == CostKind.BLOCKS) {
+            weights(d.options().weights(), json);
+        }
+        overrides(r.overrides(), json);
+        pins(r, json);
+        candidates(d, json);
+        json.writeArrayFieldStart("ineligible");
+        for (Ineligible i : r.ineligible()) {
+            json.writeStartObject();
+            json.writeStringField("worker", i.label());
+            json.writeStringField("reason", i.reason());
+            json.writeEndObject();
+        }
+        json.writeEndArray();
+        json.writeEndObject();
+    }
+
+    private static void choice(Choice c, JsonGenerator json) throws IOException {
+        json.writeObjectFieldStart("choice");
+        json.writeStringField("rule", c.kind().name().toLowerCase(Locale.ROOT));
+        json.writeNumberField("of", c.candidates());
+        if (c.ties() > 0) {
+            json.writeNumberField("ties", c.ties());
+            json.writeNumberField("best", c.best());
+            json.writeNumberField("value", c.value());
+        }
+        if (!Double.isNaN(c.drawn())) {
+            json.writeNumberField("drawn", c.drawn());
+        }
+        json.writeEndObject();
+    }
+
+    private static void chosen(RoutingDecision d, JsonGenerator json) throws IOException {
+        Score s = d.chosen();
+        json.writeObjectFieldStart("chosen");
+        worker(s.candidate(), json);
+        json.writeNumberField("gpu_blocks", s.gpuBlocks());
+        json.writeNumberField("host_blocks", s.hostBlocks());
+        json.writeNumberField("disk_blocks", s.diskBlocks());
+        json.writeNumberField("external_blocks", s.externalBlocks());
+        json.writeNumberField("cached_tokens", s.cachedTokens());
+        json.writeNumberField("booked_prefill_tokens", s.prefillTokens());
+        json.writeNumberField("booked_blocks", d.blocks());
+        json.writeNumberField("cost", s.cost());
+        json.writeEndObject();
+    }
+
+    private static void candidates(RoutingDecision d, JsonGenerator json) throws IOException {
+        Scores all = d.compared();
+        json.writeArrayFieldStart("candidates");
+        int compared = 0;
+        for (Candidate c : d.request().candidates()) {
+            String why = d.ineligible(c);
+            json.writeStartObject();
+            worker(c, json);
+            json.writeBooleanField("eligible", why.isEmpty());
+            if (!why.isEmpty()) {
+                json.writeStringField("reason", why);
+            } else if (compared < all.size()) {
+                // The compared ones are those without a reason, in the same order.
+                terms(all, compared++, json);
+            }
+            json.writeEndObject();
+        }
+        json.writeEndArray();
+    }
+
+    private static void terms(Scores all, int i, JsonGenerator json) throws IOException {
+        json.writeNumberField("cost", all.cost(i));
+        if (all.detailed()) {
+            List<Double> terms = all.terms(i);
+            json.writeObjectFieldStart("terms");
+            for (int t = 0; t < terms.size(); t++) {
+                json.writeNumberField(all.names().get(t), terms.get(t));
+            }
+            json.writeEndObject();
+        }
+    }
+
+    private static void worker(Candidate c, JsonGenerator json) throws IOException {
+        json.writeStringField("worker", c.worker().name());
+        json.writeStringField("worker_id", Long.toUnsignedString(c.worker().id()));
+        json.writeNumberField("dp_rank", c.dpRank());
+    }
+
+    private static void weights(BlockWeights w, JsonGenerator json) throws IOException {
+        json.writeObjectFieldStart("weights");
+        json.writeNumberField("overlap_score_credit", w.overlapCredit());
+        json.writeNumberField("overlap_score_credit_decay", w.creditDecay());
+        json.writeNumberField("prefill_load_scale", w.prefillLoadScale());
+        json.writeNumberField("host_cache_hit_weight", w.hostWeight());
+        json.writeNumberField("disk_cache_hit_weight", w.diskWeight());
+        json.writeNumberField("shared_cache_multiplier", w.sharedMultiplier());
+        json.writeStringField("shared_rule", w.sharedRule().name().toLowerCase(Locale.ROOT));
+        json.writeNumberField("decode_active_request_weight", w.activeRequestWeight());
+        json.writeBooleanField("track_prefill_tokens", w.trackPrefill());
+        json.writeEndObject();
+    }
+
+    private static void overrides(RouterOverrides o, JsonGenerator json) throws IOException {
+        json.writeObjectFieldStart("overrides");
+        number("overlap_score_credit", o.overlapScoreCredit(), json);
+        number("prefill_load_scale", o.prefillLoadScale(), json);
+        number("overlap_score_weight", o.overlapScoreWeight(), json);
+        number("shared_cache_multiplier", o.sharedCacheMultiplier(), json);
+        number("router_temperature", o.routerTemperature(), json);
+        flag("assume_kv_reuse", o.assumeKvReuse(), json);
+        flag("track_prefill_tokens", o.trackPrefillTokens(), json);
+        json.writeEndObject();
+    }
+
+    private static void pins(RoutingRequest r, JsonGenerator json) throws IOException {
+        json.writeObjectFieldStart("pins");
+        if (r.pinnedWorker().isPresent()) {
+            json.writeStringField("worker_id", Long.toUnsignedString(r.pinnedWorker().getAsLong()));
+        }
+        if (r.pinnedRank().isPresent()) {
+            json.writeNumberField("dp_rank", r.pinnedRank().getAsInt());
+        }
+        json.writeEndObject();
+    }
+
+    private static void number(String name, @Nullable Double value, JsonGenerator json)
+            throws IOException {
+        if (value != null) {
+            json.writeNumberField(name, value);
+        }
+    }
+
+    private static void flag(String name, @Nullable Boolean value, JsonGenerator json)
+            throws IOException {
+        if (value != null) {
+            json.writeBooleanField(name, value);
+        }
+    }
+}

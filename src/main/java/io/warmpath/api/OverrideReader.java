@@ -1,0 +1,75 @@
+package io.warmpath.api;
+
+import static io.warmpath.api.RequestParser.bad;
+import static io.warmpath.api.RequestParser.but;
+
+import com.fasterxml.jackson.core.JsonParser;
+import com.fasterxml.jackson.core.JsonToken;
+import io.warmpath.routing.RouterOverrides;
+import java.io.IOException;
+import org.jspecify.annotations.Nullable;
+
+/** Reads {@code router_config_override}. Unknown members are stepped over. One thread. */
+final class OverrideReader {
+    /** As of the gateway's own keys; keeps every cost finite. */
+    private static final double MOST = 1e6;
+
+    private @Nullable Double credit;
+    private @Nullable Double scale;
+    private @Nullable Double weight;
+    private @Nullable Double shared;
+    private @Nullable Double temperature;
+    private @Nullable Boolean reuse;
+    private @Nullable Boolean prefill;
+
+    private OverrideReader() {}
+
+    /** The current token is the value of the member {@code at}. */
+    static RouterOverrides read(String at, JsonParser json) throws IOException {
+        if (json.currentToken() != JsonToken.START_OBJECT) {
+            throw bad(at, "`" + at + "` must be an object" + but(json.currentToken()));
+        }
+        OverrideReader r = new OverrideReader();
+        for (String name = json.nextFieldName(); name != null; name = json.nextFieldName()) {
+            if (json.nextToken() == JsonToken.VALUE_NULL) {
+                continue;
+            }
+            String path = at + "." + name;
+            switch (name) {
+                case "overlap_score_credit" -> r.credit = number(path, json, MOST);
+                case "prefill_load_scale" -> r.scale = number(path, json, MOST);
+                case "overlap_score_weight" -> r.weight = number(path, json, MOST);
+                case "shared_cache_multiplier" -> r.shared = number(path, json, 1);
+                case "router_temperature" -> r.temperature = number(path, json, MOST);
+                case "assume_kv_reuse" -> r.reuse = bool(path, json);
+                case "track_prefill_tokens" -> r.prefill = bool(path, json);
+                default -> json.skipChildren();
+            }
+        }
+        RouterOverrides read =
+                new RouterOverrides(
+                        r.credit, r.scale, r.weight, r.shared, r.temperature, r.reuse, r.prefill);
+        return read.equals(RouterOverrides.NONE) ? RouterOverrides.NONE : read;
+    }
+
+    /** A number from 0 to {@code max}. */
+    static double number(String path, JsonParser json, double max) throws IOException {
+        JsonToken value = json.currentToken();
+        if (value != JsonToken.VALUE_NUMBER_INT && value != JsonToken.VALUE_NUMBER_FLOAT) {
+            throw bad(path, "`" + path + "` must be a number" + but(value));
+        }
+        double number = json.getDoubleValue();
+        if (!(number >= 0 && number <= max)) {
+            throw bad(path, "`" + path + "` must be a number from 0 to " + (long) max + ".");
+        }
+        return number;
+    }
+
+    private static boolean bool(String path, JsonParser json) {
+        JsonToken value = json.currentToken();
+        if (value != JsonToken.VALUE_TRUE && value != JsonToken.VALUE_FALSE) {
+            throw bad(path, "`" + path + "` must be true or false" + but(value));
+        }
+        return value == JsonToken.VALUE_TRUE;
+    }
+}

@@ -1,0 +1,101 @@
+package io.warmpath.routing;
+
+import io.warmpath.fleet.Candidate;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The cost in blocks.
+ *
+ * <pre>
+ * raw     = (booked prefill tokens + prompt tokens) / B        0 when prefill is not tracked
+ * excess  = (booked prefill - least booked prefill) / B / blocks of the prompt
+ * decay   = 1 / (1 + credit_decay * excess)
+ * credit  = overlap_credit * decay * D + host_weight * H + disk_weight * (K + E)
+ *           + shared_multiplier * S
+ * prefill = max(0, raw - credit)
+ * cost    = prefill_load_scale * prefill + decode + active_request_weight * requests
+ * </pre>
+ *
+ * <p>D device blocks from the start; H, K, E blocks by which host, disk and external tier go on
+ * from there; S pool blocks. When the candidates' block sizes differ, all terms are in blocks of
+ * the smallest size, because a larger block is more work. Stateless.
+ */
+final class BlockCost implements CostModel {
+    private static final List<String> TERMS =
+            List.of(
+                    "raw_prefill_blocks",
+                    "credit_decay",
+                    "device_credit",
+                    "host_credit",
+                    "disk_credit",
+                    "shared_credit",
+                    "prefill_blocks",
+                    "decode_blocks",
+                    "request_cost",
+                    "cost");
+    private static final int PREFILL = TERMS.indexOf("prefill_blocks");
+    private static final int DECODE = TERMS.indexOf("decode_blocks");
+
+    @Override
+    public List<String> terms() {
+        return TERMS;
+    }
+
+    @Override
+    public void begin(Facts f, List<Candidate> candidates) {
+        if (f.weights.creditDecay() > 0) {
+            f.findLeastPrefill(candidates);
+        }
+    }
+
+    @Override
+    public double cost(Facts f, double decodeBlocks, double @Nullable [] terms, int at) {
+        BlockWeights w = f.weights;
+        double own = (double) f.blockSize / f.unit;
+        double raw =
+                w.trackPrefill()
+                        ? (double) (f.activePrefillTokens + f.request.promptTokens()) / f.unit
+                        : 0;
+        double decay = decay(f);
+        double device = w.overlapCredit() * decay * f.gpu * own;
+        double host = w.hostWeight() * (f.host - f.gpu) * own;
+        double disk = w.diskWeight() * (f.external - f.host) * own;
+        double shared = w.sharedMultiplier() * f.shared * own;
+        double prefill = Math.max(0, raw - (device + host + disk + shared));
+        double decode = decodeBlocks * own;
+        double requests = w.activeRequestWeight() * f.activeRequests;
+        double cost = w.prefillLoadScale() * prefill + decode + requests;
+        if (terms != null) {
+            terms[at] = raw;
+            terms[at + 1] = decay;
+            terms[at + 2] = device;
+            terms[at + 3] = host;
+            terms[at + 4] = disk;
+            terms[at + 5] = shared;
+            terms[at + PREFILL] = prefill;
+            terms[at + DECODE] = decode;
+            terms[at + 8] = requests;
+            terms[at + 9] = cost;
+        }
+        return cost;
+    }
+
+    static double prefillBlocks(double[] terms) {
+        return terms[PREFILL];
+    }
+
+    static double decodeBlocks(double[] terms) {
+        return terms[DECODE];
+    }
+
+    private static double decay(Facts f) {
+        BlockWeights w = f.weights;
+        if (w.creditDecay() == 0 || !w.trackPrefill() || f.request.promptTokens() == 0) {
+            return 1;
+        }
+        double excess = Math.max(0, f.activePrefillTokens - f.leastPrefillTokens);
+        double promptBlocks = Math.ceilDiv(f.request.promptTokens(), f.blockSize);
+        return 1 / (1 + w.creditDecay() * excess / f.blockSize / promptBlocks);
+    }
+}

@@ -1,0 +1,107 @@
+package io.warmpath.routing;
+
+import io.warmpath.fleet.Candidate;
+import io.warmpath.load.PotentialBlocks;
+import java.util.AbstractList;
+import java.util.List;
+import java.util.RandomAccess;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The costs of one decision's candidates and, when they were asked for, the terms of each.
+ *
+ * <p>Immutable. Numbers lie in flat arrays, candidate by candidate.
+ */
+public final class Scores {
+    /** Nothing was compared. */
+    public static final Scores NONE =
+            new Scores(
+                    List.of(),
+                    List.of(),
+                    new double[0],
+                    new double[0],
+                    List.of(),
+                    PotentialBlocks.ALL_NEW);
+
+    private final List<Candidate> candidates;
+    private final List<String> names;
+    private final double[] costs;
+    private final double @Nullable [] terms;
+    private final List<Score> scores;
+    private final PotentialBlocks potential;
+
+    Scores(
+            List<Candidate> candidates,
+            List<String> names,
+            double[] costs,
+            double @Nullable [] terms,
+            List<Score> scores,
+            PotentialBlocks potential) {
+        this.candidates = candidates;
+        this.names = names;
+        this.costs = costs;
+        this.terms = terms;
+        this.scores = scores;
+        this.potential = potential;
+    }
+
+    public int size() {
+        return costs.length;
+    }
+
+    public Candidate candidate(int i) {
+        return candidates.get(i);
+    }
+
+    public double cost(int i) {
+        return costs[i];
+    }
+
+    /** Every candidate's terms are there. */
+    public boolean detailed() {
+        return terms != null;
+    }
+
+    /** Names of the terms; facts first, the cost last. */
+    public List<String> names() {
+        return names;
+    }
+
+    /** The {@code i}-th candidate's terms in the order of their names; empty unless detailed. */
+    public List<Double> terms(int i) {
+        double[] all = terms;
+        return all == null ? List.of() : new Part(all, i * names.size(), names.size());
+    }
+
+    /** One score per candidate; empty unless detailed. */
+    public List<Score> list() {
+        return scores;
+    }
+
+    /** What the request would have added where, as the costs saw it. */
+    PotentialBlocks potential() {
+        return potential;
+    }
+
+    private static final class Part extends AbstractList<Double> implements RandomAccess {
+        private final double[] all;
+        private final int from;
+        private final int size;
+
+        Part(double[] all, int from, int size) {
+            this.all = all;
+            this.from = from;
+            this.size = size;
+        }
+
+        @Override
+        public Double get(int i) {
+            return all[from + java.util.Objects.checkIndex(i, size)];
+        }
+
+        @Override
+        public int size() {
+            return size;
+        }
+    }
+}

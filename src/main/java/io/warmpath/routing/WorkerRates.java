@@ -1,0 +1,170 @@
+package io.warmpath.routing;
+
+import io.warmpath.fleet.Candidate;
+import io.warmpath.prefix.WorkerSlot;
+import java.util.List;
+import java.util.concurrent.atomic.AtomicReferenceArray;
+import java.util.function.LongSupplier;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What each rank has been sent, and how fast it turned out to be.
+ *
+ * <p>Any thread. {@link #state} is two volatile reads; what is sent, begins and ends takes the
+ * slot's own lock for a moment. Slot numbers are used again: a new incarnation starts anew.
+ */
+final class WorkerRates {
+    private static final int FIRST_CAPACITY = 64;
+
+    /** The share is a mean over a window 200 times as long. */
+    private static final long UTILISATION_NANOS = RateState.WINDOW_NANOS / 200;
+
+    /** An answer's length moves the mean by this part. */
+    private static final double OUTPUT_WEIGHT = 1.0 / 64;
+
+    private final LatencyPriors priors;
+    private final LongSupplier nanoTime;
+
+    /** By slot number. Replaced by a larger one, and elements replaced, under the monitor only. */
+    private volatile AtomicReferenceArray<@Nullable SlotRates> slots =
+            new AtomicReferenceArray<>(FIRST_CAPACITY);
+
+    private final RateState idle;
+
+    private volatile Utilisation utilisation = new Utilisation(List.of(), 0, 0);
+
+    /** Written under the monitor. */
+    private volatile double outputTokens;
+
+    WorkerRates(LatencyPriors priors, LongSupplier nanoTime) {
+        this.priors = priors;
+        this.nanoTime = nanoTime;
+        this.outputTokens = priors.outputTokens();
+        this.idle = RateState.idle(priors);
+    }
+
+    long now() {
+        return nanoTime.getAsLong();
+    }
+
+    /** Mean length of an answer. */
+    double outputTokens() {
+        return outputTokens;
+    }
+
+    RateState state(WorkerSlot slot) {
+        AtomicReferenceArray<@Nullable SlotRates> all = slots;
+        SlotRates rates = slot.index() < all.length() ? all.get(slot.index()) : null;
+        return rates == null || rates.slot() != slot.value() ? idle : rates.state();
+    }
+
+    /**
+     * Booked time over time there was, of these candidates in the last window: 0 is idle. Looked up
+     * again after {@link #UTILISATION_NANOS} only, because it reads every state.
+     */
+    @SuppressWarnings("ReferenceEquality") // a snapshot gives the same list until the fleet changes
+    double utilisation(List<Candidate> candidates, long now) {
+        Utilisation last = utilisation;
+        if (last.of == candidates && now - last.atNanos < UTILISATION_NANOS) {
+            return last.share;
+        }
+        double share = computeUtilisation(candidates, now);
+        utilisation = new Utilisation(candidates, now, share);
+        return share;
+    }
+
+    private double computeUtilisation(List<Candidate> candidates, long now) {
+        long current = Math.floorDiv(now, RateState.WINDOW_NANOS);
+        double passed =
+                (double) Math.floorMod(now, RateState.WINDOW_NANOS) / RateState.WINDOW_NANOS;
+        double booked = 0;
+        for (int i = 0; i < candidates.size(); i++) {
+            booked += state(candidates.get(i).slot()).bookedMillis(current, passed);
+        }
+        return booked / (candidates.size() * (RateState.WINDOW_NANOS / 1e6));
+    }
+
+    /**
+     * @param streamed its first token will be seen
+     */
+    Sent sent(WorkerSlot slot, Work work, boolean streamed) {
+        SlotRates rates = of(slot);
+        SlotRates.Running running = rates.begin(work, streamed, now());
+        return new Sent() {
+            @Override
+            public void firstToken() {
+                rates.firstToken(running, now());
+            }
+
+            @Override
+            public void ended(long tokens) {
+                rates.end(running, tokens, now());
+                if (tokens > 0) {
+                    learnOutput((double) tokens);
+                }
+            }
+        };
+    }
+
+    private synchronized void learnOutput(double tokens) {
+        outputTokens = outputTokens + (tokens - outputTokens) * OUTPUT_WEIGHT;
+    }
+
+    private SlotRates of(WorkerSlot slot) {
+        AtomicReferenceArray<@Nullable SlotRates> all = slots;
+        SlotRates rates = slot.index() < all.length() ? all.get(slot.index()) : null;
+        return rates != null && rates.slot() == slot.value() ? rates : open(slot);
+    }
+
+    private synchronized SlotRates open(WorkerSlot slot) {
+        AtomicReferenceArray<@Nullable SlotRates> all = slots;
+        if (slot.index() >= all.length()) {
+            AtomicReferenceArray<@Nullable SlotRates> larger =
+                    new AtomicReferenceArray<>(Math.max(slot.index() + 1, 2 * all.length()));
+            for (int i = 0; i < all.length(); i++) {
+                larger.set(i, all.get(i));
+            }
+            slots = larger;
+            all = larger;
+        }
+        SlotRates there = all.get(slot.index());
+        if (there != null && there.slot() == slot.value()) {
+            return there;
+        }
+        SlotRates fresh = new SlotRates(slot.value(), priors);
+        if (there == null || isLater(slot.value(), there.slot())) {
+            all.set(slot.index(), fresh);
+        }
+        // Else a request decided on an older snapshot: it must not take the new one's place.
+        return fresh;
+    }
+
+    /** Incarnations count around. */
+    private static boolean isLater(int slot, int than) {
+        return (slot - than) >> WorkerSlot.NUMBER_BITS > 0;
+    }
+
+    private record Utilisation(List<Candidate> of, long atNanos, double share) {}
+
+    /**
+     * What a request asks of its worker.
+     *
+     * @param prefillMillis predicted, of the tokens that are not cached
+     * @param stepMillis predicted, of the step that gives the first token
+     * @param hostTokens cached tokens to fetch from host memory
+     * @param poolTokens cached tokens to fetch from slower tiers
+     * @param outputTokens expected
+     */
+    record Work(
+            int promptTokens,
+            double prefillMillis,
+            double loadMillis,
+            double stepMillis,
+            int hostTokens,
+            int poolTokens,
+            double outputTokens) {
+        double aheadMillis() {
+            return prefillMillis + loadMillis;
+        }
+    }
+}

@@ -1,0 +1,198 @@
+package io.warmpath.upstream;
+
+import io.netty.buffer.ByteBuf;
+import io.netty.channel.Channel;
+import io.netty.channel.ChannelFuture;
+import io.netty.channel.ChannelHandlerContext;
+import io.netty.channel.ChannelInboundHandlerAdapter;
+import org.jboss.logging.Logger;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One connection to an engine; serves one call at a time. Its event loop only.
+ *
+ * <p>What one read turn brings is parsed as it comes and handed on once, when the turn ends.
+ */
+final class RawConnection extends ChannelInboundHandlerAdapter {
+    private static final Logger LOG = Logger.getLogger(RawConnection.class);
+
+    private final RawPool pool;
+    private final AnswerParser parser = new AnswerParser();
+    private @Nullable Channel channel;
+    private @Nullable ChannelFuture sent;
+    private @Nullable RawCall call;
+    private int turnLength;
+    private boolean tooMuch;
+    private boolean closing;
+    private boolean reused;
+    private long keepNanos;
+    private long idleSince;
+
+    RawConnection(RawPool pool) {
+        this.pool = pool;
+        this.keepNanos = pool.loop().options().keepAlive().toNanos();
+    }
+
+    @Override
+    public void handlerAdded(ChannelHandlerContext ctx) {
+        channel = ctx.channel();
+    }
+
+    EngineAddress address() {
+        return pool.address();
+    }
+
+    /** True from the second call on. */
+    boolean reused() {
+        return reused;
+    }
+
+    boolean isUsable() {
+        return !closing && channel != null && channel.isActive();
+    }
+
+    void idleSince(long now) {
+        idleSince = now;
+    }
+
+    boolean isOld(long now) {
+        return now - idleSince >= keepNanos;
+    }
+
+    /** Sends the request; the buffer is the connection's from here on. */
+    void send(RawCall next, ByteBuf request) {
+        Channel to = channel;
+        if (to == null) {
+            request.release();
+            throw new IllegalStateException("sent before the connection stands");
+        }
+        call = next;
+        turnLength = 0;
+        tooMuch = false;
+        parser.begin();
+        pool.loop().started();
+        sent = to.writeAndFlush(request);
+    }
+
+    void pause() {
+        if (channel != null) {
+            channel.config().setAutoRead(false);
+        }
+    }
+
+    void resume() {
+        if (channel != null) {
+            channel.config().setAutoRead(true);
+        }
+    }
+
+    /** The call does not want the rest: the engine has to see that at once. */
+    void abandon() {
+        call = null;
+        close();
+    }
+
+    @SuppressWarnings("FutureReturnValueIgnored") // channelInactive follows
+    void close() {
+        closing = true;
+        if (channel != null) {
+            channel.close();
+        }
+    }
+
+    @Override
+    public void channelRead(ChannelHandlerContext ctx, Object message) {
+        ByteBuf in = (ByteBuf) message;
+        try {
+            if (call == null) {
+                close(); // bytes that nobody has asked for
+                return;
+            }
+            int n = in.readableBytes();
+            byte[] b = pool.loop().turn(turnLength + n);
+            in.readBytes(b, turnLength, n);
+            int end = turnLength + n;
+            turnLength = parser.parse(b, turnLength, turnLength, end);
+            tooMuch |= parser.leftOver(end);
+        } finally {
+            in.release();
+        }
+    }
+
+    @Override
+    public void channelReadComplete(ChannelHandlerContext ctx) {
+        RawCall current = call;
+        if (current == null) {
+            return;
+        }
+        deliver(current);
+        pool.loop().readDone();
+    }
+
+    private void deliver(RawCall current) {
+        int n = turnLength;
+        turnLength = 0;
+        byte[] b = pool.loop().turn(n);
+        AnswerParser.AnswerHead head = parser.head();
+        if (parser.isBad()) {
+            call = null;
+            close();
+            current.malformed(head, b, n, parser.fault());
+        } else if (head != null && parser.isDone()) {
+            finish(head);
+            current.turn(head, b, n, true);
+        } else if (head != null) {
+            current.turn(head, b, n, false);
+        }
+    }
+
+    /** The answer is complete: back into the pool, or away. */
+    private void finish(AnswerParser.AnswerHead head) {
+        call = null;
+        Channel ch = channel;
+        ChannelFuture request = sent;
+        sent = null;
+        reused = true;
+        if (head.keepAliveSeconds() >= 0) {
+            // The engine closes after this time; a second earlier, no request meets the close.
+            long allowed = Math.max(0, head.keepAliveSeconds() - 1) * 1_000_000_000L;
+            keepNanos = Math.min(pool.loop().options().keepAlive().toNanos(), allowed);
+        }
+        boolean again =
+                head.keepAlive()
+                        && !tooMuch
+                        && request != null
+                        && request.isSuccess()
+                        && isUsable();
+        if (again && ch != null) {
+            ch.config().setAutoRead(true);
+            pool.free(this);
+        } else {
+            close();
+        }
+    }
+
+    @Override
+    public void channelInactive(ChannelHandlerContext ctx) {
+        closing = true;
+        RawCall current = call;
+        call = null;
+        pool.gone(this);
+        if (current == null) {
+            return;
+        }
+        AnswerParser.AnswerHead head = parser.head();
+        if (head != null && parser.endsAtClose()) {
+            current.turn(head, pool.loop().turn(0), 0, true);
+        } else {
+            current.broke();
+        }
+    }
+
+    @Override
+    public void exceptionCaught(ChannelHandlerContext ctx, Throwable cause) {
+        // A reset by the engine; the call hears of it when the channel has become inactive.
+        LOG.debugf("engine connection %s: %s", ctx.channel(), cause);
+        close();
+    }
+}

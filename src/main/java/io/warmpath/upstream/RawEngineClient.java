@@ -1,0 +1,57 @@
+package io.warmpath.upstream;
+
+import io.netty.channel.EventLoop;
+import io.vertx.core.Context;
+import io.vertx.core.Vertx;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.LongSupplier;
+
+/**
+ * {@link EngineClient} with an HTTP/1.1 client of its own on the event loops of Vert.x.
+ *
+ * <p>Each loop has its own connections, so a request never leaves the loop of its client. One read
+ * of an engine's socket is one callback with the bytes of all the chunks in it; nothing is
+ * allocated per chunk. What this client does not speak (HTTP/2) goes to {@link VertxEngineClient}.
+ */
+public final class RawEngineClient implements EngineClient {
+    private final UpstreamOptions options;
+    private final LongSupplier nanoTime;
+    private final Map<EventLoop, RawLoop> loops = new ConcurrentHashMap<>();
+
+    /**
+     * @param nanoTime as {@link System#nanoTime}
+     */
+    public RawEngineClient(UpstreamOptions options, LongSupplier nanoTime) {
+        this.options = options;
+        this.nanoTime = nanoTime;
+    }
+
+    @Override
+    public UpstreamCall send(UpstreamRequest request, UpstreamListener listener) {
+        Context context = Vertx.currentContext();
+        if (context == null || !Context.isOnEventLoopThread()) {
+            throw new IllegalStateException(
+                    "an engine is called from "
+                            + Thread.currentThread().getName()
+                            + ", which is not an event loop");
+        }
+        RawLoop loop = loopOf(context);
+        RawCall call = new RawCall(loop, context, request, listener);
+        call.start();
+        return call;
+    }
+
+    @Override
+    public void close() {
+        loops.values().forEach(RawLoop::close);
+    }
+
+    private RawLoop loopOf(Context context) {
+        EventLoop loop = VertxInternals.eventLoop(context);
+        RawLoop known = loops.get(loop);
+        return known != null
+                ? known
+                : loops.computeIfAbsent(loop, l -> new RawLoop(l, options, nanoTime));
+    }
+}

@@ -1,0 +1,185 @@
+package io.warmpath.upstream;
+
+import io.netty.bootstrap.Bootstrap;
+import io.netty.channel.AdaptiveRecvByteBufAllocator;
+import io.netty.channel.ChannelOption;
+import io.netty.channel.EventLoop;
+import io.netty.channel.epoll.Epoll;
+import io.netty.channel.epoll.EpollChannelOption;
+import io.netty.channel.epoll.EpollDatagramChannel;
+import io.netty.channel.epoll.EpollEventLoop;
+import io.netty.channel.epoll.EpollMode;
+import io.netty.channel.epoll.EpollSocketChannel;
+import io.netty.channel.socket.nio.NioDatagramChannel;
+import io.netty.channel.socket.nio.NioSocketChannel;
+import io.netty.resolver.dns.DnsAddressResolverGroup;
+import io.netty.resolver.dns.DnsNameResolverBuilder;
+import io.netty.util.concurrent.ScheduledFuture;
+import java.net.URI;
+import java.util.HashMap;
+import java.util.Iterator;
+import java.util.Map;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
+import java.util.function.LongSupplier;
+
+/** What one event loop has for its engines: pools, deadlines, scratch memory. That loop only. */
+final class RawLoop {
+    /** Most of an answer that is read at once, and so that a slow client makes us hold. */
+    static final int READ_BYTES = 32 << 10;
+
+    private static final int FIRST_READ_BYTES = 8 << 10;
+    private static final int SMALLEST_READ_BYTES = 1 << 10;
+
+    /** An address is asked for again after this time, however long its record lives. */
+    private static final int MAX_ADDRESS_SECONDS = 30;
+
+    private final EventLoop loop;
+    private final UpstreamOptions options;
+    private final LongSupplier nanoTime;
+    private final Deadlines deadlines = new Deadlines();
+    private final Map<URI, RawPool> pools = new HashMap<>();
+    private final Bootstrap bootstrap;
+    private final DnsAddressResolverGroup resolver;
+    private final ScheduledFuture<?> timer;
+    private final Gather gather;
+    private byte[] turn = new byte[READ_BYTES];
+    private boolean closed;
+
+    RawLoop(EventLoop loop, UpstreamOptions options, LongSupplier nanoTime) {
+        this.loop = loop;
+        this.options = options;
+        this.nanoTime = nanoTime;
+        this.gather = new Gather(!options.gather().isZero());
+        boolean epoll = Epoll.isAvailable() && loop instanceof EpollEventLoop;
+        resolver =
+                new DnsAddressResolverGroup(
+                        new DnsNameResolverBuilder()
+                                .datagramChannelType(
+                                        epoll
+                                                ? EpollDatagramChannel.class
+                                                : NioDatagramChannel.class)
+                                .ttl(0, MAX_ADDRESS_SECONDS)
+                                .negativeTtl(1));
+        bootstrap =
+                new Bootstrap()
+                        .group(loop)
+                        .channel(epoll ? EpollSocketChannel.class : NioSocketChannel.class)
+                        .resolver(resolver)
+                        .option(ChannelOption.TCP_NODELAY, true)
+                        .option(ChannelOption.SO_KEEPALIVE, true)
+                        .option(ChannelOption.RCVBUF_ALLOCATOR, reads())
+                        .option(
+                                ChannelOption.CONNECT_TIMEOUT_MILLIS,
+                                Math.toIntExact(options.connectTimeout().toMillis()));
+        if (epoll) {
+            // Edge-triggered, each wake-up would read once more to find the socket empty.
+            bootstrap.option(EpollChannelOption.EPOLL_MODE, EpollMode.LEVEL_TRIGGERED);
+        }
+        long period = sweepMillis(options);
+        timer = loop.scheduleAtFixedRate(this::sweep, period, period, TimeUnit.MILLISECONDS);
+    }
+
+    /** One read a turn, so that a turn's bytes are bounded; what is left wakes the loop again. */
+    private static AdaptiveRecvByteBufAllocator reads() {
+        AdaptiveRecvByteBufAllocator reads =
+                new AdaptiveRecvByteBufAllocator(SMALLEST_READ_BYTES, FIRST_READ_BYTES, READ_BYTES);
+        reads.maxMessagesPerRead(1);
+        return reads;
+    }
+
+    /** A deadline is noticed late by at most this. */
+    static long sweepMillis(UpstreamOptions options) {
+        long shortest =
+                Math.min(
+                        Math.min(
+                                options.connectTimeout().toMillis(),
+                                options.keepAlive().toMillis()),
+                        Math.min(
+                                options.firstByteTimeout().toMillis(),
+                                options.idleTimeout().toMillis()));
+        return Math.clamp(shortest / 8, 5, 500);
+    }
+
+    RawPool pool(URI base) {
+        RawPool pool = pools.get(base);
+        if (pool == null) {
+            pool = new RawPool(this, base);
+            pools.put(base, pool);
+        }
+        return pool;
+    }
+
+    /**
+     * Where the answer bytes of one read turn are put together. Turns of two connections never
+     * overlap on a loop, so all share it; valid until the turn's callback returns.
+     */
+    byte[] turn(int length) {
+        if (turn.length < length) {
+            byte[] larger = new byte[Integer.highestOneBit(length - 1) << 1];
+            System.arraycopy(turn, 0, larger, 0, turn.length);
+            turn = larger;
+        }
+        return turn;
+    }
+
+    /** A request goes out. */
+    void started() {
+        gather.started();
+    }
+
+    /** What an engine has sent was read and passed on. */
+    void readDone() {
+        if (gather.read(now())) {
+            loop.execute(this::pause); // tasks run when all that was ready has been served
+        }
+    }
+
+    /** The one place where an event loop stands still on purpose, for some 100 µs. */
+    private void pause() {
+        if (gather.pauses()) {
+            LockSupport.parkNanos(options.gather().toNanos());
+        }
+    }
+
+    Bootstrap bootstrap() {
+        return bootstrap.clone();
+    }
+
+    Deadlines deadlines() {
+        return deadlines;
+    }
+
+    UpstreamOptions options() {
+        return options;
+    }
+
+    long now() {
+        return nanoTime.getAsLong();
+    }
+
+    boolean isClosed() {
+        return closed;
+    }
+
+    private void sweep() {
+        long now = now();
+        deadlines.sweep(now);
+        for (Iterator<RawPool> i = pools.values().iterator(); i.hasNext(); ) {
+            if (!i.next().trim(now)) {
+                i.remove();
+            }
+        }
+    }
+
+    /** Any thread; running calls end as broken. */
+    void close() {
+        loop.execute(
+                () -> {
+                    closed = true;
+                    timer.cancel(false);
+                    pools.values().forEach(RawPool::close);
+                    resolver.close();
+                });
+    }
+}

@@ -1,0 +1,159 @@
+package io.warmpath.upstream;
+
+import io.netty.channel.ChannelFuture;
+import java.net.InetSocketAddress;
+import java.net.URI;
+import java.util.ArrayDeque;
+import java.util.Collections;
+import java.util.IdentityHashMap;
+import java.util.Iterator;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One event loop's connections to one engine.
+ *
+ * <p>The connection used last is used next, so the others grow old and are closed. A call without a
+ * connection waits for the first one that becomes free, its own or another call's; a call that
+ * insists on a fresh one waits for that. Loop of the owner only.
+ */
+final class RawPool {
+    /** An empty pool is forgotten after this. */
+    private static final long FORGET_NANOS = 60_000_000_000L;
+
+    private final RawLoop loop;
+    private final EngineAddress address;
+    private final ArrayDeque<RawConnection> idle = new ArrayDeque<>();
+    private final ArrayDeque<RawCall> waiting = new ArrayDeque<>();
+    private final Set<RawConnection> open = Collections.newSetFromMap(new IdentityHashMap<>());
+    private int connecting;
+    private long lastUse;
+
+    RawPool(RawLoop loop, URI base) {
+        this.loop = loop;
+        this.address = EngineAddress.of(base);
+        this.lastUse = loop.now();
+    }
+
+    EngineAddress address() {
+        return address;
+    }
+
+    RawLoop loop() {
+        return loop;
+    }
+
+    /** Gives the call a connection, now or later, or fails it. */
+    void acquire(RawCall call, boolean fresh) {
+        lastUse = loop.now();
+        if (fresh) {
+            connect(call);
+            return;
+        }
+        for (RawConnection c = idle.pollLast(); c != null; c = idle.pollLast()) {
+            if (c.isUsable()) {
+                call.connected(c);
+                return;
+            }
+        }
+        waiting.addLast(call);
+        if (open.size() + connecting < loop.options().maxConnectionsPerWorker()) {
+            connect(null);
+        }
+    }
+
+    /**
+     * @param only the one call that this connection is for; null: for whoever waits first
+     */
+    private void connect(@Nullable RawCall only) {
+        connecting++;
+        RawConnection connection = new RawConnection(this);
+        ChannelFuture connected =
+                loop.bootstrap()
+                        .handler(connection)
+                        .connect(
+                                InetSocketAddress.createUnresolved(address.host(), address.port()));
+        connected.addListener(
+                f -> {
+                    connecting--;
+                    if (!f.isSuccess()) {
+                        RawCall call = only != null ? only : nextWaiting();
+                        if (call != null) {
+                            call.notConnected(f.cause());
+                        }
+                    } else if (loop.isClosed()) {
+                        connection.close();
+                    } else {
+                        open.add(connection);
+                        if (only != null && !only.isOver()) {
+                            only.connected(connection);
+                        } else {
+                            free(connection);
+                        }
+                    }
+                });
+    }
+
+    private @Nullable RawCall nextWaiting() {
+        RawCall call = waiting.pollFirst();
+        while (call != null && call.isOver()) {
+            call = waiting.pollFirst();
+        }
+        return call;
+    }
+
+    /** The connection can take another call. */
+    void free(RawConnection connection) {
+        lastUse = loop.now();
+        RawCall next = nextWaiting();
+        if (next != null) {
+            next.connected(connection);
+        } else if (loop.isClosed()) {
+            connection.close();
+        } else {
+            connection.idleSince(lastUse);
+            idle.addLast(connection);
+        }
+    }
+
+    /** The connection is no more. */
+    void gone(RawConnection connection) {
+        open.remove(connection);
+        // It may have been the one that somebody beyond the limit was waiting for.
+        if (!waiting.isEmpty()
+                && open.size() + connecting < loop.options().maxConnectionsPerWorker()
+                && connecting < waiting.size()
+                && !loop.isClosed()) {
+            connect(null);
+        }
+    }
+
+    /**
+     * Closes what has been idle for too long.
+     *
+     * @return false when the pool can be forgotten
+     */
+    boolean trim(long now) {
+        for (Iterator<RawConnection> i = idle.iterator(); i.hasNext(); ) {
+            RawConnection c = i.next();
+            if (!c.isUsable()) {
+                i.remove();
+            } else if (c.isOld(now)) {
+                i.remove();
+                c.close();
+            } else {
+                break; // the ones behind it are younger
+            }
+        }
+        return !open.isEmpty()
+                || connecting > 0
+                || !waiting.isEmpty()
+                || now - lastUse < FORGET_NANOS;
+    }
+
+    void close() {
+        for (RawConnection c : open.toArray(RawConnection[]::new)) {
+            c.close();
+        }
+    }
+}

@@ -1,0 +1,64 @@
+package io.warmpath.upstream;
+
+import io.netty.channel.ChannelHandlerContext;
+import io.netty.channel.ChannelPipeline;
+import io.netty.channel.EventLoop;
+import io.vertx.core.Context;
+import io.vertx.core.http.HttpServerRequest;
+import io.vertx.core.http.HttpVersion;
+import io.vertx.core.impl.ContextInternal;
+import io.vertx.core.net.impl.ConnectionBase;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Every touch of what Vert.x does not promise; its test fails when a new version changes one of
+ * them.
+ *
+ * <p>The raw path needs three things: the channel under a server request, the place in its pipeline
+ * behind the encoder, and a way to run a callback of our own channels as if Vert.x had made it. All
+ * on the event loop of the request.
+ */
+public final class VertxInternals {
+    /** Name of the response encoder in the pipeline of an HTTP/1 server connection. */
+    private static final String ENCODER = "httpEncoder";
+
+    /** Name of the response compressor, which has to see every byte. */
+    private static final String COMPRESSOR = "deflater";
+
+    private VertxInternals() {}
+
+    /**
+     * Where bytes can be written past the server's encoder.
+     *
+     * @return null when every byte has to go through it: HTTP/2, HTTP/1.0, compression, or a
+     *     pipeline that does not look as expected
+     */
+    public static @Nullable ChannelHandlerContext behindEncoder(HttpServerRequest request) {
+        if (request.version() != HttpVersion.HTTP_1_1
+                || !(request.connection() instanceof ConnectionBase connection)) {
+            return null;
+        }
+        ChannelPipeline pipeline = connection.channel().pipeline();
+        ChannelHandlerContext encoder = pipeline.context(ENCODER);
+        return encoder == null || pipeline.context(COMPRESSOR) != null ? null : encoder;
+    }
+
+    /** The event loop that this context's tasks run on. */
+    static EventLoop eventLoop(Context context) {
+        return ((ContextInternal) context).nettyEventLoop();
+    }
+
+    /**
+     * What follows on this thread runs as a task of {@code context}, whose event loop it is; to be
+     * ended by {@link #leave}.
+     *
+     * @return what {@link #leave} needs
+     */
+    static @Nullable Object enter(Context context) {
+        return ((ContextInternal) context).beginDispatch();
+    }
+
+    static void leave(Context context, @Nullable Object before) {
+        ((ContextInternal) context).endDispatch((ContextInternal) before);
+    }
+}

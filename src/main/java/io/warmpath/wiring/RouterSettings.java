@@ -1,0 +1,118 @@
+package io.warmpath.wiring;
+
+import io.warmpath.config.RoutingCost;
+import io.warmpath.config.RoutingMode;
+import io.warmpath.config.WarmpathConfig;
+import io.warmpath.load.LoadOptions;
+import io.warmpath.routing.BlockWeights;
+import io.warmpath.routing.CostKind;
+import io.warmpath.routing.LatencyPriors;
+import io.warmpath.routing.RouterMode;
+import io.warmpath.routing.RouterOptions;
+import java.util.Optional;
+
+/** The router's keys as its options: presets and older names are resolved here. Stateless. */
+final class RouterSettings {
+    private RouterSettings() {}
+
+    /**
+     * @throws StartFailure when presets are asked for that exclude each other
+     */
+    static RouterOptions options(WarmpathConfig.Router r) {
+        if (r.agentic() && r.loadAware()) {
+            throw new StartFailure(
+                    "warmpath.router.agentic and warmpath.router.load-aware cannot both be set; leave"
+                            + " one of them out");
+        }
+        if (r.cost() == RoutingCost.LATENCY && (r.agentic() || r.loadAware())) {
+            throw new StartFailure(
+                    "warmpath.router.agentic and warmpath.router.load-aware are presets of the cost"
+                            + " blocks; leave them out or set warmpath.router.cost to blocks");
+        }
+        return new RouterOptions(
+                mode(r),
+                CostKind.valueOf(r.cost().name()),
+                weights(r),
+                latency(r.latency()),
+                r.temperature());
+    }
+
+    /**
+     * What is booked of requests; load-aware counts every block of every request.
+     *
+     * @throws StartFailure when output blocks are to be tracked without active blocks
+     */
+    static LoadOptions load(WarmpathConfig.Router r) {
+        boolean activeBlocks = r.trackActiveBlocks() || r.loadAware();
+        if (r.trackOutputBlocks() && !activeBlocks) {
+            throw new StartFailure(
+                    "warmpath.router.track-output-blocks needs track-active-blocks: output blocks"
+                            + " are active blocks");
+        }
+        return new LoadOptions(
+                r.activeRequestExpiry(),
+                activeBlocks,
+                r.trackOutputBlocks(),
+                r.assumeKvReuse() && !r.loadAware());
+    }
+
+    /** What to tell the operator about names that will go; empty when none is used. */
+    static Optional<String> deprecation(WarmpathConfig.Router r) {
+        return r.overlapScoreWeight()
+                .map(
+                        w ->
+                                "warmpath.router.overlap-score-weight is deprecated; it now means"
+                                        + " warmpath.router.prefill-load-scale = "
+                                        + w
+                                        + (w == 0
+                                                ? " and warmpath.router.overlap-score-credit = 0"
+                                                : ""));
+    }
+
+    /** When what is cached is worth nothing nobody looks at the index: nobody has to fill it. */
+    static boolean followsEvents(WarmpathConfig.Router r) {
+        return r.useKvEvents()
+                && !r.loadAware()
+                && !(mode(r) == RouterMode.KV
+                        && r.cost() == RoutingCost.BLOCKS
+                        && weights(r).overlapCredit() == 0);
+    }
+
+    private static RouterMode mode(WarmpathConfig.Router r) {
+        return r.loadAware() && r.mode() != RoutingMode.KV
+                ? RouterMode.KV
+                : RouterMode.valueOf(r.mode().name());
+    }
+
+    private static LatencyPriors latency(WarmpathConfig.Latency l) {
+        return new LatencyPriors(
+                l.stepMillis(),
+                l.decodeMicrosPerRequest() / 1e3,
+                l.decodeNanosPerToken() / 1e6,
+                l.prefillMicrosPerToken() / 1e3,
+                l.prefillNanosPerPair() / 1e6,
+                l.hostTokensPerSecond(),
+                l.poolTokensPerSecond(),
+                l.workPrice(),
+                l.outputTokens());
+    }
+
+    private static BlockWeights weights(WarmpathConfig.Router r) {
+        BlockWeights d = BlockWeights.DEFAULT;
+        BlockWeights w =
+                new BlockWeights(
+                        r.overlapScoreCredit(),
+                        r.overlapScoreCreditDecay(),
+                        r.prefillLoadScale(),
+                        r.hostCacheHitWeight(),
+                        r.diskCacheHitWeight(),
+                        d.sharedMultiplier(),
+                        d.sharedRule(),
+                        r.decodeActiveRequestWeight(),
+                        r.trackPrefillTokens());
+        if (r.overlapScoreWeight().isPresent()) {
+            w = w.overlapScoreWeight(r.overlapScoreWeight().get());
+        }
+        return r.agentic() ? w.agentic() : r.loadAware() ? w.loadAware() : w;
+    }
+}

@@ -1,0 +1,167 @@
+package io.warmpath.api;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import io.warmpath.fleet.Candidate;
+import io.warmpath.fleet.EngineKind;
+import io.warmpath.fleet.WorkerState;
+import io.warmpath.load.LoadTracker;
+import io.warmpath.prefix.PrefixMatch;
+import io.warmpath.prefix.WorkerSlot;
+import io.warmpath.routing.CostKind;
+import io.warmpath.routing.Ineligible;
+import io.warmpath.routing.LatencyPriors;
+import io.warmpath.routing.RouterMode;
+import io.warmpath.routing.RouterOptions;
+import io.warmpath.routing.RouterOverrides;
+import io.warmpath.routing.Routers;
+import io.warmpath.routing.RoutingDecision;
+import io.warmpath.routing.RoutingRequest;
+import io.warmpath.routing.RoutingRequest.Detail;
+import java.io.IOException;
+import java.net.URI;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.OptionalInt;
+import java.util.OptionalLong;
+import java.util.SplittableRandom;
+import org.junit.jupiter.api.Test;
+
+/** What the explanation of a decision says. */
+class DecisionJsonTest {
+    private static final int B = 16;
+
+    private final LoadTracker loads = new LoadTracker();
+
+    private static List<Candidate> candidates() {
+        List<Candidate> all = new ArrayList<>();
+        for (int i = 0; i < 3; i++) {
+            var w =
+                    Gateway.worker(
+                            i,
+                            URI.create("http://secret:" + i),
+                            EngineKind.VLLM,
+                            WorkerState.READY,
+                            1);
+            all.add(new Candidate(w, 0, new WorkerSlot(i)));
+        }
+        return all;
+    }
+
+    private static RoutingRequest request(OptionalLong pin, RouterOverrides o, Detail detail) {
+        PrefixMatch match =
+                new PrefixMatch(
+                        B, 10, new int[] {0, 1}, new int[] {2, 4, 4, 4, 5, 5, 5, 5}, new long[0]);
+        return new RoutingRequest(
+                candidates(),
+                10 * B,
+                List.of(match),
+                List.of(),
+                pin,
+                OptionalInt.empty(),
+                o,
+                null,
+                0,
+                detail,
+                List.of(new Ineligible("w9", "draining")));
+    }
+
+    private JsonNode json(RouterOptions options, RoutingRequest request) throws IOException {
+        SplittableRandom random = new SplittableRandom(1);
+        RoutingDecision d = Routers.create(options, loads, () -> random, () -> 0).decide(request);
+        String text = DecisionJson.of(d).toString();
+        assertFalse(text.contains("secret"), "addresses stay inside: " + text);
+        assertFalse(text.contains("\n"), text);
+        return new ObjectMapper().readTree(text);
+    }
+
+    private static RouterOptions kv() {
+        return RouterOptions.of(RouterMode.KV);
+    }
+
+    @Test
+    void every_candidate_has_its_terms_and_they_add_up() throws IOException {
+        loads.book(new WorkerSlot(1), 3 * B, 7);
+        JsonNode j = json(kv(), request(OptionalLong.empty(), RouterOverrides.NONE, Detail.ALL));
+        assertEquals("kv", j.get("mode").asText());
+        assertEquals("blocks", j.get("cost_model").asText());
+        assertEquals(160, j.get("prompt_tokens").asInt());
+        assertEquals("lowest_cost", j.at("/choice/rule").asText());
+        assertEquals(3, j.at("/choice/of").asInt());
+        assertEquals("w0", j.at("/chosen/worker").asText());
+        assertEquals(16.5, j.at("/chosen/cost").asDouble());
+        assertEquals(4, j.at("/chosen/host_blocks").asInt());
+        assertEquals(10, j.at("/chosen/booked_blocks").asInt());
+        assertEquals(3, j.get("candidates").size());
+        for (JsonNode c : j.get("candidates")) {
+            JsonNode t = c.get("terms");
+            assertTrue(c.get("eligible").asBoolean());
+            assertEquals(
+                    t.get("cost").asDouble(),
+                    t.get("prefill_blocks").asDouble()
+                            + t.get("decode_blocks").asDouble()
+                            + t.get("request_cost").asDouble());
+            assertEquals(t.get("cost"), c.get("cost"));
+        }
+        JsonNode busy = j.at("/candidates/1/terms");
+        assertEquals(5, busy.get("gpu_blocks").asInt());
+        assertEquals(3 * B, busy.get("active_prefill_tokens").asInt());
+        assertEquals(7, busy.get("active_blocks").asInt());
+        assertEquals(1, busy.get("active_requests").asInt());
+        assertEquals(13, busy.get("raw_prefill_blocks").asInt());
+        assertEquals("w9", j.at("/ineligible/0/worker").asText());
+        assertEquals("draining", j.at("/ineligible/0/reason").asText());
+        assertEquals(0.75, j.at("/weights/host_cache_hit_weight").asDouble());
+    }
+
+    @Test
+    void pins_and_overrides_are_told_and_the_pinned_out_say_why() throws IOException {
+        RouterOverrides o = new RouterOverrides(2.0, null, null, null, 0.5, null, false);
+        JsonNode j = json(kv(), request(OptionalLong.of(2), o, Detail.ALL));
+        assertEquals("pinned by client", j.get("reason").asText());
+        assertEquals("2", j.at("/pins/worker_id").asText());
+        assertEquals(2.0, j.at("/overrides/overlap_score_credit").asDouble());
+        assertEquals(3, j.get("overrides").size());
+        assertEquals(0.5, j.get("temperature").asDouble());
+        assertFalse(j.at("/weights/track_prefill_tokens").asBoolean());
+        assertFalse(j.at("/candidates/0/eligible").asBoolean());
+        assertEquals("not the pinned worker", j.at("/candidates/0/reason").asText());
+        assertTrue(j.at("/candidates/2/eligible").asBoolean());
+        assertEquals(j.at("/chosen/cost").asDouble(), j.at("/candidates/2/terms/cost").asDouble());
+    }
+
+    @Test
+    void what_was_drawn_is_told() throws IOException {
+        RoutingRequest r = request(OptionalLong.empty(), RouterOverrides.NONE, Detail.ALL);
+        JsonNode sampled = json(kv().withTemperature(1), r);
+        assertEquals("sampled", sampled.at("/choice/rule").asText());
+        assertTrue(sampled.at("/choice/drawn").asDouble() > 0);
+        JsonNode random = json(RouterOptions.of(RouterMode.RANDOM), r);
+        assertEquals("random", random.at("/choice/rule").asText());
+        assertEquals(3, random.get("candidates").size());
+        assertTrue(random.at("/candidates/0/terms").has("cost"));
+        assertFalse(json(kv(), r).at("/choice").has("drawn"));
+    }
+
+    @Test
+    void the_latency_cost_tells_its_own_terms() throws IOException {
+        JsonNode j =
+                json(
+                        kv().with(CostKind.LATENCY, LatencyPriors.DEFAULT),
+                        request(OptionalLong.empty(), RouterOverrides.NONE, Detail.ALL));
+        assertEquals("latency", j.get("cost_model").asText());
+        assertTrue(j.at("/candidates/0/terms").has("work_price"));
+        assertFalse(j.has("weights"));
+    }
+
+    @Test
+    void an_unexplained_decision_tells_costs_alone() throws IOException {
+        JsonNode j = json(kv(), request(OptionalLong.empty(), RouterOverrides.NONE, Detail.CHOSEN));
+        assertTrue(j.at("/candidates/0").has("cost"));
+        assertFalse(j.at("/candidates/0").has("terms"));
+    }
+}

@@ -1,0 +1,40 @@
+package io.warmpath.api;
+
+import io.vertx.core.Vertx;
+import io.warmpath.gateway.GatewayOptions;
+import io.warmpath.upstream.EngineClient;
+import io.warmpath.upstream.RawEngineClient;
+import io.warmpath.upstream.UpstreamOptions;
+import io.warmpath.upstream.VertxEngineClient;
+
+/** Both ways between client and engine; what holds on one has to hold on the other. */
+enum EnginePath {
+    /** Own client, bytes past the server's encoder. */
+    RAW {
+        @Override
+        EngineClient engines(Vertx vertx, UpstreamOptions options) {
+            return new RawEngineClient(options, System::nanoTime);
+        }
+    },
+    /** Vert.x on both sides. */
+    VERTX {
+        @Override
+        EngineClient engines(Vertx vertx, UpstreamOptions options) {
+            return new VertxEngineClient(vertx, options, System::nanoTime);
+        }
+    };
+
+    abstract EngineClient engines(Vertx vertx, UpstreamOptions options);
+
+    GatewayOptions options(GatewayOptions o) {
+        return new GatewayOptions(
+                o.maxBodyBytes(),
+                o.holdBytes(),
+                o.tailBytes(),
+                o.explain(),
+                o.tokenDeadline(),
+                o.retryAfter(),
+                o.bodyLinger(),
+                this == RAW);
+    }
+}

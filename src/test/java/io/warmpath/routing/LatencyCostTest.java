@@ -1,0 +1,280 @@
+package io.warmpath.routing;
+
+import static io.warmpath.routing.Fleets.device;
+import static io.warmpath.routing.Fleets.request;
+import static io.warmpath.routing.Fleets.tiers;
+import static io.warmpath.routing.Fleets.workers;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.warmpath.load.LoadTracker;
+import io.warmpath.prefix.WorkerSlot;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.OptionalInt;
+import java.util.OptionalLong;
+import java.util.SplittableRandom;
+import org.junit.jupiter.api.Test;
+
+/** The cost in milliseconds: each term, and what whole decisions do with it. */
+class LatencyCostTest {
+    private static final int B = 16;
+    private static final LatencyPriors P = LatencyPriors.DEFAULT;
+
+    /** Only prefill and what waits for it. */
+    private static final LatencyPriors PREFILL_ONLY =
+            new LatencyPriors(0, 0, 0, 0.032, 1.32e-6, 150_000, 75_000, 0, 256);
+
+    private final LoadTracker loads = new LoadTracker();
+    private long now = 1_000_000_000_000L;
+
+    private Router router(LatencyPriors priors) {
+        SplittableRandom random = new SplittableRandom(5);
+        RouterOptions options = RouterOptions.of(RouterMode.KV).with(CostKind.LATENCY, priors);
+        return Routers.create(options, loads, () -> random, () -> now);
+    }
+
+    private void pass(double millis) {
+        now += (long) (millis * 1e6);
+    }
+
+    private static double term(RoutingDecision d, int candidate, String name) {
+        Scores all = d.compared();
+        return all.terms(candidate).get(all.names().indexOf(name));
+    }
+
+    private static int slot(RoutingDecision d) {
+        return d.chosen().candidate().slot().index();
+    }
+
+    /** A request of this many tokens goes to worker 0 of two. */
+    private Sent occupy(Router router, int tokens) {
+        RoutingRequest r =
+                Fleets.pin(request(workers(2, B), tokens), OptionalLong.of(0), OptionalInt.empty());
+        return router.sent(router.decide(r), true);
+    }
+
+    /** Queue 40 ms and 1,000 tokens against 3,000 tokens: 105 and 204 at half load. */
+    @Test
+    void the_worked_check_of_the_formula_gives_its_numbers() {
+        double a = P.prefillMillis(1000, 0);
+        double b = P.prefillMillis(3000, 0);
+        assertEquals(32.66, a, 0.005);
+        assertEquals(101.94, b, 0.005);
+        assertEquals(1, P.price(0));
+        assertEquals(2, P.price(0.5), 1e-12);
+        assertEquals(4, P.price(0.75), 1e-12);
+        assertEquals(P.price(0.85), P.price(3), "bounded");
+        assertEquals(105, 40 + P.price(0.5) * a, 0.5);
+        assertEquals(204, P.price(0.5) * b, 0.5);
+        assertEquals(331, 200 + P.price(0.75) * a, 0.5);
+        assertEquals(408, P.price(0.75) * b, 0.5);
+    }
+
+    @Test
+    void an_idle_fleet_costs_prefill_and_a_step() {
+        RoutingDecision d = router(P).decide(request(workers(2, B), 3000));
+        assertEquals(P.prefillMillis(3000, 0), term(d, 0, "prefill_ms"), 1e-9);
+        assertEquals(7.5, term(d, 0, "step_ms"), 1e-9);
+        assertEquals(1, term(d, 0, "work_price"), 1e-9);
+        assertEquals(d.scores().get(0).cost(), term(d, 0, "prefill_ms") + 7.5, 1e-9);
+        assertEquals(0, term(d, 0, "own_decode_ms"), 1e-9);
+    }
+
+    @Test
+    void cached_blocks_need_no_prefill_but_slower_tiers_need_loading() {
+        RoutingDecision d =
+                router(P)
+                        .decide(
+                                request(
+                                                workers(1, B),
+                                                20 * B,
+                                                tiers(B, 20, new int[] {2, 5, 9, 10}))
+                                        .with(new SharedHits(B, 0, 14)));
+        assertEquals(14 * B, term(d, 0, "cached_tokens"));
+        assertEquals(6 * B, term(d, 0, "new_tokens"));
+        assertEquals(P.prefillMillis(6 * B, 14 * B), term(d, 0, "prefill_ms"), 1e-9);
+        double load = 1000 * (3 * B / 150_000.0 + 9 * B / 75_000.0);
+        assertEquals(load, term(d, 0, "load_ms"), 1e-9);
+    }
+
+    @Test
+    void a_waiting_prefill_is_waited_for_until_it_is_served() {
+        Router router = router(PREFILL_ONLY);
+        Sent first = occupy(router, 8192);
+        double work = P.prefillMillis(8192, 0);
+        RoutingRequest r = request(workers(2, B), 1000);
+        assertEquals(work, term(router.decide(r), 0, "wait_ms"), 1e-6);
+        pass(100);
+        assertEquals(work - 100, term(router.decide(r), 0, "wait_ms"), 1e-6);
+        Sent second = occupy(router, 8192);
+        assertEquals(2 * work - 100, term(router.decide(r), 0, "wait_ms"), 1e-6);
+        pass(1000);
+        assertEquals(
+                work, term(router.decide(r), 0, "wait_ms"), 1e-6, "at most its own work is done");
+        first.firstToken();
+        assertEquals(work, term(router.decide(r), 0, "wait_ms"), 1e-6);
+        pass(50);
+        assertEquals(work - 50, term(router.decide(r), 0, "wait_ms"), 1e-6);
+        second.ended(-1);
+        first.ended(-1);
+        assertEquals(0, term(router.decide(r), 0, "wait_ms"));
+    }
+
+    @Test
+    void a_short_queue_before_a_cached_prefix_is_worth_waiting_for_and_a_long_one_is_not() {
+        Router router = router(PREFILL_ONLY);
+        occupy(router, 1000);
+        RoutingRequest r = request(workers(2, B), 6400, device(B, 400, 300));
+        assertEquals(0, slot(router.decide(r)));
+        occupy(router, 10_000);
+        assertEquals(1, slot(router.decide(r)));
+    }
+
+    /** 20 s of work in a window of 20 s on two workers: half of the time is booked. */
+    @Test
+    void the_price_of_work_rises_with_the_booked_share_and_falls_with_time() {
+        LatencyPriors noDecode = new LatencyPriors(0, 0, 0, 1, 0, 150_000, 75_000, 1, 256);
+        Router router = router(noDecode);
+        Sent sent = occupy(router, 20_000);
+        sent.firstToken();
+        sent.ended(-1);
+        RoutingRequest r = request(workers(2, B), 100);
+        assertEquals(2, term(router.decide(r), 0, "work_price"), 1e-9);
+        pass(20_000 + 10_000);
+        assertEquals(4.0 / 3, term(router.decide(r), 0, "work_price"), 1e-9, "a quarter");
+        pass(20_000);
+        assertEquals(1, term(router.decide(r), 0, "work_price"));
+    }
+
+    @Test
+    void a_worker_that_is_busy_half_of_the_time_doubles_the_price_at_any_moment() {
+        LatencyPriors noDecode = new LatencyPriors(0, 0, 0, 1, 0, 150_000, 75_000, 1, 256);
+        Router router = router(noDecode);
+        RoutingRequest r = request(workers(1, B), 1000);
+        for (int second = 0; second < 100; second += 2) {
+            RoutingDecision d = router.decide(r);
+            if (second > 40) {
+                assertEquals(2, term(d, 0, "work_price"), 0.2, "after " + second + " s");
+            }
+            Sent sent = router.sent(d, true);
+            pass(1000);
+            sent.firstToken();
+            sent.ended(-1);
+            pass(1000);
+        }
+    }
+
+    @Test
+    void running_requests_slow_the_new_one_and_are_slowed_by_it() {
+        Router router = router(P);
+        for (int i = 0; i < 4; i++) {
+            occupy(router, 2000).firstToken();
+        }
+        RoutingDecision d = router.decide(request(workers(2, B), 1000));
+        double held = 4 * 2000 + 4 * 256 / 2.0;
+        double growth = 0.020 * 4 + 52e-6 * held;
+        assertEquals(7.5 + growth, term(d, 0, "step_ms"), 1e-9);
+        assertEquals(0.1 * 256 * growth, term(d, 0, "own_decode_ms"), 1e-9);
+        assertEquals(
+                0.1 * 4 * 256 * (0.020 + 52e-6 * (1000 + 128)),
+                term(d, 0, "others_decode_ms"),
+                1e-9);
+        assertEquals(1, slot(d));
+    }
+
+    @Test
+    void a_hint_of_the_answers_length_is_used_and_lengths_are_learnt() {
+        Router router = router(P);
+        Sent running = occupy(router, 2000);
+        running.firstToken();
+        RoutingRequest r = request(workers(2, B), 1000);
+        double usual = term(router.decide(r), 0, "own_decode_ms");
+        RoutingRequest hinted =
+                new RoutingRequest(
+                        r.candidates(),
+                        r.promptTokens(),
+                        r.matches(),
+                        r.prompts(),
+                        r.pinnedWorker(),
+                        r.pinnedRank(),
+                        r.overrides(),
+                        null,
+                        1,
+                        r.detail(),
+                        List.of());
+        assertTrue(term(router.decide(hinted), 0, "own_decode_ms") < usual / 100);
+        for (int i = 0; i < 300; i++) {
+            Sent s = occupy(router, 10);
+            s.firstToken();
+            s.ended(16);
+        }
+        assertTrue(term(router.decide(r), 0, "own_decode_ms") < usual / 8);
+    }
+
+    @Test
+    void a_worker_that_gives_no_first_token_gets_no_new_requests() {
+        Router router = router(P);
+        occupy(router, 100);
+        RoutingRequest r = request(workers(2, B), 6400, device(B, 400, 390));
+        assertEquals(0, slot(router.decide(r)));
+        pass(5_000);
+        RoutingDecision d = router.decide(r);
+        assertTrue(term(d, 0, "overdue_ms") > 1_900);
+        assertEquals(1, slot(d));
+    }
+
+    /** 16 prompts of 32k at once on 8 workers: two each. */
+    @Test
+    void a_burst_of_long_prompts_spreads_evenly() {
+        Router router = router(P);
+        int[] count = new int[8];
+        for (int i = 0; i < 16; i++) {
+            RoutingDecision d = router.decide(request(workers(8, B), 32_768));
+            router.sent(d, i % 2 == 0);
+            count[slot(d)]++;
+        }
+        for (int c : count) {
+            assertEquals(2, c);
+        }
+    }
+
+    /** Sooner or later another worker is cheaper than the queue before a common prefix. */
+    @Test
+    void a_shared_system_prompt_does_not_pin_everyone_to_one_worker() {
+        Router router = router(P);
+        RoutingRequest r = request(workers(4, B), 7500, device(B, 468, 375));
+        List<Integer> slots = new ArrayList<>();
+        for (int i = 0; i < 40; i++) {
+            RoutingDecision d = router.decide(r);
+            router.sent(d, true);
+            slots.add(slot(d));
+        }
+        assertEquals(4, slots.stream().distinct().count(), slots.toString());
+    }
+
+    @Test
+    void a_prompt_of_unknown_length_goes_where_least_is_going_on() {
+        Router router = router(P);
+        occupy(router, 4000);
+        assertEquals(1, slot(router.decide(request(workers(2, B), 0))));
+    }
+
+    @Test
+    void a_new_incarnation_of_a_slot_starts_idle() {
+        WorkerRates rates = new WorkerRates(P, () -> now);
+        WorkerSlot old = new WorkerSlot(3);
+        WorkerSlot reborn = new WorkerSlot(3 | 1 << WorkerSlot.NUMBER_BITS);
+        Sent lost = rates.sent(old, new WorkerRates.Work(100, 50, 0, 8, 0, 0, 256), true);
+        assertEquals(1, rates.state(old).requests());
+        assertEquals(0, rates.state(reborn).requests());
+        rates.sent(reborn, new WorkerRates.Work(100, 50, 0, 8, 0, 0, 256), true);
+        lost.firstToken();
+        lost.ended(5);
+        assertEquals(1, rates.state(reborn).requests());
+        assertEquals(1, rates.state(reborn).pending());
+        Sent late = rates.sent(old, new WorkerRates.Work(100, 50, 0, 8, 0, 0, 256), true);
+        assertEquals(1, rates.state(reborn).pending(), "a late one does not take its place");
+        late.ended(-1);
+    }
+}
