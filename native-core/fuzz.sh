@@ -1,7 +1,7 @@
 #!/bin/sh
 # Builds the fuzzers with clang (libFuzzer, ASan, UBSan) and searches with each of them.
 #
-#   fuzz.sh SECONDS TARGET...      TARGET: apply_then_match, apply_any_bytes, abi_calls, or all
+#   fuzz.sh SECONDS TARGET...      TARGET: apply_then_match, apply_any_bytes, abi_calls, tracker_calls, or all
 #
 # A search starts from the corpus in the tree and from what earlier searches found (target/fuzz/TARGET/found). Exit
 # code 1 when one finds something; the input stays in target/fuzz/TARGET. First a control: a body with a planted
@@ -17,7 +17,7 @@ fail() {
 seconds=$1
 shift
 cd "$(dirname -- "$0")/.."
-[ "$1" != all ] || set -- apply_then_match apply_any_bytes abi_calls
+[ "$1" != all ] || set -- apply_then_match apply_any_bytes abi_calls tracker_calls
 command -v clang++ >/dev/null 2>&1 || fail "clang++ is missing (Debian: clang libclang-rt-dev)"
 command -v cmake >/dev/null 2>&1 || fail "cmake is missing; install cmake 3.21 or newer"
 if command -v ninja >/dev/null 2>&1; then
@@ -43,7 +43,8 @@ corpus_of() {
         apply_then_match) echo src-cpp/tests/fuzz/corpus ;;
         apply_any_bytes) echo native-core/tests/corpus ;;
         abi_calls) echo native-core/tests/corpus-calls ;;
-        *) fail "there is no target '$1'; apply_then_match, apply_any_bytes and abi_calls are" ;;
+        tracker_calls) echo native-core/tests/corpus-tracker ;;
+        *) fail "there is no target '$1'; apply_then_match, apply_any_bytes, abi_calls and tracker_calls are" ;;
     esac
 }
 

@@ -1,5 +1,6 @@
 /* The header from C: it compiles, its layouts are what Java assumes, and the main job works end to end. */
 #include "kvindex.h"
+#include "kvtracker.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -30,6 +31,10 @@ _Static_assert(offsetof(kvi_cost, added) == 72 && offsetof(kvi_cost, most_cached
 _Static_assert(sizeof(kvi_choice) == 32 && offsetof(kvi_choice, slot) == 8, "kvi_choice");
 _Static_assert(offsetof(kvi_choice, depth) == 12, "kvi_choice");
 _Static_assert(sizeof(kvi_best_found) == 16 && offsetof(kvi_best_found, how) == 8, "kvi_best_found");
+
+_Static_assert(sizeof(kvt_config) == 24 && offsetof(kvt_config, max_blocks) == 16, "kvt_config");
+_Static_assert(sizeof(kvt_hit) == 8 && offsetof(kvt_hit, blocks) == 4, "kvt_hit");
+_Static_assert(sizeof(kvt_statistics) == 32 && offsetof(kvt_statistics, evicted) == 24, "kvt_statistics");
 
 #define CHECK(condition)                                                                                       \
     do {                                                                                                       \

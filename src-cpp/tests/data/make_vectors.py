@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Writes block_hashes.inc, the C++ form of block-hashes.json. With --check, only says whether it is current.
+"""Writes block_hashes.inc, the C++ form of block-hashes.json, and tracker_hashes.inc, that of the hashes of
+vllm-block-tracker.json (whose scripts a Java test runs). With --check, only says whether they are current.
 
 Multimodal and EAGLE cases are left out: local hashes over extra words or overlapping windows are made by the
 caller of the index, not by it.
@@ -9,6 +10,7 @@ import pathlib
 import sys
 
 here = pathlib.Path(__file__).parent
+resources = here.parents[2] / "src/test/resources/vectors"
 
 
 def text(value):
@@ -43,13 +45,28 @@ def main():
         )
     lines.append("};")
     lines.append(f"// {left_out} multimodal and EAGLE cases are left out.")
+    write("block_hashes.inc", lines)
+
+
+def tracker():
+    vectors = json.loads((resources / "vllm-block-tracker.json").read_text())
+    lines = ["// Made by make_vectors.py from vllm-block-tracker.json. Do not edit.", "// clang-format off"]
+    lines.append("inline const std::vector<position_case> position_cases = {")
+    for case in vectors["hashes"]:
+        lines.append(f"    {{{case['position']}u, {words(case['tokens'], 'u')}, {case['hash']}u}},")
+    lines.append("};")
+    write("tracker_hashes.inc", lines)
+
+
+def write(name, lines):
     made = "\n".join(lines) + "\n"
-    target = here / "block_hashes.inc"
+    target = here / name
     if "--check" in sys.argv:
         if target.read_text() != made:
-            sys.exit("block_hashes.inc is not what make_vectors.py makes of block-hashes.json; run it")
+            sys.exit(f"{name} is not what make_vectors.py makes; run it")
     else:
         target.write_text(made)
 
 
 main()
+tracker()

@@ -115,7 +115,8 @@ final class InferenceEndpoint {
                         flow.start(
                                 context,
                                 parsed,
-                                RawAnswer.of(request, requestId, options.rawPath()));
+                                RawAnswer.of(
+                                        request, requestId, options.rawPath(), this::clientGone));
             } catch (GatewayException e) {
                 refuse(e.error());
             } catch (RuntimeException e) {

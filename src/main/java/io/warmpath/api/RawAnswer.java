@@ -24,21 +24,27 @@ final class RawAnswer extends HttpAnswer {
     private final Cork cork;
     private boolean chunked;
 
-    private RawAnswer(HttpServerRequest request, String requestId, ChannelHandlerContext encoder) {
+    private RawAnswer(
+            HttpServerRequest request,
+            String requestId,
+            ChannelHandlerContext encoder,
+            Runnable gone) {
         super(request, requestId);
         this.encoder = encoder;
         this.cork = Cork.of(encoder);
+        cork.onGone(gone);
     }
 
     /**
      * @param raw false: everything through the encoder
+     * @param gone what to do when the client's connection ends, maybe more than once
      * @return of either kind; the encoder is gone past where that is possible
      */
-    static HttpAnswer of(HttpServerRequest request, String requestId, boolean raw) {
+    static HttpAnswer of(HttpServerRequest request, String requestId, boolean raw, Runnable gone) {
         ChannelHandlerContext encoder = raw ? VertxInternals.behindEncoder(request) : null;
         return encoder == null
                 ? new HttpAnswer(request, requestId)
-                : new RawAnswer(request, requestId, encoder);
+                : new RawAnswer(request, requestId, encoder, gone);
     }
 
     @Override

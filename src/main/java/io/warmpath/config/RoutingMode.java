@@ -7,5 +7,6 @@ public enum RoutingMode {
     ROUND_ROBIN,
     POWER_OF_TWO,
     LEAST_LOADED,
-    DIRECT
+    DIRECT,
+    VLLM_CACHE_AWARE
 }

@@ -12,6 +12,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
@@ -19,6 +20,9 @@ import org.jspecify.annotations.Nullable;
 public final class SettingCatalog {
     /** First part of every key. */
     public static final String PREFIX = "warmpath";
+
+    private static final Set<Class<?>> WHOLE =
+            Set.of(int.class, long.class, Integer.class, Long.class);
 
     private static final Pattern INDEX = Pattern.compile("\\[\\d+]");
 
@@ -51,12 +55,30 @@ public final class SettingCatalog {
             if (k.name().equals(name) || (k.name() + "[*]").equals(name)) {
                 return Optional.of(k);
             }
+            int names = k.name().indexOf(".*.");
+            if (names >= 0 && isEntry(name, k.name(), names)) {
+                return Optional.of(k);
+            }
             if (k.name().endsWith(".*")
                     && name.startsWith(k.name().substring(0, k.name().length() - 1))) {
                 return Optional.of(k);
             }
         }
         return Optional.empty();
+    }
+
+    /** {@code models."a.b".load-factor} for the key {@code models.*.load-factor}. */
+    private static boolean isEntry(String name, String key, int names) {
+        String head = key.substring(0, names + 1);
+        String tail = key.substring(names + 2);
+        if (!name.startsWith(head)
+                || !name.endsWith(tail)
+                || name.length() <= head.length() + tail.length()) {
+            return false;
+        }
+        String entry = name.substring(head.length(), name.length() - tail.length());
+        boolean quoted = entry.length() > 2 && entry.startsWith("\"") && entry.endsWith("\"");
+        return quoted || !entry.contains(".");
     }
 
     private static void collect(Class<?> group, String prefix, List<SettingKey> into) {
@@ -67,10 +89,13 @@ public final class SettingCatalog {
             String name = prefix + "." + hyphenated(m.getName());
             Type type = m.getGenericReturnType();
             Class<?> listed = argument(type, List.class, 0);
+            Class<?> named = argument(type, Map.class, 1);
             if (m.getReturnType().isInterface() && isGroup(m.getReturnType())) {
                 collect(m.getReturnType(), name, into);
             } else if (listed != null && isGroup(listed)) {
                 collect(listed, name + "[*]", into);
+            } else if (named != null && isGroup(named)) {
+                collect(named, name + ".*", into);
             } else {
                 into.add(key(m, type, name));
             }
@@ -117,7 +142,7 @@ public final class SettingCatalog {
     private static SettingKey.Form form(Class<?> type, String name) {
         if (type == String.class) {
             return SettingKey.Form.TEXT;
-        } else if (type == int.class || type == long.class || type == Long.class) {
+        } else if (WHOLE.contains(type)) {
             return SettingKey.Form.WHOLE;
         } else if (type == double.class || type == Double.class) {
             return SettingKey.Form.NUMBER;

@@ -9,8 +9,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * One configuration key: its name, form, default and what {@link Setting} says about it. Immutable.
  *
- * @param name {@code warmpath.http.port}; {@code workers[*]} stands for every entry of the list, a
- *     last {@code *} for the names of a map
+ * @param name {@code warmpath.http.port}; {@code workers[*]} stands for every entry of the list,
+ *     {@code *} for the names of a map
  * @param choices allowed words of a {@link Form#CHOICE}
  * @param defaultValue as written in configuration, null when there is none
  * @param required must be set, if inside a list then in every entry
@@ -49,7 +49,7 @@ public record SettingKey(
         return switch (form) {
             case TEXT -> !v.isEmpty();
             case BOOLEAN -> v.equalsIgnoreCase("true") || v.equalsIgnoreCase("false");
-            case CHOICE -> choices.contains(v.toLowerCase(Locale.ROOT));
+            case CHOICE -> choices.contains(v.toLowerCase(Locale.ROOT).replace('_', '-'));
             case WHOLE -> within(v, t -> (double) Long.parseLong(t));
             case NUMBER -> within(v, Double::valueOf);
             case DURATION -> between(v, TimeSpan::parse, setting.minTime(), setting.maxTime());

@@ -33,6 +33,8 @@ public interface WarmpathConfig {
 
     Admission admission();
 
+    Routing routing();
+
     Index index();
 
     Upstream upstream();
@@ -160,7 +162,8 @@ public interface WarmpathConfig {
                 doc =
                         "How a worker is chosen: by cached prefix and load (kv), random,"
                                 + " round-robin, by fewest running requests of all (least-loaded) or"
-                                + " of two drawn (power-of-two), or by the client alone (direct).",
+                                + " of two drawn (power-of-two), by the client alone (direct), or by"
+                                + " where earlier prompts went (vllm-cache-aware).",
                 flags = {"--router-mode"},
                 env = {"DYN_ROUTER_MODE"})
         RoutingMode mode();
@@ -284,12 +287,35 @@ public interface WarmpathConfig {
         @WithDefault("true")
         @Setting(
                 doc =
-                        "Follow the engines' KV events. Off: no subscriptions, the index stays"
-                                + " empty, and requests are routed by load alone.",
+                        "Follow the engines' KV events. Off: no subscriptions; the index holds what"
+                                + " this gateway has decided, for `warmpath.router.ttl`.",
                 flags = {"--router-kv-events", "--kv-events"},
                 offFlags = {"--no-router-kv-events", "--no-kv-events"},
                 env = {"DYN_ROUTER_USE_KV_EVENTS"})
         boolean useKvEvents();
+
+        @WithDefault("2m")
+        @WithConverter(TimeSpan.class)
+        @Setting(
+                doc =
+                        "Without KV events: how long a worker is taken to hold the prompts that were"
+                                + " sent to it.",
+                flags = {"--router-ttl-secs"},
+                env = {"DYN_ROUTER_TTL_SECS"},
+                minTime = "1ms",
+                maxTime = "30d")
+        Duration ttl();
+
+        @WithConverter(TimeSpan.class)
+        @Setting(
+                doc =
+                        "With KV events: how long a worker is also taken to hold the prompts that"
+                                + " were sent to it, until its events tell. 0: events alone. Not set:"
+                                + " 5s with the cost latency, else events alone.",
+                flags = {"--router-predicted-ttl-secs"},
+                env = {"DYN_ROUTER_PREDICTED_TTL_SECS"},
+                maxTime = "30d")
+        Optional<Duration> predictedTtl();
 
         @WithDefault("5m")
         @WithConverter(TimeSpan.class)
@@ -423,6 +449,88 @@ public interface WarmpathConfig {
                 min = 0,
                 max = 1e6)
         Optional<Double> activePrefillTokensThresholdFrac();
+    }
+
+    /** Settings of single router modes. */
+    interface Routing {
+        VllmCacheAware vllmCacheAware();
+    }
+
+    /** The mode vllm-cache-aware. */
+    interface VllmCacheAware {
+        @WithDefault("0")
+        @Setting(
+                doc = "Tokens per block; 0: as each engine tells.",
+                unit = "tokens",
+                min = 0,
+                max = 65536)
+        int blockSize();
+
+        @WithDefault("100000")
+        @Setting(
+                doc =
+                        "Blocks remembered of each worker after an eviction; between two of them at"
+                                + " most twice as many.",
+                unit = "blocks",
+                min = 1,
+                max = 1 << 30)
+        long maxBlocksPerBackend();
+
+        @WithDefault("60s")
+        @WithConverter(TimeSpan.class)
+        @Setting(
+                doc = "Time between evictions; a bare number counts seconds.",
+                minTime = "10ms",
+                maxTime = "1d")
+        Duration evictionIntervalSecs();
+
+        @WithDefault("0.3")
+        @Setting(
+                doc = "Part of a prompt's blocks that a worker must hold more of than this.",
+                min = 0,
+                max = 1)
+        double cacheThreshold();
+
+        @WithDefault("1.25")
+        @Setting(
+                doc =
+                        "A worker gets a prompt for its blocks only while it runs fewer requests than"
+                                + " this times the mean.",
+                min = 1,
+                max = 1e6)
+        double loadFactor();
+
+        @WithDefault("position")
+        @Setting(
+                doc =
+                        "How a block is told from others: by its tokens and position, or by its"
+                                + " tokens and all before them (chained), which takes no prompt for another.")
+        BlockHashing hashing();
+
+        /** What models have of their own, by model name. */
+        Map<String, VllmCacheAwareModel> models();
+    }
+
+    /** One model in the mode vllm-cache-aware; what is not set is as for all. */
+    interface VllmCacheAwareModel {
+        @Setting(doc = "As `block-size`, for one model.", unit = "tokens", min = 0, max = 65536)
+        Optional<Integer> blockSize();
+
+        @Setting(
+                doc = "As `max-blocks-per-backend`, for one model.",
+                unit = "blocks",
+                min = 1,
+                max = 1 << 30)
+        Optional<Long> maxBlocksPerBackend();
+
+        @Setting(doc = "As `cache-threshold`, for one model.", min = 0, max = 1)
+        Optional<Double> cacheThreshold();
+
+        @Setting(doc = "As `load-factor`, for one model.", min = 1, max = 1e6)
+        Optional<Double> loadFactor();
+
+        @Setting(doc = "As `hashing`, for one model.")
+        Optional<BlockHashing> hashing();
     }
 
     /** How fast engines are taken to be until their answers say otherwise, for the cost latency. */

@@ -1,7 +1,7 @@
 package io.warmpath.fleet;
 
-import io.warmpath.prefix.PrefixIndex;
 import io.warmpath.prefix.WorkerSlot;
+import io.warmpath.prefix.WorkerSlots;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -27,7 +27,7 @@ import org.jspecify.annotations.Nullable;
  * </pre>
  */
 public final class FleetRegistry implements Fleet {
-    private final PrefixIndex index;
+    private final WorkerSlots slots;
     private final ToLongFunction<String> idOfUrl;
     private final Consumer<WorkerSlot> slotOpened;
     private final List<FleetListener> listeners = new CopyOnWriteArrayList<>();
@@ -50,8 +50,8 @@ public final class FleetRegistry implements Fleet {
      *     again, so whoever counts per slot starts anew here
      */
     public FleetRegistry(
-            PrefixIndex index, ToLongFunction<String> idOfUrl, Consumer<WorkerSlot> slotOpened) {
-        this.index = index;
+            WorkerSlots slots, ToLongFunction<String> idOfUrl, Consumer<WorkerSlot> slotOpened) {
+        this.slots = slots;
         this.slotOpened = slotOpened;
         this.idOfUrl = idOfUrl;
     }
@@ -260,12 +260,12 @@ public final class FleetRegistry implements Fleet {
         try {
             while (ranks.size() < size) {
                 int rank = ranks.size();
-                WorkerSlot slot = index.open(domain(spec.kind()));
+                WorkerSlot slot = slots.open(domain(spec.kind()));
                 ranks.add(new Worker.Rank(rank, slot));
                 slotOpened.accept(slot);
             }
         } catch (RuntimeException e) {
-            ranks.subList(kept, ranks.size()).forEach(r -> index.close(r.slot()));
+            ranks.subList(kept, ranks.size()).forEach(r -> slots.close(r.slot()));
             throw e;
         }
         return ranks;
@@ -286,7 +286,7 @@ public final class FleetRegistry implements Fleet {
 
     private void closeUnused(List<Worker.Rank> before, List<Worker.Rank> after) {
         List<WorkerSlot> used = after.stream().map(Worker.Rank::slot).toList();
-        before.stream().map(Worker.Rank::slot).filter(s -> !used.contains(s)).forEach(index::close);
+        before.stream().map(Worker.Rank::slot).filter(s -> !used.contains(s)).forEach(slots::close);
     }
 
     private void publish() {

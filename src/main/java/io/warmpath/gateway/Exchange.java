@@ -129,7 +129,7 @@ public final class Exchange {
         }
         Line mine = new Line(flow, request, queue);
         line = mine;
-        List<PrefixMatch> matches = flow.planner.matches(request.cacheSalt(), free, tokens);
+        List<PrefixMatch> matches = flow.planner.matches(request, free, tokens);
         if (!mine.enter(context, free, tokens, matches, this::admitted)) {
             overloaded(
                     Overload.QUEUE_FULL,
@@ -184,6 +184,7 @@ public final class Exchange {
         }
         Attempt next = new Attempt(this, decision, tokens == null ? -1 : tokens.length);
         attempt = next;
+        flow.planner.booked(request, decision, tokens);
         next.start(freshConnection);
     }
 

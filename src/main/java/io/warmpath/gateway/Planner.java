@@ -6,9 +6,7 @@ import io.warmpath.fleet.FleetSnapshot;
 import io.warmpath.fleet.Worker;
 import io.warmpath.load.LoadBook;
 import io.warmpath.load.PromptBlocks;
-import io.warmpath.prefix.PrefixIndex;
 import io.warmpath.prefix.PrefixMatch;
-import io.warmpath.prefix.PrefixQuery;
 import io.warmpath.prefix.PrefixSpace;
 import io.warmpath.prefix.Tier;
 import io.warmpath.routing.Ineligible;
@@ -22,24 +20,21 @@ import java.util.Locale;
 import org.jboss.logging.Logger;
 import org.jspecify.annotations.Nullable;
 
-/**
- * Tokens to decision: asks the index once per block size, then the router. Any thread;
- * microseconds.
- */
+/** Tokens to decision: asks who holds how much, then the router. Any thread; microseconds. */
 final class Planner {
     private static final Logger LOG = Logger.getLogger(Planner.class);
 
     private final Fleet fleet;
-    private final PrefixIndex index;
+    private final Overlaps overlaps;
     private final Router router;
     private final LoadBook load;
     private final FlowMetrics metrics;
     private final Dependency indexHealth =
             new Dependency(LOG, "The prefix index", "requests are routed by load alone");
 
-    Planner(Fleet fleet, PrefixIndex index, Router router, LoadBook load, FlowMetrics metrics) {
+    Planner(Fleet fleet, Overlaps overlaps, Router router, LoadBook load, FlowMetrics metrics) {
         this.fleet = fleet;
-        this.index = index;
+        this.overlaps = overlaps;
         this.router = router;
         this.load = load;
         this.metrics = metrics;
@@ -72,27 +67,45 @@ final class Planner {
             name(request, candidates, tokens, named);
         }
         RoutingDecision decision =
-                router.decide(
-                        new RoutingRequest(
-                                candidates,
-                                tokens == null ? 0 : tokens.length,
-                                known != null
-                                        ? known
-                                        : matches(request.cacheSalt(), candidates, tokens),
-                                named,
-                                request.pinnedWorker(),
-                                request.pinnedRank(),
-                                request.overrides(),
-                                null,
-                                request.hints().expectedOutput(),
-                                request.explain()
-                                        ? RoutingRequest.Detail.ALL
-                                        : RoutingRequest.Detail.CHOSEN,
-                                request.explain()
-                                        ? ineligible(request.model(), candidates)
-                                        : List.of()));
+                router.forModel(request.model())
+                        .decide(
+                                new RoutingRequest(
+                                        candidates,
+                                        tokens == null ? 0 : tokens.length,
+                                        known != null
+                                                ? known
+                                                : matches(request, candidates, tokens),
+                                        named,
+                                        request.pinnedWorker(),
+                                        request.pinnedRank(),
+                                        request.overrides(),
+                                        null,
+                                        request.hints().expectedOutput(),
+                                        request.explain()
+                                                ? RoutingRequest.Detail.ALL
+                                                : RoutingRequest.Detail.CHOSEN,
+                                        request.explain()
+                                                ? ineligible(request.model(), candidates)
+                                                : List.of()));
         metrics.decided(decision.mode());
         return decision;
+    }
+
+    /** The request was booked where the decision says. Nothing when its tokens are not known. */
+    void booked(InferenceRequest request, RoutingDecision decision, int @Nullable [] tokens) {
+        if (tokens == null) {
+            return;
+        }
+        try {
+            overlaps.booked(
+                    request.model(),
+                    space(request.cacheSalt()),
+                    decision.chosen().candidate(),
+                    tokens);
+        } catch (RuntimeException e) {
+            metrics.indexFailed();
+            indexHealth.failed(e);
+        }
     }
 
     /** The workers of the fleet as it is now that are not among the candidates, and why. */
@@ -178,20 +191,15 @@ final class Planner {
         return Math.min(most, Math.max(0, tokens - 1));
     }
 
-    List<PrefixMatch> matches(String salt, List<Candidate> candidates, int @Nullable [] tokens) {
+    List<PrefixMatch> matches(
+            InferenceRequest request, List<Candidate> candidates, int @Nullable [] tokens) {
         if (tokens == null) {
             return List.of();
         }
-        PrefixSpace space = salt.isEmpty() ? PrefixSpace.NONE : new PrefixSpace("", salt);
-        List<PrefixMatch> matches = new ArrayList<>(1);
         try {
-            for (int i = 0; i < candidates.size(); i++) {
-                int blockSize = candidates.get(i).worker().blockSize();
-                if (blockSize > 0 && !asked(matches, blockSize)) {
-                    matches.add(
-                            index.match(new PrefixQuery(tokens, tokens.length, blockSize, space)));
-                }
-            }
+            List<PrefixMatch> matches =
+                    overlaps.matches(
+                            request.model(), space(request.cacheSalt()), candidates, tokens);
             indexHealth.worked();
             return matches;
         } catch (RuntimeException e) {
@@ -201,13 +209,8 @@ final class Planner {
         }
     }
 
-    private static boolean asked(List<PrefixMatch> matches, int blockSize) {
-        for (int i = 0; i < matches.size(); i++) {
-            if (matches.get(i).blockSize() == blockSize) {
-                return true;
-            }
-        }
-        return false;
+    private static PrefixSpace space(String salt) {
+        return salt.isEmpty() ? PrefixSpace.NONE : new PrefixSpace("", salt);
     }
 
     private static List<Candidate> others(List<Candidate> all, List<Long> without) {

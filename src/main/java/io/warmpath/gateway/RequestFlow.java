@@ -4,7 +4,6 @@ import io.vertx.core.Context;
 import io.warmpath.admission.Admission;
 import io.warmpath.fleet.Fleet;
 import io.warmpath.load.LoadBook;
-import io.warmpath.prefix.PrefixIndex;
 import io.warmpath.routing.Router;
 import io.warmpath.tokens.PromptTokens;
 import io.warmpath.upstream.EngineClient;
@@ -36,7 +35,7 @@ public final class RequestFlow {
     public RequestFlow(
             Fleet fleet,
             PromptTokens tokens,
-            PrefixIndex index,
+            Overlaps overlaps,
             Router router,
             LoadBook load,
             Admission admission,
@@ -54,7 +53,7 @@ public final class RequestFlow {
                         options.tokenDeadline(),
                         metrics,
                         nanoTime);
-        this.planner = new Planner(fleet, index, router, load, metrics);
+        this.planner = new Planner(fleet, overlaps, router, load, metrics);
         this.load = load;
         this.admission = admission;
         this.engines = engines;

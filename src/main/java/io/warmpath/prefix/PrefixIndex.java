@@ -9,7 +9,7 @@ import java.util.List;
  * #close(WorkerSlot)}: any thread, serialised inside; events of one slot must come in their order.
  * A closed index refuses every call with {@link IllegalStateException}.
  */
-public interface PrefixIndex extends AutoCloseable {
+public interface PrefixIndex extends WorkerSlots, AutoCloseable {
     /** Open slots at once. */
     int MAX_SLOTS = 1 << WorkerSlot.NUMBER_BITS;
 
@@ -29,6 +29,7 @@ public interface PrefixIndex extends AutoCloseable {
      * @throws IllegalStateException when all slots are taken
      * @throws IllegalArgumentException when there is no such domain
      */
+    @Override
     WorkerSlot open(int domain);
 
     /**
@@ -37,6 +38,7 @@ public interface PrefixIndex extends AutoCloseable {
      *
      * @throws IllegalStateException when this incarnation is not open
      */
+    @Override
     void close(WorkerSlot slot);
 
     /**

@@ -45,6 +45,51 @@ public final class PrefixMatch {
         return new PrefixMatch(blockSize, blocks, new int[0], new int[0], new long[0]);
     }
 
+    /**
+     * Per slot and tier the larger depth of two answers about one prompt, such as what events say
+     * and what decisions predict. Cumulative as both are. O(slots).
+     *
+     * @throws IllegalArgumentException when they are not about the same blocks
+     */
+    public static PrefixMatch larger(PrefixMatch a, PrefixMatch b) {
+        if (a.blockSize != b.blockSize || a.blocks != b.blocks) {
+            throw new IllegalArgumentException(
+                    a.blocks
+                            + " blocks of "
+                            + a.blockSize
+                            + " tokens are not "
+                            + b.blocks
+                            + " of "
+                            + b.blockSize);
+        }
+        long[] names = a.sequenceHashes.length == 0 ? b.sequenceHashes : a.sequenceHashes;
+        if (b.slots.length == 0 && names.length == a.sequenceHashes.length) {
+            return a;
+        }
+        int[] slots = new int[a.slots.length + b.slots.length];
+        int[] depths = new int[slots.length * Tier.COUNT];
+        int n = 0;
+        for (int i = 0, j = 0; i < a.slots.length || j < b.slots.length; n++) {
+            boolean fromA = j == b.slots.length || (i < a.slots.length && a.slots[i] <= b.slots[j]);
+            boolean fromB = i == a.slots.length || (j < b.slots.length && b.slots[j] <= a.slots[i]);
+            slots[n] = fromA ? a.slots[i] : b.slots[j];
+            for (int t = 0; t < Tier.COUNT; t++) {
+                depths[n * Tier.COUNT + t] =
+                        Math.max(
+                                fromA ? a.depths[i * Tier.COUNT + t] : 0,
+                                fromB ? b.depths[j * Tier.COUNT + t] : 0);
+            }
+            i += fromA ? 1 : 0;
+            j += fromB ? 1 : 0;
+        }
+        return new PrefixMatch(
+                a.blockSize,
+                a.blocks,
+                Arrays.copyOf(slots, n),
+                Arrays.copyOf(depths, n * Tier.COUNT),
+                names);
+    }
+
     public int blockSize() {
         return blockSize;
     }

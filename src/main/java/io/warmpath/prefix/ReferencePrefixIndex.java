@@ -46,7 +46,7 @@ import org.jspecify.annotations.Nullable;
  * only a stable 64-bit chain over the same content: equal prefixes have equal hashes, nothing more.
  */
 public final class ReferencePrefixIndex implements PrefixIndex {
-    private static final long DEFAULT_ORPHAN_LIMIT = 1 << 20;
+    public static final long DEFAULT_ORPHAN_LIMIT = 1 << 20;
     private static final int ALL_TIERS = (1 << Tier.COUNT) - 1;
 
     private final ReentrantReadWriteLock lock = new ReentrantReadWriteLock();

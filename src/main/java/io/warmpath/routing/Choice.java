@@ -10,6 +10,7 @@ package io.warmpath.routing;
  * @param value the chosen one's
  * @param drawn the number drawn, in 0..1; NaN when chance had no part
  * @param temperature of a sample, else 0
+ * @param detail what the numbers do not say, in words; empty where they say it all
  */
 public record Choice(
         Kind kind,
@@ -19,7 +20,8 @@ public record Choice(
         double best,
         double value,
         double drawn,
-        double temperature) {
+        double temperature,
+        String detail) {
 
     /** Rule that decided. */
     public enum Kind {
@@ -36,7 +38,24 @@ public record Choice(
         /** Of all candidates. */
         FEWEST_REQUESTS,
         /** Of two that were drawn. */
-        FEWER_OF_TWO
+        FEWER_OF_TWO,
+        /** The longest known prefix of the prompt. */
+        CACHE_HIT,
+        /** Fewest requests, as no known prefix was long enough, or its worker was too busy. */
+        NO_CACHE_HIT
+    }
+
+    /** The numbers say it all. */
+    public Choice(
+            Kind kind,
+            int index,
+            int candidates,
+            int ties,
+            double best,
+            double value,
+            double drawn,
+            double temperature) {
+        this(kind, index, candidates, ties, best, value, drawn, temperature, "");
     }
 
     static Choice only() {
@@ -68,6 +87,8 @@ public record Choice(
             case RANDOM -> "random one" + of;
             case NEXT_IN_TURN -> "next in turn" + of;
             case FEWEST_REQUESTS -> "fewest requests, " + (long) best + "," + of;
+            case CACHE_HIT -> "cache hit: " + detail;
+            case NO_CACHE_HIT -> "least loaded (" + (long) value + "): " + detail;
             case FEWER_OF_TWO -> "fewer requests, " + (long) value + ", of two drawn" + of;
         };
     }

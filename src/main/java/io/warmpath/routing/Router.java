@@ -11,6 +11,11 @@ public interface Router {
 
     RouterMode mode();
 
+    /** The router for requests of this model: itself, unless models have settings of their own. */
+    default Router forModel(String model) {
+        return this;
+    }
+
     /**
      * The decision is acted on. A router that learns from answers is told by what it returns.
      *

@@ -13,7 +13,14 @@ public enum RouterMode {
     /** Fewest running requests. */
     LEAST_LOADED,
     /** The client names the worker; refused otherwise. */
-    DIRECT;
+    DIRECT,
+    /** Where earlier prompts like it went, unless that worker is too busy; else least loaded. */
+    VLLM_CACHE_AWARE;
+
+    /** The decision depends on the prompt's tokens. */
+    public boolean looksAtTokens() {
+        return this == KV || this == VLLM_CACHE_AWARE;
+    }
 
     /** As written in flags and configuration: {@code round-robin}. */
     public String flag() {

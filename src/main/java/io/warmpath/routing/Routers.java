@@ -30,6 +30,8 @@ public final class Routers {
             case KV -> new CostRouter(options, loads, random, nanoTime);
             case RANDOM -> new RandomRouter(options, loads, random);
             case ROUND_ROBIN -> new RoundRobinRouter(options, loads);
+            case VLLM_CACHE_AWARE ->
+                    new VllmCacheAwareRouter(VllmCacheAwareOptions.DEFAULT, options, loads, random);
             case POWER_OF_TWO, LEAST_LOADED -> new RequestCountRouter(options, loads, random);
             case DIRECT -> new DirectRouter(new CostRouter(options, loads, random, nanoTime));
         };

@@ -11,8 +11,8 @@ import io.warmpath.fleet.DialectProbe;
 import io.warmpath.fleet.FleetMonitor;
 import io.warmpath.fleet.FleetRegistry;
 import io.warmpath.fleet.WorkerStatus;
-import io.warmpath.prefix.PrefixIndex;
 import io.warmpath.prefix.WorkerSlot;
+import io.warmpath.prefix.WorkerSlots;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.List;
@@ -22,7 +22,6 @@ import java.util.function.Consumer;
 import java.util.function.ToLongFunction;
 import net.jpountz.xxhash.XXHash64;
 import net.jpountz.xxhash.XXHashFactory;
-import org.jboss.logging.Logger;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -30,8 +29,6 @@ import org.jspecify.annotations.Nullable;
  * once each.
  */
 public final class FleetRuntime implements AutoCloseable {
-    private static final Logger LOG = Logger.getLogger(FleetRuntime.class);
-
     private static final Duration LEARN_MIN = Duration.ofMillis(250);
     private static final Duration LEARN_MAX = Duration.ofSeconds(5);
 
@@ -49,18 +46,14 @@ public final class FleetRuntime implements AutoCloseable {
      */
     public FleetRuntime(
             WarmpathConfig config,
-            PrefixIndex index,
+            WorkerSlots slots,
             @Nullable EventFeed feed,
             ToLongFunction<WorkerSlot> running,
             Consumer<WorkerSlot> slotOpened) {
         WarmpathConfig.Fleet fleet = config.fleet();
-        registry = new FleetRegistry(index, FleetRuntime::idOfUrl, slotOpened);
+        registry = new FleetRegistry(slots, FleetRuntime::idOfUrl, slotOpened);
         if (feed == null) {
             subscriptions = null;
-            LOG.warn(
-                    "KV events are not followed (warmpath.router.use-kv-events is false, or"
-                            + " overlap-score-credit is 0, or load-aware is set): the prefix index stays empty and"
-                            + " requests are routed by load alone");
         } else {
             subscriptions = new EventSubscriptions(feed);
             registry.addListener(subscriptions);
@@ -119,7 +112,7 @@ public final class FleetRuntime implements AutoCloseable {
         return hash.hash(bytes, 0, bytes.length, 0);
     }
 
-    /** Stops asking, ends all subscriptions and frees all slots. The index must still be open. */
+    /** Stops asking, ends all subscriptions and frees all slots, which must still be there. */
     @Override
     public void close() {
         loop.close();

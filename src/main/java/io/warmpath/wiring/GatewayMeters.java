@@ -2,6 +2,7 @@ package io.warmpath.wiring;
 
 import io.micrometer.core.instrument.MeterRegistry;
 import io.warmpath.events.EventCounters;
+import io.warmpath.gateway.TrackerOverlaps;
 import io.warmpath.load.LoadTracker;
 import io.warmpath.prefix.PrefixIndex;
 import io.warmpath.telemetry.EventMeters;
@@ -9,7 +10,9 @@ import io.warmpath.telemetry.FleetMeters;
 import io.warmpath.telemetry.IndexMeters;
 import io.warmpath.telemetry.LoadMeters;
 import io.warmpath.telemetry.TokenMeters;
+import io.warmpath.telemetry.TrackerMeters;
 import io.warmpath.tokens.ModelTokens;
+import org.jspecify.annotations.Nullable;
 
 /** Binds every part that counts by itself; the request flow has meters of its own. */
 final class GatewayMeters {
@@ -17,12 +20,18 @@ final class GatewayMeters {
 
     static void bind(
             MeterRegistry registry,
-            PrefixIndex index,
+            @Nullable PrefixIndex index,
+            @Nullable TrackerOverlaps trackers,
             LoadTracker load,
             FleetRuntime fleet,
             EventCounters events,
             ModelTokens tokens) {
-        IndexMeters.bind(registry, index, System::nanoTime);
+        if (index != null) {
+            IndexMeters.bind(registry, index, System::nanoTime);
+        }
+        if (trackers != null) {
+            TrackerMeters.bind(registry, trackers::stats);
+        }
         LoadMeters.bind(registry, load);
         TokenMeters.bind(registry, tokens);
         FleetMeters.bind(registry, fleet.registry(), fleet.monitor(), load);

@@ -3,7 +3,6 @@ package io.warmpath.wiring;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.vertx.core.Vertx;
 import io.vertx.ext.web.Router;
-import io.warmpath.adapter.nativeindex.NativePrefixIndex;
 import io.warmpath.adapter.tokenizer.HuggingFaceModelLoader;
 import io.warmpath.adapter.zmq.ZmqEventFeed;
 import io.warmpath.admission.Admission;
@@ -13,18 +12,17 @@ import io.warmpath.api.BusyThresholdApi;
 import io.warmpath.api.ErrorMapper;
 import io.warmpath.api.Routes;
 import io.warmpath.api.WorkersApi;
-import io.warmpath.config.IndexImplementation;
 import io.warmpath.config.RawPath;
 import io.warmpath.config.WarmpathConfig;
 import io.warmpath.events.EventCounters;
 import io.warmpath.fleet.Fleet;
 import io.warmpath.gateway.FlowMetrics;
 import io.warmpath.gateway.GatewayOptions;
+import io.warmpath.gateway.Overlaps;
 import io.warmpath.gateway.RequestFlow;
 import io.warmpath.load.LoadBook;
 import io.warmpath.load.LoadTracker;
 import io.warmpath.prefix.PrefixIndex;
-import io.warmpath.prefix.ReferencePrefixIndex;
 import io.warmpath.routing.RouterMode;
 import io.warmpath.routing.RouterOptions;
 import io.warmpath.routing.Routers;
@@ -67,7 +65,7 @@ final class GatewayRuntime implements AutoCloseable {
 
     private static final long QUEUE_CHECK_MILLIS = 100;
 
-    private final PrefixIndex index;
+    private final OverlapParts caches;
     private final LoadTracker load;
     private final Admission admission;
     private final Vertx vertx;
@@ -87,18 +85,23 @@ final class GatewayRuntime implements AutoCloseable {
         RouterOptions router = RouterSettings.options(config.router());
         RouterSettings.deprecation(config.router()).ifPresent(LOG::warn);
         tokens = tokens(config.tokens());
-        index = index(config.index());
+        caches = new OverlapParts(config, System::nanoTime);
         load = loadTracker(config.router());
         admission = new Admission(AdmissionSetup.options(config), load, System::nanoTime);
         this.vertx = vertx;
         EventCounters events = new EventCounters();
+        PrefixIndex index = caches.index();
         feed =
-                RouterSettings.followsEvents(config.router())
+                index != null && caches.followsEvents()
                         ? feed(config.events(), index, events)
                         : null;
         fleet =
                 new FleetRuntime(
-                        config, index, feed, slot -> load.load(slot).requests(), load::forget);
+                        config,
+                        caches.slots(),
+                        feed,
+                        slot -> load.load(slot).requests(),
+                        load::forget);
         tokenThreads = new TokenThreads(config.tokens().threads(), config.tokens().queueSize());
         engines = engines(config, vertx);
         warmup =
@@ -115,11 +118,12 @@ final class GatewayRuntime implements AutoCloseable {
                         load,
                         admission,
                         engines,
-                        router,
+                        caches.overlaps(),
+                        router(config, load, router),
                         options(config, config.http().maxBodySize().bytes()),
                         new FlowMetrics(meters),
                         warmup::done);
-        GatewayMeters.bind(meters, index, load, fleet, events, tokens);
+        GatewayMeters.bind(meters, index, caches.trackers(), load, fleet, events, tokens);
         AdminAccess access = new AdminAccess(adminToken(config.admin()));
         workersApi = new WorkersApi(fleet.registry(), access, ErrorMapper::respond);
         busyApi = new BusyThresholdApi(admission, fleet.registry(), access);
@@ -131,7 +135,8 @@ final class GatewayRuntime implements AutoCloseable {
             LoadBook load,
             Admission admission,
             EngineClient engines,
-            RouterOptions router,
+            Overlaps overlaps,
+            io.warmpath.routing.Router router,
             GatewayOptions options,
             FlowMetrics metrics,
             BooleanSupplier warm) {
@@ -139,8 +144,8 @@ final class GatewayRuntime implements AutoCloseable {
                 new RequestFlow(
                         fleet,
                         tokens,
-                        index,
-                        Routers.create(router, load, ThreadLocalRandom::current),
+                        overlaps,
+                        router,
                         load,
                         admission,
                         engines,
@@ -174,7 +179,8 @@ final class GatewayRuntime implements AutoCloseable {
                                 apartLoad,
                                 new Admission(AdmissionOptions.OFF, apartLoad, System::nanoTime),
                                 apart,
-                                kept,
+                                caches.overlaps().askedOnly(),
+                                router(config, apartLoad, kept),
                                 options(config, body),
                                 metrics,
                                 () -> true)
@@ -212,6 +218,7 @@ final class GatewayRuntime implements AutoCloseable {
     }
 
     void start() {
+        caches.start();
         fleet.start();
         if (admission.queueing()) {
             // For what nobody tells: a new worker, a booking that expired.
@@ -231,14 +238,7 @@ final class GatewayRuntime implements AutoCloseable {
         tokenThreads.close();
         engines.close();
         tokens.close();
-        index.close();
-    }
-
-    private static PrefixIndex index(WarmpathConfig.Index index) {
-        return index.implementation() == IndexImplementation.JAVA
-                ? new ReferencePrefixIndex()
-                : new NativePrefixIndex(
-                        index.nativePath().map(Path::of), NativePrefixIndex.DEFAULT_ORPHAN_LIMIT);
+        caches.close();
     }
 
     private static ModelTokens tokens(WarmpathConfig.Tokens config) throws TokenizerLoadException {
@@ -285,6 +285,13 @@ final class GatewayRuntime implements AutoCloseable {
                 u.keepAliveTimeout(),
                 u.maxConnectionsPerWorker(),
                 Duration.ofNanos(1000L * gatherMicros));
+    }
+
+    private static io.warmpath.routing.Router router(
+            WarmpathConfig config, LoadBook load, RouterOptions options) {
+        return options.mode() == RouterMode.VLLM_CACHE_AWARE
+                ? VllmCacheAwareSettings.router(config.routing().vllmCacheAware(), options, load)
+                : Routers.create(options, load, ThreadLocalRandom::current);
     }
 
     private static GatewayOptions options(WarmpathConfig config, long maxBodyBytes) {

@@ -9,10 +9,13 @@ import io.warmpath.routing.CostKind;
 import io.warmpath.routing.LatencyPriors;
 import io.warmpath.routing.RouterMode;
 import io.warmpath.routing.RouterOptions;
+import java.time.Duration;
 import java.util.Optional;
 
 /** The router's keys as its options: presets and older names are resolved here. Stateless. */
 final class RouterSettings {
+    private static final Duration LATENCY_PREDICTED_TTL = Duration.ofSeconds(5);
+
     private RouterSettings() {}
 
     /**
@@ -69,16 +72,32 @@ final class RouterSettings {
                                                 : ""));
     }
 
-    /** When what is cached is worth nothing nobody looks at the index: nobody has to fill it. */
-    static boolean followsEvents(WarmpathConfig.Router r) {
-        return r.useKvEvents()
-                && !r.loadAware()
+    /** When what is cached is worth nothing nobody looks at the index, and there is none. */
+    static boolean usesIndex(WarmpathConfig.Router r) {
+        return !r.loadAware()
+                && mode(r) != RouterMode.VLLM_CACHE_AWARE
                 && !(mode(r) == RouterMode.KV
                         && r.cost() == RoutingCost.BLOCKS
                         && weights(r).overlapCredit() == 0);
     }
 
-    private static RouterMode mode(WarmpathConfig.Router r) {
+    /** Where there is no index nobody has to fill it. */
+    static boolean followsEvents(WarmpathConfig.Router r) {
+        return r.useKvEvents() && usesIndex(r);
+    }
+
+    /**
+     * With events: how long a decision counts beside them; empty: not at all. The cost in
+     * milliseconds takes what was sent to a worker a moment ago for present.
+     */
+    static Optional<Duration> predictedTtl(WarmpathConfig.Router r) {
+        boolean latency = mode(r) == RouterMode.KV && r.cost() == RoutingCost.LATENCY;
+        return r.predictedTtl()
+                .or(() -> latency ? Optional.of(LATENCY_PREDICTED_TTL) : Optional.empty())
+                .filter(Duration::isPositive);
+    }
+
+    static RouterMode mode(WarmpathConfig.Router r) {
         return r.loadAware() && r.mode() != RoutingMode.KV
                 ? RouterMode.KV
                 : RouterMode.valueOf(r.mode().name());

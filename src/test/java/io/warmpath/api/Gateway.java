@@ -5,6 +5,7 @@ import io.vertx.core.Vertx;
 import io.vertx.core.VertxOptions;
 import io.vertx.core.http.HttpServer;
 import io.vertx.core.http.HttpServerOptions;
+import io.vertx.core.net.impl.ConnectionBase;
 import io.warmpath.admission.Admission;
 import io.warmpath.admission.AdmissionOptions;
 import io.warmpath.fault.GatewayError;
@@ -17,6 +18,7 @@ import io.warmpath.fleet.Worker;
 import io.warmpath.fleet.WorkerState;
 import io.warmpath.gateway.FlowMetrics;
 import io.warmpath.gateway.GatewayOptions;
+import io.warmpath.gateway.IndexOverlaps;
 import io.warmpath.gateway.RequestFlow;
 import io.warmpath.load.LoadBook;
 import io.warmpath.load.LoadTracker;
@@ -80,6 +82,10 @@ final class Gateway implements AutoCloseable {
     final FirstRouter router = new FirstRouter();
     final SimpleMeterRegistry meters = new SimpleMeterRegistry();
     volatile boolean warm = true;
+
+    /** Client connections that the gateway has not yet seen the end of. */
+    final AtomicInteger connections = new AtomicInteger();
+
     final int port;
     private final EngineClient engines;
 
@@ -107,7 +113,7 @@ final class Gateway implements AutoCloseable {
                 new RequestFlow(
                         fleet,
                         tokens,
-                        index,
+                        IndexOverlaps.ofEvents(index),
                         router,
                         books,
                         admission,
@@ -127,6 +133,16 @@ final class Gateway implements AutoCloseable {
                                         // With it, Vert.x 4.5 loses a request that says Upgrade:
                                         // h2c.
                                         .setHttp2ClearTextEnabled(false))
+                        .connectionHandler(
+                                connection -> {
+                                    connections.incrementAndGet();
+                                    // Vert.x 4.5 does not call a close handler when a pipelined
+                                    // request is still queued.
+                                    ((ConnectionBase) connection)
+                                            .channel()
+                                            .closeFuture()
+                                            .addListener(f -> connections.decrementAndGet());
+                                })
                         .requestHandler(
                                 request -> {
                                     request.pause(); // as Quarkus does

@@ -41,6 +41,8 @@ class RequestSmugglingTest {
     @AfterEach
     void stop() throws Exception {
         await().untilAsserted(() -> assertEquals(0, gateway.books.open()));
+        // What a connection that is cut off by the end of its event loop held would show as a leak.
+        await().untilAsserted(() -> assertEquals(0, gateway.connections.get()));
         gateway.close();
         engine.close();
         assertTrue(engine.failures.isEmpty(), () -> "engine: " + engine.failures);
@@ -66,7 +68,9 @@ class RequestSmugglingTest {
     private void refused(String bytes) throws IOException {
         String answer = answersTo(bytes);
         assertTrue(
-                answer.startsWith("HTTP/1.1 400") || answer.isEmpty() || answer.equals("reset"),
+                answer.matches("(?s)HTTP/1\\.[01] (400|505) .*")
+                        || answer.isEmpty()
+                        || answer.equals("reset"),
                 () -> bytes + "\nwas answered with\n" + answer);
         assertEquals(0, engine.requests.get(), bytes);
     }
@@ -143,10 +147,18 @@ class RequestSmugglingTest {
     }
 
     @Test
-    void header_bytes_above_ascii_come_through_unchanged() throws Exception {
-        String head = POST + "X-Name: caf\u00e9 \u00ff\r\nConnection: close\r\n" + LENGTH + "\r\n";
-        assertTrue(answersTo(head + Gateway.ASK_WHOLE).startsWith("HTTP/1.1 200"));
-        assertEquals("caf\u00e9 \u00ff", engine.calls.get(0).header("x-name"));
+    void header_bytes_above_ascii_come_through_unchanged_or_not_at_all() throws Exception {
+        String head = POST + "X-Name: caf\u00e9 \u00ff\r\n" + LENGTH + "\r\n" + Gateway.ASK_WHOLE;
+        try (RawClient client = new RawClient(gateway.port)) {
+            client.socket.getOutputStream().write(head.getBytes(StandardCharsets.ISO_8859_1));
+            int status = client.readAnswer().status();
+            if (status == 200) {
+                assertEquals("caf\u00e9 \u00ff", engine.calls.get(0).header("x-name"));
+            } else {
+                assertEquals(400, status);
+                assertEquals(0, engine.requests.get());
+            }
+        }
     }
 
     @Test

@@ -72,7 +72,7 @@ class CommandLineTest {
                 "--http-port -1     | --http-port -1: must be a whole number from 0 to 65535.",
                 "--http-port 80a    | --http-port 80a: must be a whole number from 0 to 65535.",
                 "--router-temperature NaN | --router-temperature NaN: must be a number from 0 to 1000000.",
-                "--router-mode best | --router-mode best: must be one of kv, random, round-robin, power-of-two, least-loaded, direct.",
+                "--router-mode best | --router-mode best: must be one of kv, random, round-robin, power-of-two, least-loaded, direct, vllm-cache-aware.",
                 "--no-kv-events=1   | --no-kv-events takes no value.",
                 "--router-kv-events=maybe | --router-kv-events maybe: must be true or false.",
                 "--shutdown-grace 3x | --shutdown-grace 3x: must be a duration such as 250ms, 2s or 5m up to 1h.",

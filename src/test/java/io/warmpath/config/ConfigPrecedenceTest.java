@@ -17,6 +17,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Optional;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -213,7 +214,7 @@ class ConfigPrecedenceTest {
         assertEquals(
                 List.of(
                         "warmpath.router.mode = best (from the environment, DYN_ROUTER_MODE) must"
-                                + " be one of kv, random, round-robin, power-of-two, least-loaded, direct."),
+                                + " be one of kv, random, round-robin, power-of-two, least-loaded, direct, vllm-cache-aware."),
                 problems(Map.of(), Map.of("DYN_ROUTER_MODE", "best"), ""));
         assertEquals(
                 List.of(
@@ -243,6 +244,50 @@ class ConfigPrecedenceTest {
                                 + " warmpath.workers[*].url?",
                         "warmpath.workers[0].url is missing."),
                 problems(Map.of(), Map.of(), "warmpath:\n  workers:\n    - urll: http://a\n"));
+    }
+
+    @Test
+    void settings_of_one_model_are_checked_like_those_of_all() {
+        String model =
+                "warmpath:\n  routing:\n    vllm-cache-aware:\n      models:\n"
+                        + "        \"org/m.v1\":\n          ";
+        String key = "warmpath.routing.vllm-cache-aware.models.\"org/m.v1\".";
+        assertEquals(List.of(), problems(Map.of(), Map.of(), model + "block-size: 32\n"));
+        assertEquals(
+                32,
+                typed(config(Map.of(), Map.of(), model + "block-size: 32\n"))
+                        .routing()
+                        .vllmCacheAware()
+                        .models()
+                        .get("org/m.v1")
+                        .blockSize()
+                        .orElseThrow());
+        assertEquals(
+                List.of(key + "load-factor = 0.5 (from FILE) must be a number from 1 to 1000000."),
+                problems(Map.of(), Map.of(), model + "load-factor: 0.5\n"));
+        assertEquals(
+                List.of(
+                        key
+                                + "factor (from FILE) is not a known key. Did you mean"
+                                + " warmpath.routing.vllm-cache-aware.models.*.load-factor?"),
+                problems(Map.of(), Map.of(), model + "factor: 2\n"));
+    }
+
+    @Test
+    void a_mode_may_be_spelt_with_underscores_and_a_time_with_a_fraction() {
+        Map<String, String> env =
+                Map.of(
+                        "DYN_ROUTER_MODE", "vllm_cache_aware",
+                        "DYN_ROUTER_TTL_SECS", "120.0",
+                        "DYN_ROUTER_PREDICTED_TTL_SECS", "2.5",
+                        "DYN_ROUTER_USE_KV_EVENTS", "false");
+        assertEquals(List.of(), problems(Map.of(), env, ""));
+        WarmpathConfig.Router router = typed(config(Map.of(), env, "")).router();
+        assertEquals(RoutingMode.VLLM_CACHE_AWARE, router.mode());
+        assertEquals(Duration.ofMinutes(2), router.ttl());
+        assertEquals(Optional.of(Duration.ofMillis(2500)), router.predictedTtl());
+        assertEquals(
+                Optional.empty(), typed(config(Map.of(), Map.of(), "")).router().predictedTtl());
     }
 
     @Test

@@ -8,6 +8,7 @@ import io.micrometer.core.instrument.Tag;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import io.warmpath.events.EventCounters;
 import io.warmpath.gateway.FlowMetrics;
+import io.warmpath.gateway.TrackerOverlaps;
 import io.warmpath.load.LoadTracker;
 import io.warmpath.prefix.ReferencePrefixIndex;
 import java.io.IOException;
@@ -63,7 +64,13 @@ class MetricsDocsTest {
                         slot -> 0,
                         load::forget)) {
             GatewayMeters.bind(
-                    registry, index, load, fleet, new EventCounters(), TestConfig.noTokens());
+                    registry,
+                    index,
+                    new TrackerOverlaps((model, size) -> null, model -> 0),
+                    load,
+                    fleet,
+                    new EventCounters(),
+                    TestConfig.noTokens());
             return rows(registry);
         }
     }

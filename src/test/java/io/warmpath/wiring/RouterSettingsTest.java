@@ -141,6 +141,26 @@ class RouterSettingsTest {
     }
 
     @Test
+    void decisions_count_beside_events_for_5_s_where_the_cost_is_latency_unless_said_otherwise() {
+        assertEquals(Optional.empty(), RouterSettings.predictedTtl(router()));
+        assertEquals(
+                Optional.of(Duration.ofSeconds(2)),
+                RouterSettings.predictedTtl(router("predicted-ttl", "2s")));
+        assertEquals(
+                Optional.of(Duration.ofSeconds(5)),
+                RouterSettings.predictedTtl(router("cost", "latency")));
+        assertEquals(
+                Optional.of(Duration.ofSeconds(2)),
+                RouterSettings.predictedTtl(router("cost", "latency", "predicted-ttl", "2s")));
+        assertEquals(
+                Optional.empty(),
+                RouterSettings.predictedTtl(router("cost", "latency", "predicted-ttl", "0s")));
+        assertEquals(
+                Optional.empty(),
+                RouterSettings.predictedTtl(router("cost", "latency", "mode", "random")));
+    }
+
+    @Test
     void two_presets_at_once_stop_the_start() {
         WarmpathConfig.Router both = router("agentic", "true", "load-aware", "true");
         assertThrows(StartFailure.class, () -> RouterSettings.options(both));

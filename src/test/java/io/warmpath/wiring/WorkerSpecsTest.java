@@ -100,6 +100,7 @@ class WorkerSpecsTest {
         assertTrue(follows(Map.of()));
         assertFalse(follows(Map.of("warmpath.router.use-kv-events", "false")));
         assertFalse(follows(Map.of("warmpath.router.overlap-score-weight", "0")));
+        assertFalse(follows(Map.of("warmpath.router.mode", "vllm-cache-aware")));
         assertTrue(
                 follows(
                         Map.of(

@@ -28,7 +28,19 @@ final class CallGuard {
     /** All buffers ever made and still alive; weak, so that ended threads leave nothing behind. */
     private final List<WeakReference<Scratch>> all = new ArrayList<>();
 
+    private final String what;
     private volatile boolean closed;
+
+    CallGuard() {
+        this("prefix index");
+    }
+
+    /**
+     * @param what it guards, in words
+     */
+    CallGuard(String what) {
+        this.what = what;
+    }
 
     /**
      * @throws IllegalStateException when the index is closed
@@ -38,7 +50,7 @@ final class CallGuard {
         scratch.begin();
         if (closed) {
             scratch.end();
-            throw new IllegalStateException("the prefix index is closed");
+            throw new IllegalStateException("the " + what + " is closed");
         }
         return scratch;
     }

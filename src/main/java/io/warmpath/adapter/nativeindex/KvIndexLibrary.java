@@ -13,7 +13,8 @@ import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
- * {@code kvindex.h} as Java sees it: JNA direct mapping, addresses as raw {@code long}.
+ * {@code kvindex.h} and {@code kvtracker.h} as Java sees them: JNA direct mapping, addresses as raw
+ * {@code long}.
  *
  * <p>Interface mapping or array arguments would cost a multiple of the call. One library per JVM:
  * {@link #load} binds it on the first call; later calls must mean the same file.
@@ -106,6 +107,32 @@ final class KvIndexLibrary {
     static native int kvi_stats(long index, long out);
 
     static native Pointer kvi_status_text(int status);
+
+    static native int kvt_open(long config, long outTracker);
+
+    static native int kvt_close(long tracker);
+
+    static native int kvt_join(long tracker, int backend);
+
+    static native int kvt_leave(long tracker, int backend);
+
+    static native int kvt_find(
+            long tracker,
+            long tokens,
+            int tokenCount,
+            long seed,
+            long outHits,
+            int hitCapacity,
+            long outHitCount);
+
+    static native int kvt_record(
+            long tracker, int backend, long tokens, int tokenCount, long seed, long outNewBlocks);
+
+    static native int kvt_evict(long tracker, int backend, long most, long outEvicted);
+
+    static native int kvt_evict_all(long tracker, long outEvicted);
+
+    static native int kvt_stats(long tracker, long out);
 
     /**
      * Binds the library, once per JVM.

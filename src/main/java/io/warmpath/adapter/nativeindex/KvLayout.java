@@ -1,13 +1,14 @@
 package io.warmpath.adapter.nativeindex;
 
 /**
- * Numbers of {@code kvindex.h}: record sizes, field offsets in bytes, kinds and limits.
+ * Numbers of {@code kvindex.h} and {@code kvtracker.h}: record sizes, field offsets in bytes, kinds
+ * and limits.
  *
- * <p>The header asserts the same numbers at compile time; {@code KvLayoutTest} computes them from
- * the header's text and compares.
+ * <p>The headers assert the same numbers at compile time; {@code KvLayoutTest} computes them from
+ * the headers' text and compares.
  */
 final class KvLayout {
-    static final int ABI_VERSION = 3;
+    static final int ABI_VERSION = 4;
 
     static final int EVENT_SIZE = 40;
     static final int EVENT_SIZE_AT = 0;
@@ -71,6 +72,26 @@ final class KvLayout {
     static final int QUERY_NAME_SPACE_AT = 12;
     static final int QUERY_BUDGET_AT = 16;
     static final int QUERY_RESERVED_AT = 20;
+
+    static final int TRACKER_CONFIG_SIZE = 24;
+    static final int TRACKER_CONFIG_SIZE_AT = 0;
+    static final int TRACKER_CONFIG_BLOCK_SIZE_AT = 4;
+    static final int TRACKER_CONFIG_HASHING_AT = 8;
+    static final int TRACKER_CONFIG_RESERVED_AT = 12;
+    static final int TRACKER_CONFIG_MAX_BLOCKS_AT = 16;
+
+    static final int POSITION = 0;
+    static final int CHAINED = 1;
+
+    static final int TRACKER_HIT_SIZE = 8;
+    static final int TRACKER_HIT_BACKEND_AT = 0;
+    static final int TRACKER_HIT_BLOCKS_AT = 4;
+
+    static final int TRACKER_STATISTICS_SIZE = 32;
+    static final int TRACKER_STATISTICS_BACKENDS_AT = 0;
+    static final int TRACKER_STATISTICS_BLOCKS_AT = 8;
+    static final int TRACKER_STATISTICS_BYTES_AT = 16;
+    static final int TRACKER_STATISTICS_EVICTED_AT = 24;
 
     static final int ALL_TIERS = 255;
 

@@ -67,6 +67,13 @@ public final class NativePrefixIndex implements PrefixIndex {
     }
 
     /**
+     * @param decisions how long, and how much, approximate slots hold
+     */
+    public NativePrefixIndex(Optional<Path> library, long orphanLimit, DecisionLimits decisions) {
+        this(library, orphanLimit, DEFAULT_GHOST_PERCENT, decisions);
+    }
+
+    /**
      * @param ghostPercent part of all blocks that may stay known though nobody holds them, 1 to
      *     100; {@link #DEFAULT_GHOST_PERCENT} or {@link #NO_GHOSTS}
      */

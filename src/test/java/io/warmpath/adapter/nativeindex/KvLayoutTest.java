@@ -17,13 +17,14 @@ import java.util.regex.Pattern;
 import org.junit.jupiter.api.Test;
 
 /**
- * The numbers of {@link KvLayout} against {@code kvindex.h}: field offsets computed from the
- * header's structs by natural alignment, constants from its defines.
+ * The numbers of {@link KvLayout} against {@code kvindex.h} and {@code kvtracker.h}: field offsets
+ * computed from the headers' structs by natural alignment, constants from its defines.
  */
 class KvLayoutTest {
     private static final Path HEADER = Path.of("native-core", "include", "kvindex.h");
+    private static final Path TRACKER = Path.of("native-core", "include", "kvtracker.h");
 
-    private final String header = read();
+    private final String header = read(HEADER) + read(TRACKER);
 
     @Test
     void events_have_the_headers_layout() {
@@ -116,9 +117,35 @@ class KvLayoutTest {
     }
 
     @Test
+    void the_trackers_structs_have_the_headers_layout() {
+        Map<String, Integer> config = new LinkedHashMap<>();
+        config.put("size", KvLayout.TRACKER_CONFIG_SIZE_AT);
+        config.put("block_size", KvLayout.TRACKER_CONFIG_BLOCK_SIZE_AT);
+        config.put("hashing", KvLayout.TRACKER_CONFIG_HASHING_AT);
+        config.put("reserved", KvLayout.TRACKER_CONFIG_RESERVED_AT);
+        config.put("max_blocks", KvLayout.TRACKER_CONFIG_MAX_BLOCKS_AT);
+        config.put("(size)", KvLayout.TRACKER_CONFIG_SIZE);
+        assertEquals(config, layout("kvt_config"));
+        Map<String, Integer> hit = new LinkedHashMap<>();
+        hit.put("backend", KvLayout.TRACKER_HIT_BACKEND_AT);
+        hit.put("blocks", KvLayout.TRACKER_HIT_BLOCKS_AT);
+        hit.put("(size)", KvLayout.TRACKER_HIT_SIZE);
+        assertEquals(hit, layout("kvt_hit"));
+        Map<String, Integer> statistics = new LinkedHashMap<>();
+        statistics.put("backends", KvLayout.TRACKER_STATISTICS_BACKENDS_AT);
+        statistics.put("blocks", KvLayout.TRACKER_STATISTICS_BLOCKS_AT);
+        statistics.put("bytes", KvLayout.TRACKER_STATISTICS_BYTES_AT);
+        statistics.put("evicted", KvLayout.TRACKER_STATISTICS_EVICTED_AT);
+        statistics.put("(size)", KvLayout.TRACKER_STATISTICS_SIZE);
+        assertEquals(statistics, layout("kvt_statistics"));
+        assertEquals(defined("KVT_POSITION"), KvLayout.POSITION);
+        assertEquals(defined("KVT_CHAINED"), KvLayout.CHAINED);
+    }
+
+    @Test
     void the_buffer_for_results_holds_every_result() {
         long room = new Scratch().out.capacity();
-        for (String struct : new String[] {"kvi_applied", "kvi_statistics"}) {
+        for (String struct : new String[] {"kvi_applied", "kvi_statistics", "kvt_statistics"}) {
             assertTrue(room >= layout(struct).get("(size)"), struct);
         }
     }
@@ -213,11 +240,11 @@ class KvLayoutTest {
         return Integer.parseInt(found.group(1));
     }
 
-    private static String read() {
+    private static String read(Path header) {
         try {
-            return Files.readString(HEADER);
+            return Files.readString(header);
         } catch (IOException e) {
-            throw new AssertionError("run from the project's root: " + HEADER, e);
+            throw new AssertionError("run from the project's root: " + header, e);
         }
     }
 }

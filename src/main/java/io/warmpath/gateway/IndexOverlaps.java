@@ -1,0 +1,115 @@
+package io.warmpath.gateway;
+
+import io.warmpath.fleet.Candidate;
+import io.warmpath.prefix.PrefixIndex;
+import io.warmpath.prefix.PrefixMatch;
+import io.warmpath.prefix.PrefixQuery;
+import io.warmpath.prefix.PrefixSpace;
+import io.warmpath.prefix.SideIndex;
+import java.util.List;
+import java.util.function.LongSupplier;
+import org.jboss.logging.Logger;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Overlaps from the prefix index, in one of three forms.
+ *
+ * <ul>
+ *   <li>events: the index holds what the workers tell;
+ *   <li>decisions: no events, the index holds what was booked, for a while;
+ *   <li>both: a side index of decisions beside that of events. Per worker the larger of the two
+ *       answers counts: what was sent a moment ago is not forgotten because its event has not come,
+ *       and what events tell is not forgotten because the decision has ended.
+ * </ul>
+ */
+public final class IndexOverlaps implements Overlaps {
+    private static final Logger LOG = Logger.getLogger(IndexOverlaps.class);
+    private static final long NANOS_PER_MILLI = 1_000_000;
+
+    private final PrefixIndex index;
+    private final boolean decisionsInIndex;
+    private final @Nullable SideIndex predicted;
+    private final LongSupplier nanoTime;
+    private final long startNanos;
+
+    private IndexOverlaps(
+            PrefixIndex index,
+            boolean decisionsInIndex,
+            @Nullable SideIndex predicted,
+            LongSupplier nanoTime) {
+        this.index = index;
+        this.decisionsInIndex = decisionsInIndex;
+        this.predicted = predicted;
+        this.nanoTime = nanoTime;
+        this.startNanos = nanoTime.getAsLong();
+    }
+
+    /** Events alone. */
+    public static IndexOverlaps ofEvents(PrefixIndex index) {
+        return new IndexOverlaps(index, false, null, () -> 0);
+    }
+
+    /**
+     * Decisions alone.
+     *
+     * @param index its slots are approximate, see {@link io.warmpath.prefix.ApproximateSlots}
+     * @param nanoTime as {@link System#nanoTime}
+     */
+    public static IndexOverlaps ofDecisions(PrefixIndex index, LongSupplier nanoTime) {
+        return new IndexOverlaps(index, true, null, nanoTime);
+    }
+
+    /**
+     * Events and decisions.
+     *
+     * @param nanoTime as {@link System#nanoTime}
+     */
+    public static IndexOverlaps ofBoth(
+            PrefixIndex index, SideIndex predicted, LongSupplier nanoTime) {
+        return new IndexOverlaps(index, false, predicted, nanoTime);
+    }
+
+    @Override
+    public List<PrefixMatch> matches(
+            String model, PrefixSpace space, List<Candidate> candidates, int[] tokens) {
+        return Overlaps.oncePerBlockSize(candidates, space, tokens, this::match);
+    }
+
+    private PrefixMatch match(PrefixQuery query) {
+        PrefixMatch known = index.match(query);
+        return predicted == null ? known : PrefixMatch.larger(known, predicted.match(query));
+    }
+
+    @Override
+    public void booked(String model, PrefixSpace space, Candidate to, int[] tokens) {
+        int blockSize = to.worker().blockSize();
+        if (blockSize <= 0 || (!decisionsInIndex && predicted == null)) {
+            return;
+        }
+        PrefixQuery prompt = new PrefixQuery(tokens, tokens.length, blockSize, space);
+        try {
+            if (predicted != null) {
+                predicted.decide(to.slot(), prompt, nowMillis());
+            } else {
+                index.decide(to.slot(), prompt, nowMillis());
+            }
+        } catch (IllegalStateException left) {
+            // The slot was closed since the decision: nothing is to be known of it any more.
+            LOG.debugf("%s left before its request was booked", to.label());
+        }
+    }
+
+    @Override
+    public void tidy() {
+        if (predicted != null) {
+            predicted.expire(nowMillis());
+        } else if (decisionsInIndex) {
+            index.expire(nowMillis());
+        }
+    }
+
+    /** Since this was made: the clock itself may be negative, the index's is unsigned. */
+    private long nowMillis() {
+        return (nanoTime.getAsLong() - startNanos) / NANOS_PER_MILLI;
+    }
+}

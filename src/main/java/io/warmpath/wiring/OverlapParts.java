@@ -1,0 +1,186 @@
+package io.warmpath.wiring;
+
+import io.warmpath.adapter.nativeindex.NativePrefixIndex;
+import io.warmpath.config.IndexImplementation;
+import io.warmpath.config.WarmpathConfig;
+import io.warmpath.gateway.IndexOverlaps;
+import io.warmpath.gateway.Overlaps;
+import io.warmpath.gateway.TrackerOverlaps;
+import io.warmpath.prefix.ApproximateSlots;
+import io.warmpath.prefix.DecisionLimits;
+import io.warmpath.prefix.NumberedSlots;
+import io.warmpath.prefix.PrefixIndex;
+import io.warmpath.prefix.ReferencePrefixIndex;
+import io.warmpath.prefix.SideIndex;
+import io.warmpath.prefix.WorkerSlots;
+import io.warmpath.routing.RouterMode;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.Optional;
+import java.util.concurrent.Executors;
+import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.TimeUnit;
+import java.util.function.LongSupplier;
+import org.jboss.logging.Logger;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What the gateway knows about caches, as configured: the index of events, the index of decisions,
+ * both, the block trackers, or nothing; and the slots that go with it.
+ *
+ * <p>{@link #start} once, {@link #close} once, after everything that uses the parts.
+ */
+final class OverlapParts implements AutoCloseable {
+    private static final Logger LOG = Logger.getLogger(OverlapParts.class);
+
+    /** Decisions end at most so late. */
+    private static final Duration LONGEST_TIDY = Duration.ofSeconds(1);
+
+    private static final int TIDIES_PER_TTL = 8;
+
+    private final WorkerSlots slots;
+    private final Overlaps overlaps;
+    private final @Nullable PrefixIndex index;
+    private final @Nullable PrefixIndex decisions;
+    private final @Nullable TrackerOverlaps trackers;
+    private final boolean followsEvents;
+    private final Duration tidyEvery;
+    private final String inWords;
+    private final ScheduledExecutorService tidying =
+            Executors.newSingleThreadScheduledExecutor(
+                    Thread.ofPlatform().daemon().name("warmpath-tidy").factory());
+
+    OverlapParts(WarmpathConfig config, LongSupplier nanoTime) {
+        WarmpathConfig.Router router = config.router();
+        followsEvents = RouterSettings.followsEvents(router);
+        if (RouterSettings.mode(router) == RouterMode.VLLM_CACHE_AWARE) {
+            WarmpathConfig.VllmCacheAware settings = config.routing().vllmCacheAware();
+            trackers = VllmCacheAwareSettings.trackers(settings, library(config.index()));
+            slots = trackers;
+            overlaps = trackers;
+            index = null;
+            decisions = null;
+            tidyEvery = settings.evictionIntervalSecs();
+            inWords = "mode vllm-cache-aware goes by where earlier prompts went";
+        } else if (!RouterSettings.usesIndex(router)) {
+            trackers = null;
+            slots = new NumberedSlots();
+            overlaps = Overlaps.NONE;
+            index = null;
+            decisions = null;
+            tidyEvery = Duration.ZERO;
+            inWords =
+                    "what is cached is worth nothing (overlap-score-credit is 0, or load-aware is"
+                            + " set): there is no prefix index, requests are routed by load alone";
+        } else if (!followsEvents) {
+            trackers = null;
+            index = index(config.index(), lasting(router.ttl()));
+            slots = new ApproximateSlots(index);
+            overlaps = IndexOverlaps.ofDecisions(index, nanoTime);
+            decisions = null;
+            tidyEvery = tidyEvery(router.ttl());
+            inWords =
+                    "warmpath.router.use-kv-events is false: a worker is taken to hold what this"
+                            + " gateway sent to it, for "
+                            + router.ttl();
+        } else {
+            trackers = null;
+            index = index(config.index(), DecisionLimits.DEFAULT);
+            Optional<Duration> ttl = RouterSettings.predictedTtl(router);
+            decisions = ttl.isPresent() ? index(config.index(), lasting(ttl.get())) : null;
+            if (decisions == null) {
+                slots = index;
+                overlaps = IndexOverlaps.ofEvents(index);
+            } else {
+                SideIndex side = new SideIndex(index, decisions);
+                slots = side;
+                overlaps = IndexOverlaps.ofBoth(index, side, nanoTime);
+            }
+            tidyEvery = ttl.map(OverlapParts::tidyEvery).orElse(Duration.ZERO);
+            inWords = "";
+        }
+    }
+
+    WorkerSlots slots() {
+        return slots;
+    }
+
+    Overlaps overlaps() {
+        return overlaps;
+    }
+
+    /** The index that events go to, or decisions when there are none; null: there is no index. */
+    @Nullable PrefixIndex index() {
+        return index;
+    }
+
+    /** Null in the modes that have none. */
+    @Nullable TrackerOverlaps trackers() {
+        return trackers;
+    }
+
+    boolean followsEvents() {
+        return followsEvents;
+    }
+
+    /** Begins to forget what is due, on a thread of its own. */
+    @SuppressWarnings("FutureReturnValueIgnored") // tidy() lets nothing out
+    void start() {
+        if (!followsEvents) {
+            LOG.infof("KV events are not followed: %s", inWords);
+        }
+        if (tidyEvery.isPositive()) {
+            tidying.scheduleWithFixedDelay(
+                    this::tidy, tidyEvery.toNanos(), tidyEvery.toNanos(), TimeUnit.NANOSECONDS);
+        }
+    }
+
+    private void tidy() {
+        try {
+            overlaps.tidy();
+        } catch (RuntimeException e) {
+            LOG.warn("Forgetting old cache contents failed; it is tried again", e);
+        }
+    }
+
+    @Override
+    public void close() {
+        tidying.shutdown();
+        try {
+            if (!tidying.awaitTermination(5, TimeUnit.SECONDS)) {
+                LOG.warn("Forgetting old cache contents did not stop within 5 s");
+            }
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+        if (trackers != null) {
+            trackers.close();
+        }
+        if (decisions != null) {
+            decisions.close();
+        }
+        if (index != null) {
+            index.close();
+        }
+    }
+
+    private static Duration tidyEvery(Duration ttl) {
+        Duration part = ttl.dividedBy(TIDIES_PER_TTL).plusMillis(1);
+        return part.compareTo(LONGEST_TIDY) < 0 ? part : LONGEST_TIDY;
+    }
+
+    private static DecisionLimits lasting(Duration ttl) {
+        return new DecisionLimits(ttl.toMillis(), DecisionLimits.DEFAULT.capacity());
+    }
+
+    private static PrefixIndex index(WarmpathConfig.Index config, DecisionLimits limits) {
+        return config.implementation() == IndexImplementation.JAVA
+                ? new ReferencePrefixIndex(ReferencePrefixIndex.DEFAULT_ORPHAN_LIMIT, limits)
+                : new NativePrefixIndex(
+                        library(config), NativePrefixIndex.DEFAULT_ORPHAN_LIMIT, limits);
+    }
+
+    private static Optional<Path> library(WarmpathConfig.Index config) {
+        return config.nativePath().map(Path::of);
+    }
+}

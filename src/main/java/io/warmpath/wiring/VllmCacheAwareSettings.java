@@ -1,0 +1,76 @@
+package io.warmpath.wiring;
+
+import io.warmpath.adapter.nativeindex.NativeBlockTracker;
+import io.warmpath.config.BlockHashing;
+import io.warmpath.config.WarmpathConfig;
+import io.warmpath.gateway.TrackerOverlaps;
+import io.warmpath.load.LoadBook;
+import io.warmpath.prefix.BlockTracker;
+import io.warmpath.routing.RouterOptions;
+import io.warmpath.routing.VllmCacheAwareOptions;
+import io.warmpath.routing.VllmCacheAwareRouter;
+import java.nio.file.Path;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.ThreadLocalRandom;
+
+/** The parts of the mode vllm-cache-aware from its configuration, for all models and for one. */
+final class VllmCacheAwareSettings {
+    private VllmCacheAwareSettings() {}
+
+    /**
+     * @param weights for the terms that a decision shows
+     */
+    static VllmCacheAwareRouter router(
+            WarmpathConfig.VllmCacheAware all, RouterOptions weights, LoadBook load) {
+        Map<String, VllmCacheAwareOptions> perModel = new LinkedHashMap<>();
+        all.models()
+                .forEach(
+                        (model, own) ->
+                                perModel.put(
+                                        model,
+                                        new VllmCacheAwareOptions(
+                                                own.cacheThreshold()
+                                                        .orElse(all.cacheThreshold())
+                                                        .floatValue(),
+                                                own.loadFactor().orElse(all.loadFactor()))));
+        return new VllmCacheAwareRouter(
+                new VllmCacheAwareOptions((float) all.cacheThreshold(), all.loadFactor()),
+                perModel,
+                weights,
+                load,
+                ThreadLocalRandom::current);
+    }
+
+    /**
+     * @param library as in {@link NativeBlockTracker}
+     */
+    static TrackerOverlaps trackers(WarmpathConfig.VllmCacheAware all, Optional<Path> library) {
+        return new TrackerOverlaps(
+                (model, blockSize) ->
+                        new NativeBlockTracker(
+                                library,
+                                new BlockTracker.Options(
+                                        blockSize, hashing(all, model), maxBlocks(all, model))),
+                model -> blockSize(all, model));
+    }
+
+    private static int blockSize(WarmpathConfig.VllmCacheAware all, String model) {
+        WarmpathConfig.VllmCacheAwareModel own = all.models().get(model);
+        return own == null ? all.blockSize() : own.blockSize().orElse(all.blockSize());
+    }
+
+    private static long maxBlocks(WarmpathConfig.VllmCacheAware all, String model) {
+        WarmpathConfig.VllmCacheAwareModel own = all.models().get(model);
+        return own == null
+                ? all.maxBlocksPerBackend()
+                : own.maxBlocksPerBackend().orElse(all.maxBlocksPerBackend());
+    }
+
+    private static BlockTracker.Hashing hashing(WarmpathConfig.VllmCacheAware all, String model) {
+        WarmpathConfig.VllmCacheAwareModel own = all.models().get(model);
+        BlockHashing word = own == null ? all.hashing() : own.hashing().orElse(all.hashing());
+        return BlockTracker.Hashing.valueOf(word.name());
+    }
+}

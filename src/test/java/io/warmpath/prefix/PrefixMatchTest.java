@@ -1,0 +1,81 @@
+package io.warmpath.prefix;
+
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertSame;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+
+import java.util.Map;
+import java.util.Random;
+import java.util.TreeMap;
+import org.junit.jupiter.api.Test;
+
+class PrefixMatchTest {
+    private static PrefixMatch match(Map<Integer, int[]> depths, long... names) {
+        return new PrefixMatch(
+                16,
+                9,
+                depths.keySet().stream().mapToInt(i -> i).toArray(),
+                depths.values().stream().flatMapToInt(java.util.Arrays::stream).toArray(),
+                names);
+    }
+
+    @Test
+    void the_larger_of_two_answers_is_the_larger_of_each_depth() {
+        for (int seed = 0; seed < 200; seed++) {
+            Random random = new Random(seed);
+            Map<Integer, int[]> a = random(random);
+            Map<Integer, int[]> b = random(random);
+            PrefixMatch merged = PrefixMatch.larger(match(a), match(b));
+            Map<Integer, int[]> all = new TreeMap<>(a);
+            all.putAll(b);
+            assertEquals(all.size(), merged.size(), "seed " + seed);
+            int place = 0;
+            for (Map.Entry<Integer, int[]> e : all.entrySet()) {
+                assertEquals(e.getKey(), merged.slotAt(place), "seed " + seed);
+                for (Tier tier : Tier.values()) {
+                    int expected =
+                            Math.max(
+                                    a.getOrDefault(e.getKey(), new int[4])[tier.number()],
+                                    b.getOrDefault(e.getKey(), new int[4])[tier.number()]);
+                    assertEquals(expected, merged.depthAt(place, tier), "seed " + seed);
+                }
+                place++;
+            }
+        }
+    }
+
+    private static Map<Integer, int[]> random(Random random) {
+        Map<Integer, int[]> depths = new TreeMap<>();
+        for (int i = random.nextInt(6); i > 0; i--) {
+            int[] cumulative = new int[Tier.COUNT];
+            int depth = 0;
+            for (int t = 0; t < Tier.COUNT; t++) {
+                depth += random.nextInt(3);
+                cumulative[t] = depth;
+            }
+            depths.put(random.nextInt(8), cumulative);
+        }
+        return depths;
+    }
+
+    @Test
+    void names_come_from_whichever_answer_has_them_and_nothing_is_copied_for_nothing() {
+        PrefixMatch plain = match(new TreeMap<>(Map.of(1, new int[] {1, 1, 1, 1})));
+        PrefixMatch named = match(new TreeMap<>(), 7, 8);
+        assertArrayEquals(new long[] {7, 8}, PrefixMatch.larger(plain, named).sequenceHashes());
+        assertArrayEquals(new long[] {7, 8}, PrefixMatch.larger(named, plain).sequenceHashes());
+        assertSame(plain, PrefixMatch.larger(plain, PrefixMatch.none(16, 9)));
+    }
+
+    @Test
+    void answers_about_different_blocks_are_not_compared() {
+        PrefixMatch a = PrefixMatch.none(16, 9);
+        assertThrows(
+                IllegalArgumentException.class,
+                () -> PrefixMatch.larger(a, PrefixMatch.none(32, 9)));
+        assertThrows(
+                IllegalArgumentException.class,
+                () -> PrefixMatch.larger(a, PrefixMatch.none(16, 8)));
+    }
+}
