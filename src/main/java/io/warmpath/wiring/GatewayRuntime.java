@@ -5,7 +5,10 @@ import io.vertx.core.Vertx;
 import io.vertx.ext.web.Router;
 import io.warmpath.adapter.tokenizer.HuggingFaceModelLoader;
 import io.warmpath.adapter.zmq.ZmqEventFeed;
+import io.warmpath.admission.Admission;
+import io.warmpath.admission.AdmissionOptions;
 import io.warmpath.api.AdminAccess;
+import io.warmpath.api.BusyThresholdApi;
 import io.warmpath.api.ErrorMapper;
 import io.warmpath.api.Routes;
 import io.warmpath.api.WorkersApi;
@@ -37,6 +40,7 @@ import io.warmpath.wiring.warmup.Warmup;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.security.SecureRandom;
 import java.time.Duration;
 import java.util.LinkedHashMap;
 import java.util.Map;
@@ -60,8 +64,13 @@ final class GatewayRuntime implements AutoCloseable {
 
     private static final long WARMUP_BODY_BYTES = 64 << 10;
 
+    private static final long QUEUE_CHECK_MILLIS = 100;
+
     private final OverlapParts caches;
     private final LoadTracker load;
+    private final Admission admission;
+    private final Vertx vertx;
+    private long queueTimer = -1;
     private final ModelTokens tokens;
     private final TokenThreads tokenThreads;
     private final @Nullable ZmqEventFeed feed;
@@ -69,6 +78,7 @@ final class GatewayRuntime implements AutoCloseable {
     private final EngineClient engines;
     private final Routes routes;
     private final WorkersApi workersApi;
+    private final BusyThresholdApi busyApi;
     private final Warmup warmup;
 
     GatewayRuntime(WarmpathConfig config, Vertx vertx, MeterRegistry meters)
@@ -77,7 +87,9 @@ final class GatewayRuntime implements AutoCloseable {
         RouterSettings.deprecation(config.router()).ifPresent(LOG::warn);
         tokens = tokens(config.tokens());
         caches = new OverlapParts(config, System::nanoTime);
-        load = new LoadTracker(System::nanoTime, config.router().activeRequestExpiry());
+        load = loadTracker(config.router());
+        admission = new Admission(AdmissionSetup.options(config), load, System::nanoTime);
+        this.vertx = vertx;
         EventCounters events = new EventCounters();
         PrefixIndex index = caches.index();
         feed =
@@ -107,6 +119,7 @@ final class GatewayRuntime implements AutoCloseable {
                         fleet.registry(),
                         tokens,
                         load,
+                        admission,
                         engines,
                         caches.overlaps(),
                         router(config, load, router),
@@ -114,17 +127,16 @@ final class GatewayRuntime implements AutoCloseable {
                         new FlowMetrics(meters),
                         warmup::done);
         GatewayMeters.bind(meters, index, caches.trackers(), load, fleet, events, tokens);
-        workersApi =
-                new WorkersApi(
-                        fleet.registry(),
-                        new AdminAccess(adminToken(config.admin())),
-                        ErrorMapper::respond);
+        AdminAccess access = new AdminAccess(adminToken(config.admin()));
+        workersApi = new WorkersApi(fleet.registry(), access, ErrorMapper::respond);
+        busyApi = new BusyThresholdApi(admission, fleet.registry(), access);
     }
 
     private Routes routes(
             Fleet fleet,
             PromptTokens tokens,
             LoadBook load,
+            Admission admission,
             EngineClient engines,
             Overlaps overlaps,
             io.warmpath.routing.Router router,
@@ -138,6 +150,7 @@ final class GatewayRuntime implements AutoCloseable {
                         overlaps,
                         router,
                         load,
+                        admission,
                         engines,
                         tokenThreads,
                         options,
@@ -162,15 +175,15 @@ final class GatewayRuntime implements AutoCloseable {
         return new Warmup.Parts() {
             @Override
             public void mount(Router router, Fleet fleet, FlowMetrics metrics) {
-                LoadTracker load =
-                        new LoadTracker(System::nanoTime, config.router().activeRequestExpiry());
+                LoadTracker apartLoad = loadTracker(config.router());
                 routes(
                                 fleet,
                                 prompts,
-                                load,
+                                apartLoad,
+                                new Admission(AdmissionOptions.OFF, apartLoad, System::nanoTime),
                                 apart,
                                 caches.overlaps().askedOnly(),
-                                router(config, load, kept),
+                                router(config, apartLoad, kept),
                                 options(config, body),
                                 metrics,
                                 () -> true)
@@ -200,6 +213,7 @@ final class GatewayRuntime implements AutoCloseable {
     void mount(Router router) {
         routes.mount(router);
         workersApi.mount(router);
+        busyApi.mount(router);
     }
 
     Warmup warmup() {
@@ -209,11 +223,16 @@ final class GatewayRuntime implements AutoCloseable {
     void start() {
         caches.start();
         fleet.start();
+        if (admission.queueing()) {
+            // For what nobody tells: a new worker, a booking that expired.
+            queueTimer = vertx.setPeriodic(QUEUE_CHECK_MILLIS, id -> admission.wake());
+        }
         warmup.start();
     }
 
     @Override
     public void close() {
+        vertx.cancelTimer(queueTimer);
         warmup.close();
         fleet.close();
         if (feed != null) {
@@ -247,6 +266,11 @@ final class GatewayRuntime implements AutoCloseable {
                         config.reconnectMinDelay(),
                         config.reconnectMaxDelay()),
                 System::nanoTime);
+    }
+
+    private static LoadTracker loadTracker(WarmpathConfig.Router r) {
+        return new LoadTracker(
+                System::nanoTime, RouterSettings.load(r), new SecureRandom().nextLong());
     }
 
     private static EngineClient engines(WarmpathConfig config, Vertx vertx, EngineTls tls) {

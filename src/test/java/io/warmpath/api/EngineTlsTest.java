@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.warmpath.admission.AdmissionOptions;
 import io.warmpath.gateway.GatewayOptions;
 import io.warmpath.upstream.EngineTls;
 import io.warmpath.upstream.UpstreamOptions;
@@ -74,7 +75,8 @@ class EngineTlsTest {
                         GatewayOptions.defaults(),
                         UpstreamOptions.defaults(),
                         tls,
-                        Runnable::run);
+                        Runnable::run,
+                        AdmissionOptions.OFF);
         gateway.serve(engine);
     }
 
