@@ -15,7 +15,8 @@ import java.util.TreeSet;
  */
 final class Layers {
     /** Use the JDK and each other, nothing else. */
-    static final Set<String> PURE = Set.of("fault", "prefix", "fleet", "load", "routing");
+    static final Set<String> PURE =
+            Set.of("fault", "prefix", "fleet", "load", "routing", "tokens.jinja");
 
     /** What one use case is made of; the gateway puts it in order. */
     private static final Set<String> STEPS =
