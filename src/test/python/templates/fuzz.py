@@ -11,6 +11,7 @@ import argparse
 import collections
 import signal
 import sys
+import time
 import warnings
 
 import engine
@@ -58,14 +59,18 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--cases", type=int, default=10000)
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--seconds", type=float, default=1e9, help="stop after so long")
     parser.add_argument("--show", type=int, default=10, help="how many differences to print")
     options = parser.parse_args()
     warnings.simplefilter("ignore")
     ours = engine.Engine()
     counts = collections.Counter()
     refusals = collections.Counter()
+    end = time.monotonic() + options.seconds
     for case in grammar.cases(options.seed, options.cases):
         seed = case.pop("seed")
+        if time.monotonic() > end:
+            break
         want = expected(case)
         if want is None:
             counts["slow"] += 1
@@ -79,7 +84,7 @@ def main():
             print(f"--- seed {seed}\n{case['template']}\n  messages {case['messages']}\n  kwargs {case['chat_template_kwargs']}"
                   f" tools {case['tools']}\n  jinja2 {want}\n  ours   {got}", flush=True)
     ours.close()
-    print(dict(counts))
+    print(f"{sum(counts.values())} cases, seeds {options.seed} to {seed}: {dict(counts)}")
     print("refused:", refusals.most_common(12))
     return 1 if counts["different"] else 0
 

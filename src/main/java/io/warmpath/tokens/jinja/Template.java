@@ -2,6 +2,7 @@ package io.warmpath.tokens.jinja;
 
 import java.time.Clock;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
@@ -17,16 +18,27 @@ import org.jspecify.annotations.Nullable;
  */
 public final class Template {
     private final Compiler.Program program;
+    private final boolean loopsOverContent;
 
-    private Template(Compiler.Program program) {
+    private Template(Compiler.Program program, boolean loopsOverContent) {
         this.program = program;
+        this.loopsOverContent = loopsOverContent;
     }
 
     /**
      * @throws TemplateException SYNTAX or UNSUPPORTED, with the line
      */
     public static Template compile(String source) {
-        return new Template(Compiler.compile(Parser.parse(source)));
+        List<Ast.Stmt> body = Parser.parse(source);
+        return new Template(Compiler.compile(body), ContentParts.loopedOver(body));
+    }
+
+    /**
+     * Whether it may loop over the parts of a message's content, so that engines may hand over
+     * contents as lists of parts. True rather too often than too seldom.
+     */
+    public boolean loopsOverContent() {
+        return loopsOverContent;
     }
 
     /**
