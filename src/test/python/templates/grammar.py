@@ -35,6 +35,7 @@ class Grammar:
         self.names = ["messages", "tools", "x", "n", "f", "flag", "nothing", "words", "table", "undefined_name", "bos_token"]
         self.macros = []
         self.loops = 0
+        self.tame = self.r.random() < 0.7
 
     def quoted(self, text):
         q = self.r.choice("'\"")
@@ -50,6 +51,8 @@ class Grammar:
 
     def expr(self, depth=3):
         r = self.r
+        if self.tame:
+            return self.known(depth)
         if depth <= 0 or r.random() < 0.15:
             return self.literal() if r.random() < 0.4 else self.name()
         d = depth - 1
@@ -80,6 +83,64 @@ class Grammar:
         if k == 15:
             return "{%s}" % ", ".join(f"{r.choice([self.quoted(r.choice(WORDS)), str(r.randint(0, 3)), 'true'])}: {self.expr(d)}" for _ in range(r.randrange(4)))
         return self.call(d)
+
+    # Expressions that mostly succeed: of a known type, so that more than the first operation of a template is compared.
+
+    def text(self, d):
+        r = self.r
+        if d <= 0 or r.random() < 0.2:
+            return r.choice([self.quoted(r.choice(WORDS)), "(messages[0].content | string)", "messages[0].role", "(words | join('+'))", "(x | string)",
+                             "(loop.index | string)" if self.loops else "'z'", "('%s' % n)", "(m.role | string)" if self.loops else "bos_token | default('s')"])
+        d -= 1
+        return r.choice([
+            lambda: f"({self.text(d)} + {self.text(d)})", lambda: f"({self.text(d)} ~ {self.known(d)})", lambda: f"({self.text(d)} * {r.randint(-1, 3)})",
+            lambda: f"({self.text(d)} | {r.choice(['trim', 'upper', 'lower', 'title', 'capitalize', 'reverse', 'string', 'safe', 'e', 'indent(2)', 'indent(1, true, true)', 'center(8)'])})",
+            lambda: f"({self.text(d)} | replace({self.text(0)}, {self.text(0)}{r.choice(['', ', 1'])}))",
+            lambda: f"{self.text(d)}.{r.choice(['strip()', 'lstrip()', 'rstrip()', 'upper()', 'lower()', 'title()', 'capitalize()', 'zfill(6)', 'ljust(5, chr)', 'rjust(7)'])}".replace("chr", "'*'"),
+            lambda: f"{self.text(d)}.{r.choice(['strip', 'lstrip', 'rstrip', 'removeprefix', 'removesuffix'])}({self.text(0)})",
+            lambda: f"{self.text(d)}[{r.choice(['', '1', '-3', '2', '100'])}:{r.choice(['', '-1', '4', '2', '-100'])}{r.choice(['', '', ':-1', ':2', ':-3'])}]",
+            lambda: f"({self.known(d)} | tojson{r.choice(['', '(indent=2)', '(ensure_ascii=true)', '(sort_keys=true)', '(separators=(chr, chr))']).replace('chr', repr('~'))})",
+            lambda: f"({self.items(d)} | join({self.text(0)}))", lambda: f"({self.text(d)} if {self.truth(d)} else {self.text(d)})",
+            lambda: f"{self.text(d)}.replace({self.text(0)}, {self.text(0)})", lambda: f"{self.text(d)}.split({r.choice(['', chr(39) + 'a' + chr(39), chr(39) + ' ' + chr(39) + ', 1'])})[-1:] | string",
+            lambda: f"{r.choice(self.macros)}()" if self.macros else "''"])()
+
+    def number(self, d):
+        r = self.r
+        if d <= 0 or r.random() < 0.3:
+            return r.choice(["n", "f", "1", "2.5", "7", "-4", "0.1", "10 ** 20", "(words | length)", "true", "loop.index" if self.loops else "3", "1e16", "(messages | length)"])
+        d -= 1
+        return r.choice([
+            lambda: f"({self.number(d)} {r.choice('+-*')} {self.number(d)})", lambda: f"({self.number(d)} {r.choice(['/', '//', '%'])} {r.choice(['3', '-2', '0.7', '5'])})",
+            lambda: f"({self.text(d)} | length)", lambda: f"({self.items(d)} | length)", lambda: f"({self.number(d)} | {r.choice(['abs', 'round', 'round(2)', 'int', 'float', 'string | int', 'round(1, chr)'])})".replace("chr", "'ceil'"),
+            lambda: f"(-{self.number(d)})", lambda: f"{self.text(d)}.{r.choice(['find', 'count', 'rfind'])}({self.text(0)})", lambda: f"({self.text(d)} | int(5))"])()
+
+    def items(self, d):
+        r = self.r
+        if d <= 0 or r.random() < 0.2:
+            return r.choice(["words", "messages", "[1, 2, 3]", "['b', 'A', 'a', 'b']", "range(4)", "(table.keys() | list)", "[]", "(1, 'x')", "(table | dictsort)"])
+        d -= 1
+        return r.choice([
+            lambda: f"({self.items(d)} | {r.choice(['list', 'reverse | list', 'unique | list', 'map(chr) | list', 'select | list', 'reject(chr2) | list', 'map(chr3) | list'])})".replace("chr3", "'string'").replace("chr2", "'none'").replace("chr", "'tojson'"),
+            lambda: f"(({self.items(d)} | list) + ({self.items(d)} | list))", lambda: f"({self.items(d)} | list)[{r.choice(['1:', ':-1', '::-1', '::2', '-2:', ':', '3:0:-1'])}]",
+            lambda: f"[{self.known(d)}, {self.known(d)}]", lambda: f"{self.text(d)}.{r.choice(['split()', 'splitlines()', 'split(chr)', 'rsplit(none, 1)', 'partition(chr)'])}".replace("chr", "'a'"),
+            lambda: f"(words | sort{r.choice(['', '(reverse=true)', '(case_sensitive=true)'])})", lambda: f"(messages | map(attribute={r.choice(['chr', 'chr2'])}) | list)".replace("chr2", "'content'").replace("chr", "'role'"),
+            lambda: f"(messages | {r.choice(['selectattr', 'rejectattr'])}('role', {r.choice(['chr, chr2', 'chr3, messages[0].role'])}) | list)".replace("chr3", "'=='").replace("chr2", "['user', 'tool']").replace("chr", "'in'"),
+            lambda: f"(table | {r.choice(['list', 'items | list', 'dictsort', 'dictsort(reverse=true)'])})"])()
+
+    def truth(self, d):
+        r = self.r
+        if d <= 0 or r.random() < 0.2:
+            return r.choice(["flag", "true", "tools", "loop.last" if self.loops else "nothing", "loop.first" if self.loops else "words", "messages[0].content is string", "x is mapping"])
+        d -= 1
+        return r.choice([
+            lambda: f"({self.known(d)} {r.choice(['==', '!='])} {self.known(d)})", lambda: f"({self.number(d)} {r.choice(['<', '>=', '<='])} {self.number(d)})", lambda: f"({self.text(d)} < {self.text(d)})",
+            lambda: f"({self.text(0)} {r.choice(['in', 'not in'])} {self.text(d)})", lambda: f"({self.known(d)} in {self.items(d)})", lambda: f"not {self.truth(d)}",
+            lambda: f"({self.truth(d)} {r.choice(['and', 'or'])} {self.truth(d)})",
+            lambda: f"({self.known(d)} is {r.choice(['', 'not '])}{r.choice(['defined', 'none', 'string', 'mapping', 'iterable', 'sequence', 'number', 'boolean', 'integer', 'float', 'true', 'escaped'])})",
+            lambda: f"{self.text(d)}.{r.choice(['startswith', 'endswith'])}({self.text(0)})", lambda: f"({self.text(d)} is {r.choice(['lower', 'upper'])})"])()
+
+    def known(self, d):
+        return self.r.choice([self.text, self.text, self.number, self.items, self.truth, lambda d: self.r.choice(["x", "table", "messages[0]", "messages[-1].content", "undefined_name", "nothing", "ns.v", "ns.w"])])(d)
 
     def small(self, d):
         return self.r.choice(["2", "3", "-1", "0", "0.5", self.expr(d)])
@@ -118,6 +179,8 @@ class Grammar:
 
     def output(self, depth=3):
         r = self.r
+        if self.tame:
+            return "{{" + r.choice(["", "", "-"]) + f" {self.known(depth)} " + r.choice(["", "", "-"]) + "}}"
         return "{{" + r.choice(["", "", "-"]) + f" {self.expr(depth)} " + r.choice(["", "", "-"]) + "}}"
 
     def target(self):
@@ -145,7 +208,8 @@ class Grammar:
                 text += self.tag("else") + self.block(d)
             return text + self.tag("endif")
         if k < 13:
-            over = r.choice(["messages", "words", "tools", "table", "table.items()", "range(3)", "x", "messages[1:]", "[]", "messages | reverse", self.expr(2)])
+            over = r.choice(["messages", "words", "tools or []", "table", "table.items()", "range(3)", "messages[1:]", "[]", "messages | reverse",
+                             self.items(2) if self.tame else r.choice(["x", self.expr(2)])])
             target = "m" if not over.endswith("items()") else "m, v1"
             test = f" if {self.expr(2)}" if r.random() < 0.25 else ""
             head = self.tag(f"for {target} in {over}{test}")
@@ -158,8 +222,14 @@ class Grammar:
                 body += self.tag("else") + self.block(d)
             return head + body + self.tag("endfor")
         if k < 16:
+            if self.tame:
+                kind, name = r.choice([(self.text, "v1"), (self.items, "words"), (self.number, "n"), (self.number, "f"), (self.known, "x"), (self.truth, "flag")])
+                return self.tag(f"set {name} = {kind(3)}")
             value = self.expr()
             return self.tag(f"set {self.target()} = {value}")
+        if self.tame and k in (16, 17, 19):
+            return r.choice([lambda: self.tag(f"set ns.w = {self.known(2)}"), lambda: self.tag("set v1") + self.block(d) + self.tag("endset"),
+                             lambda: self.tag("filter upper | trim") + self.block(d) + self.tag("endfilter"), lambda: self.tag("set v1 | trim") + self.block(d) + self.tag("endset")])()
         if k == 16:
             return self.tag(r.choice([f"set ns.v = {self.expr(2)}", f"set ns.v = ns.v ~ {self.expr(1)}", f"set v1, v2 = {self.expr(1)}, {self.expr(1)}"]))
         if k == 17:
@@ -185,6 +255,8 @@ class Grammar:
 
     def template(self):
         start = self.r.choice(["", "", "{% set ns = namespace(v=0) %}", "{%- set ns = namespace(v='') -%}\n"])
+        if self.tame:
+            start = "{% set ns = namespace(v=0) %}"
         return start + self.block(3) + self.r.choice(["", "\n", "\n\n"])
 
     def word(self):

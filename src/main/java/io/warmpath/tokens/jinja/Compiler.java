@@ -7,6 +7,7 @@ import io.warmpath.tokens.jinja.Exec.End;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /** Syntax trees of statements to {@link Exec}s. */
@@ -66,7 +67,11 @@ final class Compiler {
             case Ast.Set s -> {
                 Eval value = ExpressionCompiler.compile(s.value(), scope);
                 Store target = store(s.target(), scope.symbols());
+                Eval[] namespaces = namespaces(s.target(), scope.symbols());
                 yield (a, out) -> {
+                    for (Eval namespace : namespaces) {
+                        namespace(namespace, a);
+                    }
                     target.set(a, value.eval(a));
                     return End.NORMAL;
                 };
@@ -210,17 +215,10 @@ final class Compiler {
                 return (a, value) -> a.slots[slot] = value;
             }
             case Ast.NamespaceTarget n -> {
-                Eval namespace =
-                        ExpressionCompiler.compile(
-                                new Ast.Name(n.name(), 0), new Scope(symbols, false, false));
+                Eval namespace = namespaces(n, symbols)[0];
                 String attribute = n.attribute();
-                return (a, value) -> {
-                    if (!(namespace.eval(a) instanceof Namespace ns)) {
-                        throw TemplateException.failed(
-                                "cannot assign attribute on non-namespace object");
-                    }
-                    ns.attributes().put(attribute, value);
-                };
+                return (a, value) ->
+                        namespace(namespace, a).attributes().put(attribute, value);
             }
             case Ast.TupleTarget t -> {
                 List<Store> stores = new ArrayList<>();
@@ -228,6 +226,29 @@ final class Compiler {
                 return (a, value) -> unpack(stores, a, value);
             }
         }
+    }
+
+    /** The namespaces whose attributes are set; looked at before the value is. */
+    private static Eval[] namespaces(Target target, Symbols symbols) {
+        return switch (target) {
+            case Ast.NameTarget n -> new Eval[0];
+            case Ast.NamespaceTarget n ->
+                    new Eval[] {
+                        ExpressionCompiler.compile(
+                                new Ast.Name(n.name(), 0), new Scope(symbols, false, false))
+                    };
+            case Ast.TupleTarget t ->
+                    t.items().stream()
+                            .flatMap(item -> Stream.of(namespaces(item, symbols)))
+                            .toArray(Eval[]::new);
+        };
+    }
+
+    private static Namespace namespace(Eval name, Activation a) {
+        if (name.eval(a) instanceof Namespace ns) {
+            return ns;
+        }
+        throw TemplateException.failed("cannot assign attribute on non-namespace object");
     }
 
     private static void unpack(List<Store> stores, Activation a, Object value) {

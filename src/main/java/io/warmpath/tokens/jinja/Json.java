@@ -197,9 +197,6 @@ final class Json {
             if (c >= ' ' && c != '"' && c != '\\' && (!ascii || c < 0x7f)) {
                 continue;
             }
-            if (ascii && c == 0x7f) {
-                continue;
-            }
             out.append(s, plain, i);
             plain = i + 1;
             switch (c) {
