@@ -23,8 +23,7 @@ class JinjaChatTemplateTest {
             List.of(new Message("system", " s "), new Message("user", " hi "));
 
     private static JinjaChatTemplate template(String source) {
-        return new JinjaChatTemplate(
-                Template.compile(source), Map.of("bos_token", "<s>"), CLOCK);
+        return new JinjaChatTemplate(Template.compile(source), Map.of("bos_token", "<s>"), CLOCK);
     }
 
     private static Refused refused(String why) {
@@ -75,8 +74,7 @@ class JinjaChatTemplateTest {
                 new Rendered("ab"),
                 template.render(
                         List.of(new Message("system", "a"), new Message("user", "b")), true));
-        assertEquals(
-                refused("the text differs with contents as parts"), template.render(HI, true));
+        assertEquals(refused("the text differs with contents as parts"), template.render(HI, true));
     }
 
     @Test

@@ -217,8 +217,7 @@ final class Compiler {
             case Ast.NamespaceTarget n -> {
                 Eval namespace = namespaces(n, symbols)[0];
                 String attribute = n.attribute();
-                return (a, value) ->
-                        namespace(namespace, a).attributes().put(attribute, value);
+                return (a, value) -> namespace(namespace, a).attributes().put(attribute, value);
             }
             case Ast.TupleTarget t -> {
                 List<Store> stores = new ArrayList<>();

@@ -71,7 +71,8 @@ class HuggingFaceModelLoaderTest {
     }
 
     @Test
-    void a_template_that_is_not_supported_gives_no_template_and_a_warning_with_its_line() throws Exception {
+    void a_template_that_is_not_supported_gives_no_template_and_a_warning_with_its_line()
+            throws Exception {
         write("tokenizer_config.json", "{\"chat_template\": \"\\n{{ messages | pprint }}\"}");
         LoadedModel model = load(write("tokenizer.json", DemoModel.json()));
         assertEquals(Optional.empty(), model.template());

@@ -166,13 +166,19 @@ class TemplateTest {
     void what_a_limited_split_does_not_reach_keeps_its_blanks() {
         assertEquals(
                 "['a', 'b  c ']|[' a  b', 'c']",
-                render("{{ ' a b  c '.split(none, 1) }}|{{ ' a  b c '.rsplit(none, 1) }}", Map.of()));
+                render(
+                        "{{ ' a b  c '.split(none, 1) }}|{{ ' a  b c '.rsplit(none, 1) }}",
+                        Map.of()));
     }
 
     /** Found by looking at every character: a letter of title case is its own title. */
     @Test
     void letters_of_title_case_stay() {
-        assertEquals("\u1f88|Fi|Ss", render("{{ x.title() }}|{{ 'ﬁ'.title() }}|{{ 'ß'.title() }}", Map.of("x", "\u1f88")));
+        assertEquals(
+                "\u1f88|Fi|Ss",
+                render(
+                        "{{ x.title() }}|{{ 'ﬁ'.title() }}|{{ 'ß'.title() }}",
+                        Map.of("x", "\u1f88")));
     }
 
     @Test
