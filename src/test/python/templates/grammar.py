@@ -122,7 +122,7 @@ class Grammar:
         return r.choice([
             lambda: f"({self.items(d)} | {r.choice(['list', 'reverse | list', 'unique | list', 'map(chr) | list', 'select | list', 'reject(chr2) | list', 'map(chr3) | list'])})".replace("chr3", "'string'").replace("chr2", "'none'").replace("chr", "'tojson'"),
             lambda: f"(({self.items(d)} | list) + ({self.items(d)} | list))", lambda: f"({self.items(d)} | list)[{r.choice(['1:', ':-1', '::-1', '::2', '-2:', ':', '3:0:-1'])}]",
-            lambda: f"[{self.known(d)}, {self.known(d)}]", lambda: f"{self.text(d)}.{r.choice(['split()', 'splitlines()', 'split(chr)', 'rsplit(none, 1)', 'partition(chr)'])}".replace("chr", "'a'"),
+            lambda: f"[{self.known(d)}, {self.known(d)}]", lambda: f"{self.text(d)}.{r.choice(['split()', 'splitlines()', 'split(chr)', 'rsplit(none, 1)', 'split(none, 1)', 'split(none, 0)', 'rsplit(chr, 1)', 'partition(chr)'])}".replace("chr", "'a'"),
             lambda: f"(words | sort{r.choice(['', '(reverse=true)', '(case_sensitive=true)'])})", lambda: f"(messages | map(attribute={r.choice(['chr', 'chr2'])}) | list)".replace("chr2", "'content'").replace("chr", "'role'"),
             lambda: f"(messages | {r.choice(['selectattr', 'rejectattr'])}('role', {r.choice(['chr, chr2', 'chr3, messages[0].role'])}) | list)".replace("chr3", "'=='").replace("chr2", "['user', 'tool']").replace("chr", "'in'"),
             lambda: f"(table | {r.choice(['list', 'items | list', 'dictsort', 'dictsort(reverse=true)'])})"])()

@@ -49,6 +49,8 @@ final class Attempt implements UpstreamListener {
     private boolean sawFirst;
     private boolean released;
     private boolean detached;
+    private boolean cutsUsage;
+    private long cutBefore; // usage events that end here or earlier are out already
 
     Attempt(Exchange exchange, RoutingDecision decision, int promptTokens) {
         this.exchange = exchange;
@@ -93,6 +95,10 @@ final class Attempt implements UpstreamListener {
                 extra.add("X-data-parallel-rank", Integer.toString(to.dpRank()));
             }
         }
+        if (asksForUsage(to)) {
+            changes = changes.withUsage();
+            cutsUsage = true;
+        }
         Buffer body = BodyEditor.edit(request.body(), request.edits(), changes);
         call =
                 flow.engines.send(
@@ -105,6 +111,15 @@ final class Attempt implements UpstreamListener {
                                 body,
                                 freshConnection),
                         this);
+    }
+
+    /** We want to know what was cached; the client, who has not asked, does not get to see it. */
+    private boolean asksForUsage(Candidate to) {
+        InferenceRequest request = exchange.request;
+        return exchange.flow.options.requestUsage()
+                && request.stream()
+                && to.worker().kind() != EngineKind.OPENAI
+                && !request.edits().asksForUsage(request.body());
     }
 
     /** The request goes on elsewhere: free the worker, let an error answer run out. */
@@ -177,7 +192,11 @@ final class Attempt implements UpstreamListener {
             if (booking != null) {
                 booking.progress(scanner == null ? 0 : scanner.events());
             }
-            passOn(b, from, length, complete);
+            if (cutUsage(b, from, length, complete)) {
+                passOn(b, from, 0, 0);
+            } else {
+                passOn(b, from, length, complete);
+            }
         } catch (RuntimeException e) {
             exchange.crashed(e);
         }
@@ -190,9 +209,8 @@ final class Attempt implements UpstreamListener {
         }
         try {
             received += length;
-            if (length > 0) {
-                scan(b, from, length);
-            }
+            int complete = length > 0 ? scan(b, from, length) : 0;
+            boolean cut = cutUsage(b, from, length, complete);
             closeBooking();
             compareWithReport();
             if (!released) {
@@ -203,7 +221,7 @@ final class Attempt implements UpstreamListener {
             if (held == null) {
                 answer.end(b, from, length);
             } else {
-                held.end(b, from, length, answer::end);
+                held.end(b, from, cut ? 0 : length, answer::end);
             }
         } catch (RuntimeException e) {
             exchange.crashed(e);
@@ -292,6 +310,24 @@ final class Attempt implements UpstreamListener {
             firstToken();
         }
         return complete;
+    }
+
+    /**
+     * Takes the usage report that we have asked for out of the stream, when these bytes end one.
+     *
+     * @return true when the bytes are held now, without it
+     */
+    private boolean cutUsage(byte[] b, int from, int length, int complete) {
+        AnswerScanner s = scanner;
+        Holdback h = held;
+        if (!cutsUsage || s == null || h == null || s.usageEnd() <= cutBefore) {
+            return false;
+        }
+        h.hold(b, from, length, complete);
+        long start = received - h.length(); // of what is held, in the engine's stream
+        h.cut(s.usageStart() - start, s.usageEnd() - start);
+        cutBefore = s.usageEnd();
+        return true;
     }
 
     private void firstToken() {

@@ -145,7 +145,7 @@ final class PyText {
                 return parts;
             }
             if (max >= 0 && parts.size() >= max) {
-                parts.add(rstrip(s.substring(i)));
+                parts.add(s.substring(i));
                 return parts;
             }
             int start = i;
@@ -168,7 +168,7 @@ final class PyText {
                     return parts.reversed();
                 }
                 if (max >= 0 && parts.size() >= max) {
-                    parts.add(lstrip(s.substring(0, end), null));
+                    parts.add(s.substring(0, end));
                     return parts.reversed();
                 }
                 int stop = end;
@@ -327,7 +327,8 @@ final class PyText {
     private static String titled(int c) {
         int simple = Character.toTitleCase(c);
         String upper = Character.toString(c).toUpperCase(Locale.ROOT);
-        if (simple != c || upper.codePointCount(0, upper.length()) < 2) {
+        boolean isTitle = simple != c || Character.isTitleCase(c);
+        if (isTitle || upper.codePointCount(0, upper.length()) < 2) {
             return Character.toString(simple);
         }
         // Letters with a title form of several, as in the ligature fi or the German sharp s.

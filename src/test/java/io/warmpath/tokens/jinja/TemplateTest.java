@@ -161,6 +161,26 @@ class TemplateTest {
                 Template.compile(source).render(Map.of(), RenderLimits.DEFAULT, east));
     }
 
+    /** Found by the fuzz: a limited split leaves the blanks at the far end alone. */
+    @Test
+    void what_a_limited_split_does_not_reach_keeps_its_blanks() {
+        assertEquals(
+                "['a', 'b  c ']|[' a  b', 'c']",
+                render(
+                        "{{ ' a b  c '.split(none, 1) }}|{{ ' a  b c '.rsplit(none, 1) }}",
+                        Map.of()));
+    }
+
+    /** Found by looking at every character: a letter of title case is its own title. */
+    @Test
+    void letters_of_title_case_stay() {
+        assertEquals(
+                "\u1f88|Fi|Ss",
+                render(
+                        "{{ x.title() }}|{{ 'ﬁ'.title() }}|{{ 'ß'.title() }}",
+                        Map.of("x", "\u1f88")));
+    }
+
     @Test
     void a_variable_that_is_not_there_is_not_none() {
         assertEquals(
