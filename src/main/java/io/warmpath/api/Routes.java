@@ -8,6 +8,7 @@ import io.warmpath.fleet.Fleet;
 import io.warmpath.gateway.FlowMetrics;
 import io.warmpath.gateway.GatewayOptions;
 import io.warmpath.gateway.RequestFlow;
+import io.warmpath.upstream.VertxInternals;
 import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
 import java.util.function.LongSupplier;
@@ -43,6 +44,13 @@ public final class Routes {
     }
 
     public void mount(Router router) {
+        router.route()
+                .order(FIRST - 1)
+                .handler(
+                        rc -> {
+                            VertxInternals.guard(rc.request());
+                            rc.next();
+                        });
         post(router, "/v1/chat/completions", RequestParser.Endpoint.CHAT);
         post(router, "/v1/completions", RequestParser.Endpoint.COMPLETIONS);
         get(router, "/v1/models", status::models);
@@ -74,6 +82,7 @@ public final class Routes {
                         rc -> {
                             HttpMethod method = rc.request().method();
                             if (method.equals(HttpMethod.GET) || method.equals(HttpMethod.HEAD)) {
+                                rc.request().resume(); // a body that nobody reads must not stay
                                 h.accept(rc);
                             } else {
                                 wrongMethod(rc, "GET, HEAD");

@@ -22,6 +22,9 @@ public final class VertxInternals {
     /** Name of the response encoder in the pipeline of an HTTP/1 server connection. */
     private static final String ENCODER = "httpEncoder";
 
+    /** Name of Vert.x' own end of the pipeline. */
+    private static final String HANDLER = "handler";
+
     /** Name of the response compressor, which has to see every byte. */
     private static final String COMPRESSOR = "deflater";
 
@@ -41,6 +44,25 @@ public final class VertxInternals {
         ChannelPipeline pipeline = connection.channel().pipeline();
         ChannelHandlerContext encoder = pipeline.context(ENCODER);
         return encoder == null || pipeline.context(COMPRESSOR) != null ? null : encoder;
+    }
+
+    /**
+     * Puts the connection's {@link LastRequestGate} in place, at its first request; to be called
+     * before anything of a request's body has been read.
+     */
+    public static void guard(HttpServerRequest request) {
+        if (request.version() == HttpVersion.HTTP_2
+                || !(request.connection() instanceof ConnectionBase connection)) {
+            return;
+        }
+        ChannelPipeline pipeline = connection.channel().pipeline();
+        if (pipeline.get(LastRequestGate.class) == null && pipeline.context(HANDLER) != null) {
+            boolean last =
+                    request.version() == HttpVersion.HTTP_1_0
+                            ? !request.headers().contains("connection", "keep-alive", true)
+                            : request.headers().contains("connection", "close", true);
+            pipeline.addBefore(HANDLER, "warmpath-last-request", new LastRequestGate(last));
+        }
     }
 
     /** The event loop that this context's tasks run on. */

@@ -13,6 +13,7 @@ import io.warmpath.config.SettingCatalog;
 import io.warmpath.config.UsageException;
 import io.warmpath.config.WarmpathConfig;
 import jakarta.inject.Inject;
+import java.io.IOException;
 import java.io.PrintStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -78,10 +79,19 @@ public final class Serve implements QuarkusApplication {
     }
 
     /**
-     * A {@link StartFailure} is said in its sentence; anything else is a bug and shows its trace.
+     * A {@link StartFailure} and an address in use are said in a sentence; anything else is a bug
+     * and shows its trace.
      */
-    private static void explain(Throwable failure, PrintStream err) {
+    static void explain(Throwable failure, PrintStream err) {
         for (Throwable t = failure; t != null; t = t.getCause()) {
+            if (t instanceof IOException && String.valueOf(t.getMessage()).contains("bind")) {
+                err.println(
+                        "warmpath serve: cannot listen ("
+                                + t.getMessage()
+                                + "); choose another address with --http-host or another port with"
+                                + " --http-port, or stop what listens there.");
+                return;
+            }
             if (t instanceof StartFailure) {
                 err.println("warmpath serve: " + t.getMessage());
                 return;

@@ -1,10 +1,14 @@
 package io.warmpath.api;
 
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
+import io.netty.channel.ChannelHandlerContext;
+import io.netty.channel.ChannelOutboundHandlerAdapter;
+import io.netty.util.concurrent.EventExecutor;
 import io.vertx.core.Vertx;
 import io.vertx.core.VertxOptions;
 import io.vertx.core.http.HttpServer;
 import io.vertx.core.http.HttpServerOptions;
+import io.vertx.core.impl.VertxInternal;
 import io.vertx.core.net.impl.ConnectionBase;
 import io.warmpath.admission.Admission;
 import io.warmpath.admission.AdmissionOptions;
@@ -87,6 +91,9 @@ final class Gateway implements AutoCloseable {
     /** Client connections that the gateway has not yet seen the end of. */
     final AtomicInteger connections = new AtomicInteger();
 
+    /** Flushes that have reached clients' sockets. */
+    final AtomicLong flushes = new AtomicLong();
+
     final int port;
     private final EngineClient engines;
 
@@ -147,6 +154,10 @@ final class Gateway implements AutoCloseable {
                                         .setHttp2ClearTextEnabled(false))
                         .connectionHandler(
                                 connection -> {
+                                    ((ConnectionBase) connection)
+                                            .channel()
+                                            .pipeline()
+                                            .addFirst(new FlushCounter(flushes));
                                     connections.incrementAndGet();
                                     // Vert.x 4.5 does not call a close handler when a pipelined
                                     // request is still queued.
@@ -212,14 +223,39 @@ final class Gateway implements AutoCloseable {
         return meters.get(name).tag(tag, value).counter().count();
     }
 
+    /**
+     * What the loops have still to do, such as letting go of the buffers of closed connections; a
+     * loop that ends before would show them as leaks.
+     */
+    private void runOutstandingTasks() {
+        for (EventExecutor loop : ((VertxInternal) vertx).getEventLoopGroup()) {
+            loop.submit(() -> {}).syncUninterruptibly();
+        }
+    }
+
     @Override
     public void close() {
         engines.close();
+        runOutstandingTasks();
         vertx.close()
                 .toCompletionStage()
                 .toCompletableFuture()
                 .orTimeout(10, TimeUnit.SECONDS)
                 .join();
+    }
+
+    private static final class FlushCounter extends ChannelOutboundHandlerAdapter {
+        private final AtomicLong flushes;
+
+        FlushCounter(AtomicLong flushes) {
+            this.flushes = flushes;
+        }
+
+        @Override
+        public void flush(ChannelHandlerContext context) {
+            flushes.incrementAndGet();
+            context.flush();
+        }
     }
 
     static final class FakeFleet implements Fleet {

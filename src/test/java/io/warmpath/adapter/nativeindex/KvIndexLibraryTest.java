@@ -25,8 +25,9 @@ class KvIndexLibraryTest {
                         NativeIndexException.class,
                         () -> KvIndexLibrary.requireAbi(Path.of("/opt/libkvindex.so"), 2));
         assertEquals(
-                "/opt/libkvindex.so has ABI 2, this gateway needs 3; rebuild with"
-                        + " `./warmpath native`",
+                "/opt/libkvindex.so has ABI 2, this gateway needs "
+                        + KvLayout.ABI_VERSION
+                        + "; rebuild with `./warmpath native`",
                 e.getMessage());
         assertDoesNotThrow(() -> KvIndexLibrary.requireAbi(Path.of("x"), KvLayout.ABI_VERSION));
     }

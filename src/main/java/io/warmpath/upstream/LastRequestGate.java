@@ -1,0 +1,50 @@
+package io.warmpath.upstream;
+
+import io.netty.channel.ChannelHandlerContext;
+import io.netty.channel.ChannelInboundHandlerAdapter;
+import io.netty.handler.codec.http.HttpRequest;
+import io.netty.handler.codec.http.HttpVersion;
+import io.netty.handler.codec.http.LastHttpContent;
+import io.netty.util.ReferenceCountUtil;
+
+/**
+ * Lets nothing through behind the last request of a connection, the one that says {@code
+ * Connection: close} or is of HTTP/1.0 (RFC 9112 section 9.6).
+ *
+ * <p>Vert.x 4.5 drops what follows it, too, but without letting go of the memory: a client that
+ * sends bodies behind such a request could use all of it up. One per client connection, between
+ * decoder and Vert.x; its event loop only.
+ */
+final class LastRequestGate extends ChannelInboundHandlerAdapter {
+    private boolean last;
+    private boolean closed;
+
+    /**
+     * @param last the request that is being received now is the last one
+     */
+    LastRequestGate(boolean last) {
+        this.last = last;
+    }
+
+    @Override
+    public void channelRead(ChannelHandlerContext ctx, Object message) {
+        if (closed) {
+            ReferenceCountUtil.release(message);
+            return;
+        }
+        if (message instanceof HttpRequest request) {
+            last = isLast(request);
+        }
+        if (message instanceof LastHttpContent) {
+            closed = last;
+        }
+        ctx.fireChannelRead(message);
+    }
+
+    /** As Vert.x sees it, which closes the connection; a list of options does not count there. */
+    private static boolean isLast(HttpRequest request) {
+        return request.protocolVersion().equals(HttpVersion.HTTP_1_0)
+                ? !request.headers().contains("connection", "keep-alive", true)
+                : request.headers().contains("connection", "close", true);
+    }
+}

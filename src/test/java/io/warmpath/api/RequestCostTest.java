@@ -1,0 +1,109 @@
+package io.warmpath.api;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import com.sun.management.ThreadMXBean;
+import io.netty.util.ResourceLeakDetector;
+import io.warmpath.bench.WireShapes;
+import java.lang.management.ManagementFactory;
+import java.nio.charset.StandardCharsets;
+import java.util.Arrays;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+/**
+ * What a streamed request costs the event loops, in bytes and in flushes, kept from rising.
+ *
+ * <p>Both are counted, not timed, so that a busy machine makes no difference. When one of them has
+ * risen for a good reason, write the new number here and say in the commit why.
+ */
+class RequestCostTest {
+    /**
+     * Allocated by the event loops per request (1,030 tokens, 34 events), with the test's own
+     * router and index: measured, and the most that is let pass.
+     */
+    private static final long MEASURED_BYTES = 205_000;
+
+    private static final double TOLERANCE = 1.1;
+    private static final int WARM_REQUESTS = 3_000;
+    private static final int REQUESTS = 1_000;
+
+    private Gateway gateway;
+    private StubEngine engine;
+    private byte[] answer;
+
+    private ResourceLeakDetector.Level level;
+
+    @BeforeEach
+    void start() throws Exception {
+        // The other tests' record of every touch of a buffer would be most of what is counted.
+        level = ResourceLeakDetector.getLevel();
+        ResourceLeakDetector.setLevel(ResourceLeakDetector.Level.DISABLED);
+        gateway = new Gateway(EnginePath.RAW);
+        byte[] stream = WireShapes.stream(32);
+        String framed =
+                "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding:"
+                        + " chunked\r\n\r\n"
+                        + Integer.toHexString(stream.length)
+                        + "\r\n"
+                        + new String(stream, StandardCharsets.UTF_8)
+                        + "\r\n0\r\n\r\n";
+        answer = framed.getBytes(StandardCharsets.UTF_8);
+        engine = new StubEngine(call -> call.send(answer));
+        gateway.serve(engine);
+    }
+
+    @AfterEach
+    void stop() throws Exception {
+        ResourceLeakDetector.setLevel(level);
+        gateway.close();
+        engine.close();
+        assertTrue(engine.failures.isEmpty(), () -> "engine: " + engine.failures);
+    }
+
+    @Test
+    void a_streamed_request_allocates_no_more_than_it_did() throws Exception {
+        String ask = Gateway.ASK.replace("hi", "lorem ipsum dolor sit amet ".repeat(200).strip());
+        try (RawClient client = new RawClient(gateway.port)) {
+            ask(client, ask, WARM_REQUESTS);
+            long before = allocatedByLoops();
+            ask(client, ask, REQUESTS);
+            long perRequest = (allocatedByLoops() - before) / REQUESTS;
+            assertTrue(perRequest > 1_000, "nothing is counted");
+            assertTrue(
+                    perRequest <= MEASURED_BYTES * TOLERANCE,
+                    () -> perRequest + " bytes per request; " + MEASURED_BYTES + " were measured");
+            System.out.println("event loops allocate " + perRequest + " bytes per request");
+        }
+    }
+
+    @Test
+    void what_an_engine_sends_at_once_is_one_flush_to_the_client() throws Exception {
+        try (RawClient client = new RawClient(gateway.port)) {
+            ask(client, Gateway.ASK, 1);
+            long before = gateway.flushes.get();
+            ask(client, Gateway.ASK, 20);
+            assertEquals(20, gateway.flushes.get() - before);
+        }
+    }
+
+    private static void ask(RawClient client, String json, int times) throws Exception {
+        for (int i = 0; i < times; i++) {
+            client.sendPost(Gateway.CHAT, json);
+            assertEquals(200, client.readAnswer().status());
+        }
+    }
+
+    private static long allocatedByLoops() {
+        ThreadMXBean threads = (ThreadMXBean) ManagementFactory.getThreadMXBean();
+        long[] loops =
+                Arrays.stream(threads.getThreadInfo(threads.getAllThreadIds()))
+                        .filter(t -> t != null && t.getThreadName().contains("eventloop"))
+                        .mapToLong(java.lang.management.ThreadInfo::getThreadId)
+                        .toArray();
+        assertTrue(loops.length > 0, "no event loop is found by its name");
+        return Arrays.stream(threads.getThreadAllocatedBytes(loops)).sum();
+    }
+}
