@@ -53,27 +53,57 @@ final class Planner {
     RoutingDecision decide(
             InferenceRequest request, List<Candidate> candidates, int @Nullable [] tokens) {
         RoutingDecision decision =
-                router.forModel(request.model())
-                        .decide(
-                                new RoutingRequest(
-                                        candidates,
-                                        tokens == null ? 0 : tokens.length,
-                                        tokens == null
-                                                ? List.of()
-                                                : matches(request, candidates, tokens),
-                                        request.pinnedWorker(),
-                                        request.pinnedRank(),
-                                        request.overrides(),
-                                        null,
-                                        request.admission().outputTokens().orElse(0),
-                                        request.explain()
-                                                ? RoutingRequest.Detail.ALL
-                                                : RoutingRequest.Detail.CHOSEN,
-                                        request.explain()
-                                                ? ineligible(request.model(), candidates)
-                                                : List.of()));
+                ask(
+                        request,
+                        candidates,
+                        tokens,
+                        request.explain()
+                                ? RoutingRequest.Detail.ALL
+                                : RoutingRequest.Detail.CHOSEN,
+                        request.explain()
+                                ? ineligible(request.model(), candidates, "failed this request")
+                                : List.of());
         metrics.decided(decision.mode());
         return decision;
+    }
+
+    /**
+     * What would be decided now; leaves no trace.
+     *
+     * @param others why a ready worker is not among the candidates
+     */
+    RoutingDecision dryRun(
+            InferenceRequest request,
+            List<Candidate> candidates,
+            int @Nullable [] tokens,
+            String others) {
+        return ask(
+                request,
+                candidates,
+                tokens,
+                RoutingRequest.Detail.DRY_RUN,
+                ineligible(request.model(), candidates, others));
+    }
+
+    private RoutingDecision ask(
+            InferenceRequest request,
+            List<Candidate> candidates,
+            int @Nullable [] tokens,
+            RoutingRequest.Detail detail,
+            List<Ineligible> ineligible) {
+        return router.forModel(request.model())
+                .decide(
+                        new RoutingRequest(
+                                candidates,
+                                tokens == null ? 0 : tokens.length,
+                                tokens == null ? List.of() : matches(request, candidates, tokens),
+                                request.pinnedWorker(),
+                                request.pinnedRank(),
+                                request.overrides(),
+                                null,
+                                request.admission().outputTokens().orElse(0),
+                                detail,
+                                ineligible));
     }
 
     /** The request was booked where the decision says. Nothing when its tokens are not known. */
@@ -94,7 +124,7 @@ final class Planner {
     }
 
     /** The workers of the fleet as it is now that are not among the candidates, and why. */
-    private List<Ineligible> ineligible(String model, List<Candidate> candidates) {
+    private List<Ineligible> ineligible(String model, List<Candidate> candidates, String others) {
         List<Ineligible> out = new ArrayList<>();
         for (Worker w : fleet.snapshot().workers()) {
             boolean among = false;
@@ -106,7 +136,7 @@ final class Planner {
                         !w.models().contains(model)
                                 ? "does not serve the model"
                                 : w.available()
-                                        ? "failed this request"
+                                        ? others
                                         : w.state().name().toLowerCase(Locale.ROOT);
                 out.add(new Ineligible(w.name(), why));
             }

@@ -66,4 +66,9 @@ public final class RequestFlow {
         exchange.begin();
         return exchange;
     }
+
+    /** Answers questions about prompts and books for those who send them themselves. */
+    public Advisor advisor() {
+        return new Advisor(this);
+    }
 }

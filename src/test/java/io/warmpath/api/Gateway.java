@@ -218,6 +218,7 @@ final class Gateway implements AutoCloseable {
         final AtomicInteger booked = new AtomicInteger();
         final AtomicInteger firstTokens = new AtomicInteger();
         final AtomicInteger closedTwice = new AtomicInteger();
+        volatile WorkerLoad load = WorkerLoad.IDLE;
 
         @Override
         public Booking book(WorkerSlot slot, int prefillTokens, int blocks) {
@@ -243,7 +244,7 @@ final class Gateway implements AutoCloseable {
 
         @Override
         public WorkerLoad load(WorkerSlot slot) {
-            return WorkerLoad.IDLE;
+            return load;
         }
 
         @Override
@@ -340,6 +341,9 @@ final class Gateway implements AutoCloseable {
         final List<String> seen = new CopyOnWriteArrayList<>();
         volatile RuntimeException bug;
 
+        /** Decides in its place; null: it does so itself. */
+        volatile Router instead;
+
         @Override
         public Sent sent(RoutingDecision decision, boolean streamed) {
             String worker = decision.chosen().candidate().label();
@@ -362,6 +366,9 @@ final class Gateway implements AutoCloseable {
             requests.add(request);
             if (bug != null) {
                 throw bug;
+            }
+            if (instead != null) {
+                return instead.decide(request);
             }
             Candidate chosen = null;
             for (Candidate c : request.candidates()) {
