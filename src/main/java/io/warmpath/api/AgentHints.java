@@ -6,98 +6,94 @@ import static io.warmpath.api.RequestParser.but;
 import com.fasterxml.jackson.core.JsonParser;
 import com.fasterxml.jackson.core.JsonToken;
 import io.vertx.core.MultiMap;
-import io.warmpath.gateway.AdmissionHints;
+import io.warmpath.gateway.RequestHints;
 import java.io.IOException;
-import java.util.OptionalDouble;
-import java.util.OptionalInt;
 import org.jspecify.annotations.Nullable;
 
-/** Reads {@code nvext.agent_hints} and the headers that say the same. One thread. */
+/**
+ * {@code nvext.agent_hints} and the headers that say the same; a header wins. {@code
+ * latency_sensitivity} is the old name of {@code priority} and counts when that is not given.
+ */
 final class AgentHints {
     private static final String PRIORITY = "x-dynamo-request-priority";
     private static final String STRICT = "x-dynamo-request-strict-priority";
-    private static final String TENANT = "x-tenant-id";
-    private static final String POLICY_CLASS = "x-dynamo-meta-policy-class";
+    private static final String CLASS = "x-dynamo-meta-policy-class";
 
-    private OptionalInt priority = OptionalInt.empty();
-    private OptionalInt strict = OptionalInt.empty();
-    private OptionalDouble sensitivity = OptionalDouble.empty();
-    private OptionalInt outputTokens = OptionalInt.empty();
-    private @Nullable String tenant;
-    private @Nullable String policyClass;
-    private boolean any;
+    private @Nullable Double priority;
+    private @Nullable Double sensitivity;
+    private int strict;
+    private int output;
+    private String policyClass = "";
 
-    /** The current token is the value of the member {@code at}. */
-    void read(String at, JsonParser json) throws IOException {
+    /** The current token is the value of the member {@code within}. */
+    void read(String within, JsonParser json) throws IOException {
         if (json.currentToken() != JsonToken.START_OBJECT) {
-            throw bad(at, "`" + at + "` must be an object" + but(json.currentToken()));
+            throw bad(within, "`" + within + "` must be an object" + but(json.currentToken()));
         }
         for (String name = json.nextFieldName(); name != null; name = json.nextFieldName()) {
-            if (json.nextToken() == JsonToken.VALUE_NULL) {
+            JsonToken value = json.nextToken();
+            if (value == JsonToken.VALUE_NULL) {
                 continue;
             }
-            String path = at + "." + name;
-            any = true;
+            String at = within + "." + name;
             switch (name) {
-                case "priority" ->
-                        priority = OptionalInt.of(integer(path, json, Integer.MIN_VALUE));
-                case "strict_priority" -> strict = OptionalInt.of(integer(path, json, 0));
-                case "osl" -> outputTokens = OptionalInt.of(integer(path, json, 0));
-                case "latency_sensitivity" ->
-                        sensitivity = OptionalDouble.of(OverrideReader.number(path, json, 1e6));
+                case "priority" -> priority = (double) whole(at, json, value, Integer.MIN_VALUE);
+                case "strict_priority" -> strict = whole(at, json, value, 0);
+                case "osl" -> output = whole(at, json, value, 0);
+                case "latency_sensitivity" -> {
+                    if (!value.isNumeric() || !Double.isFinite(json.getDoubleValue())) {
+                        throw bad(at, "`" + at + "` must be a number" + but(value));
+                    }
+                    sensitivity = json.getDoubleValue();
+                }
                 default -> json.skipChildren();
             }
         }
     }
 
     void readHeaders(MultiMap headers) {
-        priority = header(headers, PRIORITY, Integer.MIN_VALUE, priority);
-        strict = header(headers, STRICT, 0, strict);
-        tenant = headers.get(TENANT);
-        policyClass = headers.get(POLICY_CLASS);
-        any |= priority.isPresent() || strict.isPresent() || tenant != null || policyClass != null;
+        String given = headers.get(PRIORITY);
+        if (given != null) {
+            priority = (double) whole(PRIORITY, given, Integer.MIN_VALUE);
+        }
+        given = headers.get(STRICT);
+        if (given != null) {
+            strict = whole(STRICT, given, 0);
+        }
+        given = headers.get(CLASS);
+        if (given != null) {
+            policyClass = given.strip();
+        }
     }
 
-    AdmissionHints hints() {
-        return any
-                ? new AdmissionHints(
-                        priority, strict, sensitivity, outputTokens, tenant, policyClass)
-                : AdmissionHints.NONE;
+    RequestHints hints() {
+        Double jump = priority != null ? priority : sensitivity;
+        return jump == null && strict == 0 && output == 0 && policyClass.isEmpty()
+                ? RequestHints.NONE
+                : new RequestHints(jump == null ? 0 : jump, strict, output, policyClass);
     }
 
-    private static int integer(String path, JsonParser json, int least) throws IOException {
-        JsonToken value = json.currentToken();
-        if (value != JsonToken.VALUE_NUMBER_INT) {
-            throw bad(path, "`" + path + "` must be an integer" + but(value));
+    private static int whole(String at, JsonParser json, JsonToken value, int min)
+            throws IOException {
+        if (value != JsonToken.VALUE_NUMBER_INT
+                || json.getNumberType() == JsonParser.NumberType.BIG_INTEGER) {
+            throw bad(at, "`" + at + "` must be an integer" + but(value));
         }
-        boolean fits =
-                json.getNumberType() == JsonParser.NumberType.INT && json.getIntValue() >= least;
-        if (!fits) {
-            throw outOfRange(path, least);
-        }
-        return json.getIntValue();
+        return within(at, json.getLongValue(), min);
     }
 
-    private static OptionalInt header(
-            MultiMap headers, String name, int least, OptionalInt otherwise) {
-        String value = headers.get(name);
-        if (value == null) {
-            return otherwise;
-        }
+    private static int whole(String name, String given, int min) {
         try {
-            int number = Integer.parseInt(value.strip());
-            if (number >= least) {
-                return OptionalInt.of(number);
-            }
+            return within(name, Long.parseLong(given.strip()), min);
         } catch (NumberFormatException e) {
             throw bad(name, "The header `" + name + "` must be an integer.");
         }
-        throw outOfRange(name, least);
     }
 
-    private static RuntimeException outOfRange(String name, int least) {
-        return bad(
-                name,
-                "`" + name + "` must be an integer in " + least + ".." + Integer.MAX_VALUE + ".");
+    private static int within(String name, long n, int min) {
+        if (n < min || n > Integer.MAX_VALUE) {
+            throw bad(name, "`" + name + "` must be in " + min + ".." + Integer.MAX_VALUE + ".");
+        }
+        return (int) n;
     }
 }

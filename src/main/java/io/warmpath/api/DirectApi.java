@@ -101,6 +101,11 @@ final class DirectApi {
         act(request, requestId, () -> advisor.reservations().prefillComplete(id));
     }
 
+    /** {@code POST /router/reservations/{id}/output_block}. */
+    void outputBlock(HttpServerRequest request, String id, String requestId) {
+        act(request, requestId, () -> advisor.reservations().outputBlock(id));
+    }
+
     /** {@code DELETE /router/reservations/{id}}. */
     void release(HttpServerRequest request, String id, String requestId) {
         act(request, requestId, () -> advisor.reservations().release(id));

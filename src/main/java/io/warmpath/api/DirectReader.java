@@ -11,6 +11,7 @@ import io.vertx.core.buffer.Buffer;
 import io.warmpath.fault.GatewayException;
 import io.warmpath.gateway.Advisor;
 import io.warmpath.gateway.InferenceRequest;
+import io.warmpath.gateway.RequestHints;
 import io.warmpath.routing.RouterOverrides;
 import io.warmpath.tokens.PromptInput;
 import io.warmpath.upstream.HeapBytes;
@@ -49,6 +50,7 @@ final class DirectReader {
     private @Nullable String promptMember;
     private @Nullable Long worker;
     private @Nullable Integer rank;
+    private @Nullable Integer expectedOutput;
     private @Nullable String reservation;
     private Duration life = DEFAULT_LIFE;
 
@@ -145,6 +147,8 @@ final class DirectReader {
             }
             case "worker_id" -> worker = there ? (Long) workerId(name, value) : null;
             case "dp_rank" -> rank = there ? (Integer) integer(name, value) : null;
+            case "expected_output_tokens" ->
+                    expectedOutput = there ? (Integer) integer(name, value) : null;
             default -> {
                 return kind == Kind.RESERVATION && ofReservation(name, value, there);
             }
@@ -200,10 +204,18 @@ final class DirectReader {
                         worker == null ? fields.hints.worker() : OptionalLong.of(worker),
                         rank == null ? fields.hints.rank() : OptionalInt.of(rank),
                         overrides,
-                        fields.hints.admission(),
+                        hints(),
                         fields.edits(),
                         true);
         return new Read(new Advisor.Question(request, workers), reservation, life);
+    }
+
+    private RequestHints hints() {
+        RequestHints told = fields.hints.hints();
+        return expectedOutput == null
+                ? told
+                : new RequestHints(
+                        told.priority(), told.strictPriority(), expectedOutput, told.policyClass());
     }
 
     private String model(List<String> models) {

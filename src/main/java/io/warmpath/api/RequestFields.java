@@ -85,7 +85,7 @@ final class RequestFields {
                 hints.worker(),
                 hints.rank(),
                 hints.overrides(),
-                hints.admission(),
+                hints.hints(),
                 edits(),
                 explain);
     }

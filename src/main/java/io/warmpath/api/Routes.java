@@ -78,6 +78,7 @@ public final class Routes {
                 router,
                 one + "/prefill_complete",
                 rc -> act(rc, direct::prefillComplete));
+        only(HttpMethod.POST, router, one + "/output_block", rc -> act(rc, direct::outputBlock));
     }
 
     private interface Act {

@@ -6,7 +6,7 @@ import static io.warmpath.api.RequestParser.but;
 import com.fasterxml.jackson.core.JsonParser;
 import com.fasterxml.jackson.core.JsonToken;
 import io.vertx.core.MultiMap;
-import io.warmpath.gateway.AdmissionHints;
+import io.warmpath.gateway.RequestHints;
 import io.warmpath.routing.RouterOverrides;
 import java.io.IOException;
 import java.util.OptionalInt;
@@ -124,7 +124,7 @@ final class RoutingHints {
         return overrides;
     }
 
-    AdmissionHints admission() {
+    RequestHints hints() {
         return agent.hints();
     }
 

@@ -31,6 +31,8 @@ public interface WarmpathConfig {
 
     Router router();
 
+    Admission admission();
+
     Routing routing();
 
     Index index();
@@ -121,8 +123,19 @@ public interface WarmpathConfig {
 
         @WithDefault("1s")
         @WithConverter(TimeSpan.class)
-        @Setting(doc = "What clients are told to wait when no worker is there.", maxTime = "1h")
+        @Setting(
+                doc = "What clients are told to wait when no worker is there or all are busy.",
+                maxTime = "1h")
         Duration retryAfter();
+
+        @WithDefault("529")
+        @Setting(
+                doc = "Status of requests that are refused because of load: 529 or 503.",
+                unit = "status",
+                env = {"DYN_HTTP_OVERLOAD_STATUS_CODE"},
+                min = 503,
+                max = 529)
+        int overloadStatus();
 
         @WithDefault("4096")
         @Setting(
@@ -225,8 +238,9 @@ public interface WarmpathConfig {
         @WithDefault("false")
         @Setting(
                 doc =
-                        "Balance load alone: mode kv, no KV events, nothing cached counts. Overrules"
-                                + " the keys it is made of.",
+                        "Balance load alone: mode kv, no KV events, nothing cached counts, and every"
+                                + " running request's blocks count in full. Overrules the keys it"
+                                + " is made of.",
                 flags = {"--load-aware"},
                 env = {"DYN_ROUTER_LOAD_AWARE"})
         boolean loadAware();
@@ -296,22 +310,145 @@ public interface WarmpathConfig {
         @Setting(
                 doc =
                         "With KV events: how long a worker is also taken to hold the prompts that"
-                                + " were sent to it, until its events tell; 5s is a good value. Not set:"
-                                + " events alone.",
+                                + " were sent to it, until its events tell. 0: events alone. Not set:"
+                                + " 5s with the cost latency, else events alone.",
                 flags = {"--router-predicted-ttl-secs"},
                 env = {"DYN_ROUTER_PREDICTED_TTL_SECS"},
-                minTime = "1ms",
                 maxTime = "30d")
         Optional<Duration> predictedTtl();
 
-        @WithDefault("1h")
+        @WithDefault("5m")
         @WithConverter(TimeSpan.class)
         @Setting(
-                doc = "A request that is still booked after this no longer counts as load.",
+                doc =
+                        "A request of which nothing was heard for this long no longer counts as"
+                                + " load. Every piece of an answer counts as hearing of it.",
                 env = {"DYN_ROUTER_ACTIVE_REQUEST_EXPIRY_SECS"},
                 minTime = "1s",
                 maxTime = "30d")
         Duration activeRequestExpiry();
+
+        @WithDefault("true")
+        @Setting(
+                doc = "Count the KV blocks of running requests as load.",
+                flags = {"--router-track-active-blocks", "--track-active-blocks"},
+                offFlags = {"--no-router-track-active-blocks", "--no-track-active-blocks"},
+                env = {"DYN_ROUTER_TRACK_ACTIVE_BLOCKS"})
+        boolean trackActiveBlocks();
+
+        @WithDefault("true")
+        @Setting(
+                doc =
+                        "Count prompt tokens as load until the first token of the answer. Off:"
+                                + " prompts cost and book no prefill.",
+                flags = {"--router-track-prefill-tokens", "--track-prefill-tokens"},
+                offFlags = {"--no-router-track-prefill-tokens", "--no-track-prefill-tokens"},
+                env = {"DYN_ROUTER_TRACK_PREFILL_TOKENS"})
+        boolean trackPrefillTokens();
+
+        @WithDefault("false")
+        @Setting(
+                doc =
+                        "Count the blocks of answers as they grow. Blocks that no other request"
+                                + " uses weigh less as the answer nears the length that"
+                                + " `nvext.agent_hints.osl` expects. Needs `track-active-blocks`.",
+                flags = {"--router-track-output-blocks", "--track-output-blocks"},
+                offFlags = {"--no-router-track-output-blocks", "--no-track-output-blocks"},
+                env = {"DYN_ROUTER_TRACK_OUTPUT_BLOCKS"})
+        boolean trackOutputBlocks();
+
+        @WithDefault("true")
+        @Setting(
+                doc =
+                        "Equal prefixes of requests that run on one rank occupy their blocks once."
+                                + " Off: every request counts in full.",
+                flags = {"--router-assume-kv-reuse", "--assume-kv-reuse"},
+                offFlags = {"--no-router-assume-kv-reuse", "--no-assume-kv-reuse"},
+                env = {"DYN_ROUTER_ASSUME_KV_REUSE"})
+        boolean assumeKvReuse();
+    }
+
+    /** Whether and when a request may start. */
+    interface Admission {
+        @Setting(
+                doc =
+                        "A request waits while every rank that it may go to has more prompt tokens"
+                                + " booked than this fraction of what its engine takes per step. Not"
+                                + " set: no queue.",
+                unit = "fraction",
+                flags = {"--router-queue-threshold"},
+                env = {"DYN_ROUTER_QUEUE_THRESHOLD"},
+                min = 0,
+                max = 1e6)
+        Optional<Double> queueThreshold();
+
+        @WithDefault("fcfs")
+        @Setting(
+                doc =
+                        "Who leaves the queue first: fcfs (first come, first served) or wspt (least"
+                                + " work first).",
+                flags = {"--router-queue-policy"},
+                env = {"DYN_ROUTER_QUEUE_POLICY"})
+        QueueOrder queuePolicy();
+
+        @Setting(
+                doc =
+                        "YAML file with policy classes: queues with shares, thresholds and limits of"
+                                + " their own. In place of `queue-threshold` and `queue-policy`.",
+                unit = "path",
+                flags = {"--router-policy-config"},
+                env = {"DYN_ROUTER_POLICY_CONFIG"})
+        Optional<String> policyConfig();
+
+        @WithDefault("10s")
+        @WithConverter(TimeSpan.class)
+        @Setting(
+                doc =
+                        "A request that waited this long asks the index again before it is routed;"
+                                + " 0: never.",
+                env = {"DYN_ROUTER_OVERLAP_REFRESH_AFTER_SECS"},
+                maxTime = "1h")
+        Duration overlapRefreshAfter();
+
+        @WithDefault("8192")
+        @Setting(
+                doc = "Prompt tokens per step of engines that do not tell theirs.",
+                unit = "tokens",
+                flags = {"--max-num-batched-tokens"},
+                min = 1,
+                max = 1e9)
+        int maxNumBatchedTokens();
+
+        @Setting(
+                doc =
+                        "A rank with more than this fraction of its KV blocks in use gets no"
+                                + " request; when all are so, requests are refused.",
+                unit = "fraction",
+                flags = {"--active-decode-blocks-threshold"},
+                env = {"DYN_ACTIVE_DECODE_BLOCKS_THRESHOLD"},
+                min = 0,
+                max = 1)
+        Optional<Double> activeDecodeBlocksThreshold();
+
+        @Setting(
+                doc = "A rank with more prompt tokens booked than this gets no request.",
+                unit = "tokens",
+                flags = {"--active-prefill-tokens-threshold"},
+                env = {"DYN_ACTIVE_PREFILL_TOKENS_THRESHOLD"},
+                min = 0,
+                max = 1e18)
+        Optional<Long> activePrefillTokensThreshold();
+
+        @Setting(
+                doc =
+                        "A rank with more prompt tokens booked than this fraction of what its engine"
+                                + " takes per step gets no request.",
+                unit = "fraction",
+                flags = {"--active-prefill-tokens-threshold-frac"},
+                env = {"DYN_ACTIVE_PREFILL_TOKENS_THRESHOLD_FRAC"},
+                min = 0,
+                max = 1e6)
+        Optional<Double> activePrefillTokensThresholdFrac();
     }
 
     /** Settings of single router modes. */
@@ -538,6 +675,37 @@ public interface WarmpathConfig {
                                 + " several times the CPU, to rule it out when something is"
                                 + " wrong).")
         RawPath rawPath();
+
+        Tls tls();
+    }
+
+    /** Engines behind {@code https}. */
+    interface Tls {
+        @Setting(
+                doc =
+                        "PEM file of the certificates that may sign engines' certificates; unset:"
+                                + " those that the JDK trusts.",
+                unit = "path")
+        Optional<String> caFile();
+
+        @Setting(
+                doc =
+                        "PEM file of the gateway's own certificate and its chain, for engines that"
+                                + " ask for one.",
+                unit = "path")
+        Optional<String> certFile();
+
+        @Setting(
+                doc = "PEM file of its private key: PKCS #8 (`BEGIN PRIVATE KEY`), not encrypted.",
+                unit = "path")
+        Optional<String> keyFile();
+
+        @WithDefault("true")
+        @Setting(
+                doc =
+                        "Check engines' certificates and the names in them. Off, any certificate"
+                                + " will do.")
+        boolean verify();
     }
 
     /** Prompt to token ids. */

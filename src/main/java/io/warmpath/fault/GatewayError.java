@@ -268,6 +268,29 @@ public sealed interface GatewayError {
         }
     }
 
+    /** All workers that could take the request are busy, or its queue is full. */
+    record Overloaded(int httpStatus, String why, Duration retryAfter) implements GatewayError {
+        @Override
+        public String type() {
+            return "overloaded_error";
+        }
+
+        @Override
+        public String code() {
+            return "overloaded";
+        }
+
+        @Override
+        public String message() {
+            return why + "; try again later.";
+        }
+
+        @Override
+        public boolean safeToRetry() {
+            return true;
+        }
+    }
+
     /** The engine could not be reached, so it has not seen the request. */
     record WorkerUnreachable(String worker) implements GatewayError {
         @Override

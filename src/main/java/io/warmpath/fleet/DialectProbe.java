@@ -48,6 +48,7 @@ public final class DialectProbe implements WorkerProbe {
                     firstPositive(spec.blockSize(), facts.blockSize(), defaultBlockSize),
                     spec.blockSize() == 0 && facts.blockSize() == 0,
                     dpSize,
+                    facts.capacity(),
                     events(spec, facts, dpSize));
         } catch (IOException | IllegalArgumentException e) {
             throw new ProbeException(spec.url() + ": " + e.getMessage(), e);
@@ -77,7 +78,8 @@ public final class DialectProbe implements WorkerProbe {
             }
         }
         // An engine of the told kind that hides its interface is still of that kind.
-        return new EngineFacts(told == null ? EngineKind.OPENAI : told, "", 0, 0, List.of());
+        return new EngineFacts(
+                told == null ? EngineKind.OPENAI : told, "", 0, 0, Capacity.UNKNOWN, List.of());
     }
 
     private static List<EventEndpoint> events(WorkerSpec spec, EngineFacts facts, int dpSize) {

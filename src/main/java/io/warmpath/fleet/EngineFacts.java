@@ -8,10 +8,16 @@ import java.util.List;
  * @param version as the engine writes it, may be empty
  * @param blockSize tokens per KV block, 0 when it does not say
  * @param dpSize data-parallel ranks, 0 when it does not say
+ * @param capacity of each rank, as far as it says
  * @param events its event sockets, empty when it does not publish
  */
 public record EngineFacts(
-        EngineKind kind, String version, int blockSize, int dpSize, List<EventEndpoint> events) {
+        EngineKind kind,
+        String version,
+        int blockSize,
+        int dpSize,
+        Capacity capacity,
+        List<EventEndpoint> events) {
     public EngineFacts {
         events = List.copyOf(events);
     }

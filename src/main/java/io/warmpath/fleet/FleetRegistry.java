@@ -169,7 +169,8 @@ public final class FleetRegistry implements Fleet {
                         before.state() == WorkerState.DRAINING
                                 ? WorkerState.DRAINING
                                 : WorkerState.READY,
-                        ranks);
+                        ranks,
+                        profile.capacity());
         byId.put(id, new WorkerStatus(after, old.spec(), profile.version(), profile.events(), ""));
         publish();
         if (restarted && had != null) {
@@ -245,7 +246,8 @@ public final class FleetRegistry implements Fleet {
                         w.models(),
                         w.blockSize(),
                         to,
-                        w.ranks());
+                        w.ranks(),
+                        w.capacity());
         byId.put(w.id(), new WorkerStatus(after, s.spec(), s.version(), s.events(), problem));
         publish();
         listeners.forEach(l -> l.changed(w, after, why));

@@ -16,6 +16,7 @@ import java.util.Set;
  * @param blockSize tokens per KV block; 0 when unknown, then it is routed by load alone
  * @param state whether it gets requests
  * @param ranks its data-parallel ranks, at least one, ascending
+ * @param capacity of each rank
  */
 public record Worker(
         long id,
@@ -25,10 +26,24 @@ public record Worker(
         Set<String> models,
         int blockSize,
         WorkerState state,
-        List<Rank> ranks) {
+        List<Rank> ranks,
+        Capacity capacity) {
 
     /** One schedulable rank and its slot in the prefix index. */
     public record Rank(int dpRank, WorkerSlot slot) {}
+
+    /** A worker whose capacity is not known. */
+    public Worker(
+            long id,
+            String name,
+            URI url,
+            EngineKind kind,
+            Set<String> models,
+            int blockSize,
+            WorkerState state,
+            List<Rank> ranks) {
+        this(id, name, url, kind, models, blockSize, state, ranks, Capacity.UNKNOWN);
+    }
 
     public Worker {
         models = Set.copyOf(models);

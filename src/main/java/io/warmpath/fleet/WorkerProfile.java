@@ -12,6 +12,7 @@ import java.util.Set;
  * @param blockSize tokens per KV block
  * @param blockSizeAssumed neither operator nor engine told it
  * @param dpSize data-parallel ranks, at least 1
+ * @param capacity of each rank, as far as the engine says
  * @param events its event sockets; empty: routed by load alone
  */
 public record WorkerProfile(
@@ -21,7 +22,21 @@ public record WorkerProfile(
         int blockSize,
         boolean blockSizeAssumed,
         int dpSize,
+        Capacity capacity,
         List<EventEndpoint> events) {
+
+    /** The engine does not say what it can take. */
+    public WorkerProfile(
+            EngineKind kind,
+            String version,
+            Set<String> models,
+            int blockSize,
+            boolean blockSizeAssumed,
+            int dpSize,
+            List<EventEndpoint> events) {
+        this(kind, version, models, blockSize, blockSizeAssumed, dpSize, Capacity.UNKNOWN, events);
+    }
+
     public WorkerProfile {
         models = Set.copyOf(models);
         events = List.copyOf(events);

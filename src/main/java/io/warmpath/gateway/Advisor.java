@@ -5,8 +5,10 @@ import io.warmpath.fault.GatewayError;
 import io.warmpath.fault.GatewayException;
 import io.warmpath.fleet.Candidate;
 import io.warmpath.fleet.FleetSnapshot;
+import io.warmpath.load.PromptBlocks;
 import io.warmpath.routing.RoutingDecision;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
 import org.jboss.logging.Logger;
@@ -85,9 +87,17 @@ public final class Advisor {
                 question,
                 reply,
                 (candidates, tokens) -> {
+                    List<PromptBlocks> named = new ArrayList<>(1);
                     RoutingDecision decision =
-                            flow.planner.decide(question.request(), candidates, tokens);
-                    reservations.open(context.owner(), id, decision, timeToLive);
+                            flow.planner.decide(
+                                    question.request(), candidates, tokens, named, null);
+                    reservations.open(
+                            context.owner(),
+                            id,
+                            decision,
+                            Planner.blocksOn(decision.chosen().candidate().worker(), tokens, named),
+                            question.request().hints().expectedOutput(),
+                            timeToLive);
                     flow.planner.booked(question.request(), decision, tokens);
                     reply.decided(decision, tokens != null);
                 });

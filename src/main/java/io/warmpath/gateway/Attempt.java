@@ -72,7 +72,12 @@ final class Attempt implements UpstreamListener {
         RequestFlow flow = exchange.flow;
         InferenceRequest request = exchange.request;
         Candidate to = candidate();
-        booking = flow.load.book(to.slot(), decision.chosen().prefillTokens(), decision.blocks());
+        booking =
+                flow.load.book(
+                        to.slot(),
+                        decision.chosen().prefillTokens(),
+                        exchange.blocksOn(to.worker()),
+                        request.hints().expectedOutput());
         sent = flow.planner.sent(decision, request.stream());
         started = flow.nanoTime.getAsLong();
         MultiMap extra = MultiMap.caseInsensitiveMultiMap();
@@ -168,7 +173,11 @@ final class Attempt implements UpstreamListener {
             return;
         }
         try {
-            passOn(b, from, length, scan(b, from, length));
+            int complete = scan(b, from, length);
+            if (booking != null) {
+                booking.progress(scanner == null ? 0 : scanner.events());
+            }
+            passOn(b, from, length, complete);
         } catch (RuntimeException e) {
             exchange.crashed(e);
         }
@@ -290,6 +299,7 @@ final class Attempt implements UpstreamListener {
             sawFirst = true;
             if (booking != null) {
                 booking.firstToken();
+                exchange.flow.admission.wake();
             }
             if (status < 400) {
                 sent.firstToken();
@@ -360,6 +370,7 @@ final class Attempt implements UpstreamListener {
             booking.close();
             sent.ended(scanner == null ? -1 : scanner.completionTokens());
             booking = null;
+            exchange.flow.admission.wake();
         }
     }
 

@@ -1,12 +1,17 @@
 package io.warmpath.gateway;
 
 import io.vertx.core.Context;
+import io.warmpath.admission.ModelQueue;
 import io.warmpath.fault.GatewayError;
 import io.warmpath.fault.GatewayException;
 import io.warmpath.fleet.Candidate;
 import io.warmpath.fleet.FleetSnapshot;
+import io.warmpath.fleet.Worker;
 import io.warmpath.gateway.FlowMetrics.Outcome;
+import io.warmpath.gateway.FlowMetrics.Overload;
 import io.warmpath.gateway.FlowMetrics.RetryCause;
+import io.warmpath.load.PromptBlocks;
+import io.warmpath.prefix.PrefixMatch;
 import io.warmpath.routing.RoutingDecision;
 import java.util.ArrayList;
 import java.util.List;
@@ -14,7 +19,7 @@ import org.jboss.logging.Logger;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One request on its way: tokens, decision, attempts, one end.
+ * One request on its way: tokens, admission, decision, attempts, one end.
  *
  * <p>It is sent to at most two workers: one that takes a worker down must not take down the fleet.
  * Workers that cannot even be reached do not count, they have not seen it.
@@ -40,7 +45,9 @@ public final class Exchange {
     private final Context context;
     private final long started;
     private int @Nullable [] tokens;
+    private final List<PromptBlocks> named = new ArrayList<>(1);
     private @Nullable Attempt attempt;
+    private @Nullable Line line;
     private int attempts;
     private final List<Long> failedWorkers = new ArrayList<>(0);
     private final List<Long> sentTo = new ArrayList<>(0);
@@ -75,7 +82,11 @@ public final class Exchange {
     public void clientGone() {
         if (!over) {
             Attempt running = attempt;
+            Line waiting = line;
             finish(Outcome.CANCELLED);
+            if (waiting != null) {
+                waiting.leave();
+            }
             if (running != null) {
                 running.abandon();
             }
@@ -95,7 +106,70 @@ public final class Exchange {
                 refuse(Outcome.NO_WORKER, noWorker());
                 return;
             }
-            attempt(flow.planner.decide(request, candidates, promptTokens), false);
+            admit(candidates);
+        } catch (GatewayException e) {
+            refuse(Outcome.REJECTED, e.error());
+        } catch (RuntimeException e) {
+            crashed(e);
+        }
+    }
+
+    /** Refuses what would go to a busy worker, lets wait what has to wait. */
+    private void admit(List<Candidate> candidates) {
+        List<Candidate> free = flow.admission.free(request.model(), candidates);
+        if (free != candidates && isBusy(candidates, free)) {
+            overloaded(
+                    Overload.BUSY, "All workers of `" + request.model() + "` that may serve this");
+            return;
+        }
+        ModelQueue queue = flow.admission.queue(request.model());
+        if (queue == null) {
+            attempt(flow.planner.decide(request, free, tokens, named, null), false);
+            return;
+        }
+        Line mine = new Line(flow, request, queue);
+        line = mine;
+        List<PrefixMatch> matches = flow.planner.matches(request, free, tokens);
+        if (!mine.enter(context, free, tokens, matches, this::admitted)) {
+            overloaded(
+                    Overload.QUEUE_FULL,
+                    "The queue of `" + request.model() + "` for requests like this");
+        }
+    }
+
+    /** The pins leave somebody, but nobody who is free. A pin that nobody meets is a 400 later. */
+    private boolean isBusy(List<Candidate> candidates, List<Candidate> free) {
+        return Planner.pinned(request, free).isEmpty()
+                && !Planner.pinned(request, candidates).isEmpty();
+    }
+
+    private void overloaded(Overload cause, String what) {
+        flow.metrics.overloaded(cause);
+        refuse(
+                Outcome.OVERLOADED,
+                new GatewayError.Overloaded(
+                        flow.admission.options().overloadStatus(),
+                        what + (cause == Overload.BUSY ? " are busy" : " is full"),
+                        flow.options.retryAfter()));
+    }
+
+    private void admitted(Line from, @Nullable List<PrefixMatch> matches) {
+        if (over || line != from) {
+            return;
+        }
+        line = null;
+        try {
+            // A newer snapshot: waiting may have taken a while.
+            List<Candidate> candidates =
+                    Planner.candidates(flow.fleet.snapshot(), request.model(), List.of());
+            if (candidates.isEmpty()) {
+                refuse(Outcome.NO_WORKER, noWorker());
+                return;
+            }
+            List<Candidate> free = flow.admission.free(request.model(), candidates);
+            // It has waited for its turn; that somebody got busy in this moment does not take it.
+            List<Candidate> take = isBusy(candidates, free) ? candidates : free;
+            attempt(flow.planner.decide(request, take, tokens, named, matches), false);
         } catch (GatewayException e) {
             refuse(Outcome.REJECTED, e.error());
         } catch (RuntimeException e) {
@@ -138,7 +212,7 @@ public final class Exchange {
         }
         RoutingDecision second;
         try {
-            second = flow.planner.decide(request, others, tokens);
+            second = flow.planner.decide(request, others, tokens, named, null);
         } catch (GatewayException e) {
             // The pinned rank exists on the failed worker only.
             LOG.debugf("%s no second attempt: %s", request.requestId(), e.getMessage());
@@ -185,6 +259,11 @@ public final class Exchange {
         return true;
     }
 
+    /** The prompt's blocks as this worker cuts them; one when the prompt is not known. */
+    PromptBlocks blocksOn(Worker worker) {
+        return Planner.blocksOn(worker, tokens, named);
+    }
+
     GatewayError noWorker() {
         return new GatewayError.NoHealthyWorker(request.model(), flow.options.retryAfter());
     }
@@ -205,6 +284,7 @@ public final class Exchange {
     void finish(Outcome outcome) {
         over = true;
         attempt = null;
+        line = null;
         flow.metrics.ended(outcome, nanosSinceStart());
     }
 

@@ -26,6 +26,8 @@ public final class FlowMetrics {
         ENGINE_ERROR,
         /** Refused here: bad JSON, too large, unknown model. */
         REJECTED,
+        /** Refused here: all workers busy, or the queue full. */
+        OVERLOADED,
         /** No worker was there or none could be reached. */
         NO_WORKER,
         /** The engine failed before anything of the answer had been passed on. */
@@ -36,6 +38,12 @@ public final class FlowMetrics {
         CANCELLED,
         /** A bug here. */
         INTERNAL
+    }
+
+    /** Why a request was refused although its model has workers. */
+    public enum Overload {
+        BUSY,
+        QUEUE_FULL
     }
 
     /** Why another worker, or another connection, was tried. */
@@ -68,6 +76,7 @@ public final class FlowMetrics {
     private final Map<Outcome, Counter> outcomes;
     private final Map<RetryCause, Counter> retries;
     private final Map<WithoutTokens, Counter> withoutTokens;
+    private final Map<Overload, Counter> overloads;
     private final Map<Prediction, Counter> predictions;
     private final Map<RouterMode, Counter> decisions;
     private final Counter indexFailures;
@@ -77,7 +86,9 @@ public final class FlowMetrics {
     private final Timer firstToken;
     private final Timer duration;
     private final Timer tokenising;
+    private final Timer queueWait;
     private final LongAdder active = new LongAdder();
+    private final LongAdder queued = new LongAdder();
 
     public FlowMetrics(MeterRegistry registry) {
         outcomes =
@@ -104,6 +115,21 @@ public final class FlowMetrics {
                                 Counter.builder("warmpath.requests.without.tokens")
                                         .description("Requests routed by load alone")
                                         .tag("cause", tag(c)));
+        overloads =
+                counters(
+                        registry,
+                        Overload.class,
+                        c ->
+                                Counter.builder("warmpath.overload.rejections")
+                                        .description("Requests refused because of load")
+                                        .tag("cause", tag(c)));
+        queueWait =
+                Timer.builder("warmpath.queue.wait")
+                        .description("Time in the queue, of the requests that had to wait")
+                        .register(registry);
+        Gauge.builder("warmpath.queue.requests", queued, LongAdder::doubleValue)
+                .description("Requests that wait for a rank with room")
+                .register(registry);
         predictions =
                 counters(
                         registry,
@@ -193,6 +219,19 @@ public final class FlowMetrics {
 
     void withoutTokens(WithoutTokens cause) {
         count(withoutTokens, cause);
+    }
+
+    void overloaded(Overload cause) {
+        count(overloads, cause);
+    }
+
+    void queued() {
+        queued.increment();
+    }
+
+    void unqueued(long waitedNanos) {
+        queued.decrement();
+        queueWait.record(waitedNanos, TimeUnit.NANOSECONDS);
     }
 
     void indexFailed() {

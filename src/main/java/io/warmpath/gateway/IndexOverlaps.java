@@ -77,13 +77,7 @@ public final class IndexOverlaps implements Overlaps {
 
     private PrefixMatch match(PrefixQuery query) {
         PrefixMatch known = index.match(query);
-        if (predicted == null) {
-            return known;
-        }
-        // The names of the blocks are known once.
-        PrefixQuery depths =
-                new PrefixQuery(query.tokens(), query.length(), query.blockSize(), query.space());
-        return PrefixMatch.larger(known, predicted.match(depths));
+        return predicted == null ? known : PrefixMatch.larger(known, predicted.match(query));
     }
 
     @Override

@@ -24,7 +24,7 @@ import org.jspecify.annotations.Nullable;
  * @param pinnedWorker the client names the worker, u64
  * @param pinnedRank the client names the dp rank
  * @param overrides how the worker shall be chosen for this request
- * @param admission its place among others
+ * @param hints about urgency and size
  * @param edits where fields can be added to the body
  * @param explain the client asked for the decision's reasons
  */
@@ -41,6 +41,6 @@ public record InferenceRequest(
         OptionalLong pinnedWorker,
         OptionalInt pinnedRank,
         RouterOverrides overrides,
-        AdmissionHints admission,
+        RequestHints hints,
         BodyEdits edits,
         boolean explain) {}

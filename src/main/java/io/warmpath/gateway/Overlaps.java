@@ -51,7 +51,7 @@ public interface Overlaps {
         };
     }
 
-    /** Asks once for each known block size among the candidates, for the blocks' names too. */
+    /** Asks once for each known block size among the candidates. */
     static List<PrefixMatch> oncePerBlockSize(
             List<Candidate> candidates,
             PrefixSpace space,
@@ -61,8 +61,7 @@ public interface Overlaps {
         for (int i = 0; i < candidates.size(); i++) {
             int blockSize = candidates.get(i).worker().blockSize();
             if (blockSize > 0 && !asked(matches, blockSize)) {
-                matches.add(
-                        ask.apply(new PrefixQuery(tokens, tokens.length, blockSize, space, true)));
+                matches.add(ask.apply(new PrefixQuery(tokens, tokens.length, blockSize, space)));
             }
         }
         return matches;

@@ -4,8 +4,11 @@ import io.warmpath.fleet.Candidate;
 import io.warmpath.fleet.Fleet;
 import io.warmpath.fleet.FleetSnapshot;
 import io.warmpath.fleet.Worker;
+import io.warmpath.load.LoadBook;
+import io.warmpath.load.PromptBlocks;
 import io.warmpath.prefix.PrefixMatch;
 import io.warmpath.prefix.PrefixSpace;
+import io.warmpath.prefix.Tier;
 import io.warmpath.routing.Ineligible;
 import io.warmpath.routing.Router;
 import io.warmpath.routing.RoutingDecision;
@@ -24,14 +27,16 @@ final class Planner {
     private final Fleet fleet;
     private final Overlaps overlaps;
     private final Router router;
+    private final LoadBook load;
     private final FlowMetrics metrics;
     private final Dependency indexHealth =
             new Dependency(LOG, "The prefix index", "requests are routed by load alone");
 
-    Planner(Fleet fleet, Overlaps overlaps, Router router, FlowMetrics metrics) {
+    Planner(Fleet fleet, Overlaps overlaps, Router router, LoadBook load, FlowMetrics metrics) {
         this.fleet = fleet;
         this.overlaps = overlaps;
         this.router = router;
+        this.load = load;
         this.metrics = metrics;
     }
 
@@ -49,14 +54,22 @@ final class Planner {
     /**
      * @param candidates not empty
      * @param tokens the prompt, or null when it is not known
+     * @param known what the index answered already; null: it is asked
+     * @param named its blocks by name, one entry per block size met so far; added to
      */
     RoutingDecision decide(
-            InferenceRequest request, List<Candidate> candidates, int @Nullable [] tokens) {
+            InferenceRequest request,
+            List<Candidate> candidates,
+            int @Nullable [] tokens,
+            List<PromptBlocks> named,
+            @Nullable List<PrefixMatch> known) {
         RoutingDecision decision =
                 ask(
                         request,
                         candidates,
                         tokens,
+                        named,
+                        known,
                         request.explain()
                                 ? RoutingRequest.Detail.ALL
                                 : RoutingRequest.Detail.CHOSEN,
@@ -81,6 +94,8 @@ final class Planner {
                 request,
                 candidates,
                 tokens,
+                new ArrayList<>(1),
+                null,
                 RoutingRequest.Detail.DRY_RUN,
                 ineligible(request.model(), candidates, others));
     }
@@ -89,19 +104,25 @@ final class Planner {
             InferenceRequest request,
             List<Candidate> candidates,
             int @Nullable [] tokens,
+            List<PromptBlocks> named,
+            @Nullable List<PrefixMatch> known,
             RoutingRequest.Detail detail,
             List<Ineligible> ineligible) {
+        if (tokens != null) {
+            name(request, candidates, tokens, named);
+        }
         return router.forModel(request.model())
                 .decide(
                         new RoutingRequest(
                                 candidates,
                                 tokens == null ? 0 : tokens.length,
-                                tokens == null ? List.of() : matches(request, candidates, tokens),
+                                known != null ? known : matches(request, candidates, tokens),
+                                named,
                                 request.pinnedWorker(),
                                 request.pinnedRank(),
                                 request.overrides(),
                                 null,
-                                request.admission().outputTokens().orElse(0),
+                                request.hints().expectedOutput(),
                                 detail,
                                 ineligible));
     }
@@ -149,8 +170,80 @@ final class Planner {
         return router.sent(decision, streamed);
     }
 
-    private List<PrefixMatch> matches(
-            InferenceRequest request, List<Candidate> candidates, int[] tokens) {
+    private void name(
+            InferenceRequest request,
+            List<Candidate> candidates,
+            int[] tokens,
+            List<PromptBlocks> named) {
+        for (int i = 0; i < candidates.size(); i++) {
+            int blockSize = candidates.get(i).worker().blockSize();
+            if (blockSize > 0 && find(named, blockSize) == null) {
+                PromptBlocks blocks =
+                        load.name(request.model(), request.cacheSalt(), tokens, blockSize);
+                Boolean reuse = request.overrides().assumeKvReuse();
+                named.add(reuse == null ? blocks : blocks.shared(reuse));
+            }
+        }
+    }
+
+    /**
+     * The prompt as it is booked on this worker.
+     *
+     * @param named as filled by {@link #decide}
+     */
+    static PromptBlocks blocksOn(Worker worker, int @Nullable [] tokens, List<PromptBlocks> named) {
+        PromptBlocks known = find(named, worker.blockSize());
+        return known != null
+                ? known
+                : PromptBlocks.unnamed(worker.blockSize(), tokens == null ? 1 : tokens.length);
+    }
+
+    private static @Nullable PromptBlocks find(List<PromptBlocks> named, int blockSize) {
+        for (int i = 0; i < named.size(); i++) {
+            if (named.get(i).blockSize() == blockSize) {
+                return named.get(i);
+            }
+        }
+        return null;
+    }
+
+    /** The candidates that the client's pins leave, maybe none. */
+    static List<Candidate> pinned(InferenceRequest request, List<Candidate> candidates) {
+        if (request.pinnedWorker().isEmpty() && request.pinnedRank().isEmpty()) {
+            return candidates;
+        }
+        List<Candidate> left = new ArrayList<>();
+        for (Candidate c : candidates) {
+            if ((request.pinnedWorker().isEmpty()
+                            || request.pinnedWorker().getAsLong() == c.worker().id())
+                    && (request.pinnedRank().isEmpty()
+                            || request.pinnedRank().getAsInt() == c.dpRank())) {
+                left.add(c);
+            }
+        }
+        return left;
+    }
+
+    /** Prompt tokens that the candidate which holds most need not compute. */
+    static int mostCached(List<PrefixMatch> matches, List<Candidate> candidates, int tokens) {
+        int most = 0;
+        for (int m = 0; m < matches.size(); m++) {
+            PrefixMatch match = matches.get(m);
+            for (int i = 0; i < candidates.size(); i++) {
+                Candidate c = candidates.get(i);
+                if (c.worker().blockSize() == match.blockSize()) {
+                    most = Math.max(most, match.depth(c.slot(), Tier.DISK) * match.blockSize());
+                }
+            }
+        }
+        return Math.min(most, Math.max(0, tokens - 1));
+    }
+
+    List<PrefixMatch> matches(
+            InferenceRequest request, List<Candidate> candidates, int @Nullable [] tokens) {
+        if (tokens == null) {
+            return List.of();
+        }
         try {
             List<PrefixMatch> matches =
                     overlaps.matches(

@@ -1,6 +1,7 @@
 package io.warmpath.gateway;
 
 import io.vertx.core.Context;
+import io.warmpath.admission.Admission;
 import io.warmpath.fleet.Fleet;
 import io.warmpath.load.LoadBook;
 import io.warmpath.routing.Router;
@@ -10,7 +11,8 @@ import java.util.concurrent.Executor;
 import java.util.function.LongSupplier;
 
 /**
- * The use case: prompt to tokens, match, decide, book, send, pass on, close the books.
+ * The use case: prompt to tokens, wait for room, match, decide, book, send, pass on, close the
+ * books.
  *
  * <p>Shared by all event loops; each request stays on its own. Nothing here blocks.
  */
@@ -19,6 +21,7 @@ public final class RequestFlow {
     final TokenStep tokenStep;
     final Planner planner;
     final LoadBook load;
+    final Admission admission;
     final EngineClient engines;
     final GatewayOptions options;
     final FlowMetrics metrics;
@@ -35,6 +38,7 @@ public final class RequestFlow {
             Overlaps overlaps,
             Router router,
             LoadBook load,
+            Admission admission,
             EngineClient engines,
             Executor tokenizers,
             GatewayOptions options,
@@ -49,8 +53,9 @@ public final class RequestFlow {
                         options.tokenDeadline(),
                         metrics,
                         nanoTime);
-        this.planner = new Planner(fleet, overlaps, router, metrics);
+        this.planner = new Planner(fleet, overlaps, router, load, metrics);
         this.load = load;
+        this.admission = admission;
         this.engines = engines;
         this.options = options;
         this.metrics = metrics;

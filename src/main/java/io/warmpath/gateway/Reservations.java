@@ -4,6 +4,7 @@ import io.vertx.core.Vertx;
 import io.warmpath.fault.GatewayError;
 import io.warmpath.fault.GatewayException;
 import io.warmpath.load.LoadBook;
+import io.warmpath.load.PromptBlocks;
 import io.warmpath.routing.RoutingDecision;
 import io.warmpath.routing.Sent;
 import java.time.Duration;
@@ -28,19 +29,28 @@ public final class Reservations {
         final String id;
         final LoadBook.Booking booking;
         final Sent sent;
+        final int blockSize;
         final long lifeNanos;
         volatile long until;
+        private int outputTokens;
 
-        Reservation(String id, LoadBook.Booking booking, Sent sent, long lifeNanos) {
+        Reservation(String id, LoadBook.Booking booking, Sent sent, int blockSize, long lifeNanos) {
             this.id = id;
             this.booking = booking;
             this.sent = sent;
+            this.blockSize = Math.max(1, blockSize);
             this.lifeNanos = lifeNanos;
             heard();
         }
 
         void heard() {
             until = flow.nanoTime.getAsLong() + lifeNanos;
+        }
+
+        synchronized void outputBlock() {
+            outputTokens = (int) Math.min(Integer.MAX_VALUE, (long) outputTokens + blockSize);
+            booking.firstToken();
+            booking.progress(outputTokens);
         }
 
         void close() {
@@ -71,18 +81,30 @@ public final class Reservations {
     }
 
     /**
+     * @param expectedOutput tokens of the answer; 0 when not known
      * @throws GatewayException when the id is taken
      */
-    void open(Vertx vertx, String id, RoutingDecision decision, Duration timeToLive) {
+    void open(
+            Vertx vertx,
+            String id,
+            RoutingDecision decision,
+            PromptBlocks prompt,
+            int expectedOutput,
+            Duration timeToLive) {
         refuseIfTaken(id);
         LoadBook.Booking booking =
                 flow.load.book(
                         decision.chosen().candidate().slot(),
                         decision.chosen().prefillTokens(),
-                        decision.blocks());
+                        prompt,
+                        expectedOutput);
         Reservation mine =
                 new Reservation(
-                        id, booking, flow.planner.sent(decision, false), timeToLive.toNanos());
+                        id,
+                        booking,
+                        flow.planner.sent(decision, false),
+                        prompt.blockSize(),
+                        timeToLive.toNanos());
         if (open.putIfAbsent(id, mine) != null) {
             mine.close();
             throw new GatewayException(new GatewayError.ReservationExists(id));
@@ -95,6 +117,13 @@ public final class Reservations {
         Reservation r = find(id);
         r.heard();
         r.booking.firstToken();
+    }
+
+    /** The answer has grown by another block of tokens. */
+    public void outputBlock(String id) {
+        Reservation r = find(id);
+        r.heard();
+        r.outputBlock();
     }
 
     /** The request has left its worker. */

@@ -2,38 +2,41 @@ package io.warmpath.load;
 
 import io.warmpath.prefix.WorkerSlot;
 import java.time.Duration;
+import java.util.List;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReferenceArray;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.function.LongSupplier;
+import org.jspecify.annotations.Nullable;
 
 /**
- * Books what this gateway has sent where.
+ * Books what this gateway has sent where; blocks of shared prefixes count once per rank.
  *
- * <p>Any thread, lock-free except when a slot number is seen for the first time. The three numbers
- * of a {@link WorkerLoad} are each exact, but read one after the other: beside a running booking
- * they may be from neighbouring moments. None is ever negative.
+ * <p>Any thread. Sums are atomics; names of blocks lie in an {@link ActiveTree} with striped locks.
+ * The three numbers of a {@link WorkerLoad} are each exact, but read one after the other: beside a
+ * running booking they may be from neighbouring moments. None is ever negative.
  *
- * <p>A booking whose owner never closed it expires after {@code expiry} and is counted, so that a
- * forgotten request does not make its worker look busy for ever. A request that really runs longer
- * is then no longer part of its worker's load; closing it later is harmless. Expiry is looked for
- * while booking, once per 1/64 of {@code expiry}, and by {@link #expire}.
+ * <p>A booking whose owner never closed it expires when nothing was heard of it for the expiry, and
+ * is counted, so that a forgotten request does not make its worker look busy for ever; closing it
+ * later is harmless. {@link LoadBook.Booking#progress} keeps a long answer alive. Expiry is looked
+ * for while booking, once per 1/64 of it, and by {@link #expire}; so a booking may live that much
+ * longer.
  *
  * <p>Slot numbers are used again. A booking belongs to the slot as it was when booked: after {@link
  * #forget} it can neither be seen in nor taken off the load of the next incarnation.
  */
 public final class LoadTracker implements LoadBook {
-    public static final Duration DEFAULT_EXPIRY = Duration.ofHours(1);
-
     private static final int SWEEPS_PER_EXPIRY = 64;
     private static final int FIRST_CAPACITY = 64;
 
     private final LongSupplier nanoTime;
+    private final LoadOptions options;
+    private final long secret;
     private final long expiryNanos;
-    private final Set<Open> open = ConcurrentHashMap.newKeySet();
+    private final ActiveTree tree = new ActiveTree();
+    private final Set<OpenBooking> open = ConcurrentHashMap.newKeySet();
     private final LongAdder expired = new LongAdder();
     private final AtomicLong nextSweepNanos;
 
@@ -41,34 +44,60 @@ public final class LoadTracker implements LoadBook {
     private volatile AtomicReferenceArray<SlotLoad> loads;
 
     public LoadTracker() {
-        this(System::nanoTime, DEFAULT_EXPIRY);
+        this(System::nanoTime, LoadOptions.DEFAULT, 0);
+    }
+
+    /** With the defaults but for the expiry. */
+    public LoadTracker(LongSupplier nanoTime, Duration expiry) {
+        this(nanoTime, LoadOptions.DEFAULT.withExpiry(expiry), 0);
     }
 
     /**
      * @param nanoTime monotonic clock, as {@link System#nanoTime}
-     * @param expiry after which an open booking is taken for forgotten
+     * @param secret keys the names of blocks, so that no client can make prompts collide
      */
-    public LoadTracker(LongSupplier nanoTime, Duration expiry) {
-        if (expiry.isNegative() || expiry.isZero()) {
-            throw new IllegalArgumentException("expiry " + expiry + " is not positive");
-        }
+    public LoadTracker(LongSupplier nanoTime, LoadOptions options, long secret) {
         this.nanoTime = nanoTime;
-        this.expiryNanos = expiry.toNanos();
+        this.options = options;
+        this.secret = secret;
+        this.expiryNanos = options.expiry().toNanos();
         this.nextSweepNanos = new AtomicLong(nanoTime.getAsLong() + sweepIntervalNanos());
         this.loads = grown(new AtomicReferenceArray<>(0), FIRST_CAPACITY);
     }
 
     @Override
-    public Booking book(WorkerSlot slot, int prefillTokens, int blocks) {
-        if (prefillTokens < 0 || blocks < 0) {
+    public PromptBlocks name(String model, String salt, int[] tokens, int blockSize) {
+        return blockSize > 0
+                ? PromptBlocks.of(tokens, blockSize, PromptBlocks.seed(secret, model, salt))
+                        .shared(options.assumeReuse())
+                : PromptBlocks.unnamed(blockSize, tokens.length);
+    }
+
+    @Override
+    public Booking book(
+            WorkerSlot slot, int prefillTokens, PromptBlocks prompt, int expectedOutput) {
+        if (prefillTokens < 0 || expectedOutput < 0) {
             throw new IllegalArgumentException(
-                    "negative booking: " + prefillTokens + " tokens, " + blocks + " blocks");
+                    "negative booking: "
+                            + prefillTokens
+                            + " tokens, "
+                            + expectedOutput
+                            + " to come");
         }
         long now = nanoTime.getAsLong();
         sweepWhenDue(now);
-        Open booking = new Open(of(slot), prefillTokens, blocks, now);
+        OpenBooking booking =
+                new OpenBooking(
+                        options,
+                        tree,
+                        open::remove,
+                        of(slot),
+                        prefillTokens,
+                        prompt,
+                        expectedOutput,
+                        now);
+        booking.begin(); // first, so that no sweep can end what has not begun
         open.add(booking);
-        booking.begin();
         return booking;
     }
 
@@ -76,6 +105,23 @@ public final class LoadTracker implements LoadBook {
     public WorkerLoad load(WorkerSlot slot) {
         AtomicReferenceArray<SlotLoad> all = loads;
         return slot.index() < all.length() ? all.get(slot.index()).read() : WorkerLoad.IDLE;
+    }
+
+    @Override
+    public PotentialBlocks potential(List<PromptBlocks> prompts) {
+        if (!options.activeBlocks()) {
+            return PotentialBlocks.NOT_TRACKED;
+        }
+        int @Nullable [] shared = null;
+        for (int i = 0; i < prompts.size(); i++) {
+            long[] chain = prompts.get(i).sharedChain();
+            if (chain.length > 0) {
+                shared = shared == null ? new int[loads.length()] : shared;
+                // Names of different block sizes never meet: a rank gets entries from one only.
+                tree.share(chain, shared);
+            }
+        }
+        return shared == null ? PotentialBlocks.ALL_NEW : new PotentialBlocks(shared, true);
     }
 
     @Override
@@ -88,19 +134,25 @@ public final class LoadTracker implements LoadBook {
         return expired.sum();
     }
 
+    /** Stretches of blocks kept for running requests; 0 when none runs. */
+    public int stretches() {
+        return tree.nodes();
+    }
+
     /**
      * The slot number goes to another incarnation: its load starts at zero. To be called when the
      * slot is opened, so that a request routed by an older snapshot is not charged to the new one.
      */
     public synchronized void forget(WorkerSlot slot) {
-        makeRoom(slot.index()).set(slot.index(), new SlotLoad());
+        SlotLoad old = makeRoom(slot.index()).getAndSet(slot.index(), new SlotLoad(slot.index()));
+        old.retire();
     }
 
     /** Gives up all bookings older than the expiry now. Cost: one look at each open booking. */
     public void expire() {
         long now = nanoTime.getAsLong();
-        for (Open booking : open) {
-            if (now - booking.sinceNanos >= expiryNanos && booking.end()) {
+        for (OpenBooking booking : open) {
+            if (booking.quietNanos(now) >= expiryNanos && booking.end()) {
                 expired.increment();
             }
         }
@@ -133,70 +185,8 @@ public final class LoadTracker implements LoadBook {
             AtomicReferenceArray<SlotLoad> old, int capacity) {
         AtomicReferenceArray<SlotLoad> larger = new AtomicReferenceArray<>(capacity);
         for (int i = 0; i < capacity; i++) {
-            larger.set(i, i < old.length() ? old.get(i) : new SlotLoad());
+            larger.set(i, i < old.length() ? old.get(i) : new SlotLoad(i));
         }
         return larger;
-    }
-
-    /** Sums of one slot in one incarnation. */
-    private static final class SlotLoad {
-        private final AtomicLong prefillTokens = new AtomicLong();
-        private final AtomicLong blocks = new AtomicLong();
-        private final AtomicLong requests = new AtomicLong();
-
-        WorkerLoad read() {
-            return new WorkerLoad(prefillTokens.get(), blocks.get(), (int) requests.get());
-        }
-    }
-
-    /** One booking; each of its two steps happens once, whoever comes first. */
-    private final class Open implements Booking {
-        private static final int PREFILLING = 0;
-        private static final int DECODING = 1;
-        private static final int ENDED = 2;
-
-        private final SlotLoad load;
-        private final int prefillTokens;
-        private final int blocks;
-        private final long sinceNanos;
-
-        private final AtomicInteger state = new AtomicInteger(PREFILLING);
-
-        Open(SlotLoad load, int prefillTokens, int blocks, long sinceNanos) {
-            this.load = load;
-            this.prefillTokens = prefillTokens;
-            this.blocks = blocks;
-            this.sinceNanos = sinceNanos;
-        }
-
-        void begin() {
-            load.prefillTokens.addAndGet(prefillTokens);
-            load.blocks.addAndGet(blocks);
-            load.requests.incrementAndGet();
-        }
-
-        @Override
-        public void firstToken() {
-            if (state.compareAndSet(PREFILLING, DECODING)) {
-                load.prefillTokens.addAndGet(-prefillTokens);
-            }
-        }
-
-        @Override
-        public void close() {
-            end();
-        }
-
-        /** True for the one call that ended it. */
-        boolean end() {
-            firstToken();
-            if (!state.compareAndSet(DECODING, ENDED)) {
-                return false;
-            }
-            load.blocks.addAndGet(-blocks);
-            load.requests.decrementAndGet();
-            open.remove(this);
-            return true;
-        }
     }
 }

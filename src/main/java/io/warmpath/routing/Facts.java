@@ -60,7 +60,7 @@ final class Facts {
 
     // The load as it was read.
     long activePrefillTokens;
-    long activeBlocks;
+    double activeBlocks;
     int activeRequests;
     private int place;
 

@@ -1,6 +1,7 @@
 package io.warmpath.routing;
 
 import io.warmpath.fleet.Candidate;
+import io.warmpath.load.PromptBlocks;
 import io.warmpath.prefix.PrefixMatch;
 import java.util.List;
 import java.util.OptionalInt;
@@ -14,9 +15,12 @@ import org.jspecify.annotations.Nullable;
  * @param promptTokens length of the prompt; 0 when the tokens are not known, then load alone
  *     decides
  * @param matches one per block size among the candidates; empty when the index was not asked
+ * @param prompts the prompt's blocks by name, one per block size among the candidates; empty when
+ *     they are not known, then every block counts as a new one and ties remember nothing
  * @param pinnedWorker the client asked for this worker
  * @param pinnedRank the client asked for this dp rank
- * @param overrides what this request wants otherwise
+ * @param overrides what this request wants otherwise; whether blocks are shared is said by the
+ *     prompts themselves
  * @param shared what a shared pool holds of the prompt; null when there is none or it was not asked
  * @param outputTokens how long the answer is expected to be; 0 when not known
  * @param detail how much the decision tells, and whether it is one
@@ -26,6 +30,7 @@ public record RoutingRequest(
         List<Candidate> candidates,
         int promptTokens,
         List<PrefixMatch> matches,
+        List<PromptBlocks> prompts,
         OptionalLong pinnedWorker,
         OptionalInt pinnedRank,
         RouterOverrides overrides,
@@ -44,6 +49,7 @@ public record RoutingRequest(
         DRY_RUN
     }
 
+    /** A request whose blocks have no names and that wants nothing special. */
     public RoutingRequest(
             List<Candidate> candidates,
             int promptTokens,
@@ -54,6 +60,7 @@ public record RoutingRequest(
                 candidates,
                 promptTokens,
                 matches,
+                List.of(),
                 pinnedWorker,
                 pinnedRank,
                 RouterOverrides.NONE,
@@ -68,6 +75,7 @@ public record RoutingRequest(
                 candidates,
                 promptTokens,
                 matches,
+                prompts,
                 pinnedWorker,
                 pinnedRank,
                 overrides,
@@ -77,11 +85,27 @@ public record RoutingRequest(
                 ineligible);
     }
 
+    public RoutingRequest withPrompts(List<PromptBlocks> others) {
+        return new RoutingRequest(
+                candidates,
+                promptTokens,
+                matches,
+                others,
+                pinnedWorker,
+                pinnedRank,
+                overrides,
+                shared,
+                outputTokens,
+                detail,
+                ineligible);
+    }
+
     public RoutingRequest with(RouterOverrides other) {
         return new RoutingRequest(
                 candidates,
                 promptTokens,
                 matches,
+                prompts,
                 pinnedWorker,
                 pinnedRank,
                 other,
@@ -96,6 +120,7 @@ public record RoutingRequest(
                 candidates,
                 promptTokens,
                 matches,
+                prompts,
                 pinnedWorker,
                 pinnedRank,
                 overrides,

@@ -2,6 +2,7 @@ package io.warmpath.routing;
 
 import io.warmpath.fleet.Candidate;
 import io.warmpath.load.LoadBook;
+import io.warmpath.load.PotentialBlocks;
 import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
@@ -36,19 +37,26 @@ final class Scorer {
         double[] costs = new double[count];
         double[] terms = detailed ? new double[count * names.size()] : null;
         List<Score> scores = detailed ? new ArrayList<>(count) : List.of();
+        PotentialBlocks potential = loads.potential(request.prompts());
         Facts facts = facts(request, weights, candidates);
         for (int i = 0; i < count; i++) {
             Candidate candidate = candidates.get(i);
             facts.read(candidate);
             int at = i * names.size();
-            double decode = decodeBlocks(candidate, request, facts.activeBlocks);
+            double decode = decodeBlocks(candidate, facts, potential);
             costs[i] = model.cost(facts, decode, terms, at + Facts.NAMES.size());
             if (terms != null) {
                 facts.write(terms, at);
                 scores.add(score(candidate, facts, decode, costs[i]));
             }
         }
-        return new Scores(candidates, names, costs, terms, detailed ? List.copyOf(scores) : scores);
+        return new Scores(
+                candidates,
+                names,
+                costs,
+                terms,
+                detailed ? List.copyOf(scores) : scores,
+                potential);
     }
 
     /** Makes the decision's value: the chosen one's terms, and the others' when asked for. */
@@ -73,7 +81,9 @@ final class Scorer {
             // Read again: a load that changed since shows here, not in the cost that was compared.
             Facts facts = facts(request, effective.weights(), candidates);
             facts.read(chosen);
-            double decode = decodeBlocks(chosen, request, facts.activeBlocks);
+            PotentialBlocks potential =
+                    compared == null ? loads.potential(request.prompts()) : compared.potential();
+            double decode = decodeBlocks(chosen, facts, potential);
             double cost =
                     all.size() > 0 ? all.cost(choice.index()) : model.cost(facts, decode, null, 0);
             score = score(chosen, facts, decode, cost);
@@ -106,10 +116,14 @@ final class Scorer {
         return Math.max(1, Math.ceilDiv(promptTokens, Facts.blockSize(candidate)));
     }
 
-    /** Blocks in use on the candidate if the request goes there, of its own size. */
+    /**
+     * Blocks in use on the candidate if the request goes there, of its own size; those of the
+     * prompt that run there already are not counted a second time.
+     */
     private static double decodeBlocks(
-            Candidate candidate, RoutingRequest request, long activeBlocks) {
-        return (double) activeBlocks + blocks(candidate, request.promptTokens());
+            Candidate candidate, Facts facts, PotentialBlocks potential) {
+        int total = blocks(candidate, facts.request.promptTokens());
+        return facts.activeBlocks + potential.added(candidate.slot(), total);
     }
 
     private Facts facts(RoutingRequest request, BlockWeights weights, List<Candidate> candidates) {

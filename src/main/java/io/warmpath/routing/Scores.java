@@ -1,6 +1,7 @@
 package io.warmpath.routing;
 
 import io.warmpath.fleet.Candidate;
+import io.warmpath.load.PotentialBlocks;
 import java.util.AbstractList;
 import java.util.List;
 import java.util.RandomAccess;
@@ -14,25 +15,34 @@ import org.jspecify.annotations.Nullable;
 public final class Scores {
     /** Nothing was compared. */
     public static final Scores NONE =
-            new Scores(List.of(), List.of(), new double[0], new double[0], List.of());
+            new Scores(
+                    List.of(),
+                    List.of(),
+                    new double[0],
+                    new double[0],
+                    List.of(),
+                    PotentialBlocks.ALL_NEW);
 
     private final List<Candidate> candidates;
     private final List<String> names;
     private final double[] costs;
     private final double @Nullable [] terms;
     private final List<Score> scores;
+    private final PotentialBlocks potential;
 
     Scores(
             List<Candidate> candidates,
             List<String> names,
             double[] costs,
             double @Nullable [] terms,
-            List<Score> scores) {
+            List<Score> scores,
+            PotentialBlocks potential) {
         this.candidates = candidates;
         this.names = names;
         this.costs = costs;
         this.terms = terms;
         this.scores = scores;
+        this.potential = potential;
     }
 
     public int size() {
@@ -66,6 +76,11 @@ public final class Scores {
     /** One score per candidate; empty unless detailed. */
     public List<Score> list() {
         return scores;
+    }
+
+    /** What the request would have added where, as the costs saw it. */
+    PotentialBlocks potential() {
+        return potential;
     }
 
     private static final class Part extends AbstractList<Double> implements RandomAccess {

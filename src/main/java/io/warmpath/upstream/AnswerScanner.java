@@ -336,7 +336,8 @@ public final class AnswerScanner {
         return firstTokenEvent;
     }
 
-    int eventCount() {
+    /** Complete events so far; engines send one per token, and two or three more. */
+    public int events() {
         return eventCount;
     }
 

@@ -3,6 +3,7 @@ package io.warmpath.upstream;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.PooledByteBufAllocator;
 import io.netty.channel.ConnectTimeoutException;
+import io.netty.handler.ssl.SslHandshakeTimeoutException;
 import io.vertx.core.Context;
 import io.warmpath.fault.GatewayError;
 import io.warmpath.upstream.AnswerParser.AnswerHead;
@@ -68,6 +69,7 @@ final class RawCall extends Deadlines.Entry implements UpstreamCall {
     void notConnected(Throwable cause) {
         fail(
                 cause instanceof ConnectTimeoutException
+                                || cause instanceof SslHandshakeTimeoutException
                         ? timedOut("connect", loop.options().connectTimeout())
                         : new GatewayError.WorkerUnreachable(request.worker()));
     }

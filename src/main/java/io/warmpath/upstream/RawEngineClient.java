@@ -16,13 +16,15 @@ import java.util.function.LongSupplier;
  */
 public final class RawEngineClient implements EngineClient {
     private final UpstreamOptions options;
+    private final EngineTls tls;
     private final LongSupplier nanoTime;
     private final Map<EventLoop, RawLoop> loops = new ConcurrentHashMap<>();
 
     /**
      * @param nanoTime as {@link System#nanoTime}
      */
-    public RawEngineClient(UpstreamOptions options, LongSupplier nanoTime) {
+    public RawEngineClient(UpstreamOptions options, EngineTls tls, LongSupplier nanoTime) {
+        this.tls = tls;
         this.options = options;
         this.nanoTime = nanoTime;
     }
@@ -52,6 +54,6 @@ public final class RawEngineClient implements EngineClient {
         RawLoop known = loops.get(loop);
         return known != null
                 ? known
-                : loops.computeIfAbsent(loop, l -> new RawLoop(l, options, nanoTime));
+                : loops.computeIfAbsent(loop, l -> new RawLoop(l, options, tls, nanoTime));
     }
 }

@@ -36,6 +36,7 @@ final class RawLoop {
 
     private final EventLoop loop;
     private final UpstreamOptions options;
+    private final EngineTls tls;
     private final LongSupplier nanoTime;
     private final Deadlines deadlines = new Deadlines();
     private final Map<URI, RawPool> pools = new HashMap<>();
@@ -46,7 +47,8 @@ final class RawLoop {
     private byte[] turn = new byte[READ_BYTES];
     private boolean closed;
 
-    RawLoop(EventLoop loop, UpstreamOptions options, LongSupplier nanoTime) {
+    RawLoop(EventLoop loop, UpstreamOptions options, EngineTls tls, LongSupplier nanoTime) {
+        this.tls = tls;
         this.loop = loop;
         this.options = options;
         this.nanoTime = nanoTime;
@@ -144,6 +146,10 @@ final class RawLoop {
 
     Bootstrap bootstrap() {
         return bootstrap.clone();
+    }
+
+    EngineTls tls() {
+        return tls;
     }
 
     Deadlines deadlines() {

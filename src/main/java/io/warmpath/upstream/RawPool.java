@@ -1,6 +1,9 @@
 package io.warmpath.upstream;
 
+import io.netty.channel.Channel;
 import io.netty.channel.ChannelFuture;
+import io.netty.channel.ChannelInitializer;
+import io.netty.handler.ssl.SslHandler;
 import java.net.InetSocketAddress;
 import java.net.URI;
 import java.util.ArrayDeque;
@@ -8,6 +11,7 @@ import java.util.Collections;
 import java.util.IdentityHashMap;
 import java.util.Iterator;
 import java.util.Set;
+import org.jboss.logging.Logger;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -18,6 +22,8 @@ import org.jspecify.annotations.Nullable;
  * insists on a fresh one waits for that. Loop of the owner only.
  */
 final class RawPool {
+    private static final Logger LOG = Logger.getLogger(RawPool.class);
+
     /** An empty pool is forgotten after this. */
     private static final long FORGET_NANOS = 60_000_000_000L;
 
@@ -70,28 +76,59 @@ final class RawPool {
         RawConnection connection = new RawConnection(this);
         ChannelFuture connected =
                 loop.bootstrap()
-                        .handler(connection)
+                        .handler(address.tls() ? new Secured(connection) : connection)
                         .connect(
                                 InetSocketAddress.createUnresolved(address.host(), address.port()));
         connected.addListener(
                 f -> {
-                    connecting--;
-                    if (!f.isSuccess()) {
-                        RawCall call = only != null ? only : nextWaiting();
-                        if (call != null) {
-                            call.notConnected(f.cause());
-                        }
-                    } else if (loop.isClosed()) {
-                        connection.close();
+                    SslHandler tls = connected.channel().pipeline().get(SslHandler.class);
+                    if (!f.isSuccess() || tls == null) {
+                        connected(connection, only, f.cause());
                     } else {
-                        open.add(connection);
-                        if (only != null && !only.isOver()) {
-                            only.connected(connection);
-                        } else {
-                            free(connection);
-                        }
+                        tls.handshakeFuture()
+                                .addListener(h -> connected(connection, only, h.cause()));
                     }
                 });
+    }
+
+    private void connected(
+            RawConnection connection, @Nullable RawCall only, @Nullable Throwable failure) {
+        connecting--;
+        if (failure != null) {
+            LOG.debugf("no connection to %s: %s", address.authority(), failure);
+            connection.close();
+            RawCall call = only != null ? only : nextWaiting();
+            if (call != null) {
+                call.notConnected(failure);
+            }
+        } else if (loop.isClosed()) {
+            connection.close();
+        } else {
+            open.add(connection);
+            if (only != null && !only.isOver()) {
+                only.connected(connection);
+            } else {
+                free(connection);
+            }
+        }
+    }
+
+    /** TLS below the connection. */
+    private final class Secured extends ChannelInitializer<Channel> {
+        private final RawConnection connection;
+
+        Secured(RawConnection connection) {
+            this.connection = connection;
+        }
+
+        @Override
+        protected void initChannel(Channel channel) {
+            SslHandler tls =
+                    new SslHandler(
+                            loop.tls().engine(channel.alloc(), address.host(), address.port()));
+            tls.setHandshakeTimeoutMillis(loop.options().connectTimeout().toMillis());
+            channel.pipeline().addLast(tls, connection);
+        }
     }
 
     private @Nullable RawCall nextWaiting() {

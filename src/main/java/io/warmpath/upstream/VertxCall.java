@@ -12,6 +12,7 @@ import io.vertx.core.http.RequestOptions;
 import io.warmpath.fault.GatewayError;
 import java.net.URI;
 import java.time.Duration;
+import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -21,7 +22,7 @@ import org.jspecify.annotations.Nullable;
  * {@link #cancel}, and whatever Vert.x reports afterwards is dropped.
  */
 final class VertxCall extends Deadlines.Entry implements UpstreamCall, Handler<Void> {
-    private static final Buffer NOTHING = Buffer.buffer(0);
+    private static final int FIRST_BYTES = 4 << 10;
 
     private final VertxEngineClient.Loop loop;
     private final Context context;
@@ -29,7 +30,8 @@ final class VertxCall extends Deadlines.Entry implements UpstreamCall, Handler<V
     private final UpstreamListener listener;
     private @Nullable HttpClientRequest sent;
     private @Nullable HttpClientResponse response;
-    private @Nullable Buffer gathered;
+    private byte[] gathered = {};
+    private int gatheredLength;
     private boolean flushQueued;
     private boolean reused;
     private boolean over;
@@ -106,13 +108,18 @@ final class VertxCall extends Deadlines.Entry implements UpstreamCall, Handler<V
         listener.head(head.statusCode(), head.headers());
     }
 
+    /** Copies: what Vert.x hands out may be a part of a buffer that more is written to. */
     private void gather(Buffer chunk) {
         if (over) {
             return;
         }
-        received += chunk.length();
-        Buffer before = gathered;
-        gathered = before == null ? chunk : before.appendBuffer(chunk);
+        int n = chunk.length();
+        received += n;
+        if (gatheredLength + n > gathered.length) {
+            gathered = Arrays.copyOf(gathered, Math.max(gatheredLength + n, FIRST_BYTES));
+        }
+        chunk.getBytes(gathered, gatheredLength);
+        gatheredLength += n;
         if (!flushQueued) {
             flushQueued = true;
             deadlineIn(loop.options().idleTimeout());
@@ -124,25 +131,25 @@ final class VertxCall extends Deadlines.Entry implements UpstreamCall, Handler<V
     @Override
     public void handle(Void v) {
         flushQueued = false;
-        Buffer chunk = gathered;
-        if (chunk != null && !over) {
-            gathered = null;
-            data(chunk);
+        if (!over) {
+            data();
         }
     }
 
-    private void data(Buffer chunk) {
-        HeapBytes bytes = HeapBytes.of(chunk);
-        listener.data(bytes.array(), bytes.offset(), bytes.length());
+    private void data() {
+        int n = gatheredLength;
+        gatheredLength = 0;
+        if (n > 0) {
+            listener.data(gathered, 0, n);
+        }
     }
 
     private void end() {
         if (!over) {
             over();
-            Buffer rest = gathered;
-            gathered = null;
-            HeapBytes bytes = HeapBytes.of(rest == null ? NOTHING : rest);
-            listener.end(bytes.array(), bytes.offset(), bytes.length());
+            int n = gatheredLength;
+            gatheredLength = 0;
+            listener.end(gathered, 0, n);
         }
     }
 
@@ -173,11 +180,7 @@ final class VertxCall extends Deadlines.Entry implements UpstreamCall, Handler<V
     private void fail(GatewayError error) {
         if (!over) {
             over();
-            Buffer rest = gathered;
-            gathered = null;
-            if (rest != null) {
-                data(rest); // arrived in the same turn, before the break
-            }
+            data(); // arrived in the same turn, before the break
             listener.failed(error);
         }
     }
@@ -202,7 +205,7 @@ final class VertxCall extends Deadlines.Entry implements UpstreamCall, Handler<V
     public void cancel() {
         if (!over) {
             over();
-            gathered = null;
+            gatheredLength = 0;
             if (sent != null) {
                 sent.reset();
             }

@@ -30,6 +30,7 @@ public final class VertxEngineClient implements EngineClient {
 
     private final Vertx vertx;
     private final UpstreamOptions options;
+    private final EngineTls tls;
     private final LongSupplier nanoTime;
     private final ThreadLocal<Loop> loops = ThreadLocal.withInitial(this::newLoop);
     private final List<Loop> all = new CopyOnWriteArrayList<>();
@@ -37,7 +38,9 @@ public final class VertxEngineClient implements EngineClient {
     /**
      * @param nanoTime as {@link System#nanoTime}
      */
-    public VertxEngineClient(Vertx vertx, UpstreamOptions options, LongSupplier nanoTime) {
+    public VertxEngineClient(
+            Vertx vertx, UpstreamOptions options, EngineTls tls, LongSupplier nanoTime) {
+        this.tls = tls;
         this.vertx = vertx;
         this.options = options;
         this.nanoTime = nanoTime;
@@ -148,7 +151,7 @@ public final class VertxEngineClient implements EngineClient {
     }
 
     private HttpClientOptions httpOptions(boolean keepAlive) {
-        return new HttpClientOptions()
+        return tls.applyTo(new HttpClientOptions())
                 .setProtocolVersion(HttpVersion.HTTP_1_1)
                 .setKeepAlive(keepAlive)
                 .setKeepAliveTimeout(seconds(options.keepAlive()))

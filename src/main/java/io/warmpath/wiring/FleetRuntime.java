@@ -13,6 +13,7 @@ import io.warmpath.fleet.FleetRegistry;
 import io.warmpath.fleet.WorkerStatus;
 import io.warmpath.prefix.WorkerSlot;
 import io.warmpath.prefix.WorkerSlots;
+import io.warmpath.upstream.EngineTls;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.List;
@@ -40,12 +41,14 @@ public final class FleetRuntime implements AutoCloseable {
     private final @Nullable EventSubscriptions subscriptions;
 
     /**
+     * @param tls towards engines behind https
      * @param feed null: no KV events are followed
      * @param running requests running on a slot, for draining
      * @param slotOpened see {@link FleetRegistry}
      */
     public FleetRuntime(
             WarmpathConfig config,
+            EngineTls tls,
             WorkerSlots slots,
             @Nullable EventFeed feed,
             ToLongFunction<WorkerSlot> running,
@@ -60,7 +63,7 @@ public final class FleetRuntime implements AutoCloseable {
         }
         registry.addListener(
                 new FleetLog(feed != null && config.router().mode() == RoutingMode.KV));
-        http = new JdkEngineHttp(fleet.healthTimeout());
+        http = new JdkEngineHttp(fleet.healthTimeout(), tls::forJdk);
         probes = Executors.newVirtualThreadPerTaskExecutor();
         DialectProbe probe =
                 new DialectProbe(

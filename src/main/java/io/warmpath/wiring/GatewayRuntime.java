@@ -5,7 +5,10 @@ import io.vertx.core.Vertx;
 import io.vertx.ext.web.Router;
 import io.warmpath.adapter.tokenizer.HuggingFaceModelLoader;
 import io.warmpath.adapter.zmq.ZmqEventFeed;
+import io.warmpath.admission.Admission;
+import io.warmpath.admission.AdmissionOptions;
 import io.warmpath.api.AdminAccess;
+import io.warmpath.api.BusyThresholdApi;
 import io.warmpath.api.ErrorMapper;
 import io.warmpath.api.Routes;
 import io.warmpath.api.WorkersApi;
@@ -29,6 +32,7 @@ import io.warmpath.tokens.PromptTokens;
 import io.warmpath.tokens.TokenizerLoadException;
 import io.warmpath.tokens.TokensOptions;
 import io.warmpath.upstream.EngineClient;
+import io.warmpath.upstream.EngineTls;
 import io.warmpath.upstream.RawEngineClient;
 import io.warmpath.upstream.UpstreamOptions;
 import io.warmpath.upstream.VertxEngineClient;
@@ -36,6 +40,7 @@ import io.warmpath.wiring.warmup.Warmup;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.security.SecureRandom;
 import java.time.Duration;
 import java.util.LinkedHashMap;
 import java.util.Map;
@@ -59,8 +64,13 @@ final class GatewayRuntime implements AutoCloseable {
 
     private static final long WARMUP_BODY_BYTES = 64 << 10;
 
+    private static final long QUEUE_CHECK_MILLIS = 100;
+
     private final OverlapParts caches;
     private final LoadTracker load;
+    private final Admission admission;
+    private final Vertx vertx;
+    private long queueTimer = -1;
     private final ModelTokens tokens;
     private final TokenThreads tokenThreads;
     private final @Nullable ZmqEventFeed feed;
@@ -68,6 +78,7 @@ final class GatewayRuntime implements AutoCloseable {
     private final EngineClient engines;
     private final Routes routes;
     private final WorkersApi workersApi;
+    private final BusyThresholdApi busyApi;
     private final Warmup warmup;
 
     GatewayRuntime(WarmpathConfig config, Vertx vertx, MeterRegistry meters)
@@ -76,22 +87,26 @@ final class GatewayRuntime implements AutoCloseable {
         RouterSettings.deprecation(config.router()).ifPresent(LOG::warn);
         tokens = tokens(config.tokens());
         caches = new OverlapParts(config, System::nanoTime);
-        load = new LoadTracker(System::nanoTime, config.router().activeRequestExpiry());
+        load = loadTracker(config.router());
+        admission = new Admission(AdmissionSetup.options(config), load, System::nanoTime);
+        this.vertx = vertx;
         EventCounters events = new EventCounters();
         PrefixIndex index = caches.index();
         feed =
                 index != null && caches.followsEvents()
                         ? feed(config.events(), index, events)
                         : null;
+        EngineTls tls = tls(config.upstream().tls());
         fleet =
                 new FleetRuntime(
                         config,
+                        tls,
                         caches.slots(),
                         feed,
                         slot -> load.load(slot).requests(),
                         load::forget);
         tokenThreads = new TokenThreads(config.tokens().threads(), config.tokens().queueSize());
-        engines = engines(config, vertx);
+        engines = engines(config, vertx, tls);
         warmup =
                 new Warmup(
                         vertx,
@@ -104,6 +119,7 @@ final class GatewayRuntime implements AutoCloseable {
                         fleet.registry(),
                         tokens,
                         load,
+                        admission,
                         engines,
                         caches.overlaps(),
                         router(config, load, router),
@@ -111,17 +127,16 @@ final class GatewayRuntime implements AutoCloseable {
                         new FlowMetrics(meters),
                         warmup::done);
         GatewayMeters.bind(meters, index, caches.trackers(), load, fleet, events, tokens);
-        workersApi =
-                new WorkersApi(
-                        fleet.registry(),
-                        new AdminAccess(adminToken(config.admin())),
-                        ErrorMapper::respond);
+        AdminAccess access = new AdminAccess(adminToken(config.admin()));
+        workersApi = new WorkersApi(fleet.registry(), access, ErrorMapper::respond);
+        busyApi = new BusyThresholdApi(admission, fleet.registry(), access);
     }
 
     private Routes routes(
             Fleet fleet,
             PromptTokens tokens,
             LoadBook load,
+            Admission admission,
             EngineClient engines,
             Overlaps overlaps,
             io.warmpath.routing.Router router,
@@ -135,6 +150,7 @@ final class GatewayRuntime implements AutoCloseable {
                         overlaps,
                         router,
                         load,
+                        admission,
                         engines,
                         tokenThreads,
                         options,
@@ -149,7 +165,7 @@ final class GatewayRuntime implements AutoCloseable {
      * threads, and the index, which is only asked.
      */
     private Warmup.Parts warmupParts(WarmpathConfig config, Vertx vertx) {
-        EngineClient apart = engines(config, vertx);
+        EngineClient apart = engines(config, vertx, EngineTls.standard());
         // Its visitor names no worker, and its prompts are larger than the smallest limit.
         RouterOptions told = RouterSettings.options(config.router());
         RouterOptions kept = told.mode() == RouterMode.DIRECT ? told.with(RouterMode.KV) : told;
@@ -159,15 +175,15 @@ final class GatewayRuntime implements AutoCloseable {
         return new Warmup.Parts() {
             @Override
             public void mount(Router router, Fleet fleet, FlowMetrics metrics) {
-                LoadTracker load =
-                        new LoadTracker(System::nanoTime, config.router().activeRequestExpiry());
+                LoadTracker apartLoad = loadTracker(config.router());
                 routes(
                                 fleet,
                                 prompts,
-                                load,
+                                apartLoad,
+                                new Admission(AdmissionOptions.OFF, apartLoad, System::nanoTime),
                                 apart,
                                 caches.overlaps().askedOnly(),
-                                router(config, load, kept),
+                                router(config, apartLoad, kept),
                                 options(config, body),
                                 metrics,
                                 () -> true)
@@ -197,6 +213,7 @@ final class GatewayRuntime implements AutoCloseable {
     void mount(Router router) {
         routes.mount(router);
         workersApi.mount(router);
+        busyApi.mount(router);
     }
 
     Warmup warmup() {
@@ -206,11 +223,16 @@ final class GatewayRuntime implements AutoCloseable {
     void start() {
         caches.start();
         fleet.start();
+        if (admission.queueing()) {
+            // For what nobody tells: a new worker, a booking that expired.
+            queueTimer = vertx.setPeriodic(QUEUE_CHECK_MILLIS, id -> admission.wake());
+        }
         warmup.start();
     }
 
     @Override
     public void close() {
+        vertx.cancelTimer(queueTimer);
         warmup.close();
         fleet.close();
         if (feed != null) {
@@ -246,11 +268,31 @@ final class GatewayRuntime implements AutoCloseable {
                 System::nanoTime);
     }
 
-    private static EngineClient engines(WarmpathConfig config, Vertx vertx) {
+    private static LoadTracker loadTracker(WarmpathConfig.Router r) {
+        return new LoadTracker(
+                System::nanoTime, RouterSettings.load(r), new SecureRandom().nextLong());
+    }
+
+    private static EngineClient engines(WarmpathConfig config, Vertx vertx, EngineTls tls) {
         UpstreamOptions options = upstream(config.upstream(), config.http().gather());
         return config.upstream().rawPath() == RawPath.AUTO
-                ? new RawEngineClient(options, System::nanoTime)
-                : new VertxEngineClient(vertx, options, System::nanoTime);
+                ? new RawEngineClient(options, tls, System::nanoTime)
+                : new VertxEngineClient(vertx, options, tls, System::nanoTime);
+    }
+
+    /**
+     * @throws StartFailure when a file cannot be used
+     */
+    private static EngineTls tls(WarmpathConfig.Tls config) {
+        try {
+            return new EngineTls(
+                    config.caFile().map(Path::of).orElse(null),
+                    config.certFile().map(Path::of).orElse(null),
+                    config.keyFile().map(Path::of).orElse(null),
+                    config.verify());
+        } catch (IllegalArgumentException e) {
+            throw new StartFailure("TLS to engines (warmpath.upstream.tls): " + e.getMessage());
+        }
     }
 
     private static UpstreamOptions upstream(WarmpathConfig.Upstream u, int gatherMicros) {

@@ -3,15 +3,19 @@ package io.warmpath.wiring;
 import io.warmpath.config.RoutingCost;
 import io.warmpath.config.RoutingMode;
 import io.warmpath.config.WarmpathConfig;
+import io.warmpath.load.LoadOptions;
 import io.warmpath.routing.BlockWeights;
 import io.warmpath.routing.CostKind;
 import io.warmpath.routing.LatencyPriors;
 import io.warmpath.routing.RouterMode;
 import io.warmpath.routing.RouterOptions;
+import java.time.Duration;
 import java.util.Optional;
 
 /** The router's keys as its options: presets and older names are resolved here. Stateless. */
 final class RouterSettings {
+    private static final Duration LATENCY_PREDICTED_TTL = Duration.ofSeconds(5);
+
     private RouterSettings() {}
 
     /**
@@ -34,6 +38,25 @@ final class RouterSettings {
                 weights(r),
                 latency(r.latency()),
                 r.temperature());
+    }
+
+    /**
+     * What is booked of requests; load-aware counts every block of every request.
+     *
+     * @throws StartFailure when output blocks are to be tracked without active blocks
+     */
+    static LoadOptions load(WarmpathConfig.Router r) {
+        boolean activeBlocks = r.trackActiveBlocks() || r.loadAware();
+        if (r.trackOutputBlocks() && !activeBlocks) {
+            throw new StartFailure(
+                    "warmpath.router.track-output-blocks needs track-active-blocks: output blocks"
+                            + " are active blocks");
+        }
+        return new LoadOptions(
+                r.activeRequestExpiry(),
+                activeBlocks,
+                r.trackOutputBlocks(),
+                r.assumeKvReuse() && !r.loadAware());
     }
 
     /** What to tell the operator about names that will go; empty when none is used. */
@@ -61,6 +84,17 @@ final class RouterSettings {
     /** Where there is no index nobody has to fill it. */
     static boolean followsEvents(WarmpathConfig.Router r) {
         return r.useKvEvents() && usesIndex(r);
+    }
+
+    /**
+     * With events: how long a decision counts beside them; empty: not at all. The cost in
+     * milliseconds takes what was sent to a worker a moment ago for present.
+     */
+    static Optional<Duration> predictedTtl(WarmpathConfig.Router r) {
+        boolean latency = mode(r) == RouterMode.KV && r.cost() == RoutingCost.LATENCY;
+        return r.predictedTtl()
+                .or(() -> latency ? Optional.of(LATENCY_PREDICTED_TTL) : Optional.empty())
+                .filter(Duration::isPositive);
     }
 
     static RouterMode mode(WarmpathConfig.Router r) {
@@ -94,7 +128,7 @@ final class RouterSettings {
                         d.sharedMultiplier(),
                         d.sharedRule(),
                         r.decodeActiveRequestWeight(),
-                        d.trackPrefill());
+                        r.trackPrefillTokens());
         if (r.overlapScoreWeight().isPresent()) {
             w = w.overlapScoreWeight(r.overlapScoreWeight().get());
         }

@@ -8,6 +8,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.warmpath.adapter.openai.OpenAiModels;
 import io.warmpath.adapter.sglang.SglangDialect;
 import io.warmpath.adapter.vllm.VllmDialect;
+import io.warmpath.fleet.Capacity;
 import io.warmpath.fleet.DialectProbe;
 import io.warmpath.fleet.EngineKind;
 import io.warmpath.fleet.EventEndpoint;
@@ -73,6 +74,7 @@ class EngineProbeTest {
         assertEquals(16, p.blockSize());
         assertFalse(p.blockSizeAssumed());
         assertEquals(1, p.dpSize());
+        assertEquals(new Capacity(0, 100), p.capacity());
         assertEquals(
                 List.of(
                         new EventEndpoint(
@@ -112,10 +114,13 @@ class EngineProbeTest {
                         .recorded("/v1/models", "sglang-models.json")
                         .answer(
                                 "/get_server_info",
-                                "{\"version\":\"0.4\",\"page_size\":64,\"dp_size\":1,\"kv_events\":null}");
+                                "{\"version\":\"0.4\",\"page_size\":64,\"dp_size\":1,\"kv_events\":null,"
+                                        + "\"max_prefill_tokens\":16384,"
+                                        + "\"max_total_num_tokens\":6400}");
         WorkerProfile p = probe(engine).learn(SPEC);
         assertEquals(EngineKind.SGLANG, p.kind());
         assertEquals(64, p.blockSize());
+        assertEquals(new Capacity(16384, 100), p.capacity());
         assertEquals(List.of(), p.events());
     }
 
@@ -126,6 +131,7 @@ class EngineProbeTest {
         assertEquals("0.32.0", p.version());
         assertEquals(Set.of("tiny"), p.models());
         assertEquals(32, p.blockSize());
+        assertEquals(new Capacity(0, 96), p.capacity());
         assertEquals(
                 List.of(
                         new EventEndpoint(

@@ -60,6 +60,7 @@ class DecisionJsonTest {
                 candidates(),
                 10 * B,
                 List.of(match),
+                List.of(),
                 pin,
                 OptionalInt.empty(),
                 o,

@@ -3,6 +3,7 @@ package io.warmpath.api;
 import static io.warmpath.api.StreamingPathTest.DONE;
 import static io.warmpath.api.StreamingPathTest.token;
 import static org.awaitility.Awaitility.await;
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNull;
@@ -13,6 +14,7 @@ import io.warmpath.fleet.EngineKind;
 import io.warmpath.fleet.Worker;
 import io.warmpath.fleet.WorkerState;
 import io.warmpath.gateway.GatewayOptions;
+import io.warmpath.load.PromptBlocks;
 import io.warmpath.prefix.PrefixSpace;
 import io.warmpath.routing.Ineligible;
 import io.warmpath.routing.RoutingRequest;
@@ -242,6 +244,43 @@ class DecisionTest {
         assertEquals(77, onlyRequest().outputTokens());
         assertEquals(RoutingRequest.Detail.CHOSEN, onlyRequest().detail());
         assertEquals(List.of(), onlyRequest().ineligible());
+    }
+
+    @Test
+    void a_prompts_blocks_have_names_and_the_client_says_whether_they_are_shared()
+            throws Exception {
+        start();
+        serve(EngineKind.VLLM, 2, Set.of(16));
+        gateway.post(Gateway.ASK);
+        PromptBlocks named = onlyRequest().prompts().getFirst();
+        assertEquals(40 / 16, named.chain().length);
+        assertTrue(named.shared());
+        gateway.router.requests.clear();
+        gateway.post(
+                "{\"nvext\":{\"router_config_override\":{\"assume_kv_reuse\":false}},"
+                        + Gateway.ASK.substring(1));
+        PromptBlocks apart = onlyRequest().prompts().getFirst();
+        assertFalse(apart.shared());
+        assertArrayEquals(named.chain(), apart.chain());
+        assertEquals(List.of(named, apart), gateway.books.prompts);
+    }
+
+    @Test
+    void a_booking_hears_of_every_piece_of_an_answer() throws Exception {
+        start();
+        engine.script(
+                call -> {
+                    call.streamHead();
+                    for (int i = 1; i <= 2; i++) {
+                        int events = i;
+                        call.chunk(token("a"));
+                        await().until(() -> gateway.books.progress.contains(events));
+                    }
+                    call.chunk(DONE);
+                    call.lastChunk();
+                });
+        assertEquals(200, gateway.post(Gateway.ASK).status());
+        assertEquals(List.of(1, 2), gateway.books.progress.subList(0, 2));
     }
 
     @Test

@@ -154,7 +154,7 @@ class DirectApiTest {
 
     @Test
     void potential_loads_are_what_runs_and_what_would_come() throws Exception {
-        gateway.books.load = new WorkerLoad(100, 7, 2);
+        gateway.books.added = new WorkerLoad(100, 7, 2);
         JsonNode loads = answer("potential_loads", prompt("")).get("loads");
         assertEquals(4, loads.size());
         JsonNode holds = loads.get(0);
@@ -318,10 +318,14 @@ class DirectApiTest {
 
         assertEquals(204, act("POST", "/r1/prefill_complete").status());
         assertEquals(1, gateway.books.firstTokens.get());
+        assertEquals(204, act("POST", "/r1/output_block").status());
+        assertEquals(204, act("POST", "/r1/output_block").status());
+        assertEquals(List.of(16, 32), gateway.books.progress);
         assertEquals(204, act("DELETE", "/r1").status());
         assertEquals(0, gateway.books.open());
         assertEquals(404, act("DELETE", "/r1").status());
         assertEquals(404, act("POST", "/r1/prefill_complete").status());
+        assertEquals(404, act("POST", "/r1/output_block").status());
         assertEquals(0, gateway.books.closedTwice.get());
         assertEquals(List.of("w1 answers", "w1 ended -1"), gateway.router.seen);
     }

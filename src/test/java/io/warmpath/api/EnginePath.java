@@ -3,6 +3,7 @@ package io.warmpath.api;
 import io.vertx.core.Vertx;
 import io.warmpath.gateway.GatewayOptions;
 import io.warmpath.upstream.EngineClient;
+import io.warmpath.upstream.EngineTls;
 import io.warmpath.upstream.RawEngineClient;
 import io.warmpath.upstream.UpstreamOptions;
 import io.warmpath.upstream.VertxEngineClient;
@@ -12,19 +13,19 @@ enum EnginePath {
     /** Own client, bytes past the server's encoder. */
     RAW {
         @Override
-        EngineClient engines(Vertx vertx, UpstreamOptions options) {
-            return new RawEngineClient(options, System::nanoTime);
+        EngineClient engines(Vertx vertx, UpstreamOptions options, EngineTls tls) {
+            return new RawEngineClient(options, tls, System::nanoTime);
         }
     },
     /** Vert.x on both sides. */
     VERTX {
         @Override
-        EngineClient engines(Vertx vertx, UpstreamOptions options) {
-            return new VertxEngineClient(vertx, options, System::nanoTime);
+        EngineClient engines(Vertx vertx, UpstreamOptions options, EngineTls tls) {
+            return new VertxEngineClient(vertx, options, tls, System::nanoTime);
         }
     };
 
-    abstract EngineClient engines(Vertx vertx, UpstreamOptions options);
+    abstract EngineClient engines(Vertx vertx, UpstreamOptions options, EngineTls tls);
 
     GatewayOptions options(GatewayOptions o) {
         return new GatewayOptions(

@@ -115,6 +115,13 @@ class ErrorMapperTest {
                         "null",
                         "forbidden"),
                 pin(
+                        new GatewayError.Overloaded(529, "All busy", Duration.ofSeconds(1)),
+                        529,
+                        "All busy; try again later.",
+                        "overloaded_error",
+                        "null",
+                        "overloaded"),
+                pin(
                         new GatewayError.NoHealthyWorker("x", Duration.ofSeconds(1)),
                         503,
                         "No healthy worker serves the model `x` right now; try again later.",

@@ -6,6 +6,8 @@ import io.vertx.core.VertxOptions;
 import io.vertx.core.http.HttpServer;
 import io.vertx.core.http.HttpServerOptions;
 import io.vertx.core.net.impl.ConnectionBase;
+import io.warmpath.admission.Admission;
+import io.warmpath.admission.AdmissionOptions;
 import io.warmpath.fault.GatewayError;
 import io.warmpath.fault.GatewayException;
 import io.warmpath.fleet.Candidate;
@@ -19,6 +21,8 @@ import io.warmpath.gateway.GatewayOptions;
 import io.warmpath.gateway.IndexOverlaps;
 import io.warmpath.gateway.RequestFlow;
 import io.warmpath.load.LoadBook;
+import io.warmpath.load.LoadTracker;
+import io.warmpath.load.PromptBlocks;
 import io.warmpath.load.WorkerLoad;
 import io.warmpath.prefix.ApplyResult;
 import io.warmpath.prefix.IndexStats;
@@ -40,6 +44,7 @@ import io.warmpath.routing.Sent;
 import io.warmpath.tokens.PromptInput;
 import io.warmpath.tokens.PromptTokens;
 import io.warmpath.upstream.EngineClient;
+import io.warmpath.upstream.EngineTls;
 import io.warmpath.upstream.UpstreamOptions;
 import java.net.URI;
 import java.time.Duration;
@@ -71,6 +76,7 @@ final class Gateway implements AutoCloseable {
     final Vertx vertx =
             Vertx.vertx(new VertxOptions().setEventLoopPoolSize(2).setWorkerPoolSize(2));
     final Books books = new Books();
+    final Admission admission;
     final FakeFleet fleet = new FakeFleet();
     final FakeIndex index = new FakeIndex();
     final FakeTokens tokens = new FakeTokens();
@@ -90,8 +96,30 @@ final class Gateway implements AutoCloseable {
 
     Gateway(EnginePath path, GatewayOptions limits, UpstreamOptions upstream, Executor tokenizers)
             throws Exception {
+        this(path, limits, upstream, EngineTls.standard(), tokenizers, AdmissionOptions.OFF);
+    }
+
+    Gateway(
+            EnginePath path,
+            GatewayOptions limits,
+            UpstreamOptions upstream,
+            Executor tokenizers,
+            AdmissionOptions admitted)
+            throws Exception {
+        this(path, limits, upstream, EngineTls.standard(), tokenizers, admitted);
+    }
+
+    Gateway(
+            EnginePath path,
+            GatewayOptions limits,
+            UpstreamOptions upstream,
+            EngineTls tls,
+            Executor tokenizers,
+            AdmissionOptions admitted)
+            throws Exception {
+        admission = new Admission(admitted, books, System::nanoTime);
         GatewayOptions options = path.options(limits);
-        engines = path.engines(vertx, upstream);
+        engines = path.engines(vertx, upstream, tls);
         FlowMetrics metrics = new FlowMetrics(meters);
         RequestFlow flow =
                 new RequestFlow(
@@ -100,6 +128,7 @@ final class Gateway implements AutoCloseable {
                         IndexOverlaps.ofEvents(index),
                         router,
                         books,
+                        admission,
                         engines,
                         tokenizers,
                         options,
@@ -108,6 +137,7 @@ final class Gateway implements AutoCloseable {
         io.vertx.ext.web.Router routes = io.vertx.ext.web.Router.router(vertx);
         AtomicLong ids = new AtomicLong();
         new Routes(fleet, flow, options, metrics, () -> warm, ids::incrementAndGet).mount(routes);
+        new BusyThresholdApi(admission, fleet, new AdminAccess(Optional.empty())).mount(routes);
         HttpServer server =
                 vertx.createHttpServer(
                                 new HttpServerOptions()
@@ -218,21 +248,40 @@ final class Gateway implements AutoCloseable {
         final AtomicInteger booked = new AtomicInteger();
         final AtomicInteger firstTokens = new AtomicInteger();
         final AtomicInteger closedTwice = new AtomicInteger();
-        volatile WorkerLoad load = WorkerLoad.IDLE;
+        volatile WorkerLoad added = WorkerLoad.IDLE;
+        final List<PromptBlocks> prompts = new CopyOnWriteArrayList<>();
+        final List<Integer> progress = new CopyOnWriteArrayList<>();
+        final LoadTracker sums = new LoadTracker();
 
         @Override
-        public Booking book(WorkerSlot slot, int prefillTokens, int blocks) {
+        public PromptBlocks name(String model, String salt, int[] tokens, int blockSize) {
+            return sums.name(model, salt, tokens, blockSize);
+        }
+
+        @Override
+        public Booking book(
+                WorkerSlot slot, int prefillTokens, PromptBlocks prompt, int expectedOutput) {
             open.incrementAndGet();
             booked.incrementAndGet();
+            prompts.add(prompt);
             AtomicBoolean closed = new AtomicBoolean();
+            Booking sum = sums.book(slot, Math.max(0, prefillTokens), prompt, expectedOutput);
             return new Booking() {
                 @Override
                 public void firstToken() {
                     firstTokens.incrementAndGet();
+                    sum.firstToken();
+                }
+
+                @Override
+                public void progress(int outputTokens) {
+                    progress.add(outputTokens);
+                    sum.progress(outputTokens);
                 }
 
                 @Override
                 public void close() {
+                    sum.close();
                     if (closed.compareAndSet(false, true)) {
                         open.decrementAndGet();
                     } else {
@@ -244,7 +293,11 @@ final class Gateway implements AutoCloseable {
 
         @Override
         public WorkerLoad load(WorkerSlot slot) {
-            return load;
+            WorkerLoad own = sums.load(slot);
+            return new WorkerLoad(
+                    own.prefillTokens() + added.prefillTokens(),
+                    own.blocks() + added.blocks(),
+                    own.requests() + added.requests());
         }
 
         @Override

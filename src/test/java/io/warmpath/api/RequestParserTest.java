@@ -13,7 +13,6 @@ import io.vertx.core.buffer.Buffer;
 import io.warmpath.api.RequestParser.Endpoint;
 import io.warmpath.fault.GatewayError;
 import io.warmpath.fault.GatewayException;
-import io.warmpath.gateway.AdmissionHints;
 import io.warmpath.gateway.InferenceRequest;
 import io.warmpath.routing.RouterOverrides;
 import io.warmpath.tokens.PromptInput;
@@ -22,7 +21,6 @@ import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
-import java.util.OptionalDouble;
 import java.util.OptionalInt;
 import java.util.OptionalLong;
 import java.util.Random;
@@ -422,43 +420,6 @@ class RequestParserTest {
         String none = ",\"nvext\":{\"router_config_override\":{\"overlap_score_credit\":null}}";
         assertEquals(RouterOverrides.NONE, chat(USER + none).overrides());
         assertEquals(RouterOverrides.NONE, chat(USER).overrides());
-    }
-
-    @Test
-    void a_requests_place_among_others_comes_from_headers_then_hints() {
-        String body =
-                USER
-                        + ",\"nvext\":{\"agent_hints\":{\"priority\":-3,\"strict_priority\":1,"
-                        + "\"latency_sensitivity\":2.5,\"osl\":64,\"speculative_prefill\":true}}";
-        assertEquals(
-                new AdmissionHints(
-                        OptionalInt.of(-3),
-                        OptionalInt.of(1),
-                        OptionalDouble.of(2.5),
-                        OptionalInt.of(64),
-                        null,
-                        null),
-                chat(body).admission());
-        AdmissionHints h =
-                chat(
-                                body,
-                                "x-dynamo-request-priority",
-                                "9",
-                                "x-dynamo-request-strict-priority",
-                                "2",
-                                "x-tenant-id",
-                                "t",
-                                "x-dynamo-meta-policy-class",
-                                "batch")
-                        .admission();
-        assertEquals(OptionalInt.of(9), h.priority());
-        assertEquals(OptionalInt.of(2), h.strictPriority());
-        assertEquals("t", h.tenant());
-        assertEquals("batch", h.policyClass());
-        assertEquals(AdmissionHints.NONE, chat(USER).admission());
-        assertThrows(GatewayException.class, () -> chat(USER, "x-dynamo-request-priority", "high"));
-        assertThrows(
-                GatewayException.class, () -> chat(USER, "x-dynamo-request-strict-priority", "-1"));
     }
 
     @Test

@@ -122,6 +122,7 @@ final class StubEngine implements AutoCloseable {
     }
 
     private final ServerSocket server;
+    private final String scheme;
     private final Set<Socket> open = ConcurrentHashMap.newKeySet();
     private volatile Script script;
     final AtomicInteger connections = new AtomicInteger();
@@ -134,8 +135,14 @@ final class StubEngine implements AutoCloseable {
     }
 
     StubEngine(int port, Script script) throws IOException {
+        this(new ServerSocket(), "http", port, script);
+    }
+
+    /** Over a socket that the test has made, such as one with TLS. */
+    StubEngine(ServerSocket server, String scheme, int port, Script script) throws IOException {
         this.script = script;
-        this.server = new ServerSocket();
+        this.server = server;
+        this.scheme = scheme;
         server.setReuseAddress(true);
         server.bind(new InetSocketAddress(InetAddress.getLoopbackAddress(), port), 1024);
         Thread.ofVirtual().name("stub-accept").start(this::accept);
@@ -146,7 +153,7 @@ final class StubEngine implements AutoCloseable {
     }
 
     URI url() {
-        return URI.create("http://127.0.0.1:" + server.getLocalPort());
+        return URI.create(scheme + "://127.0.0.1:" + server.getLocalPort());
     }
 
     private void accept() {

@@ -15,7 +15,8 @@ import java.util.TreeSet;
  */
 final class Layers {
     /** Use the JDK and each other, nothing else. */
-    static final Set<String> PURE = Set.of("fault", "prefix", "fleet", "load", "routing");
+    static final Set<String> PURE =
+            Set.of("fault", "prefix", "fleet", "load", "routing", "admission");
 
     /** What one use case is made of; the gateway puts it in order. */
     private static final Set<String> STEPS =
@@ -42,7 +43,7 @@ final class Layers {
         allow("fleet", "fault", "prefix");
         allow("load", "fault", "prefix", "fleet");
         allow("routing", "fault", "prefix", "fleet", "load");
-        allow("admission", "fault", "fleet", "load");
+        allow("admission", "fault", "prefix", "fleet", "load");
         allow("tokens", "fault", "prefix");
         allow("pool", "fault", "prefix");
         allow("session", "fault", "prefix", "fleet", "load", "routing");

@@ -21,6 +21,7 @@ class BenchSmokeTest {
         "MatchBench, 6",
         "PromptBench, 4",
         "DecideBench, 18",
+        "LoadBench, 6",
         "TokensBench, 8",
         "AnswerBench, 2",
         "RequestBench, 12"

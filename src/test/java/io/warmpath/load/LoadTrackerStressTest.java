@@ -4,6 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.warmpath.prefix.WorkerSlot;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.SplittableRandom;
@@ -31,10 +32,15 @@ class LoadTrackerStressTest {
     @Test
     void every_sum_returns_to_zero() throws Exception {
         long seed = System.nanoTime();
-        LoadTracker tracker = new LoadTracker();
+        LoadTracker tracker =
+                new LoadTracker(
+                        System::nanoTime,
+                        new LoadOptions(Duration.ofMinutes(5), true, true, true),
+                        seed);
         assertEquals(0, leftover(tracker, seed), "seed " + seed);
         assertEquals(0, tracker.open(), "seed " + seed);
         assertEquals(0, tracker.expired(), "seed " + seed);
+        assertEquals(0, tracker.stretches(), "seed " + seed);
     }
 
     @Test
@@ -73,7 +79,7 @@ class LoadTrackerStressTest {
         long sum = 0;
         for (int i = 0; i < SLOTS; i++) {
             WorkerLoad load = book.load(new WorkerSlot(i));
-            sum += Math.abs(load.prefillTokens()) + Math.abs(load.blocks());
+            sum += Math.abs(load.prefillTokens()) + (long) Math.ceil(Math.abs(load.blocks()));
             sum += Math.abs(load.requests());
         }
         return sum;
@@ -92,13 +98,14 @@ class LoadTrackerStressTest {
                     case 0, 1 -> {
                         WorkerSlot slot = new WorkerSlot(random.nextInt(SLOTS));
                         LoadBook.Booking mine =
-                                book.book(slot, random.nextInt(5000), random.nextInt(300));
+                                book.book(slot, random.nextInt(5000), prompt(book, random), 100);
                         close(shared.getAndSet(place, mine));
                     }
                     case 2 -> {
                         LoadBook.Booking any = shared.get(place);
                         if (any != null) {
                             any.firstToken();
+                            any.progress(random.nextInt(200));
                         }
                     }
                     default -> close(shared.get(place)); // stays there: closed again later
@@ -106,6 +113,13 @@ class LoadTrackerStressTest {
             }
             return null;
         };
+    }
+
+    /** All begin alike, so they meet in one stripe; they part at any block. */
+    private static PromptBlocks prompt(LoadBook book, SplittableRandom random) {
+        int[] tokens = new int[4 + random.nextInt(300)];
+        tokens[4 + random.nextInt(tokens.length - 3) - 1] = random.nextInt(3);
+        return book.name("m", "", tokens, 4);
     }
 
     private static void close(LoadBook.Booking booking) {
@@ -127,15 +141,16 @@ class LoadTrackerStressTest {
         private final AtomicLongArray blocksOf = new AtomicLongArray(SLOTS);
 
         @Override
-        public Booking book(WorkerSlot slot, int prefillTokens, int blocks) {
-            blocksOf.addAndGet(slot.index(), blocks);
+        public Booking book(
+                WorkerSlot slot, int prefillTokens, PromptBlocks prompt, int expectedOutput) {
+            blocksOf.addAndGet(slot.index(), prompt.total());
             return new Booking() {
                 @Override
                 public void firstToken() {}
 
                 @Override
                 public void close() {
-                    blocksOf.addAndGet(slot.index(), -blocks);
+                    blocksOf.addAndGet(slot.index(), -prompt.total());
                 }
             };
         }
@@ -156,7 +171,8 @@ class LoadTrackerStressTest {
         private final long[] tokens = new long[SLOTS];
 
         @Override
-        public Booking book(WorkerSlot slot, int prefillTokens, int blocks) {
+        public Booking book(
+                WorkerSlot slot, int prefillTokens, PromptBlocks prompt, int expectedOutput) {
             tokens[slot.index()] += prefillTokens;
             return new Booking() {
                 private final AtomicBoolean done = new AtomicBoolean();

@@ -121,6 +121,117 @@ class LoadTrackerTest {
     }
 
     @Test
+    void a_stream_that_keeps_coming_keeps_its_load() {
+        LoadBook.Booking stream = tracker.book(A, 100, 7);
+        for (int i = 0; i < 10; i++) {
+            nanos.addAndGet(Duration.ofSeconds(50).toNanos());
+            stream.progress(i);
+            tracker.expire();
+        }
+        assertEquals(new WorkerLoad(100, 7, 1), tracker.load(A));
+        assertEquals(0, tracker.expired());
+
+        nanos.addAndGet(Duration.ofMinutes(1).toNanos());
+        tracker.expire();
+        assertEquals(WorkerLoad.IDLE, tracker.load(A));
+        assertEquals(1, tracker.expired());
+        stream.progress(11); // late, harmless
+        stream.close();
+        assertEquals(WorkerLoad.IDLE, tracker.load(A));
+    }
+
+    @Test
+    void blocks_of_a_common_prefix_count_once_per_rank() {
+        PromptBlocks first = tracker.name("m", "", new int[] {1, 1, 2, 2, 3, 3, 4}, 2);
+        PromptBlocks second = tracker.name("m", "", new int[] {1, 1, 2, 2, 9, 9}, 2);
+        assertEquals(0, tracker.potential(List.of(second)).shared(A));
+        LoadBook.Booking one = tracker.book(A, 7, first, 0);
+        PotentialBlocks potential = tracker.potential(List.of(second));
+        assertEquals(2, potential.shared(A));
+        assertEquals(1, potential.added(A, second.total()));
+        assertEquals(3, potential.added(B, second.total()));
+        LoadBook.Booking two = tracker.book(A, 2, second, 0);
+        assertEquals(new WorkerLoad(9, 5, 2), tracker.load(A));
+        one.close();
+        assertEquals(new WorkerLoad(2, 3, 1), tracker.load(A));
+        two.close();
+        assertEquals(0, tracker.stretches());
+    }
+
+    @Test
+    void prompts_of_another_salt_or_model_share_nothing() {
+        int[] tokens = {1, 2, 3, 4};
+        tracker.book(A, 4, tracker.name("m", "", tokens, 2), 0);
+        assertEquals(0, tracker.potential(List.of(tracker.name("m", "s", tokens, 2))).shared(A));
+        assertEquals(0, tracker.potential(List.of(tracker.name("n", "", tokens, 2))).shared(A));
+    }
+
+    @Test
+    void a_new_incarnation_shares_nothing_with_the_earlier_one() {
+        PromptBlocks prompt = tracker.name("m", "", new int[] {1, 1, 2, 2}, 2);
+        LoadBook.Booking old = tracker.book(A, 4, prompt, 0);
+        tracker.forget(A);
+        assertEquals(0, tracker.potential(List.of(prompt)).shared(A));
+        LoadBook.Booking fresh = tracker.book(A, 4, prompt, 0);
+        old.close();
+        assertEquals(new WorkerLoad(4, 2, 1), tracker.load(A));
+        assertEquals(2, tracker.potential(List.of(prompt)).shared(A));
+        fresh.close();
+        assertEquals(0, tracker.stretches());
+    }
+
+    @Test
+    void an_answer_that_grows_counts_its_blocks_and_decays_towards_the_expected_length() {
+        LoadTracker growing = tracker(new LoadOptions(Duration.ofMinutes(1), true, true, true));
+        PromptBlocks prompt = growing.name("m", "", new int[] {1, 1, 2, 2}, 2);
+        LoadBook.Booking one = growing.book(A, 4, prompt, 8);
+        one.progress(1);
+        // Two blocks of the prompt and one of output, each 7/8.
+        assertEquals(3 * 7 / 8.0, growing.load(A).blocks(), 1e-9);
+        one.progress(4);
+        assertEquals(4 * 4 / 8.0, growing.load(A).blocks(), 1e-9);
+        // The prompt's blocks are shared now, and whole again; the output is not.
+        LoadBook.Booking two = growing.book(A, 0, prompt, 8);
+        assertEquals(2 + 2 * 4 / 8.0, growing.load(A).blocks(), 1e-9);
+        one.progress(100); // longer than expected: its own weigh nothing
+        assertEquals(2, growing.load(A).blocks(), 1e-9);
+        two.close();
+        one.close();
+        assertEquals(WorkerLoad.IDLE, growing.load(A));
+    }
+
+    @Test
+    void what_is_not_tracked_is_not_booked() {
+        LoadTracker none = tracker(new LoadOptions(Duration.ofMinutes(1), false, false, true));
+        PromptBlocks prompt = none.name("m", "", new int[] {1, 1, 2, 2}, 2);
+        none.book(A, 4, prompt, 0);
+        assertEquals(new WorkerLoad(4, 0, 1), none.load(A));
+        assertEquals(0, none.potential(List.of(prompt)).added(B, 2));
+
+        LoadTracker apart = tracker(new LoadOptions(Duration.ofMinutes(1), true, false, false));
+        prompt = apart.name("m", "", new int[] {1, 1, 2, 2}, 2);
+        apart.book(A, 4, prompt, 0);
+        apart.book(A, 4, prompt, 0);
+        assertEquals(new WorkerLoad(8, 4, 2), apart.load(A));
+    }
+
+    @Test
+    void a_request_may_say_otherwise_whether_its_blocks_are_shared() {
+        int[] tokens = {1, 1, 2, 2};
+        PromptBlocks shared = tracker.name("m", "", tokens, 2);
+        PromptBlocks apart = shared.shared(false);
+        tracker.book(A, 0, shared, 0);
+        assertEquals(0, tracker.potential(List.of(shared)).added(A, 2));
+        assertEquals(2, tracker.potential(List.of(apart)).added(A, 2));
+        tracker.book(A, 0, apart, 0);
+        assertEquals(4, tracker.load(A).blocks());
+    }
+
+    private LoadTracker tracker(LoadOptions options) {
+        return new LoadTracker(nanos::get, options, 3);
+    }
+
+    @Test
     void expiry_can_be_asked_for_when_nothing_is_booked() {
         tracker.book(A, 100, 7);
         nanos.addAndGet(Duration.ofMinutes(1).toNanos());

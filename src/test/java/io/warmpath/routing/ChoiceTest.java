@@ -11,7 +11,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.warmpath.fleet.Candidate;
 import io.warmpath.load.LoadTracker;
-import io.warmpath.prefix.PrefixMatch;
+import io.warmpath.load.PromptBlocks;
 import io.warmpath.prefix.WorkerSlot;
 import java.util.Arrays;
 import java.util.List;
@@ -32,11 +32,6 @@ class ChoiceTest {
         return Routers.create(RouterOptions.of(mode), loads, () -> random);
     }
 
-    /** Nobody holds anything of a prompt whose blocks have these names. */
-    private static PrefixMatch named(long... hashes) {
-        return new PrefixMatch(B, hashes.length, new int[0], new int[0], hashes);
-    }
-
     /** Names of {@code blocks} blocks of one conversation; a longer one goes on where it ended. */
     private static long[] conversation(long seed, int blocks) {
         SplittableRandom r = new SplittableRandom(seed);
@@ -44,7 +39,10 @@ class ChoiceTest {
     }
 
     private static RoutingRequest prompt(List<Candidate> candidates, long seed, int blocks) {
-        return request(candidates, blocks * B + 1, named(conversation(seed, blocks)));
+        int tokens = blocks * B + 1;
+        long[] names = conversation(seed, blocks);
+        return request(candidates, tokens)
+                .withPrompts(List.of(new PromptBlocks(B, tokens, names, true)));
     }
 
     private static String label(RoutingDecision d) {

@@ -195,6 +195,7 @@ class LatencyCostTest {
                         r.candidates(),
                         r.promptTokens(),
                         r.matches(),
+                        r.prompts(),
                         r.pinnedWorker(),
                         r.pinnedRank(),
                         r.overrides(),

@@ -68,7 +68,7 @@ class AnswerScannerTest {
             scan(s, read);
         }
         JsonNode e = c.expect();
-        assertEquals(e.path("events").size(), s.eventCount(), "events");
+        assertEquals(e.path("events").size(), s.events(), "events");
         assertEquals(e.path("comment_lines").asInt(), s.comments(), "comments");
         assertEquals(e.path("done").asBoolean(), s.done(), "done");
         assertEquals(e.path("first_token_event").asInt(-1), s.firstTokenEvent(), "first token");
@@ -159,7 +159,7 @@ class AnswerScannerTest {
             List<Integer> ends = feed(s, all, random);
             String where = "seed " + seed + ", round " + round;
             assertEquals(slow.comments, s.comments(), where);
-            assertEquals(slow.events, s.eventCount(), where);
+            assertEquals(slow.events, s.events(), where);
             Set<Integer> allowed = new HashSet<>(slow.boundaries);
             for (int end : ends) {
                 assertTrue(allowed.contains(end), where + ": " + end + " is inside an event");

@@ -172,7 +172,7 @@ final class SlowSse {
 
     static String summary(AnswerScanner s) {
         return summary(
-                s.eventCount(),
+                s.events(),
                 s.comments(),
                 s.errors(),
                 s.malformed(),

@@ -78,9 +78,14 @@ class VertxInternalsTest {
                                     VertxInternals.eventLoop(Vertx.currentContext()));
                             return encoder.pipeline().names();
                         });
+        // The handler for WebSockets is there unless Quarkus came first in this JVM: it turns them
+        // off. It lets answers through.
         assertEquals(
-                List.of("httpDecoder", "httpEncoder", "webSocketExtensionHandler", "handler"),
-                names.stream().filter(n -> !n.startsWith("DefaultChannelPipeline$")).toList());
+                List.of("httpDecoder", "httpEncoder", "handler"),
+                names.stream()
+                        .filter(n -> !n.startsWith("DefaultChannelPipeline$"))
+                        .filter(n -> !n.equals("webSocketExtensionHandler"))
+                        .toList());
     }
 
     @Test

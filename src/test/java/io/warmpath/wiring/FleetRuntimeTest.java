@@ -16,6 +16,7 @@ import io.warmpath.load.LoadBook;
 import io.warmpath.load.LoadTracker;
 import io.warmpath.prefix.ReferencePrefixIndex;
 import io.warmpath.prefix.WorkerSlot;
+import io.warmpath.upstream.EngineTls;
 import java.time.Duration;
 import java.util.HashMap;
 import java.util.List;
@@ -42,6 +43,7 @@ class FleetRuntimeTest {
         runtime =
                 new FleetRuntime(
                         TestConfig.of(properties),
+                        EngineTls.standard(),
                         index,
                         feed,
                         slot -> load.load(slot).requests(),

@@ -11,6 +11,7 @@ import io.warmpath.gateway.FlowMetrics;
 import io.warmpath.gateway.TrackerOverlaps;
 import io.warmpath.load.LoadTracker;
 import io.warmpath.prefix.ReferencePrefixIndex;
+import io.warmpath.upstream.EngineTls;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -59,6 +60,7 @@ class MetricsDocsTest {
         try (FleetRuntime fleet =
                 new FleetRuntime(
                         TestConfig.of(Map.of("warmpath.worker-urls", "http://127.0.0.1:1")),
+                        EngineTls.standard(),
                         index,
                         new TestFeed(),
                         slot -> 0,

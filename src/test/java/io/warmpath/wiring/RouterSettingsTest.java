@@ -6,11 +6,13 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.warmpath.config.WarmpathConfig;
+import io.warmpath.load.LoadOptions;
 import io.warmpath.routing.BlockWeights;
 import io.warmpath.routing.CostKind;
 import io.warmpath.routing.LatencyPriors;
 import io.warmpath.routing.RouterMode;
 import io.warmpath.routing.RouterOptions;
+import java.time.Duration;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Optional;
@@ -31,6 +33,7 @@ class RouterSettingsTest {
     @Test
     void the_defaults_are_those_of_the_routing_package() {
         assertEquals(RouterOptions.of(RouterMode.KV), RouterSettings.options(router()));
+        assertEquals(LoadOptions.DEFAULT, RouterSettings.load(router()));
         assertEquals(Optional.empty(), RouterSettings.deprecation(router()));
     }
 
@@ -45,6 +48,7 @@ class RouterSettingsTest {
                                 "host-cache-hit-weight", "0.5",
                                 "disk-cache-hit-weight", "0.125",
                                 "decode-active-request-weight", "6",
+                                "track-prefill-tokens", "false",
                                 "temperature", "0.7",
                                 "mode", "power-of-two"));
         BlockWeights w = o.weights();
@@ -54,6 +58,7 @@ class RouterSettingsTest {
         assertEquals(0.5, w.hostWeight());
         assertEquals(0.125, w.diskWeight());
         assertEquals(6, w.activeRequestWeight());
+        assertFalse(w.trackPrefill());
         assertEquals(0.7, o.temperature());
         assertEquals(RouterMode.POWER_OF_TWO, o.mode());
     }
@@ -84,6 +89,33 @@ class RouterSettingsTest {
     }
 
     @Test
+    void each_key_reaches_what_is_booked() {
+        LoadOptions o =
+                RouterSettings.load(
+                        router(
+                                "active-request-expiry", "7s",
+                                "track-output-blocks", "true",
+                                "assume-kv-reuse", "false"));
+        assertEquals(new LoadOptions(Duration.ofSeconds(7), true, true, false), o);
+        assertFalse(RouterSettings.load(router("track-active-blocks", "false")).activeBlocks());
+        WarmpathConfig.Router wrong =
+                router("track-active-blocks", "false", "track-output-blocks", "true");
+        assertThrows(StartFailure.class, () -> RouterSettings.load(wrong));
+    }
+
+    @Test
+    void the_load_aware_preset_counts_every_block_and_all_prefill() {
+        WarmpathConfig.Router r =
+                router(
+                        "load-aware", "true",
+                        "track-active-blocks", "false",
+                        "track-prefill-tokens", "false");
+        assertTrue(RouterSettings.load(r).activeBlocks());
+        assertFalse(RouterSettings.load(r).assumeReuse());
+        assertTrue(weights(r).trackPrefill());
+    }
+
+    @Test
     void the_load_aware_preset_is_kv_mode_without_events_and_credit() {
         WarmpathConfig.Router r = router("load-aware", "true", "mode", "random");
         assertEquals(RouterMode.KV, RouterSettings.options(r).mode());
@@ -106,6 +138,26 @@ class RouterSettingsTest {
         assertTrue(RouterSettings.followsEvents(r));
         WarmpathConfig.Router agentic = router("cost", "latency", "agentic", "true");
         assertThrows(StartFailure.class, () -> RouterSettings.options(agentic));
+    }
+
+    @Test
+    void decisions_count_beside_events_for_5_s_where_the_cost_is_latency_unless_said_otherwise() {
+        assertEquals(Optional.empty(), RouterSettings.predictedTtl(router()));
+        assertEquals(
+                Optional.of(Duration.ofSeconds(2)),
+                RouterSettings.predictedTtl(router("predicted-ttl", "2s")));
+        assertEquals(
+                Optional.of(Duration.ofSeconds(5)),
+                RouterSettings.predictedTtl(router("cost", "latency")));
+        assertEquals(
+                Optional.of(Duration.ofSeconds(2)),
+                RouterSettings.predictedTtl(router("cost", "latency", "predicted-ttl", "2s")));
+        assertEquals(
+                Optional.empty(),
+                RouterSettings.predictedTtl(router("cost", "latency", "predicted-ttl", "0s")));
+        assertEquals(
+                Optional.empty(),
+                RouterSettings.predictedTtl(router("cost", "latency", "mode", "random")));
     }
 
     @Test

@@ -86,6 +86,18 @@ class RunningGatewayTest {
     }
 
     @Test
+    void busy_thresholds_are_asked_and_refused_for_a_model_that_is_not_there() {
+        when().get("/busy_threshold").then().statusCode(200).body("thresholds.size()", equalTo(0));
+        given().contentType(ContentType.JSON)
+                .body(Map.of("model", "nobody", "active_prefill_tokens_threshold", 1))
+                .post("/busy_threshold")
+                .then()
+                .statusCode(404)
+                .body("error.code", equalTo("model_not_found"));
+        given().header("x-forwarded-for", "10.0.0.1").get("/busy_threshold").then().statusCode(403);
+    }
+
+    @Test
     void our_health_paths_are_not_those_of_the_runtime() {
         when().get("/live").then().statusCode(200).body("status", equalTo("live"));
         when().get("/q/health").then().statusCode(200).body("status", equalTo("UP"));

@@ -19,6 +19,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.function.Supplier;
 import javax.net.ssl.KeyManager;
 import javax.net.ssl.SSLContext;
 import javax.net.ssl.TrustManager;
@@ -35,6 +36,7 @@ public final class JdkEngineHttp implements EngineHttp, AutoCloseable {
     private static final int MAX_ANSWER_BYTES = 8 << 20;
 
     private final Duration timeout;
+    private final Supplier<SSLContext> tls;
     private final HttpClient plain;
     // Guarded by this; null until the first worker with TLS: reading the trust store takes long at
     // start.
@@ -42,9 +44,11 @@ public final class JdkEngineHttp implements EngineHttp, AutoCloseable {
 
     /**
      * @param timeout of a whole exchange, the body included
+     * @param tls asked once, at the first worker with TLS
      */
-    public JdkEngineHttp(Duration timeout) {
+    public JdkEngineHttp(Duration timeout, Supplier<SSLContext> tls) {
         this.timeout = timeout;
+        this.tls = tls;
         this.plain = client().sslContext(trustingNobody()).build();
     }
 
@@ -73,7 +77,7 @@ public final class JdkEngineHttp implements EngineHttp, AutoCloseable {
         synchronized (this) {
             HttpClient client = secure;
             if (client == null) {
-                client = client().build();
+                client = client().sslContext(tls.get()).build();
                 secure = client;
             }
             return client;
@@ -142,10 +146,10 @@ public final class JdkEngineHttp implements EngineHttp, AutoCloseable {
 
     @Override
     public synchronized void close() {
-        HttpClient tls = secure;
-        if (tls != null) {
-            tls.shutdownNow();
-            tls.close();
+        HttpClient https = secure;
+        if (https != null) {
+            https.shutdownNow();
+            https.close();
         }
         plain.shutdownNow();
         plain.close();

@@ -3,6 +3,7 @@ package io.warmpath.adapter.sglang;
 import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
+import io.warmpath.fleet.Capacity;
 import io.warmpath.fleet.EngineDialect;
 import io.warmpath.fleet.EngineFacts;
 import io.warmpath.fleet.EngineHttp;
@@ -54,7 +55,13 @@ public final class SglangDialect implements EngineDialect {
         String version = info.path("version").asText("");
         if (!events.isObject()) {
             return Optional.of(
-                    new EngineFacts(EngineKind.SGLANG, version, pageSize, dpSize, List.of()));
+                    new EngineFacts(
+                            EngineKind.SGLANG,
+                            version,
+                            pageSize,
+                            dpSize,
+                            capacity(info, pageSize),
+                            List.of()));
         }
         int blockSize = number(events, "block_size", pageSize);
         int ranks = number(events, "dp_size", dpSize);
@@ -64,7 +71,18 @@ public final class SglangDialect implements EngineDialect {
                         version,
                         blockSize,
                         ranks,
+                        capacity(info, blockSize),
                         endpoints(worker, events, ranks)));
+    }
+
+    /**
+     * Without {@code max_prefill_tokens} nothing is said of a step: the whole pool's tokens in its
+     * place would let a queue begin far too late.
+     */
+    private static Capacity capacity(JsonNode info, int blockSize) {
+        return new Capacity(
+                number(info, "max_prefill_tokens", 0),
+                number(info, "max_total_num_tokens", 0) / Math.max(1, blockSize));
     }
 
     private static List<EventEndpoint> endpoints(URI worker, JsonNode events, int ranks)

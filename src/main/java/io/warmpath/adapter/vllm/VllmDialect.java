@@ -3,6 +3,7 @@ package io.warmpath.adapter.vllm;
 import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
+import io.warmpath.fleet.Capacity;
 import io.warmpath.fleet.EngineDialect;
 import io.warmpath.fleet.EngineFacts;
 import io.warmpath.fleet.EngineHttp;
@@ -17,7 +18,7 @@ import java.util.regex.Pattern;
 
 /**
  * vLLM: {@code /version} tells that it is vLLM, {@code /kv_event_sources} its event sockets, and
- * the gauge {@code vllm:cache_config_info} of {@code /metrics} its block size.
+ * the gauge {@code vllm:cache_config_info} of {@code /metrics} its block size and blocks.
  *
  * <p>What a release does not offer stays unknown and comes from configuration. Stateless.
  */
@@ -28,6 +29,11 @@ public final class VllmDialect implements EngineDialect {
     private static final Pattern BLOCK_SIZE =
             Pattern.compile(
                     "^vllm:cache_config_info\\{(?:[^}]*,)?block_size=\"(\\d{1,6})\"",
+                    Pattern.MULTILINE);
+
+    private static final Pattern KV_BLOCKS =
+            Pattern.compile(
+                    "^vllm:cache_config_info\\{(?:[^}]*,)?num_gpu_blocks=\"(\\d{1,9})\"",
                     Pattern.MULTILINE);
 
     @Override
@@ -59,13 +65,18 @@ public final class VllmDialect implements EngineDialect {
                 new EngineFacts(
                         EngineKind.VLLM,
                         said.path("version").asText(),
-                        metrics.ok() ? blockSize(metrics.body()) : 0,
+                        metrics.ok() ? label(BLOCK_SIZE, metrics.body()) : 0,
                         dpSize,
+                        new Capacity(0, metrics.ok() ? label(KV_BLOCKS, metrics.body()) : 0),
                         events));
     }
 
     static int blockSize(String metrics) {
-        Matcher m = BLOCK_SIZE.matcher(metrics);
+        return label(BLOCK_SIZE, metrics);
+    }
+
+    private static int label(Pattern label, String metrics) {
+        Matcher m = label.matcher(metrics);
         return m.find() ? Integer.parseInt(m.group(1)) : 0;
     }
 }

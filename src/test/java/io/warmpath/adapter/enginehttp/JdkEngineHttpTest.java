@@ -9,6 +9,7 @@ import com.sun.net.httpserver.HttpServer;
 import com.sun.net.httpserver.HttpsConfigurator;
 import com.sun.net.httpserver.HttpsServer;
 import io.warmpath.fleet.EngineHttp;
+import io.warmpath.upstream.EngineTls;
 import java.io.IOException;
 import java.net.ConnectException;
 import java.net.InetAddress;
@@ -98,7 +99,8 @@ class JdkEngineHttpTest {
 
     @Test
     void status_and_body_are_passed_on() throws IOException {
-        try (JdkEngineHttp http = new JdkEngineHttp(Duration.ofSeconds(10))) {
+        try (JdkEngineHttp http =
+                new JdkEngineHttp(Duration.ofSeconds(10), JdkEngineHttpTest::noTls)) {
             assertEquals(new EngineHttp.Answer(200, "{\"é\":1}"), http.get(worker, "/ok"));
             assertEquals(404, http.get(worker, "/nothing").status());
             assertFalse(http.get(worker, "/redirect").ok(), "an engine does not redirect");
@@ -107,7 +109,8 @@ class JdkEngineHttpTest {
 
     @Test
     void silence_before_or_inside_the_answer_is_an_error_that_is_not_a_refusal() {
-        try (JdkEngineHttp http = new JdkEngineHttp(Duration.ofMillis(200))) {
+        try (JdkEngineHttp http =
+                new JdkEngineHttp(Duration.ofMillis(200), JdkEngineHttpTest::noTls)) {
             for (String path : new String[] {"/slow-head", "/slow-body"}) {
                 IOException e = assertThrows(IOException.class, () -> http.get(worker, path));
                 assertEquals("no answer within 200 ms", e.getMessage(), path);
@@ -118,7 +121,8 @@ class JdkEngineHttpTest {
 
     @Test
     void an_endless_answer_is_cut_off() {
-        try (JdkEngineHttp http = new JdkEngineHttp(Duration.ofSeconds(20))) {
+        try (JdkEngineHttp http =
+                new JdkEngineHttp(Duration.ofSeconds(20), JdkEngineHttpTest::noTls)) {
             assertThrows(IOException.class, () -> http.get(worker, "/endless"));
         }
     }
@@ -129,7 +133,8 @@ class JdkEngineHttpTest {
         try (ServerSocket free = new ServerSocket(0)) {
             port = free.getLocalPort();
         }
-        try (JdkEngineHttp http = new JdkEngineHttp(Duration.ofSeconds(10))) {
+        try (JdkEngineHttp http =
+                new JdkEngineHttp(Duration.ofSeconds(10), JdkEngineHttpTest::noTls)) {
             ConnectException e =
                     assertThrows(
                             ConnectException.class,
@@ -146,7 +151,8 @@ class JdkEngineHttpTest {
         secure.setHttpsConfigurator(new HttpsConfigurator(selfSigned(dir)));
         secure.start();
         URI url = URI.create("https://127.0.0.1:" + secure.getAddress().getPort());
-        try (JdkEngineHttp http = new JdkEngineHttp(Duration.ofSeconds(10))) {
+        try (JdkEngineHttp http =
+                new JdkEngineHttp(Duration.ofSeconds(10), () -> EngineTls.standard().forJdk())) {
             IOException e = assertThrows(IOException.class, () -> http.get(url, "/health"));
             assertTrue(String.valueOf(e.getMessage()).contains("PKIX path"), e.getMessage());
             assertEquals(200, http.get(worker, "/ok").status());
@@ -188,7 +194,8 @@ class JdkEngineHttpTest {
 
     @Test
     void a_host_without_an_address_is_an_error_that_names_it() {
-        try (JdkEngineHttp http = new JdkEngineHttp(Duration.ofSeconds(10))) {
+        try (JdkEngineHttp http =
+                new JdkEngineHttp(Duration.ofSeconds(10), JdkEngineHttpTest::noTls)) {
             IOException e =
                     assertThrows(
                             IOException.class,
@@ -196,5 +203,9 @@ class JdkEngineHttpTest {
             assertEquals("the host name cannot be resolved", e.getMessage());
             assertFalse(e instanceof ConnectException, "an unknown name is not a stopped process");
         }
+    }
+
+    private static javax.net.ssl.SSLContext noTls() {
+        throw new AssertionError("no worker here speaks TLS");
     }
 }

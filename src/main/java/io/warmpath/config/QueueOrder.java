@@ -1,0 +1,7 @@
+package io.warmpath.config;
+
+/** Who leaves the queue first, as configured. */
+public enum QueueOrder {
+    FCFS,
+    WSPT
+}

@@ -1,0 +1,18 @@
+package io.warmpath.fleet;
+
+/**
+ * How much one rank of a worker can take at once.
+ *
+ * @param batchedTokens prompt tokens in one step of the engine; 0 when not known
+ * @param kvBlocks KV blocks on the device; 0 when not known
+ */
+public record Capacity(int batchedTokens, long kvBlocks) {
+    public static final Capacity UNKNOWN = new Capacity(0, 0);
+
+    public Capacity {
+        if (batchedTokens < 0 || kvBlocks < 0) {
+            throw new IllegalArgumentException(
+                    "negative capacity: " + batchedTokens + " tokens, " + kvBlocks + " blocks");
+        }
+    }
+}

@@ -1,0 +1,119 @@
+package io.warmpath.gateway;
+
+import io.vertx.core.Context;
+import io.warmpath.admission.Claim;
+import io.warmpath.admission.ModelQueue;
+import io.warmpath.admission.Ticket;
+import io.warmpath.fleet.Candidate;
+import io.warmpath.prefix.PrefixMatch;
+import java.util.List;
+import java.util.function.BiConsumer;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One request's stay in its model's queue. On the request's event loop; the queue itself is shared
+ * by all loops and calls back by way of the loop.
+ *
+ * <p>Told to start, a request always reports that it did, also when its client has gone meanwhile:
+ * the next one waits for that.
+ */
+final class Line {
+    private final RequestFlow flow;
+    private final InferenceRequest request;
+    private final ModelQueue queue;
+    private @Nullable Ticket ticket;
+
+    Line(RequestFlow flow, InferenceRequest request, ModelQueue queue) {
+        this.flow = flow;
+        this.request = request;
+        this.queue = queue;
+    }
+
+    /**
+     * @param matches what the index said when the request came
+     * @param start the request may start, with the matches that are still fresh enough, or null;
+     *     has booked its load when it returns
+     * @return false when the queue is full
+     */
+    boolean enter(
+            Context context,
+            List<Candidate> candidates,
+            int @Nullable [] tokens,
+            List<PrefixMatch> matches,
+            BiConsumer<Line, @Nullable List<PrefixMatch>> start) {
+        RequestHints hints = request.hints();
+        int length = tokens == null ? 0 : tokens.length;
+        Claim claim =
+                new Claim(
+                        hints.policyClass(),
+                        length,
+                        Planner.mostCached(matches, candidates, length),
+                        hints.priority(),
+                        hints.strictPriority(),
+                        this::eligible);
+        ModelQueue.Entry entry =
+                queue.enter(
+                        claim,
+                        workers(candidates),
+                        () -> context.runOnContext(v -> called(matches, start)));
+        return switch (entry) {
+            case ModelQueue.Entry.Admitted now -> {
+                start.accept(this, matches);
+                yield true;
+            }
+            case ModelQueue.Entry.Waiting waiting -> {
+                ticket = waiting.ticket();
+                flow.metrics.queued();
+                yield true;
+            }
+            case ModelQueue.Entry.Full full -> false;
+        };
+    }
+
+    private void called(
+            List<PrefixMatch> matches, BiConsumer<Line, @Nullable List<PrefixMatch>> start) {
+        Ticket mine = ticket;
+        if (mine == null) {
+            return;
+        }
+        ticket = null;
+        long waited = flow.nanoTime.getAsLong() - mine.arrivedNanos();
+        flow.metrics.unqueued(waited);
+        long refresh = flow.admission.options().overlapRefresh().toNanos();
+        try {
+            start.accept(this, refresh > 0 && waited >= refresh ? null : matches);
+        } finally {
+            queue.started(mine);
+        }
+    }
+
+    /** The client has gone. */
+    void leave() {
+        Ticket mine = ticket;
+        if (mine != null && queue.leave(mine)) {
+            ticket = null;
+            flow.metrics.unqueued(flow.nanoTime.getAsLong() - mine.arrivedNanos());
+        }
+    }
+
+    /** Any thread. Null: nobody serves the model any more, so there is nothing to wait for. */
+    private @Nullable List<Candidate> eligible() {
+        List<Candidate> candidates =
+                Planner.pinned(
+                        request,
+                        Planner.candidates(flow.fleet.snapshot(), request.model(), List.of()));
+        return candidates.isEmpty() ? null : flow.admission.free(request.model(), candidates);
+    }
+
+    /** A worker's ranks follow each other. */
+    private static int workers(List<Candidate> candidates) {
+        int workers = 0;
+        long last = 0;
+        for (int i = 0; i < candidates.size(); i++) {
+            long id = candidates.get(i).worker().id();
+            workers += i == 0 || id != last ? 1 : 0;
+            last = id;
+        }
+        return workers;
+    }
+}

@@ -1,0 +1,14 @@
+package io.warmpath.gateway;
+
+/**
+ * What the client says about the urgency and the size of its request.
+ *
+ * @param priority more important when higher; in the queue it is worth that many seconds of waiting
+ * @param strictPriority a tier above everything of a lower one
+ * @param expectedOutput tokens the answer will probably have; 0 when not said
+ * @param policyClass family of policy classes; empty when not said
+ */
+public record RequestHints(
+        double priority, int strictPriority, int expectedOutput, String policyClass) {
+    public static final RequestHints NONE = new RequestHints(0, 0, 0, "");
+}

@@ -1,0 +1,156 @@
+package io.warmpath.load;
+
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One request's booking. Its steps happen once each, whoever comes first; they are serialised by
+ * its monitor, inside which the tree's lock may be taken, never the other way round.
+ */
+final class OpenBooking implements LoadBook.Booking {
+    private static final VarHandle HEARD;
+
+    static {
+        try {
+            HEARD = MethodHandles.lookup().findVarHandle(OpenBooking.class, "heard", boolean.class);
+        } catch (ReflectiveOperationException e) {
+            throw new ExceptionInInitializerError(e);
+        }
+    }
+
+    private final LoadOptions options;
+    private final ActiveTree tree;
+    private final Consumer<OpenBooking> ended;
+    private final SlotLoad rank;
+    private final int prefillTokens;
+    private final PromptBlocks prompt;
+    private final int expectedOutput;
+
+    /** Something came since the sweep looked last; opaque, by name. */
+    @SuppressWarnings("UnusedVariable")
+    private boolean heard;
+
+    /** Of the sweeps alone. */
+    private volatile long sinceNanos;
+
+    /** Of the one thread that reports progress: from here on one more block is in use. */
+    private int nextBlockAt;
+
+    // Guarded by this.
+    private boolean prefilled;
+    private boolean over;
+    private @Nullable ActiveNode last;
+    private int own;
+    private int weight = SlotLoad.WHOLE;
+
+    OpenBooking(
+            LoadOptions options,
+            ActiveTree tree,
+            Consumer<OpenBooking> ended,
+            SlotLoad rank,
+            int prefillTokens,
+            PromptBlocks prompt,
+            int expectedOutput,
+            long now) {
+        this.options = options;
+        this.tree = tree;
+        this.ended = ended;
+        this.rank = rank;
+        this.prefillTokens = prefillTokens;
+        this.prompt = prompt;
+        this.expectedOutput = expectedOutput;
+        this.sinceNanos = now;
+        this.nextBlockAt = blockEnd(prompt.total());
+    }
+
+    synchronized void begin() {
+        rank.prefillTokens.addAndGet(prefillTokens);
+        rank.requests.incrementAndGet();
+        if (options.activeBlocks()) {
+            last = tree.add(rank, prompt.sharedChain());
+            own = prompt.total() - (last == null ? 0 : last.to);
+            rank.units.addAndGet((long) own * weight);
+        }
+    }
+
+    @Override
+    public synchronized void firstToken() {
+        if (!prefilled) {
+            prefilled = true;
+            rank.prefillTokens.addAndGet(-prefillTokens);
+        }
+    }
+
+    @Override
+    public void progress(int outputTokens) {
+        HEARD.setOpaque(this, true);
+        if (outputTokens >= nextBlockAt && options.outputBlocks()) {
+            grow(outputTokens);
+        }
+    }
+
+    private synchronized void grow(int outputTokens) {
+        if (over) {
+            return;
+        }
+        int blocks = Math.ceilDiv(prompt.tokens() + outputTokens, prompt.blockSize());
+        nextBlockAt = blockEnd(blocks);
+        int named = last == null ? 0 : last.to;
+        int nowWeighs =
+                expectedOutput == 0
+                        ? SlotLoad.WHOLE
+                        : (int)
+                                (SlotLoad.WHOLE
+                                        * Math.max(0, 1 - (double) outputTokens / expectedOutput));
+        int nowOwns = blocks - named;
+        rank.units.addAndGet((long) nowOwns * nowWeighs - (long) own * weight);
+        own = nowOwns;
+        weight = nowWeighs;
+        if (last != null && expectedOutput > 0) {
+            tree.weigh(rank, last, weight);
+        }
+    }
+
+    /** Output tokens that no longer fit into this many blocks. */
+    private int blockEnd(int blocks) {
+        return (int)
+                Math.min(
+                        Integer.MAX_VALUE,
+                        (long) blocks * prompt.blockSize() - prompt.tokens() + 1);
+    }
+
+    /** How long nothing was heard. Asking clears what was heard: for sweeps only. */
+    long quietNanos(long now) {
+        if ((boolean) HEARD.getOpaque(this)) {
+            HEARD.setOpaque(this, false);
+            sinceNanos = now;
+        }
+        return now - sinceNanos;
+    }
+
+    @Override
+    public void close() {
+        end();
+    }
+
+    /** True for the one call that ended it. */
+    synchronized boolean end() {
+        if (over) {
+            return false;
+        }
+        over = true;
+        firstToken();
+        rank.requests.decrementAndGet();
+        if (options.activeBlocks()) {
+            rank.units.addAndGet(-(long) own * weight);
+            if (last != null) {
+                tree.remove(rank, last);
+                last = null;
+            }
+        }
+        ended.accept(this);
+        return true;
+    }
+}

@@ -1,0 +1,239 @@
+package io.warmpath.api;
+
+import static io.warmpath.api.StreamingPathTest.DONE;
+import static io.warmpath.api.StreamingPathTest.token;
+import static org.awaitility.Awaitility.await;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.restassured.RestAssured;
+import io.restassured.response.Response;
+import io.warmpath.admission.AdmissionOptions;
+import io.warmpath.admission.BusyThresholds;
+import io.warmpath.admission.Policies;
+import io.warmpath.admission.PolicyClass;
+import io.warmpath.admission.QueuePolicy;
+import io.warmpath.gateway.GatewayOptions;
+import io.warmpath.upstream.UpstreamOptions;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.Semaphore;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+
+/**
+ * Waiting and being refused, through a gateway and an engine that answers when the test says so.
+ */
+@ExtendWith(Leaks.class)
+class AdmissionTest {
+    private final Semaphore firstTokens = new Semaphore(0);
+    private Gateway gateway;
+    private StubEngine engine;
+
+    /** Any prefill on the only rank makes requests wait; at most {@code limit} of them. */
+    private static AdmissionOptions queue(long limit) {
+        return queue(limit, Duration.ofSeconds(10));
+    }
+
+    private static AdmissionOptions queue(long limit, Duration refresh) {
+        PolicyClass c =
+                new PolicyClass(
+                        "all",
+                        "all",
+                        "",
+                        QueuePolicy.FCFS,
+                        1000,
+                        new PolicyClass.Threshold(0, false),
+                        limit,
+                        PolicyClass.NO_LIMIT,
+                        PolicyClass.NO_LIMIT);
+        return new AdmissionOptions(
+                new Policies("all", List.of(), List.of(c)),
+                Map.of(),
+                BusyThresholds.NONE,
+                8192,
+                refresh,
+                529);
+    }
+
+    private void start(AdmissionOptions options) throws Exception {
+        gateway =
+                new Gateway(
+                        EnginePath.RAW,
+                        GatewayOptions.defaults(),
+                        UpstreamOptions.defaults(),
+                        Runnable::run,
+                        options);
+        gateway.tokens.ids = new int[100]; // more than the cached 48
+        engine =
+                new StubEngine(
+                        call -> {
+                            call.streamHead();
+                            if (firstTokens.tryAcquire(20, TimeUnit.SECONDS)) {
+                                call.chunk(token("a"));
+                                call.chunk(DONE);
+                                call.lastChunk();
+                            }
+                        });
+        gateway.serve(engine);
+    }
+
+    @AfterEach
+    void stop() throws Exception {
+        firstTokens.release(100);
+        await().untilAsserted(() -> assertEquals(0, gateway.books.open()));
+        assertEquals(0, gateway.admission.waiting());
+        assertEquals(0, queued());
+        assertEquals(0, gateway.meters.get("warmpath.requests.active").gauge().value());
+        gateway.close();
+        engine.close();
+    }
+
+    private double queued() {
+        return gateway.meters.get("warmpath.queue.requests").gauge().value();
+    }
+
+    private RawClient ask() throws Exception {
+        RawClient client = new RawClient(gateway.port);
+        client.sendPost(Gateway.CHAT, Gateway.ASK);
+        return client;
+    }
+
+    @Test
+    void a_request_waits_until_the_first_token_of_the_one_before() throws Exception {
+        start(queue(PolicyClass.NO_LIMIT));
+        try (RawClient first = ask()) {
+            await().untilAsserted(() -> assertEquals(1, gateway.books.booked.get()));
+            try (RawClient second = ask();
+                    RawClient third = ask()) {
+                await().untilAsserted(() -> assertEquals(2, queued()));
+                assertEquals(1, gateway.books.booked.get());
+                firstTokens.release();
+                assertEquals(200, first.readAnswer().status());
+                await().untilAsserted(() -> assertEquals(2, gateway.books.booked.get()));
+                assertEquals(1, queued());
+                firstTokens.release(2);
+                assertEquals(200, second.readAnswer().status());
+                assertEquals(200, third.readAnswer().status());
+            }
+        }
+        assertEquals(2, gateway.meters.get("warmpath.queue.wait").timer().count());
+    }
+
+    @Test
+    void who_waited_long_enough_asks_the_index_again() throws Exception {
+        assertEquals(3, lookUps(Duration.ofNanos(1)));
+        stop();
+        assertEquals(2, lookUps(Duration.ofHours(1)));
+        stop();
+        assertEquals(2, lookUps(Duration.ZERO));
+    }
+
+    /** Of two requests, the second of which has to wait. */
+    private int lookUps(Duration refresh) throws Exception {
+        firstTokens.drainPermits();
+        start(queue(PolicyClass.NO_LIMIT, refresh));
+        try (RawClient first = ask()) {
+            await().untilAsserted(() -> assertEquals(1, gateway.books.booked.get()));
+            try (RawClient second = ask()) {
+                await().untilAsserted(() -> assertEquals(1, queued()));
+                firstTokens.release(2);
+                assertEquals(200, first.readAnswer().status());
+                assertEquals(200, second.readAnswer().status());
+            }
+        }
+        return gateway.index.queries.size();
+    }
+
+    @Test
+    void a_client_that_leaves_while_it_waits_leaves_the_queue() throws Exception {
+        start(queue(PolicyClass.NO_LIMIT));
+        try (RawClient first = ask()) {
+            await().untilAsserted(() -> assertEquals(1, gateway.books.booked.get()));
+            try (RawClient leaves = ask()) {
+                await().untilAsserted(() -> assertEquals(1, queued()));
+                leaves.reset();
+            }
+            await().untilAsserted(() -> assertEquals(0, queued()));
+            assertEquals(0, gateway.admission.waiting());
+            assertEquals(1, gateway.counter("warmpath.requests", "outcome", "cancelled"));
+            try (RawClient third = ask()) {
+                await().untilAsserted(() -> assertEquals(1, queued()));
+                firstTokens.release(2);
+                assertEquals(200, first.readAnswer().status());
+                assertEquals(200, third.readAnswer().status());
+            }
+        }
+        assertEquals(2, gateway.books.booked.get());
+    }
+
+    @Test
+    void a_full_queue_is_a_529_that_says_when_to_come_back() throws Exception {
+        start(queue(1));
+        try (RawClient first = ask()) {
+            await().untilAsserted(() -> assertEquals(1, gateway.books.booked.get()));
+            try (RawClient second = ask()) {
+                await().untilAsserted(() -> assertEquals(1, queued()));
+                RawClient.Answer refused = gateway.post(Gateway.ASK);
+                assertEquals(529, refused.status());
+                assertEquals("1", refused.header("retry-after"));
+                assertTrue(refused.body().contains("\"overloaded_error\""), refused.body());
+                assertTrue(refused.body().contains("queue of `m`"), refused.body());
+                firstTokens.release(2);
+                assertEquals(200, first.readAnswer().status());
+                assertEquals(200, second.readAnswer().status());
+            }
+        }
+        assertEquals(1, gateway.counter("warmpath.overload.rejections", "cause", "queue_full"));
+        assertEquals(1, gateway.counter("warmpath.requests", "outcome", "overloaded"));
+    }
+
+    @Test
+    void a_busy_fleet_is_a_529_and_the_threshold_changes_while_running() throws Exception {
+        start(AdmissionOptions.OFF);
+        assertEquals(
+                200,
+                threshold("{\"model\":\"m\",\"active_prefill_tokens_threshold\":10}").statusCode());
+        Response now = RestAssured.get("http://127.0.0.1:" + gateway.port + "/busy_threshold");
+        assertEquals("m", now.path("thresholds[0].model"));
+        assertEquals((Integer) 10, now.path("thresholds[0].active_prefill_tokens_threshold"));
+        try (RawClient first = ask()) {
+            await().untilAsserted(() -> assertEquals(1, gateway.books.booked.get()));
+            RawClient.Answer refused = gateway.post(Gateway.ASK);
+            assertEquals(529, refused.status());
+            assertTrue(refused.body().contains("are busy"), refused.body());
+            threshold("{\"model\":\"m\",\"active_prefill_tokens_threshold\":null}");
+            firstTokens.release(2);
+            assertEquals(200, gateway.post(Gateway.ASK).status());
+            assertEquals(200, first.readAnswer().status());
+        }
+        assertEquals(1, gateway.counter("warmpath.overload.rejections", "cause", "busy"));
+    }
+
+    @Test
+    void wrong_thresholds_are_refused_by_name() throws Exception {
+        start(AdmissionOptions.OFF);
+        assertEquals(404, threshold("{\"model\":\"x\"}").statusCode());
+        assertEquals(400, threshold("[]").statusCode());
+        Response wrong = threshold("{\"model\":\"m\",\"busy\":1}");
+        assertEquals(400, wrong.statusCode());
+        assertEquals("busy", wrong.path("error.param"));
+        assertEquals(
+                400,
+                threshold("{\"model\":\"m\",\"active_decode_blocks_threshold\":1.5}").statusCode());
+        assertEquals(
+                400,
+                threshold("{\"model\":\"m\",\"active_prefill_tokens_threshold\":0.5}")
+                        .statusCode());
+    }
+
+    private Response threshold(String json) {
+        return RestAssured.given()
+                .contentType("application/json")
+                .body(json)
+                .post("http://127.0.0.1:" + gateway.port + "/busy_threshold");
+    }
+}
