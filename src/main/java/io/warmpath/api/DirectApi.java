@@ -1,13 +1,18 @@
 package io.warmpath.api;
 
 import io.vertx.core.Context;
+import io.vertx.core.MultiMap;
 import io.vertx.core.buffer.Buffer;
 import io.vertx.core.http.HttpServerRequest;
 import io.vertx.core.http.HttpServerResponse;
 import io.warmpath.fault.GatewayError;
 import io.warmpath.fault.GatewayException;
 import io.warmpath.gateway.Advisor;
+import io.warmpath.gateway.Exchange;
+import io.warmpath.gateway.InferenceRequest;
+import io.warmpath.gateway.RequestFlow;
 import io.warmpath.routing.RoutingDecision;
+import io.warmpath.tokens.PromptInput;
 import java.time.Duration;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
@@ -40,10 +45,17 @@ final class DirectApi {
                     new Ask("overlap_scores", DirectJson::overlaps, false),
                     new Ask("explain", DirectJson::explained, true));
 
+    private final RequestFlow flow;
     private final Advisor advisor;
+    private final boolean rawPath;
 
-    DirectApi(Advisor advisor) {
-        this.advisor = advisor;
+    /**
+     * @param rawPath write streams past the server's encoder where that is possible
+     */
+    DirectApi(RequestFlow flow, boolean rawPath) {
+        this.flow = flow;
+        this.advisor = flow.advisor();
+        this.rawPath = rawPath;
     }
 
     InferenceEndpoint.Arrival question(Ask ask) {
@@ -64,6 +76,39 @@ final class DirectApi {
                     read -> advisor.wouldDecide(context, read.question(), reply));
             return () -> {};
         };
+    }
+
+    /** {@code POST /router/generate}. */
+    Runnable generate(
+            Context context,
+            HttpServerRequest request,
+            String requestId,
+            Buffer body,
+            Runnable gone) {
+        // The body that goes out is ours, whatever the caller said of its own.
+        MultiMap headers = MultiMap.caseInsensitiveMultiMap().addAll(request.headers());
+        headers.set("content-type", "application/json").set("accept", "text/event-stream");
+        headers.remove("accept-encoding");
+        headers.remove("content-encoding");
+        DirectReader.Read read =
+                DirectReader.read(
+                        DirectReader.Kind.GENERATION,
+                        requestId,
+                        headers,
+                        body,
+                        advisor.models(),
+                        InferenceEndpoint.explain(request));
+        InferenceRequest asked = read.question().request();
+        if (!(asked.prompt() instanceof PromptInput.Ids prompt)) {
+            throw RequestParser.bad("token_ids", "You must provide token_ids.");
+        }
+        Exchange exchange =
+                flow.start(
+                        context,
+                        asked,
+                        RawAnswer.of(request, requestId, rawPath, gone),
+                        new TokenForm(prompt.tokens(), read.parameters()));
+        return exchange::clientGone;
     }
 
     /** {@code POST /router/reservations}. */
@@ -156,7 +201,7 @@ final class DirectApi {
             try {
                 DirectReader.Read done =
                         DirectReader.read(
-                                kind, requestId, request.headers(), body, advisor.models());
+                                kind, requestId, request.headers(), body, advisor.models(), true);
                 read = done;
                 next.on(done);
             } catch (GatewayException e) {

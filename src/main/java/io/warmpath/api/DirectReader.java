@@ -35,6 +35,7 @@ final class DirectReader {
     enum Kind {
         QUESTION,
         RESERVATION,
+        GENERATION
     }
 
     static final Duration DEFAULT_LIFE = Duration.ofMinutes(5);
@@ -46,6 +47,7 @@ final class DirectReader {
     private final PromptReader prompts;
     private final Set<Long> workers = new HashSet<>();
     private RouterOverrides overrides = RouterOverrides.NONE;
+    private final TokenRequest parameters = new TokenRequest();
     private @Nullable PromptInput given;
     private @Nullable String promptMember;
     private @Nullable Long worker;
@@ -55,7 +57,11 @@ final class DirectReader {
     private Duration life = DEFAULT_LIFE;
 
     /** What was read. */
-    record Read(Advisor.Question question, @Nullable String reservation, Duration life) {}
+    record Read(
+            Advisor.Question question,
+            @Nullable String reservation,
+            Duration life,
+            TokenRequest parameters) {}
 
     private DirectReader(Kind kind, JsonParser json) {
         this.kind = kind;
@@ -68,17 +74,23 @@ final class DirectReader {
     }
 
     /**
+     * @param explain every term of the decision is wanted
      * @param models those that are served; one of them need not be named when it is the only one
      */
     static Read read(
-            Kind kind, String requestId, MultiMap headers, Buffer body, List<String> models) {
+            Kind kind,
+            String requestId,
+            MultiMap headers,
+            Buffer body,
+            List<String> models,
+            boolean explain) {
         HeapBytes bytes = HeapBytes.of(body);
         RequestParser.rejectOtherEncodings(bytes);
         try (JsonParser json =
                 JacksonReader.parser(bytes.array(), bytes.offset(), bytes.length())) {
             DirectReader reader = new DirectReader(kind, json);
             reader.members();
-            return reader.result(requestId, headers, models);
+            return reader.result(requestId, headers, models, explain);
         } catch (JsonProcessingException e) {
             throw RequestParser.notJson(e);
         } catch (IOException e) {
@@ -115,6 +127,51 @@ final class DirectReader {
                     prompt(name, new PromptInput.Ids(PromptReader.ids(name, json)));
                 }
             }
+            case "text", "prompt", "messages", "add_generation_prompt", "worker_ids" -> {
+                return kind != Kind.GENERATION && ofQuestion(name, value, there);
+            }
+            case "cache_salt" -> fields.hints.bodySalt(there ? text(name, value) : "");
+            case "router_config_override" -> {
+                if (there) {
+                    overrides = OverrideReader.read(name, json, true);
+                }
+            }
+            case "worker_id" -> worker = there ? (Long) workerId(name, value) : null;
+            case "dp_rank" -> rank = there ? (Integer) integer(name, value) : null;
+            case "expected_output_tokens" ->
+                    expectedOutput = there ? (Integer) integer(name, value) : null;
+            default -> {
+                return switch (kind) {
+                    case QUESTION -> false;
+                    case RESERVATION -> ofReservation(name, value, there);
+                    case GENERATION -> ofGeneration(name, there);
+                };
+            }
+        }
+        return true;
+    }
+
+    private boolean ofGeneration(String name, boolean there) throws IOException {
+        switch (name) {
+            case "stop_conditions" -> {
+                if (there) {
+                    parameters.readStop(name, json);
+                }
+            }
+            case "sampling_options" -> {
+                if (there) {
+                    parameters.readSampling(name, json);
+                }
+            }
+            default -> {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    private boolean ofQuestion(String name, JsonToken value, boolean there) throws IOException {
+        switch (name) {
             case "text" -> {
                 if (there) {
                     prompt(name, new PromptInput.Text(text(name, value)));
@@ -134,23 +191,13 @@ final class DirectReader {
             }
             case "add_generation_prompt" ->
                     fields.addGenerationPrompt = !there || bool(name, value);
-            case "cache_salt" -> fields.hints.bodySalt(there ? text(name, value) : "");
-            case "router_config_override" -> {
-                if (there) {
-                    overrides = OverrideReader.read(name, json, true);
-                }
-            }
             case "worker_ids" -> {
                 if (there) {
                     workerIds(name, value);
                 }
             }
-            case "worker_id" -> worker = there ? (Long) workerId(name, value) : null;
-            case "dp_rank" -> rank = there ? (Integer) integer(name, value) : null;
-            case "expected_output_tokens" ->
-                    expectedOutput = there ? (Integer) integer(name, value) : null;
             default -> {
-                return kind == Kind.RESERVATION && ofReservation(name, value, there);
+                return false;
             }
         }
         return true;
@@ -188,7 +235,7 @@ final class DirectReader {
         given = input;
     }
 
-    private Read result(String requestId, MultiMap headers, List<String> models) {
+    private Read result(String requestId, MultiMap headers, List<String> models, boolean explain) {
         fields.hints.readHeaders(headers);
         InferenceRequest request =
                 new InferenceRequest(
@@ -206,8 +253,8 @@ final class DirectReader {
                         overrides,
                         hints(),
                         fields.edits(),
-                        true);
-        return new Read(new Advisor.Question(request, workers), reservation, life);
+                        explain);
+        return new Read(new Advisor.Question(request, workers), reservation, life, parameters);
     }
 
     private RequestHints hints() {
@@ -236,7 +283,11 @@ final class DirectReader {
 
     private PromptInput promptInput() {
         if (promptMember == null) {
-            throw bad("token_ids", "You must provide token_ids, text, prompt or messages.");
+            throw bad(
+                    "token_ids",
+                    kind == Kind.GENERATION
+                            ? "You must provide token_ids."
+                            : "You must provide token_ids, text, prompt or messages.");
         }
         if (given instanceof PromptInput.Ids ids && ids.tokens().length == 0) {
             throw bad(promptMember, "`" + promptMember + "` must not be empty.");

@@ -42,7 +42,7 @@ public final class Routes {
         this.ids = new RequestIds(random);
         this.inference = new InferenceEndpoint(flow, options, metrics, ids);
         this.status = new StatusEndpoints(fleet, warm, ids);
-        this.direct = new DirectApi(flow.advisor());
+        this.direct = new DirectApi(flow, options.rawPath());
     }
 
     public void mount(Router router) {
@@ -51,6 +51,7 @@ public final class Routes {
         for (DirectApi.Ask ask : DirectApi.QUESTIONS) {
             post(router, "/router/" + ask.path(), direct.question(ask));
         }
+        post(router, "/router/generate", direct::generate);
         reservations(router);
         get(router, "/v1/models", status::models);
         get(router, "/health", status::health);

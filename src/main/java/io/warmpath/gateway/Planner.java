@@ -29,10 +29,18 @@ final class Planner {
     private final Router router;
     private final LoadBook load;
     private final FlowMetrics metrics;
+    private final DecisionLog log;
     private final Dependency indexHealth =
             new Dependency(LOG, "The prefix index", "requests are routed by load alone");
 
-    Planner(Fleet fleet, Overlaps overlaps, Router router, LoadBook load, FlowMetrics metrics) {
+    Planner(
+            Fleet fleet,
+            Overlaps overlaps,
+            Router router,
+            LoadBook load,
+            FlowMetrics metrics,
+            DecisionLog log) {
+        this.log = log;
         this.fleet = fleet;
         this.overlaps = overlaps;
         this.router = router;
@@ -70,13 +78,14 @@ final class Planner {
                         tokens,
                         named,
                         known,
-                        request.explain()
+                        request.explain() || log.isOn()
                                 ? RoutingRequest.Detail.ALL
                                 : RoutingRequest.Detail.CHOSEN,
                         request.explain()
                                 ? ineligible(request.model(), candidates, "failed this request")
                                 : List.of());
         metrics.decided(decision.mode());
+        log.add(request, decision);
         return decision;
     }
 

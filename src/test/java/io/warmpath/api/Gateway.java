@@ -16,6 +16,7 @@ import io.warmpath.fleet.Fleet;
 import io.warmpath.fleet.FleetSnapshot;
 import io.warmpath.fleet.Worker;
 import io.warmpath.fleet.WorkerState;
+import io.warmpath.gateway.DecisionLog;
 import io.warmpath.gateway.FlowMetrics;
 import io.warmpath.gateway.GatewayOptions;
 import io.warmpath.gateway.IndexOverlaps;
@@ -99,6 +100,17 @@ final class Gateway implements AutoCloseable {
         this(path, limits, upstream, EngineTls.standard(), tokenizers, AdmissionOptions.OFF);
     }
 
+    Gateway(EnginePath path, DecisionLog decisions) throws Exception {
+        this(
+                path,
+                GatewayOptions.defaults(),
+                UpstreamOptions.defaults(),
+                EngineTls.standard(),
+                Runnable::run,
+                AdmissionOptions.OFF,
+                decisions);
+    }
+
     Gateway(
             EnginePath path,
             GatewayOptions limits,
@@ -117,6 +129,18 @@ final class Gateway implements AutoCloseable {
             Executor tokenizers,
             AdmissionOptions admitted)
             throws Exception {
+        this(path, limits, upstream, tls, tokenizers, admitted, DecisionLog.OFF);
+    }
+
+    Gateway(
+            EnginePath path,
+            GatewayOptions limits,
+            UpstreamOptions upstream,
+            EngineTls tls,
+            Executor tokenizers,
+            AdmissionOptions admitted,
+            DecisionLog decisions)
+            throws Exception {
         admission = new Admission(admitted, books, System::nanoTime);
         GatewayOptions options = path.options(limits);
         engines = path.engines(vertx, upstream, tls);
@@ -133,10 +157,12 @@ final class Gateway implements AutoCloseable {
                         tokenizers,
                         options,
                         metrics,
+                        decisions,
                         System::nanoTime);
         io.vertx.ext.web.Router routes = io.vertx.ext.web.Router.router(vertx);
         AtomicLong ids = new AtomicLong();
         new Routes(fleet, flow, options, metrics, () -> warm, ids::incrementAndGet).mount(routes);
+        new DecisionsApi(decisions, new AdminAccess(Optional.empty())).mount(routes);
         new BusyThresholdApi(admission, fleet, new AdminAccess(Optional.empty())).mount(routes);
         HttpServer server =
                 vertx.createHttpServer(
