@@ -14,8 +14,8 @@ import org.jspecify.annotations.Nullable;
  * The last decisions, in full detail. Any thread; adding is one counter and one write, reading
  * copies references.
  *
- * <p>While it is on, every decision keeps the terms of all its candidates: some microseconds and
- * about 200 bytes per candidate each.
+ * <p>While it is on, every decision is made and kept with the terms of all its candidates: time and
+ * memory in proportion to them.
  */
 public final class DecisionLog {
     /** Keeps nothing and costs nothing. */
