@@ -676,6 +676,14 @@ public interface WarmpathConfig {
                                 + " wrong).")
         RawPath rawPath();
 
+        @WithDefault("true")
+        @Setting(
+                doc =
+                        "Ask SGLang and vLLM for the usage of every stream in the modes that"
+                                + " predict what is cached (kv, vllm-cache-aware), to compare. A"
+                                + " client that has not asked for it does not get to see it.")
+        boolean requestUsage();
+
         Tls tls();
     }
 

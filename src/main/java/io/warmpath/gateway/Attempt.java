@@ -48,6 +48,8 @@ final class Attempt implements UpstreamListener {
     private boolean sawFirst;
     private boolean released;
     private boolean detached;
+    private boolean cutsUsage;
+    private long cutBefore; // usage events that end here or earlier are out already
 
     Attempt(Exchange exchange, RoutingDecision decision, int promptTokens) {
         this.exchange = exchange;
@@ -80,6 +82,10 @@ final class Attempt implements UpstreamListener {
         if (rankInBody) {
             changes = changes.withDpRank(to.dpRank());
         }
+        if (asksForUsage(to)) {
+            changes = changes.withUsage();
+            cutsUsage = true;
+        }
         // Before anything is booked: it may say that this worker cannot be asked so.
         EngineForm.Written written = exchange.form.write(request, to.worker(), changes);
         booking =
@@ -106,6 +112,16 @@ final class Attempt implements UpstreamListener {
                                 written.body(),
                                 freshConnection),
                         exchange.form.read(to.worker(), this));
+    }
+
+    /** We want to know what was cached; the client, who has not asked, does not get to see it. */
+    private boolean asksForUsage(Candidate to) {
+        InferenceRequest request = exchange.request;
+        return exchange.form == EngineForm.AS_SENT // others ask for what they need themselves
+                && exchange.flow.options.requestUsage()
+                && request.stream()
+                && to.worker().kind() != EngineKind.OPENAI
+                && !request.edits().asksForUsage(request.body());
     }
 
     /** The request goes on elsewhere: free the worker, let an error answer run out. */
@@ -178,7 +194,11 @@ final class Attempt implements UpstreamListener {
             if (booking != null) {
                 booking.progress(scanner == null ? 0 : scanner.events());
             }
-            passOn(b, from, length, complete);
+            if (cutUsage(b, from, length, complete)) {
+                passOn(b, from, 0, 0);
+            } else {
+                passOn(b, from, length, complete);
+            }
         } catch (RuntimeException e) {
             exchange.crashed(e);
         }
@@ -191,9 +211,8 @@ final class Attempt implements UpstreamListener {
         }
         try {
             received += length;
-            if (length > 0) {
-                scan(b, from, length);
-            }
+            int complete = length > 0 ? scan(b, from, length) : 0;
+            boolean cut = cutUsage(b, from, length, complete);
             closeBooking();
             compareWithReport();
             if (!released) {
@@ -204,7 +223,7 @@ final class Attempt implements UpstreamListener {
             if (held == null) {
                 answer.end(b, from, length);
             } else {
-                held.end(b, from, length, answer::end);
+                held.end(b, from, cut ? 0 : length, answer::end);
             }
         } catch (RuntimeException e) {
             exchange.crashed(e);
@@ -293,6 +312,24 @@ final class Attempt implements UpstreamListener {
             firstToken();
         }
         return complete;
+    }
+
+    /**
+     * Takes the usage report that we have asked for out of the stream, when these bytes end one.
+     *
+     * @return true when the bytes are held now, without it
+     */
+    private boolean cutUsage(byte[] b, int from, int length, int complete) {
+        AnswerScanner s = scanner;
+        Holdback h = held;
+        if (!cutsUsage || s == null || h == null || s.usageEnd() <= cutBefore) {
+            return false;
+        }
+        h.hold(b, from, length, complete);
+        long start = received - h.length(); // of what is held, in the engine's stream
+        h.cut(s.usageStart() - start, s.usageEnd() - start);
+        cutBefore = s.usageEnd();
+        return true;
     }
 
     private void firstToken() {

@@ -1,5 +1,6 @@
 package io.warmpath.gateway;
 
+import io.vertx.core.buffer.Buffer;
 import java.util.List;
 
 /**
@@ -27,4 +28,9 @@ public record BodyEdits(
         Span priority,
         Span streamOptions,
         Span includeUsage,
-        List<Span> nvext) {}
+        List<Span> nvext) {
+    /** The client wants the stream's usage itself. */
+    boolean asksForUsage(Buffer body) {
+        return includeUsage.present() && body.getByte(includeUsage.start()) == 't';
+    }
+}

@@ -16,6 +16,8 @@ import java.time.Duration;
  * @param retryAfter what {@code Retry-After} says when no worker is there
  * @param bodyLinger how long the rest of a refused body is read and thrown away, so that the client
  *     gets to see the 413
+ * @param requestUsage ask engines for the usage of streams; a client that has not asked for it does
+ *     not get to see it
  * @param rawPath write answers past the server's encoder where that is possible
  */
 public record GatewayOptions(
@@ -26,6 +28,7 @@ public record GatewayOptions(
         Duration tokenDeadline,
         Duration retryAfter,
         Duration bodyLinger,
+        boolean requestUsage,
         boolean rawPath) {
 
     /** When the {@code x-warmpath-*} headers that explain a decision are sent. */
@@ -64,6 +67,7 @@ public record GatewayOptions(
                 Duration.ofSeconds(2),
                 Duration.ofSeconds(1),
                 Duration.ofSeconds(2),
+                false,
                 true);
     }
 }

@@ -96,6 +96,23 @@ final class Holdback {
         }
     }
 
+    /**
+     * Takes bytes of what is held out again.
+     *
+     * @param from within the held bytes; nothing happens when it is not, because they have been
+     *     passed on
+     */
+    void cut(long from, long to) {
+        if (from < 0 || to > length) {
+            return;
+        }
+        System.arraycopy(held, (int) to, held, (int) from, (int) (length - to));
+        length -= (int) (to - from);
+        if (complete >= to) {
+            complete -= (int) (to - from);
+        }
+    }
+
     private void clear() {
         held = NOTHING;
         length = 0;

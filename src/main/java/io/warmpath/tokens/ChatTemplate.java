@@ -11,6 +11,11 @@ import java.util.List;
 public interface ChatTemplate {
     Rendering render(List<PromptInput.Message> messages, boolean addGenerationPrompt);
 
+    /** Whether rendering takes so little that an event loop may do it. */
+    default boolean isQuick(List<PromptInput.Message> messages) {
+        return true;
+    }
+
     /** A text, or why there is none. */
     sealed interface Rendering {}
 

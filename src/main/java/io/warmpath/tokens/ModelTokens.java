@@ -158,6 +158,11 @@ public final class ModelTokens implements PromptTokens, AutoCloseable {
         if (model == null || closed || chars > options.maxPromptChars()) {
             return true; // nothing will be tokenised
         }
+        if (prompt instanceof Chat chat
+                && model.template != null
+                && !model.template.isQuick(chat.messages())) {
+            return false;
+        }
         if (chars <= options.inlineNewChars()) {
             return true;
         }

@@ -80,6 +80,7 @@ final class AnswerJson {
     private boolean finish;
     private boolean error;
     private boolean usage;
+    private boolean noChoices;
     private long promptTokens;
     private long completionTokens;
     private long cachedTokens;
@@ -94,6 +95,7 @@ final class AnswerJson {
         finish = false;
         error = false;
         usage = false;
+        noChoices = false;
         promptTokens = -1;
         completionTokens = -1;
         cachedTokens = -1;
@@ -188,6 +190,7 @@ final class AnswerJson {
             state = State.BAD;
             return;
         }
+        noChoices &= role != Role.CHOICE || c == ']';
         switch (c) {
             case '"' -> {
                 emptySoFar = true;
@@ -209,6 +212,7 @@ final class AnswerJson {
             }
             case '[' -> {
                 if (role == Role.CHOICES) {
+                    noChoices = true;
                     push(State.VALUE);
                     role = Role.CHOICE;
                 } else {
@@ -412,6 +416,11 @@ final class AnswerJson {
     /** A whole object has been fed and nothing behind it. */
     boolean isComplete() {
         return state == State.END;
+    }
+
+    /** A usage report and nothing else: its list of choices is empty. */
+    boolean isUsageOnly() {
+        return usage && noChoices;
     }
 
     boolean sawToken() {

@@ -50,6 +50,14 @@ public final class AnswerScanner {
     private int nameLength;
     private boolean nameIsMessage;
 
+    // Places in the stream, in bytes from its start
+    private long position; // of the first byte of this call
+    private int eventsAndBlanks;
+    private boolean usageOnly;
+    private long eventStart;
+    private long usageStart = -1;
+    private long usageEnd = -1;
+
     // What has been seen
     private int eventCount;
     private int comments;
@@ -104,15 +112,31 @@ public final class AnswerScanner {
                 if (next > p) {
                     boundary = next;
                     p = next;
+                    eventStart = position + (p - from);
                     continue;
                 }
             }
+            int before = eventsAndBlanks;
             p = step(b, p, end);
+            if (eventsAndBlanks != before) {
+                blankLineBehind(position + (p - from));
+            }
             if (line == Line.START && !pending && (mark <= 0 || mark == BYTE_ORDER_MARK.length)) {
                 boundary = p;
             }
         }
+        position += length;
         return boundary - from;
+    }
+
+    /** An event, or nothing, has ended with a blank line just before {@code end}. */
+    private void blankLineBehind(long end) {
+        if (usageOnly) {
+            usageOnly = false;
+            usageStart = eventStart;
+            usageEnd = end;
+        }
+        eventStart = end;
     }
 
     /**
@@ -282,6 +306,7 @@ public final class AnswerScanner {
     }
 
     private void blankLine() {
+        eventsAndBlanks++;
         if (dataLines > 0) {
             dispatch();
         }
@@ -309,6 +334,7 @@ public final class AnswerScanner {
                 firstTokenEvent = number;
             }
             finished |= json.sawFinish();
+            usageOnly = json.isUsageOnly();
             takeUsage();
         }
     }
@@ -363,6 +389,19 @@ public final class AnswerScanner {
     /** {@code [DONE]} has come: nothing of the stream is missing. */
     public boolean done() {
         return done;
+    }
+
+    /**
+     * Where the last event that reports usage and nothing else begins, in bytes from the start of
+     * the stream; -1 when there was none.
+     */
+    public long usageStart() {
+        return usageStart;
+    }
+
+    /** Just behind that event's blank line; of a blank line that is CRLF maybe before its LF. */
+    public long usageEnd() {
+        return usageEnd;
     }
 
     /** Of the last usage seen; -1 when it was not reported. */

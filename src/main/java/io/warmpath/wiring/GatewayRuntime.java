@@ -334,6 +334,7 @@ final class GatewayRuntime implements AutoCloseable {
                 config.tokens().deadline(),
                 config.http().retryAfter(),
                 d.bodyLinger(),
+                config.upstream().requestUsage() && RouterSettings.predictsCache(config.router()),
                 config.upstream().rawPath() == RawPath.AUTO);
     }
 

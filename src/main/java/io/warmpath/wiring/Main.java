@@ -20,6 +20,7 @@ public final class Main {
               sim        starts a simulated engine
               demo       plays a workload over simulated engines and the gateway
               capture    replays recorded engine events and compares predictions with reports
+              render     renders chats with their templates, for who debugs a prompt
               help       prints this
               --version  prints the version
             """;
@@ -42,6 +43,7 @@ public final class Main {
             case "sim" -> SimMain.run(rest, out, err);
             case "demo" -> DemoMain.run(rest, out, err);
             case "capture" -> CaptureMain.run(rest, out, err);
+            case "render" -> RenderMain.run(rest, System.in, out, err);
             case "help", "--help", "-h" -> {
                 out.print(HELP);
                 yield 0;

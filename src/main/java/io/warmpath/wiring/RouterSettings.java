@@ -72,6 +72,11 @@ final class RouterSettings {
                                                 : ""));
     }
 
+    /** Decisions say how much of a prompt is cached, so that engines' reports can be compared. */
+    static boolean predictsCache(WarmpathConfig.Router r) {
+        return usesIndex(r) || options(r).mode() == RouterMode.VLLM_CACHE_AWARE;
+    }
+
     /** When what is cached is worth nothing nobody looks at the index, and there is none. */
     static boolean usesIndex(WarmpathConfig.Router r) {
         return !r.loadAware()

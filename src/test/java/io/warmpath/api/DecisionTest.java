@@ -50,6 +50,7 @@ class DecisionTest {
                         tokenDeadline,
                         d.retryAfter(),
                         d.bodyLinger(),
+                        false,
                         true);
         gateway = new Gateway(EnginePath.RAW, options, UpstreamOptions.defaults(), tokenizers);
         engine =

@@ -36,6 +36,7 @@ enum EnginePath {
                 o.tokenDeadline(),
                 o.retryAfter(),
                 o.bodyLinger(),
+                o.requestUsage(),
                 this == RAW);
     }
 }

@@ -210,6 +210,7 @@ final class Gateway implements AutoCloseable {
                 d.tokenDeadline(),
                 d.retryAfter(),
                 d.bodyLinger(),
+                false,
                 true);
     }
 

@@ -24,6 +24,7 @@ class BenchSmokeTest {
         "LoadBench, 6",
         "TokensBench, 8",
         "AnswerBench, 2",
+        "TemplateBench, 4",
         "RequestBench, 12"
     })
     void every_benchmark_runs(String name, int runs) throws RunnerException {

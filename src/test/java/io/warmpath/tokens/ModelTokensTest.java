@@ -90,7 +90,8 @@ class ModelTokensTest {
     @Test
     void a_model_with_an_unknown_template_has_tokens_for_completions_only() throws Exception {
         Files.writeString(dir.resolve("tokenizer.json"), DemoModel.json());
-        Files.writeString(dir.resolve("tokenizer_config.json"), "{\"chat_template\": \"?\"}");
+        Files.writeString(
+                dir.resolve("tokenizer_config.json"), "{\"chat_template\": \"{% include x %}\"}");
         try (ModelTokens tokens = demo(Map.of(), dir)) {
             assertEquals(Optional.empty(), tokens.tokens("m", HELLO));
             assertTrue(tokens.tokens("m", new PromptInput.Text("Hello")).isPresent());

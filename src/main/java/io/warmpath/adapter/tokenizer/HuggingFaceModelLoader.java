@@ -6,14 +6,20 @@ import io.warmpath.tokens.AddedTokens;
 import io.warmpath.tokens.ChatMlRecogniser;
 import io.warmpath.tokens.ChatMlTemplate;
 import io.warmpath.tokens.ChatTemplate;
+import io.warmpath.tokens.JinjaChatTemplate;
 import io.warmpath.tokens.LoadedModel;
 import io.warmpath.tokens.ModelLoader;
 import io.warmpath.tokens.TokenizerLoadException;
+import io.warmpath.tokens.jinja.Template;
+import io.warmpath.tokens.jinja.TemplateException;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Clock;
+import java.time.ZoneId;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 
 /**
@@ -106,6 +112,9 @@ public final class HuggingFaceModelLoader implements ModelLoader {
         if (template.isPresent()) {
             return template;
         }
+        if (config.chatTemplate().isPresent()) {
+            return jinja(file, config.chatTemplate().get(), config.specialTokens(), warnings);
+        }
         boolean chatMl =
                 head.hasAddedToken(ChatMlTemplate.START) && head.hasAddedToken(ChatMlTemplate.END);
         if (!config.present() && chatMl) {
@@ -118,8 +127,24 @@ public final class HuggingFaceModelLoader implements ModelLoader {
         }
         warnings.add(
                 file
-                        + ": the chat template is not of a form that this version knows; chats are"
-                        + " routed by load alone, completions by their tokens");
+                        + ": no chat template beside it; chats are routed by load alone,"
+                        + " completions by their tokens. Put the model's chat_template.jinja or"
+                        + " tokenizer_config.json there");
         return Optional.empty();
+    }
+
+    private static Optional<ChatTemplate> jinja(
+            Path file, String source, Map<String, String> specials, List<String> warnings) {
+        try {
+            Clock clock = Clock.system(ZoneId.systemDefault());
+            return Optional.of(new JinjaChatTemplate(Template.compile(source), specials, clock));
+        } catch (TemplateException e) {
+            warnings.add(
+                    file
+                            + ": the chat template cannot be used, "
+                            + e.getMessage()
+                            + "; chats are routed by load alone, completions by their tokens");
+            return Optional.empty();
+        }
     }
 }

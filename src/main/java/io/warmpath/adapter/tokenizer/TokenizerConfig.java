@@ -27,6 +27,11 @@ record TokenizerConfig(
         Map<String, String> specialTokens,
         List<String> overriding) {
 
+    /** The names under which templates find them. */
+    private static final String[] SPECIAL_TOKENS = {
+        "bos_token", "eos_token", "unk_token", "sep_token", "pad_token", "cls_token", "mask_token"
+    };
+
     private static final String[] FLAGS = {"lstrip", "rstrip", "single_word", "normalized"};
 
     static TokenizerConfig beside(Path tokenizerJson, JsonNode addedTokens, ObjectMapper mapper)
@@ -40,7 +45,7 @@ record TokenizerConfig(
                         ? Optional.of(Files.readString(jinja))
                         : inlineTemplate(root.path("chat_template"));
         Map<String, String> specials = new HashMap<>();
-        for (String name : new String[] {"bos_token", "eos_token", "unk_token", "pad_token"}) {
+        for (String name : SPECIAL_TOKENS) {
             String content = tokenContent(root.path(name));
             if (content != null) {
                 specials.put(name, content);

@@ -6,7 +6,9 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.warmpath.tokens.ChatMlTemplate;
+import io.warmpath.tokens.ChatTemplate;
 import io.warmpath.tokens.LoadedModel;
+import io.warmpath.tokens.PromptInput;
 import io.warmpath.tokens.TokenizerLoadException;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -69,11 +71,31 @@ class HuggingFaceModelLoaderTest {
     }
 
     @Test
-    void an_unknown_template_gives_no_template_and_a_warning() throws Exception {
-        write("tokenizer_config.json", "{\"chat_template\": \"{{ messages | tojson }}\"}");
+    void a_template_that_is_not_supported_gives_no_template_and_a_warning_with_its_line()
+            throws Exception {
+        write("tokenizer_config.json", "{\"chat_template\": \"\\n{{ messages | pprint }}\"}");
         LoadedModel model = load(write("tokenizer.json", DemoModel.json()));
         assertEquals(Optional.empty(), model.template());
-        assertTrue(model.warnings().getFirst().contains("routed by load alone"));
+        String warning = model.warnings().getFirst();
+        assertTrue(warning.contains("line 2: the filter pprint is not supported"), warning);
+        assertTrue(warning.contains("routed by load alone"), warning);
+    }
+
+    @Test
+    void a_template_of_any_other_form_is_rendered_with_the_special_tokens() throws Exception {
+        write(
+                "tokenizer_config.json",
+                """
+                {"chat_template": "{{ bos_token }}{{ messages[0].content | upper }}{{ cls_token }}",
+                 "bos_token": {"content": "<|endoftext|>"}, "cls_token": "<|im_end|>"}
+                """);
+        LoadedModel model = load(write("tokenizer.json", DemoModel.json()));
+        assertEquals(
+                new ChatTemplate.Rendered("<|endoftext|>HI<|im_end|>"),
+                model.template()
+                        .orElseThrow()
+                        .render(List.of(new PromptInput.Message("user", "hi")), true));
+        assertEquals(List.of(), model.warnings());
     }
 
     @Test

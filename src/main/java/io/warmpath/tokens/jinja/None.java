@@ -1,0 +1,6 @@
+package io.warmpath.tokens.jinja;
+
+/** Python's None. */
+enum None {
+    NONE
+}

@@ -1,0 +1,182 @@
+package io.warmpath.api;
+
+import static org.awaitility.Awaitility.await;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.warmpath.fleet.EngineKind;
+import io.warmpath.fleet.WorkerState;
+import io.warmpath.gateway.GatewayOptions;
+import io.warmpath.upstream.UpstreamOptions;
+import java.util.List;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.params.Parameter;
+import org.junit.jupiter.params.ParameterizedClass;
+import org.junit.jupiter.params.provider.EnumSource;
+
+/** The gateway asks for usage, and the client sees it only when it has asked, too. */
+@ParameterizedClass
+@EnumSource(EnginePath.class)
+@ExtendWith(Leaks.class)
+class UsageTest {
+    private static final String TOKENS =
+            StreamingPathTest.ROLE + StreamingPathTest.token("a") + StreamingPathTest.token("b");
+
+    @Parameter EnginePath path;
+
+    private Gateway gateway;
+    private StubEngine engine;
+
+    @BeforeEach
+    void start() throws Exception {
+        GatewayOptions d = GatewayOptions.defaults();
+        GatewayOptions asking =
+                new GatewayOptions(
+                        d.maxBodyBytes(),
+                        d.holdBytes(),
+                        d.tailBytes(),
+                        d.explain(),
+                        d.tokenDeadline(),
+                        d.retryAfter(),
+                        d.bodyLinger(),
+                        true,
+                        true);
+        gateway = new Gateway(path, asking, UpstreamOptions.defaults(), Runnable::run);
+        engine = new StubEngine(call -> stream(call, TOKENS, StreamingPathTest.USAGE));
+        serve(EngineKind.VLLM);
+    }
+
+    private void serve(EngineKind kind) {
+        gateway.fleet.workers(List.of(Gateway.worker(0, engine.url(), kind, WorkerState.READY, 1)));
+    }
+
+    @AfterEach
+    void stop() throws Exception {
+        await().untilAsserted(() -> assertEquals(0, gateway.books.open()));
+        gateway.close();
+        engine.close();
+        assertTrue(engine.failures.isEmpty(), () -> "engine: " + engine.failures);
+    }
+
+    private static void stream(StubEngine.Call call, String... chunks) throws Exception {
+        call.streamHead();
+        for (String chunk : chunks) {
+            call.chunk(chunk);
+        }
+        call.chunk(StreamingPathTest.DONE);
+        call.lastChunk();
+    }
+
+    private String asked(int call) {
+        return engine.calls.get(call).bodyText();
+    }
+
+    @Test
+    void a_client_that_has_not_asked_gets_the_stream_without_the_report() throws Exception {
+        assertEquals(TOKENS + StreamingPathTest.DONE, gateway.post(Gateway.ASK).body());
+        assertTrue(asked(0).contains("\"stream_options\":{\"include_usage\":true}"), asked(0));
+        assertEquals(48, gateway.meters.get("warmpath.cached.tokens.reported").counter().count());
+    }
+
+    @Test
+    void a_client_that_says_no_is_answered_as_one_that_says_nothing() throws Exception {
+        String no =
+                "{\"stream_options\":{\"include_usage\":false},\"model\":\"m\",\"stream\":true,"
+                        + "\"messages\":[{\"role\":\"user\",\"content\":\"hi\"}]}";
+        assertEquals(TOKENS + StreamingPathTest.DONE, gateway.post(no).body());
+        assertTrue(asked(0).contains("\"include_usage\":true"), asked(0));
+    }
+
+    @Test
+    void a_client_that_has_asked_gets_the_report() throws Exception {
+        String yes =
+                "{\"stream_options\":{\"include_usage\":true},\"model\":\"m\",\"stream\":true,"
+                        + "\"messages\":[{\"role\":\"user\",\"content\":\"hi\"}]}";
+        assertEquals(
+                TOKENS + StreamingPathTest.USAGE + StreamingPathTest.DONE,
+                gateway.post(yes).body());
+        assertEquals(yes, asked(0));
+    }
+
+    @Test
+    void neither_whole_answers_nor_engines_of_unknown_kind_are_asked() throws Exception {
+        gateway.post(Gateway.ASK_WHOLE);
+        assertEquals(Gateway.ASK_WHOLE, asked(0));
+        serve(EngineKind.OPENAI);
+        assertEquals(
+                TOKENS + StreamingPathTest.USAGE + StreamingPathTest.DONE,
+                gateway.post(Gateway.ASK).body());
+        assertEquals(Gateway.ASK, asked(1));
+    }
+
+    @Test
+    void the_report_is_taken_out_wherever_it_is_cut() throws Exception {
+        String all =
+                StreamingPathTest.token("c") + StreamingPathTest.USAGE + StreamingPathTest.DONE;
+        for (int cut = 1; cut < all.length(); cut += 5) {
+            int at = cut;
+            engine.script(
+                    call -> {
+                        call.streamHead();
+                        call.chunk(TOKENS);
+                        call.chunk(all.substring(0, at));
+                        call.chunk(all.substring(at));
+                        call.lastChunk();
+                    });
+            assertEquals(
+                    TOKENS + StreamingPathTest.token("c") + StreamingPathTest.DONE,
+                    gateway.post(Gateway.ASK).body(),
+                    "cut at " + at);
+        }
+    }
+
+    @Test
+    void usage_beside_tokens_stays_and_so_does_everything_else() throws Exception {
+        String both =
+                "data: {\"choices\":[{\"delta\":{\"content\":\"z\"}}],\"usage\":{\"prompt_tokens\":1}}"
+                        + "\n\n";
+        String comment = ": ping\n\n";
+        engine.script(
+                call -> stream(call, comment, both, StreamingPathTest.USAGE, comment, TOKENS));
+        assertEquals(
+                comment + both + comment + TOKENS + StreamingPathTest.DONE,
+                gateway.post(Gateway.ASK).body());
+    }
+
+    @Test
+    void lines_that_end_in_crlf_make_no_difference() throws Exception {
+        String token = StreamingPathTest.token("a").replace("\n", "\r\n");
+        String usage = StreamingPathTest.USAGE.replace("\n", "\r\n");
+        String done = StreamingPathTest.DONE.replace("\n", "\r\n");
+        engine.script(
+                call -> {
+                    call.streamHead();
+                    call.chunk(token + usage + done);
+                    call.lastChunk();
+                });
+        String body = gateway.post(Gateway.ASK).body();
+        assertFalse(body.contains("usage"), body);
+        assertTrue(body.startsWith(token) && body.endsWith(done), body);
+    }
+
+    @Test
+    void a_report_before_the_first_token_and_the_end_of_the_stream_are_no_special_cases()
+            throws Exception {
+        engine.script(
+                call -> {
+                    call.streamHead();
+                    call.chunk(StreamingPathTest.USAGE);
+                    call.chunk(TOKENS);
+                    call.chunk(StreamingPathTest.DONE + StreamingPathTest.USAGE);
+                    call.lastChunk();
+                });
+        // What follows [DONE] is not read, and so not taken out.
+        assertEquals(
+                TOKENS + StreamingPathTest.DONE + StreamingPathTest.USAGE,
+                gateway.post(Gateway.ASK).body());
+    }
+}
