@@ -9,6 +9,8 @@ import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import io.warmpath.fleet.EngineKind;
 import io.warmpath.fleet.WorkerState;
+import io.warmpath.gateway.GatewayOptions;
+import io.warmpath.upstream.UpstreamOptions;
 import java.io.InputStream;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
@@ -143,6 +145,31 @@ class GenerateTest {
                                 + "\"prompt_tokens_details\":{\"cached_tokens\":0}}}",
                         "[DONE]"),
                 frames);
+    }
+
+    @Test
+    void usage_reaches_the_caller_also_where_the_gateway_asks_for_its_own() throws Exception {
+        gateway.close();
+        GatewayOptions d = GatewayOptions.defaults();
+        gateway =
+                new Gateway(
+                        EnginePath.RAW,
+                        new GatewayOptions(
+                                d.maxBodyBytes(),
+                                d.holdBytes(),
+                                d.tailBytes(),
+                                d.explain(),
+                                d.tokenDeadline(),
+                                d.retryAfter(),
+                                d.bodyLinger(),
+                                true,
+                                true),
+                        UpstreamOptions.defaults(),
+                        Runnable::run);
+        serve(EngineKind.VLLM, 1, stream(vllm(), 100_000));
+        List<String> frames = frames(generate(""));
+        assertEquals(5, frames.size());
+        assertTrue(frames.get(3).contains("\"completion_tokens\":3"), frames.get(3));
     }
 
     private static final String PARAMETERS =
