@@ -15,8 +15,26 @@ import io.warmpath.gateway.RequestFlow;
 import org.jboss.logging.Logger;
 import org.jspecify.annotations.Nullable;
 
-/** One POST: collects the body, reads it, hands it to the flow, tells it when the client leaves. */
+/** One POST: collects the body, hands it on, tells when the client leaves. */
 final class InferenceEndpoint {
+    /** What becomes of a request whose body is complete. */
+    @FunctionalInterface
+    interface Arrival {
+        /**
+         * On the request's event loop.
+         *
+         * @param gone what to do when the client's connection ends, maybe more than once
+         * @return what to do when the client leaves; once at least the request is over, harmless
+         * @throws GatewayException the answer, counted as a rejected request
+         */
+        Runnable complete(
+                Context context,
+                HttpServerRequest request,
+                String requestId,
+                Buffer body,
+                Runnable gone);
+    }
+
     private static final Logger LOG = Logger.getLogger(InferenceEndpoint.class);
 
     /** First buffer for a body of known length; a client that only promises bytes gets no more. */
@@ -35,24 +53,50 @@ final class InferenceEndpoint {
         this.ids = ids;
     }
 
-    /** On the request's event loop. */
+    /** A request of OpenAI's API. On the request's event loop. */
     void handle(HttpServerRequest request, RequestParser.Endpoint endpoint) {
-        new Reception(request, endpoint, ids.of(request.headers())).begin();
+        receive(
+                request,
+                (context, arrived, requestId, body, gone) -> {
+                    InferenceRequest parsed =
+                            RequestParser.parse(
+                                    endpoint,
+                                    requestId,
+                                    arrived.uri(),
+                                    arrived.headers(),
+                                    body,
+                                    explain(arrived));
+                    Exchange exchange =
+                            flow.start(
+                                    context,
+                                    parsed,
+                                    RawAnswer.of(arrived, requestId, options.rawPath(), gone));
+                    return exchange::clientGone;
+                });
+    }
+
+    /** Any POST. On the request's event loop. */
+    void receive(HttpServerRequest request, Arrival arrival) {
+        new Reception(request, arrival, ids.of(request.headers())).begin();
+    }
+
+    static boolean explain(HttpServerRequest request) {
+        return "1".equals(request.getHeader("x-warmpath-explain"));
     }
 
     /** One request until it is complete, and its client's side until the end. */
     private final class Reception {
         private final HttpServerRequest request;
-        private final RequestParser.Endpoint endpoint;
+        private final Arrival arrival;
         private final String requestId;
         private final Context context;
         private @Nullable Buffer body;
-        private @Nullable Exchange exchange;
+        private @Nullable Runnable leave;
         private boolean refused;
 
-        Reception(HttpServerRequest request, RequestParser.Endpoint endpoint, String requestId) {
+        Reception(HttpServerRequest request, Arrival arrival, String requestId) {
             this.request = request;
-            this.endpoint = endpoint;
+            this.arrival = arrival;
             this.requestId = requestId;
             Context current = Vertx.currentContext();
             if (current == null) {
@@ -102,21 +146,9 @@ final class InferenceEndpoint {
                 return;
             }
             try {
-                InferenceRequest parsed =
-                        RequestParser.parse(
-                                endpoint,
-                                requestId,
-                                request.uri(),
-                                request.headers(),
-                                body == null ? Buffer.buffer(0) : body,
-                                "1".equals(request.getHeader("x-warmpath-explain")));
+                Buffer complete = body == null ? Buffer.buffer(0) : body;
                 body = null;
-                exchange =
-                        flow.start(
-                                context,
-                                parsed,
-                                RawAnswer.of(
-                                        request, requestId, options.rawPath(), this::clientGone));
+                leave = arrival.complete(context, request, requestId, complete, this::clientGone);
             } catch (GatewayException e) {
                 refuse(e.error());
             } catch (RuntimeException e) {
@@ -149,9 +181,9 @@ final class InferenceEndpoint {
         }
 
         private void clientGone() {
-            Exchange running = exchange;
+            Runnable running = leave;
             if (running != null) {
-                running.clientGone();
+                running.run();
             } else if (!refused) {
                 refused = true;
                 body = null;

@@ -9,7 +9,7 @@ import io.warmpath.routing.RouterOverrides;
 import java.io.IOException;
 import org.jspecify.annotations.Nullable;
 
-/** Reads {@code router_config_override}. Unknown members are stepped over. One thread. */
+/** Reads {@code router_config_override}. One thread. */
 final class OverrideReader {
     /** As of the gateway's own keys; keeps every cost finite. */
     private static final double MOST = 1e6;
@@ -24,26 +24,36 @@ final class OverrideReader {
 
     private OverrideReader() {}
 
-    /** The current token is the value of the member {@code at}. */
+    /** The current token is the value of the member {@code at}; unknown members are ignored. */
     static RouterOverrides read(String at, JsonParser json) throws IOException {
+        return read(at, json, false);
+    }
+
+    /**
+     * @param strict an unknown member is an error
+     */
+    static RouterOverrides read(String at, JsonParser json, boolean strict) throws IOException {
         if (json.currentToken() != JsonToken.START_OBJECT) {
             throw bad(at, "`" + at + "` must be an object" + but(json.currentToken()));
         }
         OverrideReader r = new OverrideReader();
         for (String name = json.nextFieldName(); name != null; name = json.nextFieldName()) {
-            if (json.nextToken() == JsonToken.VALUE_NULL) {
-                continue;
-            }
             String path = at + "." + name;
+            json.nextToken();
             switch (name) {
-                case "overlap_score_credit" -> r.credit = number(path, json, MOST);
-                case "prefill_load_scale" -> r.scale = number(path, json, MOST);
-                case "overlap_score_weight" -> r.weight = number(path, json, MOST);
-                case "shared_cache_multiplier" -> r.shared = number(path, json, 1);
-                case "router_temperature" -> r.temperature = number(path, json, MOST);
+                case "overlap_score_credit" -> r.credit = numberOrNull(path, json, MOST);
+                case "prefill_load_scale" -> r.scale = numberOrNull(path, json, MOST);
+                case "overlap_score_weight" -> r.weight = numberOrNull(path, json, MOST);
+                case "shared_cache_multiplier" -> r.shared = numberOrNull(path, json, 1);
+                case "router_temperature" -> r.temperature = numberOrNull(path, json, MOST);
                 case "assume_kv_reuse" -> r.reuse = bool(path, json);
                 case "track_prefill_tokens" -> r.prefill = bool(path, json);
-                default -> json.skipChildren();
+                default -> {
+                    if (strict) {
+                        throw DirectReader.unknown(path);
+                    }
+                    json.skipChildren();
+                }
             }
         }
         RouterOverrides read =
@@ -65,8 +75,18 @@ final class OverrideReader {
         return number;
     }
 
-    private static boolean bool(String path, JsonParser json) {
+    private static @Nullable Double numberOrNull(String path, JsonParser json, double max)
+            throws IOException {
+        return json.currentToken() == JsonToken.VALUE_NULL
+                ? null
+                : (Double) number(path, json, max);
+    }
+
+    private static @Nullable Boolean bool(String path, JsonParser json) {
         JsonToken value = json.currentToken();
+        if (value == JsonToken.VALUE_NULL) {
+            return null;
+        }
         if (value != JsonToken.VALUE_TRUE && value != JsonToken.VALUE_FALSE) {
             throw bad(path, "`" + path + "` must be true or false" + but(value));
         }

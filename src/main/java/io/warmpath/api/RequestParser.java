@@ -57,7 +57,7 @@ final class RequestParser {
         try {
             return JacksonReader.read(endpoint, bytes.array(), bytes.offset(), bytes.length());
         } catch (JsonProcessingException e) {
-            throw new GatewayException(new GatewayError.BadRequest("", notJson(e)));
+            throw notJson(e);
         } catch (IOException e) {
             // Reading from memory; what is left is bytes that are not UTF-8.
             throw bad("", "The request body is not valid UTF-8: " + e.getMessage() + ".");
@@ -80,7 +80,7 @@ final class RequestParser {
         return new GatewayException(new GatewayError.BadRequest(param, message));
     }
 
-    private static String notJson(JsonProcessingException e) {
+    static GatewayException notJson(JsonProcessingException e) {
         String what = e.getOriginalMessage();
         if (what == null) {
             what = "unreadable";
@@ -90,18 +90,20 @@ final class RequestParser {
             what = what.substring(0, 200) + "...";
         }
         JsonLocation at = e.getLocation();
-        return "The request body is not valid JSON: "
-                + what.strip()
-                + (at == null
-                        ? ""
-                        : " (line " + at.getLineNr() + ", column " + at.getColumnNr() + ")")
-                + ".";
+        return bad(
+                "",
+                "The request body is not valid JSON: "
+                        + what.strip()
+                        + (at == null
+                                ? ""
+                                : " (line " + at.getLineNr() + ", column " + at.getColumnNr() + ")")
+                        + ".");
     }
 
     /**
      * Jackson would read UTF-16 and UTF-32 too, and then the offsets were not those of the bytes.
      */
-    private static void rejectOtherEncodings(HeapBytes b) {
+    static void rejectOtherEncodings(HeapBytes b) {
         boolean other =
                 b.length() >= 2
                         && (b.array()[b.offset()] == 0

@@ -1,6 +1,7 @@
 package io.warmpath.api;
 
 import io.vertx.core.http.HttpMethod;
+import io.vertx.core.http.HttpServerRequest;
 import io.vertx.ext.web.Router;
 import io.vertx.ext.web.RoutingContext;
 import io.warmpath.fault.GatewayError;
@@ -14,7 +15,7 @@ import java.util.function.Consumer;
 import java.util.function.LongSupplier;
 
 /**
- * The public HTTP surface on a Vert.x router: inference, models, health.
+ * The public HTTP surface on a Vert.x router: inference, the direct API, models, health.
  *
  * <p>Handlers run on the event loop, before everything else on that router, and read their bodies
  * themselves.
@@ -25,6 +26,7 @@ public final class Routes {
 
     private final InferenceEndpoint inference;
     private final StatusEndpoints status;
+    private final DirectApi direct;
     private final RequestIds ids;
 
     /**
@@ -41,6 +43,7 @@ public final class Routes {
         this.ids = new RequestIds(random);
         this.inference = new InferenceEndpoint(flow, options, metrics, ids);
         this.status = new StatusEndpoints(fleet, warm, ids);
+        this.direct = new DirectApi(flow, options.rawPath());
     }
 
     public void mount(Router router) {
@@ -53,6 +56,11 @@ public final class Routes {
                         });
         post(router, "/v1/chat/completions", RequestParser.Endpoint.CHAT);
         post(router, "/v1/completions", RequestParser.Endpoint.COMPLETIONS);
+        for (DirectApi.Ask ask : DirectApi.QUESTIONS) {
+            post(router, "/router/" + ask.path(), direct.question(ask));
+        }
+        post(router, "/router/generate", direct::generate);
+        reservations(router);
         get(router, "/v1/models", status::models);
         get(router, "/health", status::health);
         get(router, "/live", status::live);
@@ -63,14 +71,42 @@ public final class Routes {
     }
 
     private void post(Router router, String path, RequestParser.Endpoint endpoint) {
+        only(HttpMethod.POST, router, path, rc -> inference.handle(rc.request(), endpoint));
+    }
+
+    private void post(Router router, String path, InferenceEndpoint.Arrival arrival) {
+        only(HttpMethod.POST, router, path, rc -> inference.receive(rc.request(), arrival));
+    }
+
+    private void reservations(Router router) {
+        post(router, "/router/reservations", direct::reserve);
+        String one = "/router/reservations/:id";
+        only(HttpMethod.DELETE, router, one, rc -> act(rc, direct::release));
+        only(
+                HttpMethod.POST,
+                router,
+                one + "/prefill_complete",
+                rc -> act(rc, direct::prefillComplete));
+        only(HttpMethod.POST, router, one + "/output_block", rc -> act(rc, direct::outputBlock));
+    }
+
+    private interface Act {
+        void on(HttpServerRequest request, String reservation, String requestId);
+    }
+
+    private void act(RoutingContext rc, Act act) {
+        act.on(rc.request(), rc.pathParam("id"), ids.of(rc.request().headers()));
+    }
+
+    private void only(HttpMethod method, Router router, String path, Consumer<RoutingContext> h) {
         router.route(path)
                 .order(FIRST)
                 .handler(
                         rc -> {
-                            if (rc.request().method().equals(HttpMethod.POST)) {
-                                inference.handle(rc.request(), endpoint);
+                            if (rc.request().method().equals(method)) {
+                                h.accept(rc);
                             } else {
-                                wrongMethod(rc, "POST");
+                                wrongMethod(rc, method.name());
                             }
                         });
     }

@@ -869,6 +869,23 @@ public interface WarmpathConfig {
                                 + " the request has `x-warmpath-explain: 1`) or always.",
                 flags = {"--explain"})
         ExplainHeaders headers();
+
+        @WithDefault("0")
+        @Setting(
+                doc =
+                        "Last decisions that are kept in full for `GET /router/decisions` and `POST"
+                                + " /router/replay`. 0: none, at no cost.",
+                unit = "decisions",
+                flags = {"--explain-decisions"})
+        int decisions();
+
+        @Setting(
+                doc =
+                        "File to which every decision is appended as a line of JSON; what the disk"
+                                + " is too slow for is counted and left out. Empty: none.",
+                unit = "path",
+                flags = {"--explain-decisions-file"})
+        Optional<String> decisionsFile();
     }
 
     /** Requests that the gateway sends to itself before it is ready. */

@@ -146,6 +146,82 @@ public sealed interface GatewayError {
         }
     }
 
+    /** No reservation has this id, or not any more. */
+    record NoSuchReservation(String id) implements GatewayError {
+        @Override
+        public int httpStatus() {
+            return 404;
+        }
+
+        @Override
+        public String type() {
+            return "invalid_request_error";
+        }
+
+        @Override
+        public String code() {
+            return "reservation_not_found";
+        }
+
+        @Override
+        public String message() {
+            return "There is no reservation `"
+                    + id
+                    + "`: it was released, has expired, or was never made.";
+        }
+    }
+
+    /** A reservation with this id is open. */
+    record ReservationExists(String id) implements GatewayError {
+        @Override
+        public int httpStatus() {
+            return 409;
+        }
+
+        @Override
+        public String type() {
+            return "invalid_request_error";
+        }
+
+        @Override
+        public String code() {
+            return "reservation_exists";
+        }
+
+        @Override
+        public String message() {
+            return "The reservation `" + id + "` exists already; release it or choose another id.";
+        }
+    }
+
+    /** As many reservations are open as there may be. */
+    record TooManyReservations(int limit) implements GatewayError {
+        @Override
+        public int httpStatus() {
+            return 429;
+        }
+
+        @Override
+        public String type() {
+            return "rate_limit_error";
+        }
+
+        @Override
+        public String code() {
+            return "too_many_reservations";
+        }
+
+        @Override
+        public String message() {
+            return "All " + limit + " reservations are taken; release those that have ended.";
+        }
+
+        @Override
+        public boolean safeToRetry() {
+            return true;
+        }
+    }
+
     /** The caller may not use an admin endpoint. */
     record Forbidden(String message) implements GatewayError {
         @Override

@@ -1,7 +1,6 @@
 package io.warmpath.gateway;
 
 import io.vertx.core.MultiMap;
-import io.vertx.core.buffer.Buffer;
 import io.warmpath.fault.GatewayError;
 import io.warmpath.fleet.Candidate;
 import io.warmpath.fleet.EngineKind;
@@ -74,6 +73,21 @@ final class Attempt implements UpstreamListener {
         RequestFlow flow = exchange.flow;
         InferenceRequest request = exchange.request;
         Candidate to = candidate();
+        BodyChanges changes = BodyChanges.NONE;
+        if (request.saltToSend() != null) {
+            changes = changes.withCacheSalt(request.saltToSend());
+        }
+        boolean ranks = to.worker().ranks().size() > 1;
+        boolean rankInBody = ranks && to.worker().kind() == EngineKind.SGLANG;
+        if (rankInBody) {
+            changes = changes.withDpRank(to.dpRank());
+        }
+        if (asksForUsage(to)) {
+            changes = changes.withUsage();
+            cutsUsage = true;
+        }
+        // Before anything is booked: it may say that this worker cannot be asked so.
+        EngineForm.Written written = exchange.form.write(request, to.worker(), changes);
         booking =
                 flow.load.book(
                         to.slot(),
@@ -84,39 +98,27 @@ final class Attempt implements UpstreamListener {
         started = flow.nanoTime.getAsLong();
         MultiMap extra = MultiMap.caseInsensitiveMultiMap();
         extra.add("x-request-id", request.requestId());
-        BodyChanges changes = BodyChanges.NONE;
-        if (request.saltToSend() != null) {
-            changes = changes.withCacheSalt(request.saltToSend());
+        if (ranks && !rankInBody) {
+            extra.add("X-data-parallel-rank", Integer.toString(to.dpRank()));
         }
-        if (to.worker().ranks().size() > 1) {
-            if (to.worker().kind() == EngineKind.SGLANG) {
-                changes = changes.withDpRank(to.dpRank());
-            } else {
-                extra.add("X-data-parallel-rank", Integer.toString(to.dpRank()));
-            }
-        }
-        if (asksForUsage(to)) {
-            changes = changes.withUsage();
-            cutsUsage = true;
-        }
-        Buffer body = BodyEditor.edit(request.body(), request.edits(), changes);
         call =
                 flow.engines.send(
                         new UpstreamRequest(
                                 to.worker().name(),
                                 to.worker().url(),
-                                request.target(),
+                                written.target(),
                                 request.headers(),
                                 extra,
-                                body,
+                                written.body(),
                                 freshConnection),
-                        this);
+                        exchange.form.read(to.worker(), this));
     }
 
     /** We want to know what was cached; the client, who has not asked, does not get to see it. */
     private boolean asksForUsage(Candidate to) {
         InferenceRequest request = exchange.request;
-        return exchange.flow.options.requestUsage()
+        return exchange.form == EngineForm.AS_SENT // others ask for what they need themselves
+                && exchange.flow.options.requestUsage()
                 && request.stream()
                 && to.worker().kind() != EngineKind.OPENAI
                 && !request.edits().asksForUsage(request.body());

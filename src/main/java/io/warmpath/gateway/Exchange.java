@@ -42,6 +42,7 @@ public final class Exchange {
     final RequestFlow flow;
     final InferenceRequest request;
     final Answer answer;
+    final EngineForm form;
     private final Context context;
     private final long started;
     private int @Nullable [] tokens;
@@ -54,11 +55,17 @@ public final class Exchange {
     private boolean secondRound;
     private boolean over;
 
-    Exchange(RequestFlow flow, Context context, InferenceRequest request, Answer answer) {
+    Exchange(
+            RequestFlow flow,
+            Context context,
+            InferenceRequest request,
+            Answer answer,
+            EngineForm form) {
         this.flow = flow;
         this.context = context;
         this.request = request;
         this.answer = answer;
+        this.form = form;
         this.started = flow.nanoTime.getAsLong();
     }
 
@@ -185,7 +192,11 @@ public final class Exchange {
         Attempt next = new Attempt(this, decision, tokens == null ? -1 : tokens.length);
         attempt = next;
         flow.planner.booked(request, decision, tokens);
-        next.start(freshConnection);
+        try {
+            next.start(freshConnection);
+        } catch (GatewayException e) {
+            refuse(Outcome.REJECTED, e.error()); // this worker cannot be asked so
+        }
     }
 
     /**
@@ -261,10 +272,7 @@ public final class Exchange {
 
     /** The prompt's blocks as this worker cuts them; one when the prompt is not known. */
     PromptBlocks blocksOn(Worker worker) {
-        PromptBlocks known = Planner.find(named, worker.blockSize());
-        return known != null
-                ? known
-                : PromptBlocks.unnamed(worker.blockSize(), tokens == null ? 1 : tokens.length);
+        return Planner.blocksOn(worker, tokens, named);
     }
 
     GatewayError noWorker() {

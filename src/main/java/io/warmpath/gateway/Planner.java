@@ -29,10 +29,18 @@ final class Planner {
     private final Router router;
     private final LoadBook load;
     private final FlowMetrics metrics;
+    private final DecisionLog log;
     private final Dependency indexHealth =
             new Dependency(LOG, "The prefix index", "requests are routed by load alone");
 
-    Planner(Fleet fleet, Overlaps overlaps, Router router, LoadBook load, FlowMetrics metrics) {
+    Planner(
+            Fleet fleet,
+            Overlaps overlaps,
+            Router router,
+            LoadBook load,
+            FlowMetrics metrics,
+            DecisionLog log) {
+        this.log = log;
         this.fleet = fleet;
         this.overlaps = overlaps;
         this.router = router;
@@ -63,32 +71,69 @@ final class Planner {
             int @Nullable [] tokens,
             List<PromptBlocks> named,
             @Nullable List<PrefixMatch> known) {
+        RoutingDecision decision =
+                ask(
+                        request,
+                        candidates,
+                        tokens,
+                        named,
+                        known,
+                        request.explain() || log.isOn()
+                                ? RoutingRequest.Detail.ALL
+                                : RoutingRequest.Detail.CHOSEN,
+                        request.explain()
+                                ? ineligible(request.model(), candidates, "failed this request")
+                                : List.of());
+        metrics.decided(decision.mode());
+        log.add(request, decision);
+        return decision;
+    }
+
+    /**
+     * What would be decided now; leaves no trace.
+     *
+     * @param others why a ready worker is not among the candidates
+     */
+    RoutingDecision dryRun(
+            InferenceRequest request,
+            List<Candidate> candidates,
+            int @Nullable [] tokens,
+            String others) {
+        return ask(
+                request,
+                candidates,
+                tokens,
+                new ArrayList<>(1),
+                null,
+                RoutingRequest.Detail.DRY_RUN,
+                ineligible(request.model(), candidates, others));
+    }
+
+    private RoutingDecision ask(
+            InferenceRequest request,
+            List<Candidate> candidates,
+            int @Nullable [] tokens,
+            List<PromptBlocks> named,
+            @Nullable List<PrefixMatch> known,
+            RoutingRequest.Detail detail,
+            List<Ineligible> ineligible) {
         if (tokens != null) {
             name(request, candidates, tokens, named);
         }
-        RoutingDecision decision =
-                router.forModel(request.model())
-                        .decide(
-                                new RoutingRequest(
-                                        candidates,
-                                        tokens == null ? 0 : tokens.length,
-                                        known != null
-                                                ? known
-                                                : matches(request, candidates, tokens),
-                                        named,
-                                        request.pinnedWorker(),
-                                        request.pinnedRank(),
-                                        request.overrides(),
-                                        null,
-                                        request.hints().expectedOutput(),
-                                        request.explain()
-                                                ? RoutingRequest.Detail.ALL
-                                                : RoutingRequest.Detail.CHOSEN,
-                                        request.explain()
-                                                ? ineligible(request.model(), candidates)
-                                                : List.of()));
-        metrics.decided(decision.mode());
-        return decision;
+        return router.forModel(request.model())
+                .decide(
+                        new RoutingRequest(
+                                candidates,
+                                tokens == null ? 0 : tokens.length,
+                                known != null ? known : matches(request, candidates, tokens),
+                                named,
+                                request.pinnedWorker(),
+                                request.pinnedRank(),
+                                request.overrides(),
+                                null,
+                                request.hints().expectedOutput(),
+                                detail,
+                                ineligible));
     }
 
     /** The request was booked where the decision says. Nothing when its tokens are not known. */
@@ -109,7 +154,7 @@ final class Planner {
     }
 
     /** The workers of the fleet as it is now that are not among the candidates, and why. */
-    private List<Ineligible> ineligible(String model, List<Candidate> candidates) {
+    private List<Ineligible> ineligible(String model, List<Candidate> candidates, String others) {
         List<Ineligible> out = new ArrayList<>();
         for (Worker w : fleet.snapshot().workers()) {
             boolean among = false;
@@ -121,7 +166,7 @@ final class Planner {
                         !w.models().contains(model)
                                 ? "does not serve the model"
                                 : w.available()
-                                        ? "failed this request"
+                                        ? others
                                         : w.state().name().toLowerCase(Locale.ROOT);
                 out.add(new Ineligible(w.name(), why));
             }
@@ -150,7 +195,19 @@ final class Planner {
         }
     }
 
-    static @Nullable PromptBlocks find(List<PromptBlocks> named, int blockSize) {
+    /**
+     * The prompt as it is booked on this worker.
+     *
+     * @param named as filled by {@link #decide}
+     */
+    static PromptBlocks blocksOn(Worker worker, int @Nullable [] tokens, List<PromptBlocks> named) {
+        PromptBlocks known = find(named, worker.blockSize());
+        return known != null
+                ? known
+                : PromptBlocks.unnamed(worker.blockSize(), tokens == null ? 1 : tokens.length);
+    }
+
+    private static @Nullable PromptBlocks find(List<PromptBlocks> named, int blockSize) {
         for (int i = 0; i < named.size(); i++) {
             if (named.get(i).blockSize() == blockSize) {
                 return named.get(i);

@@ -43,6 +43,7 @@ public final class RequestFlow {
             Executor tokenizers,
             GatewayOptions options,
             FlowMetrics metrics,
+            DecisionLog decisions,
             LongSupplier nanoTime) {
         this.fleet = fleet;
         this.tokenStep =
@@ -53,7 +54,7 @@ public final class RequestFlow {
                         options.tokenDeadline(),
                         metrics,
                         nanoTime);
-        this.planner = new Planner(fleet, overlaps, router, load, metrics);
+        this.planner = new Planner(fleet, overlaps, router, load, metrics, decisions);
         this.load = load;
         this.admission = admission;
         this.engines = engines;
@@ -67,8 +68,22 @@ public final class RequestFlow {
      * on the same loop.
      */
     public Exchange start(Context context, InferenceRequest request, Answer answer) {
-        Exchange exchange = new Exchange(this, context, request, answer);
+        return start(context, request, answer, EngineForm.AS_SENT);
+    }
+
+    /**
+     * As {@link #start(Context, InferenceRequest, Answer)}, for a request that is not what the
+     * engines read.
+     */
+    public Exchange start(
+            Context context, InferenceRequest request, Answer answer, EngineForm form) {
+        Exchange exchange = new Exchange(this, context, request, answer, form);
         exchange.begin();
         return exchange;
+    }
+
+    /** Answers questions about prompts and books for those who send them themselves. */
+    public Advisor advisor() {
+        return new Advisor(this);
     }
 }

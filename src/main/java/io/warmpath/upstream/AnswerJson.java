@@ -371,7 +371,9 @@ final class AnswerJson {
                                     ? Role.USAGE
                                     : is(ERROR)
                                             ? Role.ERROR
-                                            : is(TEXT) || is(OUTPUT_IDS) ? Role.OUTPUT : Role.NONE;
+                                            : is(TEXT) || is(OUTPUT_IDS) || is(TOKEN_IDS)
+                                                    ? Role.OUTPUT
+                                                    : Role.NONE;
             case CHOICE ->
                     is(DELTA) || is(MESSAGE)
                             ? Role.DELTA

@@ -9,6 +9,7 @@ import io.warmpath.admission.Admission;
 import io.warmpath.admission.AdmissionOptions;
 import io.warmpath.api.AdminAccess;
 import io.warmpath.api.BusyThresholdApi;
+import io.warmpath.api.DecisionsApi;
 import io.warmpath.api.ErrorMapper;
 import io.warmpath.api.Routes;
 import io.warmpath.api.WorkersApi;
@@ -16,6 +17,7 @@ import io.warmpath.config.RawPath;
 import io.warmpath.config.WarmpathConfig;
 import io.warmpath.events.EventCounters;
 import io.warmpath.fleet.Fleet;
+import io.warmpath.gateway.DecisionLog;
 import io.warmpath.gateway.FlowMetrics;
 import io.warmpath.gateway.GatewayOptions;
 import io.warmpath.gateway.Overlaps;
@@ -79,6 +81,8 @@ final class GatewayRuntime implements AutoCloseable {
     private final Routes routes;
     private final WorkersApi workersApi;
     private final BusyThresholdApi busyApi;
+    private final DecisionParts decisions;
+    private final DecisionsApi decisionsApi;
     private final Warmup warmup;
 
     GatewayRuntime(WarmpathConfig config, Vertx vertx, MeterRegistry meters)
@@ -114,6 +118,7 @@ final class GatewayRuntime implements AutoCloseable {
                         config.warmup().time(),
                         tokens.anyModel().orElse("any"),
                         warmupParts(config, vertx));
+        decisions = new DecisionParts(config.explain(), meters);
         routes =
                 routes(
                         fleet.registry(),
@@ -125,10 +130,12 @@ final class GatewayRuntime implements AutoCloseable {
                         router(config, load, router),
                         options(config, config.http().maxBodySize().bytes()),
                         new FlowMetrics(meters),
+                        decisions.log(),
                         warmup::done);
         GatewayMeters.bind(meters, index, caches.trackers(), load, fleet, events, tokens);
         AdminAccess access = new AdminAccess(adminToken(config.admin()));
         workersApi = new WorkersApi(fleet.registry(), access, ErrorMapper::respond);
+        decisionsApi = new DecisionsApi(decisions.log(), access);
         busyApi = new BusyThresholdApi(admission, fleet.registry(), access);
     }
 
@@ -142,6 +149,7 @@ final class GatewayRuntime implements AutoCloseable {
             io.warmpath.routing.Router router,
             GatewayOptions options,
             FlowMetrics metrics,
+            DecisionLog decisions,
             BooleanSupplier warm) {
         RequestFlow flow =
                 new RequestFlow(
@@ -155,6 +163,7 @@ final class GatewayRuntime implements AutoCloseable {
                         tokenThreads,
                         options,
                         metrics,
+                        decisions,
                         System::nanoTime);
         return new Routes(
                 fleet, flow, options, metrics, warm, () -> ThreadLocalRandom.current().nextLong());
@@ -186,6 +195,7 @@ final class GatewayRuntime implements AutoCloseable {
                                 router(config, apartLoad, kept),
                                 options(config, body),
                                 metrics,
+                                DecisionLog.OFF,
                                 () -> true)
                         .mount(router);
             }
@@ -213,6 +223,7 @@ final class GatewayRuntime implements AutoCloseable {
     void mount(Router router) {
         routes.mount(router);
         workersApi.mount(router);
+        decisionsApi.mount(router);
         busyApi.mount(router);
     }
 
@@ -240,6 +251,7 @@ final class GatewayRuntime implements AutoCloseable {
         }
         tokenThreads.close();
         engines.close();
+        decisions.close();
         tokens.close();
         caches.close();
     }

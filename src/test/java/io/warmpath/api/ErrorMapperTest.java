@@ -72,6 +72,28 @@ class ErrorMapperTest {
                         "null",
                         "model_not_found"),
                 pin(
+                        new GatewayError.NoSuchReservation("r1"),
+                        404,
+                        "There is no reservation `r1`: it was released, has expired, or was never"
+                                + " made.",
+                        bad,
+                        "null",
+                        "reservation_not_found"),
+                pin(
+                        new GatewayError.ReservationExists("r1"),
+                        409,
+                        "The reservation `r1` exists already; release it or choose another id.",
+                        bad,
+                        "null",
+                        "reservation_exists"),
+                pin(
+                        new GatewayError.TooManyReservations(3),
+                        429,
+                        "All 3 reservations are taken; release those that have ended.",
+                        "rate_limit_error",
+                        "null",
+                        "too_many_reservations"),
+                pin(
                         new GatewayError.NoSuchRoute("GET", "/x"),
                         404,
                         "Unknown request URL: GET /x.",

@@ -20,6 +20,7 @@ import io.warmpath.fleet.Fleet;
 import io.warmpath.fleet.FleetSnapshot;
 import io.warmpath.fleet.Worker;
 import io.warmpath.fleet.WorkerState;
+import io.warmpath.gateway.DecisionLog;
 import io.warmpath.gateway.FlowMetrics;
 import io.warmpath.gateway.GatewayOptions;
 import io.warmpath.gateway.IndexOverlaps;
@@ -106,6 +107,17 @@ final class Gateway implements AutoCloseable {
         this(path, limits, upstream, EngineTls.standard(), tokenizers, AdmissionOptions.OFF);
     }
 
+    Gateway(EnginePath path, DecisionLog decisions) throws Exception {
+        this(
+                path,
+                GatewayOptions.defaults(),
+                UpstreamOptions.defaults(),
+                EngineTls.standard(),
+                Runnable::run,
+                AdmissionOptions.OFF,
+                decisions);
+    }
+
     Gateway(
             EnginePath path,
             GatewayOptions limits,
@@ -124,6 +136,18 @@ final class Gateway implements AutoCloseable {
             Executor tokenizers,
             AdmissionOptions admitted)
             throws Exception {
+        this(path, limits, upstream, tls, tokenizers, admitted, DecisionLog.OFF);
+    }
+
+    Gateway(
+            EnginePath path,
+            GatewayOptions limits,
+            UpstreamOptions upstream,
+            EngineTls tls,
+            Executor tokenizers,
+            AdmissionOptions admitted,
+            DecisionLog decisions)
+            throws Exception {
         admission = new Admission(admitted, books, System::nanoTime);
         GatewayOptions options = path.options(limits);
         engines = path.engines(vertx, upstream, tls);
@@ -140,10 +164,12 @@ final class Gateway implements AutoCloseable {
                         tokenizers,
                         options,
                         metrics,
+                        decisions,
                         System::nanoTime);
         io.vertx.ext.web.Router routes = io.vertx.ext.web.Router.router(vertx);
         AtomicLong ids = new AtomicLong();
         new Routes(fleet, flow, options, metrics, () -> warm, ids::incrementAndGet).mount(routes);
+        new DecisionsApi(decisions, new AdminAccess(Optional.empty())).mount(routes);
         new BusyThresholdApi(admission, fleet, new AdminAccess(Optional.empty())).mount(routes);
         HttpServer server =
                 vertx.createHttpServer(
@@ -285,6 +311,7 @@ final class Gateway implements AutoCloseable {
         final AtomicInteger booked = new AtomicInteger();
         final AtomicInteger firstTokens = new AtomicInteger();
         final AtomicInteger closedTwice = new AtomicInteger();
+        volatile WorkerLoad added = WorkerLoad.IDLE;
         final List<PromptBlocks> prompts = new CopyOnWriteArrayList<>();
         final List<Integer> progress = new CopyOnWriteArrayList<>();
         final LoadTracker sums = new LoadTracker();
@@ -329,7 +356,11 @@ final class Gateway implements AutoCloseable {
 
         @Override
         public WorkerLoad load(WorkerSlot slot) {
-            return sums.load(slot);
+            WorkerLoad own = sums.load(slot);
+            return new WorkerLoad(
+                    own.prefillTokens() + added.prefillTokens(),
+                    own.blocks() + added.blocks(),
+                    own.requests() + added.requests());
         }
 
         @Override
@@ -426,6 +457,9 @@ final class Gateway implements AutoCloseable {
         final List<String> seen = new CopyOnWriteArrayList<>();
         volatile RuntimeException bug;
 
+        /** Decides in its place; null: it does so itself. */
+        volatile Router instead;
+
         @Override
         public Sent sent(RoutingDecision decision, boolean streamed) {
             String worker = decision.chosen().candidate().label();
@@ -448,6 +482,9 @@ final class Gateway implements AutoCloseable {
             requests.add(request);
             if (bug != null) {
                 throw bug;
+            }
+            if (instead != null) {
+                return instead.decide(request);
             }
             Candidate chosen = null;
             for (Candidate c : request.candidates()) {

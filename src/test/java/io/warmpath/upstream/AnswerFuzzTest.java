@@ -189,7 +189,8 @@ class AnswerFuzzTest {
                         case 6 -> "data: {\"error\":{\"message\":" + text + "}}\n\n";
                         case 7 -> "data: {\"choices\":[],\"usage\":" + usage + "}\n\n";
                         case 8 -> "data: {\"text\":" + text + ",\"output_ids\":[]}\n\n";
-                        case 9 -> "\n" + event;
+                        case 9 -> "data: {\"token_ids\":[7],\"x\":" + text + "}\n\n";
+                        case 10 -> "\n" + event;
                         default -> event;
                     });
         }

@@ -122,7 +122,10 @@ final class SlowSse {
             errors++;
             return;
         }
-        boolean token = output(root.path("text")) || output(root.path("output_ids"));
+        boolean token =
+                output(root.path("text"))
+                        || output(root.path("output_ids"))
+                        || output(root.path("token_ids"));
         for (JsonNode choice : root.path("choices")) {
             token |= output(choice.path("text")) || output(choice.path("token_ids"));
             finished |= choice.hasNonNull("finish_reason");

@@ -1,6 +1,7 @@
 package io.warmpath.wiring;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.micrometer.core.instrument.Meter;
@@ -57,14 +58,16 @@ class MetricsDocsTest {
         ReferencePrefixIndex index = new ReferencePrefixIndex();
         LoadTracker load = new LoadTracker();
         new FlowMetrics(registry);
-        try (FleetRuntime fleet =
-                new FleetRuntime(
-                        TestConfig.of(Map.of("warmpath.worker-urls", "http://127.0.0.1:1")),
-                        EngineTls.standard(),
-                        index,
-                        new TestFeed(),
-                        slot -> 0,
-                        load::forget)) {
+        try (DecisionParts decisions =
+                        new DecisionParts(TestConfig.of(Map.of()).explain(), registry);
+                FleetRuntime fleet =
+                        new FleetRuntime(
+                                TestConfig.of(Map.of("warmpath.worker-urls", "http://127.0.0.1:1")),
+                                EngineTls.standard(),
+                                index,
+                                new TestFeed(),
+                                slot -> 0,
+                                load::forget)) {
             GatewayMeters.bind(
                     registry,
                     index,
@@ -73,6 +76,7 @@ class MetricsDocsTest {
                     fleet,
                     new EventCounters(),
                     TestConfig.noTokens());
+            assertFalse(decisions.log().isOn());
             return rows(registry);
         }
     }

@@ -32,6 +32,7 @@ class RunningGatewayTest {
             return Map.of(
                     "warmpath.index.implementation", "java",
                     "warmpath.router.cost", "latency",
+                    "warmpath.explain.decisions", "10",
                     "warmpath.fleet.health-timeout", "5s",
                     "warmpath.http.max-body-size", "1M");
         }
@@ -80,6 +81,19 @@ class RunningGatewayTest {
                 .header("x-warmpath-worker", "late")
                 .header("x-warmpath-reason", "only candidate")
                 .header("x-warmpath-cost", "7.596");
+        given().contentType(ContentType.JSON)
+                .body("{\"token_ids\":[1,2,3]}")
+                .post("/router/best_worker")
+                .then()
+                .statusCode(200)
+                .body("worker", equalTo("late"))
+                .body("model", equalTo("tiny"));
+        // The question is not among the decisions.
+        when().get("/router/decisions")
+                .then()
+                .statusCode(200)
+                .body("decisions.size()", equalTo(1))
+                .body("decisions[0].decision.chosen.worker", equalTo("late"));
         when().delete("/workers/late").then().statusCode(202).body("state", equalTo("draining"));
         await().atMost(SOON)
                 .untilAsserted(() -> when().get("/workers/late").then().statusCode(404));

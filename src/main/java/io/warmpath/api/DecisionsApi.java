@@ -1,0 +1,268 @@
+package io.warmpath.api;
+
+import com.fasterxml.jackson.core.JsonGenerator;
+import com.fasterxml.jackson.core.JsonParser;
+import com.fasterxml.jackson.core.JsonProcessingException;
+import com.fasterxml.jackson.core.JsonToken;
+import io.vertx.core.buffer.Buffer;
+import io.vertx.core.http.HttpMethod;
+import io.vertx.core.http.HttpServerRequest;
+import io.vertx.core.http.HttpServerResponse;
+import io.vertx.ext.web.Router;
+import io.vertx.ext.web.RoutingContext;
+import io.warmpath.fault.GatewayError;
+import io.warmpath.fault.GatewayException;
+import io.warmpath.gateway.DecisionLog;
+import io.warmpath.gateway.DecisionLog.Logged;
+import io.warmpath.routing.CostKind;
+import io.warmpath.routing.Replay;
+import io.warmpath.routing.RouterMode;
+import io.warmpath.routing.RouterOverrides;
+import io.warmpath.routing.Score;
+import java.io.IOException;
+import java.util.List;
+import java.util.Random;
+import java.util.concurrent.Callable;
+import org.jboss.logging.Logger;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * {@code GET /router/decisions}: the last decisions. {@code POST /router/replay}: what another
+ * policy would have chosen for them.
+ *
+ * <p>For admins: both tell of other callers' requests. Requests are taken on the event loop; both
+ * answers are made on Vert.x's workers.
+ */
+public final class DecisionsApi {
+    private static final Logger LOG = Logger.getLogger(DecisionsApi.class);
+
+    /** Before the routes of the runtime, like all of ours. */
+    private static final int FIRST = -1000;
+
+    private static final int DEFAULT_LIMIT = 100;
+    private static final int MAX_BODY_BYTES = 64 << 10;
+
+    /** Changes that are listed one by one. */
+    private static final int LISTED = 100;
+
+    private final DecisionLog log;
+    private final AdminAccess access;
+
+    public DecisionsApi(DecisionLog log, AdminAccess access) {
+        this.log = log;
+        this.access = access;
+    }
+
+    /** One decision as one line, without the line's end. Any thread. */
+    public static byte[] line(Logged logged) {
+        return DirectJson.object(json -> members(logged, json)).getBytes();
+    }
+
+    public void mount(Router router) {
+        router.route("/router/decisions").order(FIRST).handler(rc -> on(HttpMethod.GET, rc));
+        router.route("/router/replay").order(FIRST).handler(rc -> on(HttpMethod.POST, rc));
+    }
+
+    private void on(HttpMethod method, RoutingContext rc) {
+        HttpServerRequest request = rc.request();
+        String refusal = access.refusal(request).orElse(null);
+        if (refusal != null) {
+            fail(rc, new GatewayError.Forbidden(refusal));
+        } else if (!request.method().equals(method)) {
+            fail(
+                    rc,
+                    new GatewayError.MethodNotAllowed(
+                            request.method().name(), rc.normalizedPath(), method.name()));
+        } else if (method.equals(HttpMethod.GET)) {
+            request.resume(); // Quarkus hands requests over paused
+            answer(rc, () -> decisions(limit(request.getParam("limit"))));
+        } else {
+            Buffer body = Buffer.buffer();
+            request.handler(
+                    chunk -> {
+                        if (body.length() <= MAX_BODY_BYTES) {
+                            body.appendBuffer(chunk);
+                        }
+                    });
+            request.endHandler(end -> answer(rc, () -> replay(body)));
+            request.resume();
+        }
+    }
+
+    private static int limit(@Nullable String given) {
+        if (given == null) {
+            return DEFAULT_LIMIT;
+        }
+        try {
+            int limit = Integer.parseInt(given);
+            if (limit > 0) {
+                return limit;
+            }
+        } catch (NumberFormatException e) {
+            // said below
+        }
+        throw RequestParser.bad("limit", "`limit` must be an integer of 1 or more.");
+    }
+
+    private Buffer decisions(int limit) {
+        List<Logged> latest = log.latest(limit);
+        return DirectJson.object(
+                json -> {
+                    json.writeBooleanField("enabled", log.isOn());
+                    json.writeArrayFieldStart("decisions");
+                    for (Logged logged : latest.reversed()) {
+                        json.writeStartObject();
+                        members(logged, json);
+                        json.writeEndObject();
+                    }
+                    json.writeEndArray();
+                });
+    }
+
+    private static void members(Logged logged, JsonGenerator json) throws IOException {
+        json.writeNumberField("number", logged.number());
+        json.writeStringField("time", logged.at().toString());
+        json.writeStringField("request_id", logged.requestId());
+        json.writeStringField("model", logged.model());
+        json.writeFieldName("decision");
+        DecisionJson.write(logged.decision(), json);
+    }
+
+    /** What a replay is asked for. */
+    private static final class Asked {
+        @Nullable RouterMode mode;
+        @Nullable CostKind cost;
+        RouterOverrides overrides = RouterOverrides.NONE;
+        int limit = Integer.MAX_VALUE;
+        long seed;
+    }
+
+    private Buffer replay(Buffer body) {
+        if (body.length() > MAX_BODY_BYTES) {
+            throw new GatewayException(new GatewayError.BodyTooLarge(MAX_BODY_BYTES));
+        }
+        Asked asked = asked(body);
+        List<Logged> logged = log.latest(asked.limit);
+        Random random = new Random(asked.seed);
+        Replay.Outcome outcome =
+                Replay.run(
+                        logged.stream().map(Logged::decision).toList(),
+                        new Replay.Policy(asked.mode, asked.cost, asked.overrides),
+                        () -> random);
+        return DirectJson.object(json -> outcome(outcome, logged, json));
+    }
+
+    private static Asked asked(Buffer body) {
+        byte[] bytes = body.getBytes();
+        Asked asked = new Asked();
+        try (JsonParser json = JacksonReader.parser(bytes, 0, bytes.length)) {
+            if (json.nextToken() != JsonToken.START_OBJECT) {
+                throw RequestParser.bad("", "The request body must be a JSON object.");
+            }
+            for (String name = json.nextFieldName(); name != null; name = json.nextFieldName()) {
+                member(name, json, asked);
+            }
+            return asked;
+        } catch (JsonProcessingException e) {
+            throw RequestParser.notJson(e);
+        } catch (IOException e) {
+            throw RequestParser.bad("", "The request body cannot be read: " + e.getMessage());
+        }
+    }
+
+    private static void member(String name, JsonParser json, Asked into) throws IOException {
+        json.nextToken();
+        switch (name) {
+            case "mode" -> into.mode = mode(json.getText());
+            case "cost" -> {
+                if (!CostKind.BLOCKS.flag().equals(json.getText())) {
+                    throw RequestParser.bad(
+                            name,
+                            "`cost` must be blocks: what the cost in milliseconds had learnt of"
+                                    + " each worker is not in the log.");
+                }
+                into.cost = CostKind.BLOCKS;
+            }
+            case "router_config_override" -> into.overrides = OverrideReader.read(name, json, true);
+            case "limit" ->
+                    into.limit =
+                            (int) Math.max(1, OverrideReader.number(name, json, Integer.MAX_VALUE));
+            case "seed" -> into.seed = (long) OverrideReader.number(name, json, 1L << 53);
+            default -> throw DirectReader.unknown(name);
+        }
+    }
+
+    private static RouterMode mode(String flag) {
+        for (RouterMode mode : RouterMode.values()) {
+            if (mode.flag().equals(flag) && mode != RouterMode.DIRECT) {
+                return mode;
+            }
+        }
+        throw RequestParser.bad(
+                "mode",
+                "`mode` must be kv, random, round-robin, power-of-two, least-loaded or"
+                        + " vllm-cache-aware.");
+    }
+
+    private static void outcome(Replay.Outcome o, List<Logged> logged, JsonGenerator json)
+            throws IOException {
+        json.writeNumberField("decisions", o.replayed());
+        json.writeNumberField("skipped", o.skipped());
+        json.writeNumberField("changed", o.changes().size());
+        json.writeNumberField("indifferent", o.indifferent());
+        both("predicted_cached_tokens", o.wasCachedTokens(), o.wouldCachedTokens(), json);
+        both("prefill_tokens", o.wasPrefillTokens(), o.wouldPrefillTokens(), json);
+        json.writeArrayFieldStart("changes");
+        for (Replay.Change c : o.changes().subList(0, Math.min(LISTED, o.changes().size()))) {
+            json.writeStartObject();
+            json.writeNumberField("number", logged.get(c.index()).number());
+            json.writeStringField("request_id", logged.get(c.index()).requestId());
+            choice("was", c.was(), json);
+            choice("would", c.would(), json);
+            json.writeEndObject();
+        }
+        json.writeEndArray();
+    }
+
+    private static void both(String name, long was, long would, JsonGenerator json)
+            throws IOException {
+        json.writeObjectFieldStart(name);
+        json.writeNumberField("was", was);
+        json.writeNumberField("would", would);
+        json.writeEndObject();
+    }
+
+    private static void choice(String name, Score s, JsonGenerator json) throws IOException {
+        json.writeObjectFieldStart(name);
+        json.writeStringField("worker", s.candidate().worker().name());
+        json.writeNumberField("dp_rank", s.candidate().dpRank());
+        json.writeNumberField("cached_tokens", s.cachedTokens());
+        json.writeEndObject();
+    }
+
+    private static void answer(RoutingContext rc, Callable<Buffer> make) {
+        rc.vertx()
+                .executeBlocking(make, false)
+                .onSuccess(
+                        body -> {
+                            HttpServerResponse response = rc.response();
+                            if (!response.ended() && !response.closed()) {
+                                response.putHeader("content-type", "application/json").end(body);
+                            }
+                        })
+                .onFailure(
+                        failure -> {
+                            if (failure instanceof GatewayException e) {
+                                fail(rc, e.error());
+                            } else {
+                                LOG.errorf(failure, "%s failed", rc.normalizedPath());
+                                fail(rc, new GatewayError.Internal("admin"));
+                            }
+                        });
+    }
+
+    private static void fail(RoutingContext rc, GatewayError error) {
+        rc.request().resume();
+        ErrorMapper.respond(rc.response(), error, "admin");
+    }
+}

@@ -1,0 +1,62 @@
+package io.warmpath.wiring;
+
+import io.micrometer.core.instrument.FunctionCounter;
+import io.micrometer.core.instrument.MeterRegistry;
+import io.warmpath.config.WarmpathConfig;
+import io.warmpath.gateway.DecisionLog;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.time.InstantSource;
+import org.jspecify.annotations.Nullable;
+
+/** The log of decisions and its file, as configured. */
+final class DecisionParts implements AutoCloseable {
+    /** Keeps the log's memory below some gigabytes with hundreds of candidates. */
+    private static final int MOST = 1_000_000;
+
+    private final @Nullable DecisionFile file;
+    private final DecisionLog log;
+
+    /**
+     * @throws StartFailure when the number is out of range or the file cannot be opened
+     */
+    DecisionParts(WarmpathConfig.Explain config, MeterRegistry meters) {
+        int kept = config.decisions();
+        if (kept < 0 || kept > MOST) {
+            throw new StartFailure(
+                    "warmpath.explain.decisions is " + kept + "; use 0.." + MOST + " decisions");
+        }
+        file = config.decisionsFile().map(DecisionParts::open).orElse(null);
+        FunctionCounter.builder("warmpath.decisions.dropped", this, DecisionParts::dropped)
+                .description("Decisions that the file of decisions was too slow for")
+                .register(meters);
+        log =
+                kept == 0 && file == null
+                        ? DecisionLog.OFF
+                        : new DecisionLog(kept, file, InstantSource.system());
+    }
+
+    private double dropped() {
+        return file == null ? 0 : file.dropped();
+    }
+
+    DecisionLog log() {
+        return log;
+    }
+
+    private static DecisionFile open(String name) {
+        try {
+            return new DecisionFile(Path.of(name), DecisionFile.QUEUE);
+        } catch (IOException e) {
+            throw new StartFailure(
+                    "the file " + name + " (--explain-decisions-file) cannot be written");
+        }
+    }
+
+    @Override
+    public void close() {
+        if (file != null) {
+            file.close();
+        }
+    }
+}

@@ -1,0 +1,109 @@
+package io.warmpath.routing;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.warmpath.fleet.Candidate;
+import io.warmpath.load.LoadTracker;
+import io.warmpath.prefix.WorkerSlot;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Random;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Test;
+
+/** Another policy over kept decisions. */
+class ReplayTest {
+    private static final long SEED = 11;
+    private final LoadTracker loads = new LoadTracker();
+
+    private List<RoutingDecision> decisions(RouterOptions options, int count) {
+        Random random = new Random(SEED);
+        Router router = Routers.create(options, loads, () -> random);
+        List<Candidate> workers = Fleets.workers(4, 16);
+        List<RoutingDecision> made = new ArrayList<>();
+        for (int i = 0; i < count; i++) {
+            int[] held = random.ints(4, 0, 9).toArray();
+            RoutingDecision d =
+                    router.decide(Fleets.request(workers, 16 * 8 + 5, Fleets.device(16, 8, held)));
+            made.add(d);
+            loads.book(d.chosen().candidate().slot(), d.chosen().prefillTokens(), d.blocks());
+        }
+        return made;
+    }
+
+    private static Replay.Outcome replay(
+            List<RoutingDecision> made, @Nullable RouterMode mode, RouterOverrides overrides) {
+        Random random = new Random(SEED);
+        return Replay.run(made, new Replay.Policy(mode, null, overrides), () -> random);
+    }
+
+    private static RouterOverrides credit(double credit) {
+        return new RouterOverrides(credit, null, null, null, null, null, null);
+    }
+
+    @Test
+    void the_policy_that_decided_decides_the_same_again() {
+        List<RoutingDecision> made = decisions(RouterOptions.of(RouterMode.KV), 200);
+        // What runs by now is not what was seen then.
+        loads.book(new WorkerSlot(0), 100_000, 100_000);
+        Replay.Outcome same = replay(made, null, RouterOverrides.NONE);
+        assertEquals(200, same.replayed(), "seed " + SEED);
+        assertEquals(List.of(), same.changes());
+        assertEquals(same.wasCachedTokens(), same.wouldCachedTokens());
+        assertEquals(same.wasPrefillTokens(), same.wouldPrefillTokens());
+        assertTrue(same.wasCachedTokens() > 0);
+    }
+
+    @Test
+    void a_policy_blind_to_caches_finds_less_in_them() {
+        List<RoutingDecision> made = decisions(RouterOptions.of(RouterMode.KV), 200);
+        Replay.Outcome blind = replay(made, null, credit(0));
+        assertTrue(!blind.changes().isEmpty(), "seed " + SEED);
+        assertTrue(blind.wouldCachedTokens() < blind.wasCachedTokens(), "seed " + SEED);
+        assertEquals(
+                blind.wouldPrefillTokens() - blind.wasPrefillTokens(),
+                blind.wasCachedTokens() - blind.wouldCachedTokens(),
+                "what is not cached is computed");
+    }
+
+    @Test
+    void greed_for_caches_finds_more_in_them_than_turns_do() {
+        List<RoutingDecision> turns = decisions(RouterOptions.of(RouterMode.ROUND_ROBIN), 200);
+        Replay.Outcome kv = replay(turns, RouterMode.KV, credit(8));
+        assertTrue(kv.wouldCachedTokens() > kv.wasCachedTokens(), "seed " + SEED);
+        Replay.Outcome again = replay(turns, null, RouterOverrides.NONE);
+        assertEquals(0, again.changes().size(), "turns go round in a replay as they did");
+    }
+
+    @Test
+    void a_tie_that_the_lot_decided_is_no_change() {
+        Random random = new Random(SEED);
+        Router router = Routers.create(RouterOptions.of(RouterMode.KV), loads, () -> random);
+        List<RoutingDecision> made = new ArrayList<>();
+        for (int i = 0; i < 100; i++) {
+            made.add(router.decide(Fleets.request(Fleets.workers(4, 16), 64)));
+        }
+        Replay.Outcome other = replay(made, null, RouterOverrides.NONE);
+        assertEquals(0, other.changes().size());
+        assertEquals(
+                made.stream().map(d -> d.chosen().candidate()).distinct().count(), 4L, "all drawn");
+    }
+
+    @Test
+    void what_the_cost_in_milliseconds_had_learnt_is_not_made_up() {
+        RouterOptions latency =
+                RouterOptions.of(RouterMode.KV).with(CostKind.LATENCY, LatencyPriors.DEFAULT);
+        List<RoutingDecision> made = decisions(latency, 5);
+        assertEquals(5, replay(made, null, RouterOverrides.NONE).skipped());
+        Random random = new Random(SEED);
+        assertEquals(
+                5,
+                Replay.run(
+                                made,
+                                new Replay.Policy(null, CostKind.BLOCKS, RouterOverrides.NONE),
+                                () -> random)
+                        .replayed());
+        assertEquals(5, replay(made, RouterMode.LEAST_LOADED, RouterOverrides.NONE).replayed());
+    }
+}
