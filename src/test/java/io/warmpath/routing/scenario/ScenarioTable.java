@@ -27,6 +27,7 @@ final class ScenarioTable {
         System.out.println("| scenario | naive rule | measure | naive | " + rules + " |");
         System.out.println("|---|---|---|---|" + "---|".repeat(Setting.TABLE.size()));
         rows("equal scores", Scenarios::equalScores, Naive.FIRST_OF_EQUALS, BUSIEST);
+        rows("idle, documents", Scenarios::idleDocuments, Naive.FIRST_OF_EQUALS, HITS, FIRST);
         rows("32k in, 1 out", Scenarios::bursts, Naive.COUNTED_AT_FIRST_TOKEN, BUSIEST, FIRST);
         rows("one system prompt", Scenarios::systemPrompt, Naive.LONGEST_PREFIX, BUSIEST, FIRST);
         rows(

@@ -41,8 +41,8 @@ class ScenarioTest {
 
     @Test
     void equal_seeds_give_equal_runs() {
-        Outcome one = Scenarios.newWorker(Setting.LATENCY, SEED);
-        Outcome other = Scenarios.newWorker(Setting.LATENCY, SEED);
+        Outcome one = Scenarios.imbalance(Setting.LATENCY, SEED);
+        Outcome other = Scenarios.imbalance(Setting.LATENCY, SEED);
         assertEquals(one.toString(), other.toString());
         assertArrayEquals(
                 one.requests().stream().mapToInt(Lab.Request::worker).toArray(),
@@ -60,6 +60,16 @@ class ScenarioTest {
                         .mapToDouble(n -> (n - expected) * (n - expected) / expected)
                         .sum();
         assertAtMost(16.27, chiSquare, ours); // 3 degrees of freedom, once in a thousand
+    }
+
+    /** What comes of the equal scores: three caches stand empty. */
+    @Test
+    void an_idle_fleet_uses_all_of_its_caches() {
+        Outcome naive = clean(Scenarios.idleDocuments(Naive.FIRST_OF_EQUALS, SEED));
+        Outcome ours = clean(Scenarios.idleDocuments(Setting.KV, SEED));
+        assertAtMost(0.65, naive.hitRate(), "the control: " + naive);
+        assertAtLeast(0.85, ours.hitRate(), ours); // the first sight of a document is no hit
+        assertAtMost(naive.meanFirst() / 2, ours.meanFirst(), ours);
     }
 
     @Test

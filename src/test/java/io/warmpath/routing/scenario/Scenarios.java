@@ -29,6 +29,18 @@ final class Scenarios {
         return lab.play(800.0 * requests + 10_000);
     }
 
+    /** One at a time, over 60 documents of 10,000 tokens: one and a half times one cache. */
+    static Outcome idleDocuments(Setting setting, long seed) {
+        Lab lab = new Lab(setting, seed).withWorkers(4);
+        long[] documents = lab.random.longs(60).toArray();
+        for (int i = 0; i < 600; i++) {
+            Part document = new Part(documents[lab.random.nextInt(60)], 10_000);
+            Prompt prompt = withSystem(lab, document, 200, 50);
+            lab.time.after(1_500.0 * i, () -> lab.send(prompt));
+        }
+        return lab.play(1_000_000);
+    }
+
     /** Three bursts of 16 prompts of 32,768 tokens, one token each to answer. */
     static Outcome bursts(Setting setting, long seed) {
         Lab lab = new Lab(setting, seed).withWorkers(4);
