@@ -89,8 +89,14 @@ class RequestCostTest {
         }
     }
 
-    private static void ask(RawClient client, String json, int times) throws Exception {
+    private void ask(RawClient client, String json, int times) throws Exception {
         for (int i = 0; i < times; i++) {
+            if (i % 50 == 0) {
+                // What the test's parts remember is copied with every request.
+                gateway.router.requests.clear();
+                gateway.index.queries.clear();
+                gateway.tokens.seen.clear();
+            }
             client.sendPost(Gateway.CHAT, json);
             assertEquals(200, client.readAnswer().status());
         }
