@@ -259,6 +259,17 @@ final class Gateway implements AutoCloseable {
         }
     }
 
+    /** Forgets what the test's parts have noted so far; each note is copied with the next. */
+    void forget() {
+        fleet.failures.clear();
+        books.prompts.clear();
+        books.progress.clear();
+        tokens.seen.clear();
+        index.queries.clear();
+        router.requests.clear();
+        router.seen.clear();
+    }
+
     @Override
     public void close() {
         engines.close();
