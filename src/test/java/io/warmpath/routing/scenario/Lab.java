@@ -279,6 +279,7 @@ final class Lab {
         private final double arrivedMillis;
         private double sentMillis;
         private double firstMillis = Double.NaN;
+        private double endMillis = Double.NaN;
         private int worker;
         private int cached;
         private @Nullable Ticket ticket;
@@ -314,6 +315,11 @@ final class Lab {
             return firstMillis - arrivedMillis;
         }
 
+        /** Time to the whole answer; NaN when it did not come. */
+        double answerMillis() {
+            return endMillis - arrivedMillis;
+        }
+
         @Override
         public void firstToken(int cachedTokens) {
             firstMillis = time.millis();
@@ -326,6 +332,7 @@ final class Lab {
 
         @Override
         public void ended(int answerTokens) {
+            endMillis = time.millis();
             running.set(worker, running.get(worker) - 1);
             answering.set(worker, answering.get(worker) - 1);
             Objects.requireNonNull(booking).close();

@@ -49,6 +49,15 @@ record Outcome(List<Lab.Request> requests, int workers, boolean idle) {
         return firsts.length == 0 ? Double.NaN : firsts[(int) (0.99 * (firsts.length - 1))];
     }
 
+    /** Mean time to the whole answer, milliseconds, of those that came. */
+    double meanAnswer() {
+        return requests.stream()
+                .mapToDouble(Lab.Request::answerMillis)
+                .filter(Double::isFinite)
+                .average()
+                .orElse(Double.NaN);
+    }
+
     /** Requests without a first token. */
     int unanswered() {
         return total() - firsts().length;

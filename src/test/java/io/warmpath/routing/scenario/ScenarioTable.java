@@ -17,6 +17,7 @@ final class ScenarioTable {
                     "busiest worker's share, %",
                     o -> 100.0 * Arrays.stream(o.spread()).max().orElseThrow() / o.total());
     private static final Measure FIRST = new Measure("first token, ms", Outcome::meanFirst);
+    private static final Measure ANSWER = new Measure("whole answer, ms", Outcome::meanAnswer);
     private static final Measure P99 = new Measure("first token, 99th of 100", Outcome::p99First);
     private static final Measure HITS = new Measure("cache hits, %", o -> 100 * o.hitRate());
 
@@ -29,28 +30,36 @@ final class ScenarioTable {
         rows("equal scores", Scenarios::equalScores, Naive.FIRST_OF_EQUALS, BUSIEST);
         rows("idle, documents", Scenarios::idleDocuments, Naive.FIRST_OF_EQUALS, HITS, FIRST);
         rows("32k in, 1 out", Scenarios::bursts, Naive.COUNTED_AT_FIRST_TOKEN, BUSIEST, FIRST);
-        rows("one system prompt", Scenarios::systemPrompt, Naive.LONGEST_PREFIX, BUSIEST, FIRST);
+        rows(
+                "one system prompt",
+                Scenarios::systemPrompt,
+                Naive.LONGEST_PREFIX,
+                BUSIEST,
+                FIRST,
+                ANSWER);
         rows(
                 "a new worker",
                 Scenarios::newWorker,
                 Naive.LONGEST_PREFIX,
                 new Measure("requests before its first", o -> o.before(4)),
                 new Measure("first token, ms, in the first 5 s", o -> first5(o).meanFirst()),
-                new Measure("first token, ms, later", o -> later(o).meanFirst()));
+                new Measure("first token, ms, later", o -> later(o).meanFirst()),
+                ANSWER);
         rows(
                 "4 times as fast",
                 Scenarios::unequalWorkers,
                 Setting.ROUND_ROBIN,
                 new Measure("slow worker's share, %", o -> 100 * o.share(1)),
-                FIRST);
-        rows("imbalance", Scenarios::imbalance, Naive.DROPS_AFFINITY, HITS, FIRST);
+                FIRST,
+                ANSWER);
+        rows("imbalance", Scenarios::imbalance, Naive.DROPS_AFFINITY, HITS, FIRST, ANSWER);
         rows(
                 "a stuck worker",
                 Scenarios::stuckWorker,
                 Naive.SMALLEST_TREE,
                 new Measure("sent there since", o -> stuck(o, 0)),
                 new Measure("of them after 10 s", o -> stuck(o, 10_000)));
-        rows("26 % shared", Scenarios::quarterShared, Naive.LONGEST_PREFIX, FIRST, P99);
+        rows("26 % shared", Scenarios::quarterShared, Naive.LONGEST_PREFIX, FIRST, P99, ANSWER);
     }
 
     static Outcome first5(Outcome newWorker) {

@@ -60,16 +60,20 @@ class ScenarioTest {
                         .mapToDouble(n -> (n - expected) * (n - expected) / expected)
                         .sum();
         assertAtMost(16.27, chiSquare, ours); // 3 degrees of freedom, once in a thousand
+        // With priors slower than the engines one worker gets them all: see RESULTS.md.
+        assertShares(0.2, 0.3, clean(Scenarios.equalScores(Setting.LATENCY_FAST, SEED)));
     }
 
     /** What comes of the equal scores: three caches stand empty. */
     @Test
     void an_idle_fleet_uses_all_of_its_caches() {
         Outcome naive = clean(Scenarios.idleDocuments(Naive.FIRST_OF_EQUALS, SEED));
-        Outcome ours = clean(Scenarios.idleDocuments(Setting.KV, SEED));
         assertAtMost(0.65, naive.hitRate(), "the control: " + naive);
-        assertAtLeast(0.85, ours.hitRate(), ours); // the first sight of a document is no hit
-        assertAtMost(naive.meanFirst() / 2, ours.meanFirst(), ours);
+        for (Setting setting : new Setting[] {Setting.KV, Setting.LATENCY_FAST}) {
+            Outcome ours = clean(Scenarios.idleDocuments(setting, SEED));
+            assertAtLeast(0.85, ours.hitRate(), ours); // the first sight of a document is no hit
+            assertAtMost(naive.meanFirst() / 2, ours.meanFirst(), ours);
+        }
     }
 
     @Test
