@@ -66,20 +66,12 @@ final class Holdback {
             hold(b, from, n, eventsEnd);
             if (complete > 0) {
                 insideEvent = false;
-                byte[] before = held;
-                int passed = complete;
-                int rest = length - passed;
-                clear();
-                append(before, passed, rest);
-                sink.pass(before, 0, passed);
+                passHeld(complete, sink);
             }
         }
         if (length > 0 && (insideEvent || length > limit)) {
             insideEvent = true;
-            byte[] all = held;
-            int size = length;
-            clear();
-            sink.pass(all, 0, size);
+            passHeld(length, sink);
         }
     }
 
@@ -89,10 +81,7 @@ final class Holdback {
             sink.pass(b, from, n);
         } else {
             append(b, from, n);
-            byte[] all = held;
-            int size = length;
-            clear();
-            sink.pass(all, 0, size);
+            passHeld(length, sink);
         }
     }
 
@@ -113,10 +102,15 @@ final class Holdback {
         }
     }
 
-    private void clear() {
+    /** Lets go of the first {@code n} bytes before it passes them on. */
+    private void passHeld(int n, Sink sink) {
+        byte[] before = held;
+        int rest = length - n;
         held = NOTHING;
         length = 0;
         complete = 0;
+        append(before, n, rest);
+        sink.pass(before, 0, n);
     }
 
     private void append(byte[] b, int from, int n) {

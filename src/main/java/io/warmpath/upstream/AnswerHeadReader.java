@@ -4,7 +4,6 @@ import io.vertx.core.MultiMap;
 import io.warmpath.upstream.AnswerParser.AnswerHead;
 import io.warmpath.upstream.AnswerParser.AnswerHead.Malformed;
 import java.nio.charset.StandardCharsets;
-import java.util.Arrays;
 
 /**
  * Reads one complete head of an answer; the rules are in {@link AnswerParser}. One per head.
@@ -48,14 +47,7 @@ final class AnswerHeadReader {
             throw new Malformed("chunks in HTTP/1.0");
         }
         boolean keepAlive = !close && (!oldVersion || keep);
-        return new AnswerHead(
-                status,
-                headers,
-                length,
-                chunked,
-                keepAlive,
-                keepAliveSeconds,
-                Arrays.copyOf(b, end));
+        return new AnswerHead(status, headers, length, chunked, keepAlive, keepAliveSeconds);
     }
 
     private boolean startsWith(String text, int line) {

@@ -275,6 +275,8 @@ final class AnswerParser {
         if (answer == null || !Arrays.equals(head, 0, headLength, lastHead, 0, lastHead.length)) {
             try {
                 answer = AnswerHead.parse(head, headLength);
+                lastParsed = answer;
+                lastHead = Arrays.copyOf(head, headLength);
             } catch (AnswerHead.Malformed e) {
                 bad(e.what());
                 return;
@@ -289,10 +291,6 @@ final class AnswerParser {
                 bad("more than " + MAX_INTERIM_ANSWERS + " interim answers");
             }
         } else {
-            if (!answer.equals(lastParsed)) {
-                lastParsed = answer;
-                lastHead = answer.bytes();
-            }
             parsed = answer;
             bodyBegins(answer);
         }
@@ -322,8 +320,7 @@ final class AnswerParser {
             long length,
             boolean chunked,
             boolean keepAlive,
-            long keepAliveSeconds,
-            byte[] bytes) {
+            long keepAliveSeconds) {
 
         /** What is wrong with a head, to follow "answered with". */
         static final class Malformed extends Exception {

@@ -1,5 +1,6 @@
 package io.warmpath.upstream;
 
+import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -24,7 +25,26 @@ final class Deadlines {
         abstract void expired();
     }
 
+    /**
+     * A sweep costs little and a deadline should not be missed by much: an eighth of the shortest.
+     */
+    private static final int SWEEPS_PER_LIMIT = 8;
+
+    private static final long MIN_SWEEP_MILLIS = 5;
+    private static final long MAX_SWEEP_MILLIS = 500;
+
     private @Nullable Entry first;
+
+    /**
+     * How often to sweep when these are the time-outs; a deadline is noticed late by this at most.
+     */
+    static long sweepMillis(Duration... limits) {
+        long shortest = Long.MAX_VALUE;
+        for (Duration limit : limits) {
+            shortest = Math.min(shortest, limit.toMillis());
+        }
+        return Math.clamp(shortest / SWEEPS_PER_LIMIT, MIN_SWEEP_MILLIS, MAX_SWEEP_MILLIS);
+    }
 
     void add(Entry e) {
         e.linked = true;

@@ -2,7 +2,6 @@ package io.warmpath.upstream;
 
 import io.netty.channel.EventLoop;
 import io.vertx.core.Context;
-import io.vertx.core.Vertx;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.LongSupplier;
@@ -31,13 +30,7 @@ public final class RawEngineClient implements EngineClient {
 
     @Override
     public UpstreamCall send(UpstreamRequest request, UpstreamListener listener) {
-        Context context = Vertx.currentContext();
-        if (context == null || !Context.isOnEventLoopThread()) {
-            throw new IllegalStateException(
-                    "an engine is called from "
-                            + Thread.currentThread().getName()
-                            + ", which is not an event loop");
-        }
+        Context context = CallingLoop.context();
         RawLoop loop = loopOf(context);
         RawCall call = new RawCall(loop, context, request, listener);
         call.start();

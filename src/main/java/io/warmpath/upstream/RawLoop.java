@@ -78,7 +78,12 @@ final class RawLoop {
             // Edge-triggered, each wake-up would read once more to find the socket empty.
             bootstrap.option(EpollChannelOption.EPOLL_MODE, EpollMode.LEVEL_TRIGGERED);
         }
-        long period = sweepMillis(options);
+        long period =
+                Deadlines.sweepMillis(
+                        options.connectTimeout(),
+                        options.firstByteTimeout(),
+                        options.idleTimeout(),
+                        options.keepAlive());
         timer = loop.scheduleAtFixedRate(this::sweep, period, period, TimeUnit.MILLISECONDS);
     }
 
@@ -88,19 +93,6 @@ final class RawLoop {
                 new AdaptiveRecvByteBufAllocator(SMALLEST_READ_BYTES, FIRST_READ_BYTES, READ_BYTES);
         reads.maxMessagesPerRead(1);
         return reads;
-    }
-
-    /** A deadline is noticed late by at most this. */
-    static long sweepMillis(UpstreamOptions options) {
-        long shortest =
-                Math.min(
-                        Math.min(
-                                options.connectTimeout().toMillis(),
-                                options.keepAlive().toMillis()),
-                        Math.min(
-                                options.firstByteTimeout().toMillis(),
-                                options.idleTimeout().toMillis()));
-        return Math.clamp(shortest / 8, 5, 500);
     }
 
     RawPool pool(URI base) {

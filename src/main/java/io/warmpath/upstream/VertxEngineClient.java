@@ -48,13 +48,7 @@ public final class VertxEngineClient implements EngineClient {
 
     @Override
     public UpstreamCall send(UpstreamRequest request, UpstreamListener listener) {
-        Context context = Vertx.currentContext();
-        if (context == null || !Context.isOnEventLoopThread()) {
-            throw new IllegalStateException(
-                    "an engine is called from "
-                            + Thread.currentThread().getName()
-                            + ", which is not an event loop");
-        }
+        Context context = CallingLoop.context();
         VertxCall call = new VertxCall(loops.get(), context, request, listener);
         call.start();
         return call;
@@ -81,15 +75,10 @@ public final class VertxEngineClient implements EngineClient {
 
         Loop() {
             long period =
-                    Math.clamp(
-                            Math.min(
-                                            options.connectTimeout().toMillis(),
-                                            Math.min(
-                                                    options.firstByteTimeout().toMillis(),
-                                                    options.idleTimeout().toMillis()))
-                                    / 8,
-                            5,
-                            500);
+                    Deadlines.sweepMillis(
+                            options.connectTimeout(),
+                            options.firstByteTimeout(),
+                            options.idleTimeout());
             timer = vertx.setPeriodic(period, t -> deadlines.sweep(nanoTime.getAsLong()));
         }
 

@@ -13,18 +13,18 @@ import javax.net.ssl.SSLContext;
 import javax.net.ssl.TrustManagerFactory;
 
 /** Certificates that sign themselves, made by the JDK's keytool; a second each. */
-final class Certificates {
+public final class Certificates {
     private static final String PASSWORD = "changeit";
 
     /** One certificate with its key, as files and as a store. */
-    record Identity(Path certificate, Path key, KeyStore store) {}
+    public record Identity(Path certificate, Path key, KeyStore store) {}
 
     private Certificates() {}
 
     /**
      * @param subject alternative name, such as {@code ip:127.0.0.1}
      */
-    static Identity make(Path folder, String name, String subject) throws Exception {
+    public static Identity make(Path folder, String name, String subject) throws Exception {
         Path store = folder.resolve(name + ".p12");
         run(
                 "-genkeypair",
@@ -58,7 +58,7 @@ final class Certificates {
     }
 
     /** For a server that shows {@code own}, and asks for {@code client} when that is given. */
-    static SSLContext server(Identity own, Identity client)
+    public static SSLContext server(Identity own, Identity client)
             throws GeneralSecurityException, IOException {
         KeyManagerFactory keys = KeyManagerFactory.getInstance("PKIX");
         keys.init(own.store(), PASSWORD.toCharArray());

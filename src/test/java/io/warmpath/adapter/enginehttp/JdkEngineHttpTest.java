@@ -8,6 +8,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import com.sun.net.httpserver.HttpServer;
 import com.sun.net.httpserver.HttpsConfigurator;
 import com.sun.net.httpserver.HttpsServer;
+import io.warmpath.api.Certificates;
 import io.warmpath.fleet.EngineHttp;
 import io.warmpath.upstream.EngineTls;
 import java.io.IOException;
@@ -18,13 +19,10 @@ import java.net.ServerSocket;
 import java.net.URI;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
-import java.security.KeyStore;
 import java.time.Duration;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Executors;
 import java.util.concurrent.TimeUnit;
-import javax.net.ssl.KeyManagerFactory;
-import javax.net.ssl.SSLContext;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -148,7 +146,10 @@ class JdkEngineHttpTest {
             throws Exception {
         HttpsServer secure =
                 HttpsServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 0);
-        secure.setHttpsConfigurator(new HttpsConfigurator(selfSigned(dir)));
+        secure.setHttpsConfigurator(
+                new HttpsConfigurator(
+                        Certificates.server(
+                                Certificates.make(dir, "engine", "ip:127.0.0.1"), null)));
         secure.start();
         URI url = URI.create("https://127.0.0.1:" + secure.getAddress().getPort());
         try (JdkEngineHttp http =
@@ -159,37 +160,6 @@ class JdkEngineHttpTest {
         } finally {
             secure.stop(0);
         }
-    }
-
-    private static SSLContext selfSigned(Path dir) throws Exception {
-        Path store = dir.resolve("engine.p12");
-        String keytool = Path.of(System.getProperty("java.home"), "bin", "keytool").toString();
-        Process made =
-                new ProcessBuilder(
-                                keytool,
-                                "-genkeypair",
-                                "-keyalg",
-                                "EC",
-                                "-alias",
-                                "engine",
-                                "-dname",
-                                "CN=127.0.0.1",
-                                "-storetype",
-                                "PKCS12",
-                                "-storepass",
-                                "secret",
-                                "-keystore",
-                                store.toString())
-                        .inheritIO()
-                        .start();
-        assertEquals(0, made.waitFor());
-        KeyStore keys = KeyStore.getInstance(store.toFile(), "secret".toCharArray());
-        KeyManagerFactory managers =
-                KeyManagerFactory.getInstance(KeyManagerFactory.getDefaultAlgorithm());
-        managers.init(keys, "secret".toCharArray());
-        SSLContext context = SSLContext.getInstance("TLS");
-        context.init(managers.getKeyManagers(), null, null);
-        return context;
     }
 
     @Test
