@@ -253,7 +253,8 @@ final class DirectReader {
                         overrides,
                         hints(),
                         fields.edits(),
-                        explain);
+                        explain,
+                        false);
         return new Read(new Advisor.Question(request, workers), reservation, life, parameters);
     }
 

@@ -685,6 +685,29 @@ public interface WarmpathConfig {
         boolean requestUsage();
 
         Tls tls();
+
+        PassThrough passThrough();
+    }
+
+    /** APIs whose requests are passed on without a look at prompt and answer. */
+    interface PassThrough {
+        @WithDefault("10m")
+        @WithConverter(TimeSpan.class)
+        @Setting(
+                doc =
+                        "How long an engine may take to the first byte of its answer: embeddings,"
+                                + " rerank, responses, audio, images.",
+                minTime = "10ms",
+                maxTime = "1d")
+        Duration firstByteTimeout();
+
+        @WithDefault("2m")
+        @WithConverter(TimeSpan.class)
+        @Setting(
+                doc = "Longest silence in the middle of such an answer.",
+                minTime = "10ms",
+                maxTime = "1d")
+        Duration idleTimeout();
     }
 
     /** Engines behind {@code https}. */

@@ -40,9 +40,9 @@ public final class Exchange {
     private static final long SECOND_ROUND_MILLIS = 150;
 
     final RequestFlow flow;
-    final InferenceRequest request;
     final Answer answer;
     final EngineForm form;
+    InferenceRequest request;
     private final Context context;
     private final long started;
     private int @Nullable [] tokens;
@@ -268,6 +268,13 @@ public final class Exchange {
         attempt = null;
         context.owner().setTimer(SECOND_ROUND_MILLIS, t -> decide(tokens));
         return true;
+    }
+
+    /** The answer has begun to reach the client: nobody else will be asked. */
+    void answered() {
+        request = request.answered();
+        tokens = null;
+        named.clear();
     }
 
     /** The prompt's blocks as this worker cuts them; one when the prompt is not known. */

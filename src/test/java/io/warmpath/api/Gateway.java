@@ -48,6 +48,7 @@ import io.warmpath.routing.Scores;
 import io.warmpath.routing.Sent;
 import io.warmpath.tokens.PromptInput;
 import io.warmpath.tokens.PromptTokens;
+import io.warmpath.upstream.AnswerTimeouts;
 import io.warmpath.upstream.EngineClient;
 import io.warmpath.upstream.EngineTls;
 import io.warmpath.upstream.UpstreamOptions;
@@ -79,7 +80,11 @@ final class Gateway implements AutoCloseable {
             "{\"model\":\"m\",\"messages\":[{\"role\":\"user\",\"content\":\"hi\"}]}";
 
     final Vertx vertx =
-            Vertx.vertx(new VertxOptions().setEventLoopPoolSize(2).setWorkerPoolSize(2));
+            Vertx.vertx(
+                    new VertxOptions()
+                            .setPreferNativeTransport(true) // as the product does
+                            .setEventLoopPoolSize(2)
+                            .setWorkerPoolSize(2));
     final Books books = new Books();
     final Admission admission;
     final FakeFleet fleet = new FakeFleet();
@@ -208,7 +213,12 @@ final class Gateway implements AutoCloseable {
     static UpstreamOptions upstream(Duration connect, Duration firstByte, Duration idle) {
         UpstreamOptions d = UpstreamOptions.defaults();
         return new UpstreamOptions(
-                connect, firstByte, idle, d.keepAlive(), d.maxConnectionsPerWorker(), d.gather());
+                connect,
+                new AnswerTimeouts(firstByte, idle),
+                d.passThrough(),
+                d.keepAlive(),
+                d.maxConnectionsPerWorker(),
+                d.gather());
     }
 
     static GatewayOptions limits(long body, int hold, int tail) {
