@@ -393,6 +393,9 @@ final class Attempt implements UpstreamListener {
                     case ALWAYS -> true;
                 };
         MultiMap own = explain ? Explanation.headers(decision, promptTokens) : null;
+        if (explain && request.explain() && eventStream) {
+            exchange.answer.explain(decision);
+        }
         MultiMap engineHeaders = headers == null ? MultiMap.caseInsensitiveMultiMap() : headers;
         exchange.answer.head(status, engineHeaders, own, keepLength);
         exchange.answered();
