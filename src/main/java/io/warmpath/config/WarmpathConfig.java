@@ -54,7 +54,8 @@ public interface WarmpathConfig {
     @Setting(
             doc =
                     "Base URLs of engines, besides `warmpath.workers`; everything else is asked of"
-                            + " them. On the command line `--worker` may be repeated.",
+                            + " them. `http`, `https`, `unix:///path/to/socket`, `h2c` and `h2`"
+                            + " (HTTP/2). On the command line `--worker` may be repeated.",
             unit = "URL,URL,...",
             flags = {"--worker", "--workers"})
     Optional<List<String>> workerUrls();
@@ -933,7 +934,7 @@ public interface WarmpathConfig {
 
     /** One engine. */
     interface WorkerEntry {
-        @Setting(doc = "Base URL of the engine's HTTP API.", unit = "URL")
+        @Setting(doc = "Base URL of the engine's HTTP API, as in `warmpath.worker-urls`.", unit = "URL")
         String url();
 
         @Setting(doc = "Name in logs, headers and metrics; default w0, w1, ...", unit = "name")

@@ -9,6 +9,7 @@ import io.vertx.core.VertxOptions;
 import io.vertx.core.http.HttpServer;
 import io.vertx.core.http.HttpServerOptions;
 import io.vertx.core.impl.VertxInternal;
+import io.vertx.core.net.PemKeyCertOptions;
 import io.vertx.core.net.impl.ConnectionBase;
 import io.warmpath.admission.Admission;
 import io.warmpath.admission.AdmissionOptions;
@@ -101,6 +102,7 @@ final class Gateway implements AutoCloseable {
     final AtomicLong flushes = new AtomicLong();
 
     final int port;
+    private final io.vertx.ext.web.Router routes;
     private final EngineClient engines;
 
     Gateway(EnginePath path) throws Exception {
@@ -171,7 +173,7 @@ final class Gateway implements AutoCloseable {
                         metrics,
                         decisions,
                         System::nanoTime);
-        io.vertx.ext.web.Router routes = io.vertx.ext.web.Router.router(vertx);
+        routes = io.vertx.ext.web.Router.router(vertx);
         AtomicLong ids = new AtomicLong();
         new Routes(fleet, flow, options, metrics, () -> warm, ids::incrementAndGet).mount(routes);
         new DecisionsApi(decisions, new AdminAccess(Optional.empty())).mount(routes);
@@ -208,6 +210,28 @@ final class Gateway implements AutoCloseable {
                         .toCompletableFuture()
                         .get(10, TimeUnit.SECONDS)
                         .actualPort();
+    }
+
+    /** Listens with TLS as well, for HTTP/2 where the client offers it. */
+    int listenTls(Certificates.Identity own) {
+        return vertx.createHttpServer(
+                        new HttpServerOptions()
+                                .setSsl(true)
+                                .setUseAlpn(true)
+                                .setKeyCertOptions(
+                                        new PemKeyCertOptions()
+                                                .setCertPath(own.certificate().toString())
+                                                .setKeyPath(own.key().toString())))
+                .requestHandler(
+                        request -> {
+                            request.pause(); // as Quarkus does
+                            routes.handle(request);
+                        })
+                .listen(0, "127.0.0.1")
+                .toCompletionStage()
+                .toCompletableFuture()
+                .join()
+                .actualPort();
     }
 
     static UpstreamOptions upstream(Duration connect, Duration firstByte, Duration idle) {
