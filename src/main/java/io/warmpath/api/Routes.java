@@ -93,6 +93,17 @@ public final class Routes {
         router.route("/v1/*").order(FIRST + 1).handler(this::unknown);
         // Whatever no other route of the application took.
         router.errorHandler(404, this::unknown);
+        // What Vert.x refuses before any route, such as a request without a Host.
+        router.errorHandler(
+                400,
+                rc -> {
+                    String why = rc.failure() == null ? null : rc.failure().getMessage();
+                    respond(
+                            rc,
+                            new GatewayError.BadRequest(
+                                    "",
+                                    why == null ? "The request is not valid HTTP." : why + "."));
+                });
     }
 
     private void post(Router router, String path, RequestParser.Endpoint endpoint) {

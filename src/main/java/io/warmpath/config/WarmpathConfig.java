@@ -934,7 +934,9 @@ public interface WarmpathConfig {
 
     /** One engine. */
     interface WorkerEntry {
-        @Setting(doc = "Base URL of the engine's HTTP API, as in `warmpath.worker-urls`.", unit = "URL")
+        @Setting(
+                doc = "Base URL of the engine's HTTP API, as in `warmpath.worker-urls`.",
+                unit = "URL")
         String url();
 
         @Setting(doc = "Name in logs, headers and metrics; default w0, w1, ...", unit = "name")
