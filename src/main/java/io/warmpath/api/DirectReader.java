@@ -264,7 +264,8 @@ final class DirectReader {
                         overrides == null ? fields.hints.overrides() : overrides,
                         hints(),
                         fields.edits(),
-                        explain);
+                        explain,
+                        false);
         return new Read(
                 new Advisor.Question(request, workers), reservation, life, mayWait, parameters);
     }

@@ -48,7 +48,7 @@ final class QuickReader {
                 return null;
             }
             QuickReader reader = new QuickReader(scan, bytes);
-            boolean usual = reader.members() && (chat ? reader.messages() : reader.prompt());
+            boolean usual = reader.members() && reader.prompt(endpoint);
             return usual ? reader.fields : null;
         } catch (IOException | GatewayException e) {
             return null; // read once more, and refused by its place in the whole body
@@ -182,6 +182,14 @@ final class QuickReader {
             return true;
         }
         return scan.kind(Member.NVEXT) == 'n';
+    }
+
+    private boolean prompt(Endpoint endpoint) throws IOException {
+        return switch (endpoint) {
+            case CHAT -> messages();
+            case COMPLETIONS -> prompt();
+            case OTHER -> true;
+        };
     }
 
     private boolean messages() {

@@ -18,6 +18,8 @@ import org.jspecify.annotations.Nullable;
  * are relative to the body's first byte. One thread.
  */
 final class RequestFields {
+    private static final PromptInput OTHER = new PromptInput.Opaque("an API that is passed on");
+
     final RoutingHints hints = new RoutingHints();
     @Nullable String model;
     boolean stream;
@@ -65,9 +67,17 @@ final class RequestFields {
         if (model == null || model.isEmpty()) {
             throw bad("model", "You must provide a model; GET /v1/models lists those served here.");
         }
-        PromptInput input = endpoint == Endpoint.CHAT ? chat() : completion();
+        boolean passThrough = endpoint == Endpoint.OTHER;
+        PromptInput input =
+                switch (endpoint) {
+                    case CHAT -> chat();
+                    case COMPLETIONS -> completion();
+                    case OTHER -> OTHER;
+                };
         int[] given = hints.tokens();
-        if (given != null) {
+        if (passThrough) {
+            stream = false; // its answer is passed on as it comes, of whatever kind
+        } else if (given != null) {
             input = new PromptInput.Ids(given);
         } else if (opaque != null) {
             input = new PromptInput.Opaque(opaque);
@@ -87,7 +97,8 @@ final class RequestFields {
                 hints.overrides(),
                 hints.hints(),
                 edits(),
-                explain);
+                explain,
+                passThrough);
     }
 
     BodyEdits edits() {

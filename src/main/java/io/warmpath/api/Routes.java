@@ -10,6 +10,7 @@ import io.warmpath.gateway.FlowMetrics;
 import io.warmpath.gateway.GatewayOptions;
 import io.warmpath.gateway.RequestFlow;
 import io.warmpath.upstream.VertxInternals;
+import java.util.List;
 import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
 import java.util.function.LongSupplier;
@@ -23,6 +24,27 @@ import java.util.function.LongSupplier;
 public final class Routes {
     /** Before Quarkus' own handlers, whose default order is 0 and above. */
     private static final int FIRST = -1000;
+
+    /** APIs of engines that need nothing but a worker which serves the model. */
+    private static final List<String> PASSED_ON =
+            List.of(
+                    "/v1/embeddings",
+                    "/v1/rerank",
+                    "/v2/rerank",
+                    "/rerank",
+                    "/v1/score",
+                    "/score",
+                    "/v1/classify",
+                    "/classify",
+                    "/pooling",
+                    "/v1/moderations",
+                    "/v1/responses",
+                    "/v1/audio/transcriptions",
+                    "/v1/audio/translations",
+                    "/v1/audio/speech",
+                    "/v1/images/generations",
+                    "/v1/images/edits",
+                    "/v1/images/variations");
 
     private final InferenceEndpoint inference;
     private final StatusEndpoints status;
@@ -56,6 +78,9 @@ public final class Routes {
                         });
         post(router, "/v1/chat/completions", RequestParser.Endpoint.CHAT);
         post(router, "/v1/completions", RequestParser.Endpoint.COMPLETIONS);
+        for (String path : PASSED_ON) {
+            post(router, path, RequestParser.Endpoint.OTHER);
+        }
         for (DirectApi.Ask ask : DirectApi.QUESTIONS) {
             post(router, "/router/" + ask.path(), direct.question(ask));
         }

@@ -54,7 +54,8 @@ public interface WarmpathConfig {
     @Setting(
             doc =
                     "Base URLs of engines, besides `warmpath.workers`; everything else is asked of"
-                            + " them. On the command line `--worker` may be repeated.",
+                            + " them. `http`, `https`, `unix:///path/to/socket`, `h2c` and `h2`"
+                            + " (HTTP/2). On the command line `--worker` may be repeated.",
             unit = "URL,URL,...",
             flags = {"--worker", "--workers"})
     Optional<List<String>> workerUrls();
@@ -685,6 +686,29 @@ public interface WarmpathConfig {
         boolean requestUsage();
 
         Tls tls();
+
+        PassThrough passThrough();
+    }
+
+    /** APIs whose requests are passed on without a look at prompt and answer. */
+    interface PassThrough {
+        @WithDefault("10m")
+        @WithConverter(TimeSpan.class)
+        @Setting(
+                doc =
+                        "How long an engine may take to the first byte of its answer: embeddings,"
+                                + " rerank, responses, audio, images.",
+                minTime = "10ms",
+                maxTime = "1d")
+        Duration firstByteTimeout();
+
+        @WithDefault("2m")
+        @WithConverter(TimeSpan.class)
+        @Setting(
+                doc = "Longest silence in the middle of such an answer.",
+                minTime = "10ms",
+                maxTime = "1d")
+        Duration idleTimeout();
     }
 
     /** Engines behind {@code https}. */
@@ -910,7 +934,7 @@ public interface WarmpathConfig {
 
     /** One engine. */
     interface WorkerEntry {
-        @Setting(doc = "Base URL of the engine's HTTP API.", unit = "URL")
+        @Setting(doc = "Base URL of the engine's HTTP API, as in `warmpath.worker-urls`.", unit = "URL")
         String url();
 
         @Setting(doc = "Name in logs, headers and metrics; default w0, w1, ...", unit = "name")

@@ -38,9 +38,9 @@ public final class Exchange {
     private static final long SECOND_ROUND_MILLIS = 150;
 
     final RequestFlow flow;
-    final InferenceRequest request;
     final Answer answer;
     final EngineForm form;
+    InferenceRequest request;
     private final Context context;
     private final long started;
     private int @Nullable [] tokens;
@@ -49,6 +49,7 @@ public final class Exchange {
             new Entrance.Next() {
                 @Override
                 public void start(List<Candidate> candidates, @Nullable List<PrefixMatch> known) {
+                    entrance = null; // it holds the prompt
                     attempt(
                             flow.planner.decide(
                                     request, candidates, tokens, named, known, w -> "busy"),
@@ -218,6 +219,13 @@ public final class Exchange {
 
     private List<Candidate> candidates() {
         return Planner.candidates(flow.fleet.snapshot(), request.model(), List.of());
+    }
+
+    /** The answer has begun to reach the client: nobody else will be asked. */
+    void answered() {
+        request = request.answered();
+        tokens = null;
+        named.clear();
     }
 
     /** The prompt's blocks as this worker cuts them; one when the prompt is not known. */

@@ -27,6 +27,8 @@ import org.jspecify.annotations.Nullable;
  * @param hints about urgency and size
  * @param edits where fields can be added to the body
  * @param explain the client asked for the decision's reasons
+ * @param passThrough of an API whose prompt and answer are not looked into: embeddings, images and
+ *     the like
  */
 public record InferenceRequest(
         String requestId,
@@ -43,4 +45,28 @@ public record InferenceRequest(
         RouterOverrides overrides,
         RequestHints hints,
         BodyEdits edits,
-        boolean explain) {}
+        boolean explain,
+        boolean passThrough) {
+    /** The same without what is only needed until an answer has begun to reach the client. */
+    InferenceRequest answered() {
+        return new InferenceRequest(
+                requestId,
+                target,
+                headers,
+                Buffer.buffer(0),
+                model,
+                stream,
+                NO_PROMPT,
+                cacheSalt,
+                saltToSend,
+                pinnedWorker,
+                pinnedRank,
+                overrides,
+                hints,
+                edits,
+                explain,
+                passThrough);
+    }
+
+    private static final PromptInput NO_PROMPT = new PromptInput.Opaque("answered already");
+}

@@ -51,7 +51,7 @@ final class TokenStep {
     }
 
     void run(Context context, InferenceRequest request, Next next) {
-        if (!mode.looksAtTokens() && !request.explain()) {
+        if (request.passThrough() || (!mode.looksAtTokens() && !request.explain())) {
             next.tokens(null); // the decision does not look at them
             return;
         }

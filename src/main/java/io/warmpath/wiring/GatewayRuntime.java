@@ -33,6 +33,7 @@ import io.warmpath.tokens.PromptInput;
 import io.warmpath.tokens.PromptTokens;
 import io.warmpath.tokens.TokenizerLoadException;
 import io.warmpath.tokens.TokensOptions;
+import io.warmpath.upstream.AnswerTimeouts;
 import io.warmpath.upstream.EngineClient;
 import io.warmpath.upstream.EngineTls;
 import io.warmpath.upstream.RawEngineClient;
@@ -104,6 +105,7 @@ final class GatewayRuntime implements AutoCloseable {
         fleet =
                 new FleetRuntime(
                         config,
+                        vertx,
                         tls,
                         caches.slots(),
                         feed,
@@ -290,9 +292,10 @@ final class GatewayRuntime implements AutoCloseable {
 
     private static EngineClient engines(WarmpathConfig config, Vertx vertx, EngineTls tls) {
         UpstreamOptions options = upstream(config.upstream(), config.http().gather());
+        EngineClient usual = new VertxEngineClient(vertx, options, tls, System::nanoTime);
         return config.upstream().rawPath() == RawPath.AUTO
-                ? new RawEngineClient(options, tls, System::nanoTime)
-                : new VertxEngineClient(vertx, options, tls, System::nanoTime);
+                ? new RawEngineClient(options, tls, usual, System::nanoTime)
+                : usual;
     }
 
     /**
@@ -313,8 +316,9 @@ final class GatewayRuntime implements AutoCloseable {
     private static UpstreamOptions upstream(WarmpathConfig.Upstream u, int gatherMicros) {
         return new UpstreamOptions(
                 u.connectTimeout(),
-                u.firstByteTimeout(),
-                u.idleTimeout(),
+                new AnswerTimeouts(u.firstByteTimeout(), u.idleTimeout()),
+                new AnswerTimeouts(
+                        u.passThrough().firstByteTimeout(), u.passThrough().idleTimeout()),
                 u.keepAliveTimeout(),
                 u.maxConnectionsPerWorker(),
                 Duration.ofNanos(1000L * gatherMicros));

@@ -12,6 +12,7 @@ import io.vertx.core.VertxOptions;
 import io.vertx.core.http.HttpServer;
 import io.vertx.core.http.HttpServerOptions;
 import io.vertx.core.impl.VertxInternal;
+import io.vertx.core.net.PemKeyCertOptions;
 import io.vertx.core.net.impl.ConnectionBase;
 import io.warmpath.admission.Admission;
 import io.warmpath.admission.AdmissionOptions;
@@ -51,6 +52,7 @@ import io.warmpath.routing.Scores;
 import io.warmpath.routing.Sent;
 import io.warmpath.tokens.PromptInput;
 import io.warmpath.tokens.PromptTokens;
+import io.warmpath.upstream.AnswerTimeouts;
 import io.warmpath.upstream.EngineClient;
 import io.warmpath.upstream.EngineTls;
 import io.warmpath.upstream.UpstreamOptions;
@@ -83,7 +85,11 @@ final class Gateway implements AutoCloseable {
             "{\"model\":\"m\",\"messages\":[{\"role\":\"user\",\"content\":\"hi\"}]}";
 
     final Vertx vertx =
-            Vertx.vertx(new VertxOptions().setEventLoopPoolSize(2).setWorkerPoolSize(2));
+            Vertx.vertx(
+                    new VertxOptions()
+                            .setPreferNativeTransport(true) // as the product does
+                            .setEventLoopPoolSize(2)
+                            .setWorkerPoolSize(2));
     final Books books = new Books();
     final Admission admission;
     final FakeFleet fleet = new FakeFleet();
@@ -100,6 +106,7 @@ final class Gateway implements AutoCloseable {
     final AtomicLong flushes = new AtomicLong();
 
     final int port;
+    private final io.vertx.ext.web.Router routes;
     private final EngineClient engines;
 
     Gateway(EnginePath path) throws Exception {
@@ -170,7 +177,7 @@ final class Gateway implements AutoCloseable {
                         metrics,
                         decisions,
                         System::nanoTime);
-        io.vertx.ext.web.Router routes = io.vertx.ext.web.Router.router(vertx);
+        routes = io.vertx.ext.web.Router.router(vertx);
         AtomicLong ids = new AtomicLong();
         new Routes(fleet, flow, options, metrics, () -> warm, ids::incrementAndGet).mount(routes);
         new DecisionsApi(decisions, new AdminAccess(Optional.empty())).mount(routes);
@@ -209,10 +216,37 @@ final class Gateway implements AutoCloseable {
                         .actualPort();
     }
 
+    /** Listens with TLS as well, for HTTP/2 where the client offers it. */
+    int listenTls(Certificates.Identity own) {
+        return vertx.createHttpServer(
+                        new HttpServerOptions()
+                                .setSsl(true)
+                                .setUseAlpn(true)
+                                .setKeyCertOptions(
+                                        new PemKeyCertOptions()
+                                                .setCertPath(own.certificate().toString())
+                                                .setKeyPath(own.key().toString())))
+                .requestHandler(
+                        request -> {
+                            request.pause(); // as Quarkus does
+                            routes.handle(request);
+                        })
+                .listen(0, "127.0.0.1")
+                .toCompletionStage()
+                .toCompletableFuture()
+                .join()
+                .actualPort();
+    }
+
     static UpstreamOptions upstream(Duration connect, Duration firstByte, Duration idle) {
         UpstreamOptions d = UpstreamOptions.defaults();
         return new UpstreamOptions(
-                connect, firstByte, idle, d.keepAlive(), d.maxConnectionsPerWorker(), d.gather());
+                connect,
+                new AnswerTimeouts(firstByte, idle),
+                d.passThrough(),
+                d.keepAlive(),
+                d.maxConnectionsPerWorker(),
+                d.gather());
     }
 
     static GatewayOptions limits(long body, int hold, int tail) {

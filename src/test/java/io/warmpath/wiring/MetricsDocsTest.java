@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.micrometer.core.instrument.Meter;
 import io.micrometer.core.instrument.Tag;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
+import io.vertx.core.Vertx;
 import io.warmpath.events.EventCounters;
 import io.warmpath.gateway.FlowMetrics;
 import io.warmpath.load.LoadTracker;
@@ -58,11 +59,13 @@ class MetricsDocsTest {
         ReferencePrefixIndex index = new ReferencePrefixIndex();
         LoadTracker load = new LoadTracker();
         new FlowMetrics(registry);
+        Vertx vertx = Vertx.vertx();
         try (DecisionParts decisions =
                         new DecisionParts(TestConfig.of(Map.of()).explain(), registry);
                 FleetRuntime fleet =
                         new FleetRuntime(
                                 TestConfig.of(Map.of("warmpath.worker-urls", "http://127.0.0.1:1")),
+                                vertx,
                                 EngineTls.standard(),
                                 index,
                                 new TestFeed(),
@@ -81,6 +84,8 @@ class MetricsDocsTest {
             }
             assertFalse(decisions.log().isOn());
             return rows(registry);
+        } finally {
+            vertx.close().toCompletionStage().toCompletableFuture().join();
         }
     }
 
