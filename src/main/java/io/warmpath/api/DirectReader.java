@@ -46,7 +46,7 @@ final class DirectReader {
     private final RequestFields fields = new RequestFields();
     private final PromptReader prompts;
     private final Set<Long> workers = new HashSet<>();
-    private RouterOverrides overrides = RouterOverrides.NONE;
+    private @Nullable RouterOverrides overrides;
     private final TokenRequest parameters = new TokenRequest();
     private @Nullable PromptInput given;
     private @Nullable String promptMember;
@@ -55,12 +55,14 @@ final class DirectReader {
     private @Nullable Integer expectedOutput;
     private @Nullable String reservation;
     private Duration life = DEFAULT_LIFE;
+    private boolean mayWait = true;
 
     /** What was read. */
     record Read(
             Advisor.Question question,
             @Nullable String reservation,
             Duration life,
+            boolean mayWait,
             TokenRequest parameters) {}
 
     private DirectReader(Kind kind, JsonParser json) {
@@ -134,6 +136,14 @@ final class DirectReader {
             case "router_config_override" -> {
                 if (there) {
                     overrides = OverrideReader.read(name, json, true);
+                }
+            }
+            case "nvext" -> {
+                if (there) {
+                    if (value != JsonToken.START_OBJECT) {
+                        throw bad(name, "`nvext` must be an object" + but(value));
+                    }
+                    fields.hints.readNvext(json);
                 }
             }
             case "worker_id" -> worker = there ? (Long) workerId(name, value) : null;
@@ -214,6 +224,7 @@ final class DirectReader {
                                     + " blanks, quotes and backslashes.");
                 }
             }
+            case "wait" -> mayWait = !there || bool(name, value);
             case "ttl_seconds" -> {
                 if (there) {
                     double seconds = OverrideReader.number(name, json, MAX_LIFE_SECONDS);
@@ -250,12 +261,13 @@ final class DirectReader {
                         null,
                         worker == null ? fields.hints.worker() : OptionalLong.of(worker),
                         rank == null ? fields.hints.rank() : OptionalInt.of(rank),
-                        overrides,
+                        overrides == null ? fields.hints.overrides() : overrides,
                         hints(),
                         fields.edits(),
                         explain,
                         false);
-        return new Read(new Advisor.Question(request, workers), reservation, life, parameters);
+        return new Read(
+                new Advisor.Question(request, workers), reservation, life, mayWait, parameters);
     }
 
     private RequestHints hints() {
@@ -283,6 +295,15 @@ final class DirectReader {
     }
 
     private PromptInput promptInput() {
+        int[] data = fields.hints.tokens();
+        if (data != null) {
+            // The tokens of a prompt whose text may be there too, as in requests.
+            if ("token_ids".equals(promptMember)) {
+                throw bad("nvext.token_data", "`token_ids` and `nvext.token_data` are both given.");
+            }
+            promptMember = "nvext.token_data";
+            given = new PromptInput.Ids(data);
+        }
         if (promptMember == null) {
             throw bad(
                     "token_ids",

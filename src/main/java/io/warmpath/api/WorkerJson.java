@@ -166,7 +166,10 @@ final class WorkerJson {
         return models;
     }
 
-    static Map<String, Object> of(WorkerStatus status) {
+    /**
+     * @param followsEvents this gateway listens to its events
+     */
+    static Map<String, Object> of(WorkerStatus status, boolean followsEvents) {
         Worker w = status.worker();
         Map<String, Object> json = new LinkedHashMap<>();
         json.put("id", Long.toUnsignedString(w.id()));
@@ -179,6 +182,7 @@ final class WorkerJson {
         json.put("models", List.copyOf(new TreeSet<>(w.models())));
         json.put("block_size", w.blockSize());
         json.put("dp_size", w.ranks().size());
+        json.put("events_followed", followsEvents);
         json.put("events", status.events().stream().map(WorkerJson::endpoint).toList());
         return json;
     }

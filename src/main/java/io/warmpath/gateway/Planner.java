@@ -15,8 +15,11 @@ import io.warmpath.routing.RoutingDecision;
 import io.warmpath.routing.RoutingRequest;
 import io.warmpath.routing.Sent;
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Locale;
+import java.util.Set;
+import java.util.function.Function;
 import org.jboss.logging.Logger;
 import org.jspecify.annotations.Nullable;
 
@@ -64,13 +67,15 @@ final class Planner {
      * @param tokens the prompt, or null when it is not known
      * @param known what the index answered already; null: it is asked
      * @param named its blocks by name, one entry per block size met so far; added to
+     * @param others why a ready worker or rank is not among the candidates
      */
     RoutingDecision decide(
             InferenceRequest request,
             List<Candidate> candidates,
             int @Nullable [] tokens,
             List<PromptBlocks> named,
-            @Nullable List<PrefixMatch> known) {
+            @Nullable List<PrefixMatch> known,
+            Function<Worker, String> others) {
         RoutingDecision decision =
                 ask(
                         request,
@@ -82,7 +87,7 @@ final class Planner {
                                 ? RoutingRequest.Detail.ALL
                                 : RoutingRequest.Detail.CHOSEN,
                         request.explain()
-                                ? ineligible(request.model(), candidates, "failed this request")
+                                ? ineligible(request.model(), candidates, others)
                                 : List.of());
         metrics.decided(decision.mode());
         log.add(request, decision);
@@ -92,13 +97,13 @@ final class Planner {
     /**
      * What would be decided now; leaves no trace.
      *
-     * @param others why a ready worker is not among the candidates
+     * @param others why a ready worker or rank is not among the candidates
      */
     RoutingDecision dryRun(
             InferenceRequest request,
             List<Candidate> candidates,
             int @Nullable [] tokens,
-            String others) {
+            Function<Worker, String> others) {
         return ask(
                 request,
                 candidates,
@@ -153,20 +158,29 @@ final class Planner {
         }
     }
 
-    /** The workers of the fleet as it is now that are not among the candidates, and why. */
-    private List<Ineligible> ineligible(String model, List<Candidate> candidates, String others) {
+    /** Workers of the fleet as it is now, and ranks, that are not among the candidates, and why. */
+    private List<Ineligible> ineligible(
+            String model, List<Candidate> candidates, Function<Worker, String> others) {
         List<Ineligible> out = new ArrayList<>();
         for (Worker w : fleet.snapshot().workers()) {
-            boolean among = false;
+            Set<Integer> among = new HashSet<>();
             for (Candidate c : candidates) {
-                among |= c.worker().id() == w.id();
+                if (c.worker().id() == w.id()) {
+                    among.add(c.dpRank());
+                }
             }
-            if (!among) {
+            if (!among.isEmpty()) {
+                for (Worker.Rank rank : w.ranks()) {
+                    if (!among.contains(rank.dpRank())) {
+                        out.add(new Ineligible(w.name() + "/" + rank.dpRank(), others.apply(w)));
+                    }
+                }
+            } else {
                 String why =
                         !w.models().contains(model)
                                 ? "does not serve the model"
                                 : w.available()
-                                        ? others
+                                        ? others.apply(w)
                                         : w.state().name().toLowerCase(Locale.ROOT);
                 out.add(new Ineligible(w.name(), why));
             }

@@ -134,9 +134,12 @@ final class GatewayRuntime implements AutoCloseable {
                         new FlowMetrics(meters),
                         decisions.log(),
                         warmup::done);
-        GatewayMeters.bind(meters, index, caches.trackers(), load, fleet, events, tokens);
+        GatewayMeters.bind(meters, index, load, fleet, events, tokens);
+        caches.bind(meters);
         AdminAccess access = new AdminAccess(adminToken(config.admin()));
-        workersApi = new WorkersApi(fleet.registry(), access, ErrorMapper::respond);
+        workersApi =
+                new WorkersApi(
+                        fleet.registry(), access, ErrorMapper::respond, caches.followsEvents());
         decisionsApi = new DecisionsApi(decisions.log(), access);
         busyApi = new BusyThresholdApi(admission, fleet.registry(), access);
     }

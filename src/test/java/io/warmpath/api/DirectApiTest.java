@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
+import io.warmpath.admission.BusyThresholds;
 import io.warmpath.fleet.EngineKind;
 import io.warmpath.fleet.Worker;
 import io.warmpath.fleet.WorkerState;
@@ -16,7 +17,11 @@ import io.warmpath.routing.RouterOptions;
 import io.warmpath.routing.Routers;
 import io.warmpath.tokens.PromptInput;
 import java.net.URI;
+import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
+import java.util.OptionalDouble;
+import java.util.OptionalLong;
 import java.util.Random;
 import java.util.Set;
 import java.util.stream.Collectors;
@@ -268,6 +273,8 @@ class DirectApiTest {
                         + "|router_config_override.weight",
                 "{\"model\":\"m\",\"token_ids\":[1],\"router_config_override\":{\"weight\":null}}"
                         + "|router_config_override.weight",
+                "{\"model\":\"m\",\"token_ids\":[1],\"nvext\":1}|nvext",
+                "{\"model\":\"m\",\"token_ids\":[1],\"nvext\":{\"dp_rank\":\"x\"}}|nvext.dp_rank",
                 "{\"model\":1,\"token_ids\":[1]}|model",
             })
     void what_is_wrong_in_a_body_is_named(String body, String param) throws Exception {
@@ -347,6 +354,79 @@ class DirectApiTest {
         await().untilAsserted(() -> assertEquals(0, gateway.books.open()));
         assertEquals(404, act("DELETE", "/r").status());
         assertEquals(1, gateway.books.booked.get());
+    }
+
+    @Test
+    void a_reservation_outlives_the_expiry_of_bookings_nobody_watches() throws Exception {
+        gateway.books.expiry = Duration.ofMillis(40);
+        assertEquals(201, ask("reservations", prompt(",\"reservation_id\":\"r\"")).status());
+        // Its booking hears of it again and again; the answer has not grown.
+        await().untilAsserted(() -> assertTrue(gateway.books.progress.size() >= 3));
+        assertEquals(Set.of(0), Set.copyOf(gateway.books.progress));
+        assertEquals(204, act("DELETE", "/r").status());
+        int heard = gateway.books.progress.size();
+        assertEquals(201, ask("reservations", prompt(",\"reservation_id\":\"r\"")).status());
+        await().untilAsserted(() -> assertTrue(gateway.books.progress.size() > heard));
+        assertEquals(204, act("DELETE", "/r").status());
+    }
+
+    @Test
+    void nvext_says_in_a_body_of_this_api_what_it_says_in_a_request() throws Exception {
+        JsonNode best =
+                answer(
+                        "best_worker",
+                        prompt(
+                                ",\"nvext\":{\"router_config_override\":{\"overlap_score_credit\":0},"
+                                        + "\"backend_instance_id\":1,\"cache_salt\":\"s\",\"other\":1}"));
+        assertEquals("w1", best.get("worker").textValue());
+        assertEquals(5.5, best.get("cost").doubleValue(), 1e-9);
+        assertEquals("s", gateway.index.queries.getLast().space().salt());
+        // The body's own member is nearer.
+        JsonNode own =
+                answer(
+                        "best_worker",
+                        prompt(
+                                ",\"worker_id\":0,\"router_config_override\":{},"
+                                        + "\"nvext\":{\"backend_instance_id\":1,"
+                                        + "\"router_config_override\":{\"overlap_score_credit\":0}}"));
+        assertEquals("w0", own.get("worker").textValue());
+        assertEquals(3.5, own.get("cost").doubleValue(), 1e-9);
+    }
+
+    @Test
+    void nvext_may_bring_the_tokens() throws Exception {
+        JsonNode best =
+                answer(
+                        "best_worker",
+                        "{\"model\":\"m\",\"text\":\"hi\",\"nvext\":{\"token_data\":" + IDS + "}}");
+        assertEquals(40, best.get("prompt_tokens").intValue());
+        assertTrue(gateway.tokens.seen.getLast() instanceof PromptInput.Ids);
+        RawClient.Answer twice = ask("best_worker", prompt(",\"nvext\":{\"token_data\":[1]}"));
+        assertEquals(400, twice.status());
+        assertEquals("nvext.token_data", error(twice).get("param").textValue());
+    }
+
+    @Test
+    void a_busy_worker_or_rank_is_none_that_a_request_would_go_to() throws Exception {
+        String reserved = prompt(",\"worker_id\":3,\"dp_rank\":0,\"reservation_id\":\"r\"");
+        assertEquals(201, ask("reservations", reserved).status());
+        assertEquals(
+                201,
+                ask("reservations", prompt(",\"worker_id\":1,\"reservation_id\":\"s\"")).status());
+        gateway.admission.busy(
+                "m",
+                new BusyThresholds(
+                        OptionalDouble.empty(), OptionalLong.of(5), OptionalDouble.empty()));
+        List<String> out = new ArrayList<>();
+        for (JsonNode i : answer("explain", prompt("")).get("decision").get("ineligible")) {
+            out.add(i.get("worker").textValue() + " " + i.get("reason").textValue());
+        }
+        assertEquals(
+                List.of("w1 busy", "w3/0 busy", "w4 draining", "w5 does not serve the model"), out);
+        // How loaded each is, is told of all.
+        assertEquals(4, answer("potential_loads", prompt("")).get("loads").size());
+        assertEquals(204, act("DELETE", "/r").status());
+        assertEquals(204, act("DELETE", "/s").status());
     }
 
     @Test

@@ -1,5 +1,8 @@
 package io.warmpath.api;
 
+import static org.awaitility.Awaitility.await;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelOutboundHandlerAdapter;
@@ -59,6 +62,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
@@ -304,8 +308,26 @@ final class Gateway implements AutoCloseable {
         router.seen.clear();
     }
 
+    /**
+     * Nothing is left of what has been: no booking, no load on any rank, nobody in a queue. Waits
+     * for connections that are just being closed.
+     */
+    private void assertNothingIsBooked() {
+        await().untilAsserted(
+                        () -> {
+                            assertEquals(0, books.open(), "open bookings");
+                            assertEquals(0, admission.waiting(), "waiting requests");
+                        });
+        assertEquals(0, books.closedTwice.get(), "bookings closed twice");
+        for (WorkerSlot slot : books.slots) {
+            assertEquals(WorkerLoad.IDLE, books.sums.load(slot), () -> "load of " + slot);
+        }
+        assertEquals(0, books.sums.stretches(), "blocks of requests that have ended");
+    }
+
     @Override
     public void close() {
+        assertNothingIsBooked();
         engines.close();
         runOutstandingTasks();
         vertx.close()
@@ -361,6 +383,12 @@ final class Gateway implements AutoCloseable {
         final List<Integer> progress = new CopyOnWriteArrayList<>();
         final LoadTracker sums = new LoadTracker();
 
+        /** Those that anything was ever booked on. */
+        final Set<WorkerSlot> slots = ConcurrentHashMap.newKeySet();
+
+        /** As a {@link LoadBook} tells it; the tracker has its own. */
+        volatile Duration expiry = Duration.ofMinutes(5);
+
         @Override
         public PromptBlocks name(String model, String salt, int[] tokens, int blockSize) {
             return sums.name(model, salt, tokens, blockSize);
@@ -371,6 +399,7 @@ final class Gateway implements AutoCloseable {
                 WorkerSlot slot, int prefillTokens, PromptBlocks prompt, int expectedOutput) {
             open.incrementAndGet();
             booked.incrementAndGet();
+            slots.add(slot);
             prompts.add(prompt);
             AtomicBoolean closed = new AtomicBoolean();
             Booking sum = sums.book(slot, Math.max(0, prefillTokens), prompt, expectedOutput);
@@ -406,6 +435,11 @@ final class Gateway implements AutoCloseable {
                     own.prefillTokens() + added.prefillTokens(),
                     own.blocks() + added.blocks(),
                     own.requests() + added.requests());
+        }
+
+        @Override
+        public Duration expiry() {
+            return expiry;
         }
 
         @Override

@@ -60,7 +60,7 @@ class WorkersApiTest {
     private RequestSpecification api(Optional<String> token) {
         try {
             Router router = Router.router(vertx);
-            new WorkersApi(fleet, new AdminAccess(token), ErrorMapper::respond).mount(router);
+            new WorkersApi(fleet, new AdminAccess(token), ErrorMapper::respond, true).mount(router);
             server =
                     vertx.createHttpServer()
                             .requestHandler(
@@ -125,6 +125,7 @@ class WorkersApiTest {
                 .body("version", equalTo("0.32.0"))
                 .body("block_size", equalTo(32))
                 .body("dp_size", equalTo(2))
+                .body("events_followed", equalTo(true))
                 .body("events", hasSize(2))
                 .body("events[1].endpoint", equalTo("tcp://10.0.0.1:5558"));
         given().spec(api).get("/workers").then().statusCode(200).body("data", hasSize(1));
