@@ -68,7 +68,7 @@ class RequestSmugglingTest {
     private void refused(String bytes) throws IOException {
         String answer = answersTo(bytes);
         assertTrue(
-                answer.matches("(?s)HTTP/1\\.[01] (400|505) .*")
+                answer.matches("(?s)HTTP/1\\.\\d (400|505) .*")
                         || answer.isEmpty()
                         || answer.equals("reset"),
                 () -> bytes + "\nwas answered with\n" + answer);
@@ -182,7 +182,7 @@ class RequestSmugglingTest {
                     String answers =
                             new String(client.in.readAllBytes(), StandardCharsets.ISO_8859_1);
                     int expected = last.startsWith(next) ? 2 : 1;
-                    assertEquals(expected, answers.split("HTTP/1\\.[01] ", -1).length - 1, answers);
+                    assertEquals(expected, answers.split("HTTP/1\\.\\d ", -1).length - 1, answers);
                 }
             }
         }

@@ -78,7 +78,8 @@ class VertxInternalsTest {
                                     VertxInternals.eventLoop(Vertx.currentContext()));
                             return encoder.pipeline().names();
                         });
-        // The gate is put there by ServerConnections. The handler for WebSockets is there unless Quarkus came first in this JVM: it turns them
+        // The gate is put there by ServerConnections. The handler for WebSockets is there unless
+        // Quarkus came first in this JVM: it turns them
         // off. It lets answers through.
         assertEquals(
                 List.of("httpDecoder", "httpEncoder", "warmpath-last-request", "handler"),
