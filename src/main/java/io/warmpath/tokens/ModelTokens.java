@@ -1,11 +1,11 @@
 package io.warmpath.tokens;
 
-import io.warmpath.tokens.ChatTemplate.Refused;
-import io.warmpath.tokens.ChatTemplate.Rendered;
 import io.warmpath.tokens.PromptInput.Chat;
 import io.warmpath.tokens.PromptInput.Ids;
 import io.warmpath.tokens.PromptInput.Opaque;
 import io.warmpath.tokens.PromptInput.Text;
+import io.warmpath.tokens.profile.EngineProfile;
+import io.warmpath.tokens.profile.EnginePrompt;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Collection;
@@ -160,7 +160,7 @@ public final class ModelTokens implements PromptTokens, AutoCloseable {
         }
         if (prompt instanceof Chat chat
                 && model.template != null
-                && !model.template.isQuick(chat.messages())) {
+                && !model.template.isQuick(chat.messages().size())) {
             return false;
         }
         if (chars <= options.inlineNewChars()) {
@@ -254,10 +254,10 @@ public final class ModelTokens implements PromptTokens, AutoCloseable {
                 if (model.template == null) {
                     yield null;
                 }
-                yield switch (model.template.render(chat.messages(), chat.addGenerationPrompt())) {
-                    case Rendered rendered -> rendered.text();
-                    case Refused refused -> null;
-                };
+                yield model.template.render(chat, EngineProfile.ANY)
+                                instanceof EnginePrompt.Text made
+                        ? made.rendered()
+                        : null;
             }
             case Ids ids -> null;
             case Opaque opaque -> null;

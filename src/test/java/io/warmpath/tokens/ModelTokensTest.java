@@ -205,8 +205,7 @@ class ModelTokensTest {
                     synchronized (loaded) {
                         loaded.add(tokenizer);
                     }
-                    return new LoadedModel(
-                            tokenizer, Optional.empty(), Optional.empty(), List.of());
+                    return loaded(tokenizer);
                 };
         Map<String, Path> paths =
                 Map.of("1", Path.of("good"), "2", Path.of("bad1"), "3", Path.of("bad2"));
@@ -221,11 +220,14 @@ class ModelTokensTest {
         assertTrue(loaded.getFirst().closed);
     }
 
+    private static LoadedModel loaded(TextTokenizer tokenizer) {
+        return new LoadedModel(tokenizer, Optional.empty(), Optional.empty(), Map.of(), List.of());
+    }
+
     @Test
     void a_failing_tokenizer_costs_the_tokens_and_not_the_request() throws Exception {
         FakeTokenizer tokenizer = new FakeTokenizer();
-        ModelLoader loader =
-                path -> new LoadedModel(tokenizer, Optional.empty(), Optional.empty(), List.of());
+        ModelLoader loader = path -> loaded(tokenizer);
         PromptInput text = new PromptInput.Text("a");
         try (ModelTokens tokens =
                 new ModelTokens(
