@@ -90,7 +90,7 @@ final class DirectReader {
                 JacksonReader.parser(bytes.array(), bytes.offset(), bytes.length())) {
             DirectReader reader = new DirectReader(kind, json);
             reader.members();
-            return reader.result(requestId, headers, models, explain);
+            return reader.result(requestId, headers, body, models, explain);
         } catch (JsonProcessingException e) {
             throw RequestParser.notJson(e);
         } catch (IOException e) {
@@ -235,7 +235,8 @@ final class DirectReader {
         given = input;
     }
 
-    private Read result(String requestId, MultiMap headers, List<String> models, boolean explain) {
+    private Read result(
+            String requestId, MultiMap headers, Buffer body, List<String> models, boolean explain) {
         fields.hints.readHeaders(headers);
         InferenceRequest request =
                 new InferenceRequest(
@@ -245,7 +246,7 @@ final class DirectReader {
                         Buffer.buffer(0),
                         model(models),
                         true,
-                        promptInput(),
+                        promptInput(body),
                         fields.hints.salt(),
                         null,
                         worker == null ? fields.hints.worker() : OptionalLong.of(worker),
@@ -281,7 +282,7 @@ final class DirectReader {
                                 + " them.");
     }
 
-    private PromptInput promptInput() {
+    private PromptInput promptInput(Buffer body) {
         if (promptMember == null) {
             throw bad(
                     "token_ids",
@@ -296,7 +297,7 @@ final class DirectReader {
             return given;
         }
         if (fields.opaqueMessages != null || fields.messages == null) {
-            return new PromptInput.Opaque(String.valueOf(fields.opaqueMessages));
+            return ChatBody.later(body);
         }
         return new PromptInput.Chat(List.copyOf(fields.messages), fields.addGenerationPrompt);
     }

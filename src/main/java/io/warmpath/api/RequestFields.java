@@ -23,12 +23,15 @@ final class RequestFields {
     boolean stream;
     boolean addGenerationPrompt = true;
 
+    /** The top-level member that reaches a chat's template. */
+    @Nullable String forTemplate;
+
     /** The top-level member that hides the prompt's tokens. */
     @Nullable String opaque;
 
     @Nullable List<PromptInput.Message> messages;
 
-    /** Why the messages' tokens are not known. */
+    /** What the messages have beside roles and texts. */
     @Nullable String opaqueMessages;
 
     @Nullable PromptInput prompt;
@@ -65,7 +68,7 @@ final class RequestFields {
         if (model == null || model.isEmpty()) {
             throw bad("model", "You must provide a model; GET /v1/models lists those served here.");
         }
-        PromptInput input = endpoint == Endpoint.CHAT ? chat() : completion();
+        PromptInput input = endpoint == Endpoint.CHAT ? chat(body) : completion();
         int[] given = hints.tokens();
         if (given != null) {
             input = new PromptInput.Ids(given);
@@ -104,12 +107,12 @@ final class RequestFields {
                 nvext);
     }
 
-    private PromptInput chat() {
+    private PromptInput chat(Buffer body) {
         if (messages == null) {
             throw bad("messages", "You must provide messages, a non-empty array.");
         }
-        return opaqueMessages != null
-                ? new PromptInput.Opaque(opaqueMessages)
+        return opaqueMessages != null || forTemplate != null
+                ? ChatBody.later(body)
                 : new PromptInput.Chat(List.copyOf(messages), addGenerationPrompt);
     }
 
@@ -117,6 +120,6 @@ final class RequestFields {
         if (prompt == null) {
             throw bad("prompt", "You must provide a prompt: text or an array of token ids.");
         }
-        return prompt;
+        return forTemplate == null ? prompt : new PromptInput.Opaque(forTemplate);
     }
 }

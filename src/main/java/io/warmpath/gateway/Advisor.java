@@ -108,7 +108,7 @@ public final class Advisor {
     }
 
     private interface Decide {
-        void on(List<Candidate> candidates, int @Nullable [] tokens);
+        void on(List<Candidate> candidates, @Nullable PromptIds tokens);
     }
 
     private void ask(Context context, Question question, Reply reply, Decide decide) {
@@ -121,6 +121,7 @@ public final class Advisor {
         flow.tokenStep.run(
                 context,
                 request,
+                Planner.candidates(fleet, request.model(), List.of()),
                 tokens -> {
                     try {
                         List<Candidate> candidates = candidates(question);

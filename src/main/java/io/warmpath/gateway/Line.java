@@ -38,11 +38,11 @@ final class Line {
     boolean enter(
             Context context,
             List<Candidate> candidates,
-            int @Nullable [] tokens,
+            @Nullable PromptIds tokens,
             List<PrefixMatch> matches,
             BiConsumer<Line, @Nullable List<PrefixMatch>> start) {
         RequestHints hints = request.hints();
-        int length = tokens == null ? 0 : tokens.length;
+        int length = tokens == null ? 0 : tokens.length();
         Claim claim =
                 new Claim(
                         hints.policyClass(),

@@ -33,6 +33,7 @@ import io.warmpath.tokens.PromptInput;
 import io.warmpath.tokens.PromptTokens;
 import io.warmpath.tokens.TokenizerLoadException;
 import io.warmpath.tokens.TokensOptions;
+import io.warmpath.tokens.profile.EngineProfile;
 import io.warmpath.upstream.EngineClient;
 import io.warmpath.upstream.EngineTls;
 import io.warmpath.upstream.RawEngineClient;
@@ -166,7 +167,14 @@ final class GatewayRuntime implements AutoCloseable {
                         decisions,
                         System::nanoTime);
         return new Routes(
-                fleet, flow, options, metrics, warm, () -> ThreadLocalRandom.current().nextLong());
+                fleet,
+                flow,
+                this.tokens,
+                tokenThreads,
+                options,
+                metrics,
+                warm,
+                () -> ThreadLocalRandom.current().nextLong());
     }
 
     /**
@@ -210,12 +218,12 @@ final class GatewayRuntime implements AutoCloseable {
     /** For when no tokenizer is configured: says so to nobody. */
     private static final class NoTokens implements PromptTokens {
         @Override
-        public boolean isCheap(String model, PromptInput prompt) {
+        public boolean isCheap(String model, PromptInput prompt, EngineProfile engine) {
             return true;
         }
 
         @Override
-        public Optional<int[]> tokens(String model, PromptInput prompt) {
+        public Optional<int[]> tokens(String model, PromptInput prompt, EngineProfile engine) {
             return Optional.empty();
         }
     }
