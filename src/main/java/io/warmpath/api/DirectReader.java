@@ -92,7 +92,7 @@ final class DirectReader {
                 JacksonReader.parser(bytes.array(), bytes.offset(), bytes.length())) {
             DirectReader reader = new DirectReader(kind, json);
             reader.members();
-            return reader.result(requestId, headers, models, explain);
+            return reader.result(requestId, headers, body, models, explain);
         } catch (JsonProcessingException e) {
             throw RequestParser.notJson(e);
         } catch (IOException e) {
@@ -246,7 +246,8 @@ final class DirectReader {
         given = input;
     }
 
-    private Read result(String requestId, MultiMap headers, List<String> models, boolean explain) {
+    private Read result(
+            String requestId, MultiMap headers, Buffer body, List<String> models, boolean explain) {
         fields.hints.readHeaders(headers);
         InferenceRequest request =
                 new InferenceRequest(
@@ -256,7 +257,7 @@ final class DirectReader {
                         Buffer.buffer(0),
                         model(models),
                         true,
-                        promptInput(),
+                        promptInput(body),
                         fields.hints.salt(),
                         null,
                         worker == null ? fields.hints.worker() : OptionalLong.of(worker),
@@ -294,7 +295,7 @@ final class DirectReader {
                                 + " them.");
     }
 
-    private PromptInput promptInput() {
+    private PromptInput promptInput(Buffer body) {
         int[] data = fields.hints.tokens();
         if (data != null) {
             // The tokens of a prompt whose text may be there too, as in requests.
@@ -318,7 +319,7 @@ final class DirectReader {
             return given;
         }
         if (fields.opaqueMessages != null || fields.messages == null) {
-            return new PromptInput.Opaque(String.valueOf(fields.opaqueMessages));
+            return ChatBody.later(body);
         }
         return new PromptInput.Chat(List.copyOf(fields.messages), fields.addGenerationPrompt);
     }

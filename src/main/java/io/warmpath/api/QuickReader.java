@@ -62,6 +62,8 @@ final class QuickReader {
         fields.empty = scan.empty();
         Member hides = scan.hides();
         fields.opaque = hides == null ? null : hides.text();
+        Member forTemplate = scan.forTemplate();
+        fields.forTemplate = forTemplate == null ? null : forTemplate.text();
         if (scan.has(Member.PRIORITY)) {
             fields.priority = span(Member.PRIORITY);
         }
@@ -205,6 +207,7 @@ final class QuickReader {
         boolean wanted =
                 fields.opaqueMessages == null
                         && fields.opaque == null
+                        && fields.forTemplate == null
                         && fields.hints.tokens() == null;
         int count = wanted ? scan.messageCount() : 0;
         List<PromptInput.Message> read = new ArrayList<>(count);

@@ -25,12 +25,15 @@ final class RequestFields {
     boolean stream;
     boolean addGenerationPrompt = true;
 
+    /** The top-level member that reaches a chat's template. */
+    @Nullable String forTemplate;
+
     /** The top-level member that hides the prompt's tokens. */
     @Nullable String opaque;
 
     @Nullable List<PromptInput.Message> messages;
 
-    /** Why the messages' tokens are not known. */
+    /** What the messages have beside roles and texts. */
     @Nullable String opaqueMessages;
 
     @Nullable PromptInput prompt;
@@ -70,7 +73,7 @@ final class RequestFields {
         boolean passThrough = endpoint == Endpoint.OTHER;
         PromptInput input =
                 switch (endpoint) {
-                    case CHAT -> chat();
+                    case CHAT -> chat(body);
                     case COMPLETIONS -> completion();
                     case OTHER -> OTHER;
                 };
@@ -115,12 +118,12 @@ final class RequestFields {
                 nvext);
     }
 
-    private PromptInput chat() {
+    private PromptInput chat(Buffer body) {
         if (messages == null) {
             throw bad("messages", "You must provide messages, a non-empty array.");
         }
-        return opaqueMessages != null
-                ? new PromptInput.Opaque(opaqueMessages)
+        return opaqueMessages != null || forTemplate != null
+                ? ChatBody.later(body)
                 : new PromptInput.Chat(List.copyOf(messages), addGenerationPrompt);
     }
 
@@ -128,6 +131,6 @@ final class RequestFields {
         if (prompt == null) {
             throw bad("prompt", "You must provide a prompt: text or an array of token ids.");
         }
-        return prompt;
+        return forTemplate == null ? prompt : new PromptInput.Opaque(forTemplate);
     }
 }

@@ -9,8 +9,10 @@ import io.warmpath.fleet.Fleet;
 import io.warmpath.gateway.FlowMetrics;
 import io.warmpath.gateway.GatewayOptions;
 import io.warmpath.gateway.RequestFlow;
+import io.warmpath.tokens.Tokenizing;
 import io.warmpath.upstream.VertxInternals;
 import java.util.List;
+import java.util.concurrent.Executor;
 import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
 import java.util.function.LongSupplier;
@@ -49,15 +51,19 @@ public final class Routes {
     private final InferenceEndpoint inference;
     private final StatusEndpoints status;
     private final DirectApi direct;
+    private final TokenizeApi tokenize;
     private final RequestIds ids;
 
     /**
+     * @param tokenizers runs what takes milliseconds; its queue is bounded
      * @param warm false: not ready yet, though requests are answered
      * @param random 64 random bits for request ids; any thread
      */
     public Routes(
             Fleet fleet,
             RequestFlow flow,
+            Tokenizing tokens,
+            Executor tokenizers,
             GatewayOptions options,
             FlowMetrics metrics,
             BooleanSupplier warm,
@@ -66,6 +72,7 @@ public final class Routes {
         this.inference = new InferenceEndpoint(flow, options, metrics, ids);
         this.status = new StatusEndpoints(fleet, warm, ids);
         this.direct = new DirectApi(flow, options.rawPath());
+        this.tokenize = new TokenizeApi(fleet, tokens, tokenizers, options.retryAfter());
     }
 
     public void mount(Router router) {
@@ -86,6 +93,8 @@ public final class Routes {
         }
         post(router, "/router/generate", direct::generate);
         reservations(router);
+        post(router, "/tokenize", tokenize::tokenize);
+        post(router, "/detokenize", tokenize::detokenize);
         get(router, "/v1/models", status::models);
         get(router, "/health", status::health);
         get(router, "/live", status::live);

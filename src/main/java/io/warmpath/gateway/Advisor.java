@@ -126,7 +126,7 @@ public final class Advisor {
         private final Wish wish;
         private final Reply reply;
         private final Entrance entrance;
-        private int @Nullable [] tokens;
+        private @Nullable PromptIds tokens;
         private boolean gone;
 
         Caller(Context context, Wish wish, Reply reply) {
@@ -138,7 +138,7 @@ public final class Advisor {
                             flow, wish.question().request(), () -> allowed(wish.question()), this);
         }
 
-        void enter(int @Nullable [] promptTokens) {
+        void enter(@Nullable PromptIds promptTokens) {
             if (!gone) {
                 tokens = promptTokens;
                 entrance.enter(context, promptTokens, wish.mayWait());
@@ -184,7 +184,7 @@ public final class Advisor {
     }
 
     private interface Decide {
-        void on(List<Candidate> candidates, int @Nullable [] tokens);
+        void on(List<Candidate> candidates, @Nullable PromptIds tokens);
     }
 
     private void ask(Context context, Question question, Reply reply, Decide decide) {
@@ -197,6 +197,7 @@ public final class Advisor {
         flow.tokenStep.run(
                 context,
                 request,
+                Planner.candidates(fleet, request.model(), List.of()),
                 tokens -> {
                     try {
                         List<Candidate> candidates = candidates(question);

@@ -57,11 +57,11 @@ final class Entrance {
      * @param tokens the prompt, or null when it is not known
      * @param mayWait false: whoever would have to wait is refused
      */
-    void enter(Context context, int @Nullable [] tokens, boolean mayWait) {
+    void enter(Context context, @Nullable PromptIds tokens, boolean mayWait) {
         guarded(() -> tryEnter(context, tokens, mayWait));
     }
 
-    private void tryEnter(Context context, int @Nullable [] tokens, boolean mayWait) {
+    private void tryEnter(Context context, @Nullable PromptIds tokens, boolean mayWait) {
         List<Candidate> candidates = who.get();
         if (candidates.isEmpty()) {
             noWorker();

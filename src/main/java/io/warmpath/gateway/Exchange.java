@@ -43,7 +43,7 @@ public final class Exchange {
     InferenceRequest request;
     private final Context context;
     private final long started;
-    private int @Nullable [] tokens;
+    private @Nullable PromptIds tokens;
     private final List<PromptBlocks> named = new ArrayList<>(1);
     private final Entrance.Next entered =
             new Entrance.Next() {
@@ -94,10 +94,13 @@ public final class Exchange {
             FleetSnapshot fleet = flow.fleet.snapshot();
             if (!fleet.knows(request.model())) {
                 refuse(Outcome.REJECTED, new GatewayError.UnknownModel(request.model()));
-            } else if (candidates().isEmpty()) {
+                return;
+            }
+            List<Candidate> candidates = candidates();
+            if (candidates.isEmpty()) {
                 refuse(Outcome.NO_WORKER, noWorker());
             } else {
-                flow.tokenStep.run(context, request, this::decide);
+                flow.tokenStep.run(context, request, candidates, this::decide);
             }
         } catch (RuntimeException e) {
             crashed(e);
@@ -119,7 +122,7 @@ public final class Exchange {
         }
     }
 
-    private void decide(int @Nullable [] promptTokens) {
+    private void decide(@Nullable PromptIds promptTokens) {
         if (over) {
             return;
         }
@@ -134,7 +137,7 @@ public final class Exchange {
         if (LOG.isDebugEnabled()) {
             LOG.debugf("%s attempt %d: %s", request.requestId(), attempts, decision);
         }
-        Attempt next = new Attempt(this, decision, tokens == null ? -1 : tokens.length);
+        Attempt next = new Attempt(this, decision, promptTokens(decision));
         attempt = next;
         flow.planner.booked(request, decision, tokens);
         try {
@@ -226,6 +229,15 @@ public final class Exchange {
         request = request.answered();
         tokens = null;
         named.clear();
+    }
+
+    /** On the chosen worker; -1 when they are not known. */
+    private int promptTokens(RoutingDecision decision) {
+        int[] ids =
+                tokens == null
+                        ? new int[0]
+                        : tokens.of(decision.chosen().candidate().worker().kind());
+        return ids.length == 0 ? -1 : ids.length;
     }
 
     /** The prompt's blocks as this worker cuts them; one when the prompt is not known. */

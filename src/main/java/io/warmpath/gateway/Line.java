@@ -58,11 +58,11 @@ final class Line {
             Context context,
             boolean mayWait,
             List<Candidate> candidates,
-            int @Nullable [] tokens,
+            @Nullable PromptIds tokens,
             List<PrefixMatch> matches,
             Consumer<@Nullable List<PrefixMatch>> start) {
         RequestHints hints = request.hints();
-        int length = tokens == null ? 0 : tokens.length;
+        int length = tokens == null ? 0 : tokens.length();
         Claim claim =
                 new Claim(
                         hints.policyClass(),

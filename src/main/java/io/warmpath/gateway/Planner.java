@@ -1,6 +1,7 @@
 package io.warmpath.gateway;
 
 import io.warmpath.fleet.Candidate;
+import io.warmpath.fleet.EngineKind;
 import io.warmpath.fleet.Fleet;
 import io.warmpath.fleet.FleetSnapshot;
 import io.warmpath.fleet.Worker;
@@ -72,7 +73,7 @@ final class Planner {
     RoutingDecision decide(
             InferenceRequest request,
             List<Candidate> candidates,
-            int @Nullable [] tokens,
+            @Nullable PromptIds tokens,
             List<PromptBlocks> named,
             @Nullable List<PrefixMatch> known,
             Function<Worker, String> others) {
@@ -102,7 +103,7 @@ final class Planner {
     RoutingDecision dryRun(
             InferenceRequest request,
             List<Candidate> candidates,
-            int @Nullable [] tokens,
+            @Nullable PromptIds tokens,
             Function<Worker, String> others) {
         return ask(
                 request,
@@ -117,19 +118,19 @@ final class Planner {
     private RoutingDecision ask(
             InferenceRequest request,
             List<Candidate> candidates,
-            int @Nullable [] tokens,
+            @Nullable PromptIds tokens,
             List<PromptBlocks> named,
             @Nullable List<PrefixMatch> known,
             RoutingRequest.Detail detail,
             List<Ineligible> ineligible) {
-        if (tokens != null) {
-            name(request, candidates, tokens, named);
+        if (tokens != null && tokens.isOne() && !candidates.isEmpty()) {
+            name(request, candidates, tokens.of(candidates.getFirst().worker().kind()), named);
         }
         return router.forModel(request.model())
                 .decide(
                         new RoutingRequest(
                                 candidates,
-                                tokens == null ? 0 : tokens.length,
+                                tokens == null ? 0 : tokens.length(),
                                 known != null ? known : matches(request, candidates, tokens),
                                 named,
                                 request.pinnedWorker(),
@@ -142,16 +143,14 @@ final class Planner {
     }
 
     /** The request was booked where the decision says. Nothing when its tokens are not known. */
-    void booked(InferenceRequest request, RoutingDecision decision, int @Nullable [] tokens) {
-        if (tokens == null) {
+    void booked(InferenceRequest request, RoutingDecision decision, @Nullable PromptIds tokens) {
+        Candidate to = decision.chosen().candidate();
+        int[] ids = tokens == null ? new int[0] : tokens.of(to.worker().kind());
+        if (ids.length == 0) {
             return;
         }
         try {
-            overlaps.booked(
-                    request.model(),
-                    space(request.cacheSalt()),
-                    decision.chosen().candidate(),
-                    tokens);
+            overlaps.booked(request.model(), space(request.cacheSalt()), to, ids);
         } catch (RuntimeException e) {
             metrics.indexFailed();
             indexHealth.failed(e);
@@ -214,11 +213,14 @@ final class Planner {
      *
      * @param named as filled by {@link #decide}
      */
-    static PromptBlocks blocksOn(Worker worker, int @Nullable [] tokens, List<PromptBlocks> named) {
+    static PromptBlocks blocksOn(
+            Worker worker, @Nullable PromptIds tokens, List<PromptBlocks> named) {
         PromptBlocks known = find(named, worker.blockSize());
         return known != null
                 ? known
-                : PromptBlocks.unnamed(worker.blockSize(), tokens == null ? 1 : tokens.length);
+                : PromptBlocks.unnamed(
+                        worker.blockSize(),
+                        tokens == null ? 1 : Math.max(1, tokens.of(worker.kind()).length));
     }
 
     private static @Nullable PromptBlocks find(List<PromptBlocks> named, int blockSize) {
@@ -263,14 +265,19 @@ final class Planner {
     }
 
     List<PrefixMatch> matches(
-            InferenceRequest request, List<Candidate> candidates, int @Nullable [] tokens) {
+            InferenceRequest request, List<Candidate> candidates, @Nullable PromptIds tokens) {
         if (tokens == null) {
             return List.of();
         }
         try {
             List<PrefixMatch> matches =
-                    overlaps.matches(
-                            request.model(), space(request.cacheSalt()), candidates, tokens);
+                    tokens.isOne()
+                            ? overlaps.matches(
+                                    request.model(),
+                                    space(request.cacheSalt()),
+                                    candidates,
+                                    tokens.of(EngineKind.OPENAI))
+                            : matchesByKind(request, candidates, tokens);
             indexHealth.worked();
             return matches;
         } catch (RuntimeException e) {
@@ -278,6 +285,42 @@ final class Planner {
             indexHealth.failed(e);
             return List.of();
         }
+    }
+
+    /** Each kind of engine is asked about with its own ids, and answers for its own workers. */
+    private List<PrefixMatch> matchesByKind(
+            InferenceRequest request, List<Candidate> candidates, PromptIds tokens) {
+        List<PrefixMatch> all = new ArrayList<>(1);
+        for (EngineKind kind : EngineKind.values()) {
+            List<Candidate> own =
+                    candidates.stream().filter(c -> c.worker().kind() == kind).toList();
+            if (own.isEmpty() || tokens.of(kind).length == 0) {
+                continue;
+            }
+            Set<Integer> slots = new HashSet<>();
+            own.forEach(c -> slots.add(c.slot().index()));
+            for (PrefixMatch match :
+                    overlaps.matches(
+                            request.model(), space(request.cacheSalt()), own, tokens.of(kind))) {
+                PrefixMatch mine = match.only(slots::contains);
+                int same = indexOf(all, mine.blockSize());
+                if (same < 0) {
+                    all.add(mine);
+                } else {
+                    all.set(same, PrefixMatch.beside(all.get(same), mine));
+                }
+            }
+        }
+        return all;
+    }
+
+    private static int indexOf(List<PrefixMatch> matches, int blockSize) {
+        for (int i = 0; i < matches.size(); i++) {
+            if (matches.get(i).blockSize() == blockSize) {
+                return i;
+            }
+        }
+        return -1;
     }
 
     private static PrefixSpace space(String salt) {

@@ -1,6 +1,7 @@
 package io.warmpath.prefix;
 
 import java.util.Arrays;
+import java.util.function.IntPredicate;
 
 /**
  * The longest cached prefix of one prompt on each worker, per tier.
@@ -62,6 +63,38 @@ public final class PrefixMatch {
                             + " of "
                             + b.blockSize);
         }
+        return merged(a, b);
+    }
+
+    /**
+     * Two answers about two prompts of the same meaning, for slots of which none is in both: kinds
+     * of engines that write a prompt differently. O(slots).
+     */
+    public static PrefixMatch beside(PrefixMatch a, PrefixMatch b) {
+        return a.blocks >= b.blocks ? merged(a, b) : merged(b, a);
+    }
+
+    /** The answer for some of its slots. O(slots). */
+    public PrefixMatch only(IntPredicate slotNumber) {
+        int[] kept = new int[slots.length];
+        int[] theirs = new int[depths.length];
+        int n = 0;
+        for (int i = 0; i < slots.length; i++) {
+            if (slotNumber.test(slots[i])) {
+                kept[n] = slots[i];
+                System.arraycopy(depths, i * Tier.COUNT, theirs, n * Tier.COUNT, Tier.COUNT);
+                n++;
+            }
+        }
+        return new PrefixMatch(
+                blockSize,
+                blocks,
+                Arrays.copyOf(kept, n),
+                Arrays.copyOf(theirs, n * Tier.COUNT),
+                sequenceHashes);
+    }
+
+    private static PrefixMatch merged(PrefixMatch a, PrefixMatch b) {
         long[] names = a.sequenceHashes.length == 0 ? b.sequenceHashes : a.sequenceHashes;
         if (b.slots.length == 0 && names.length == a.sequenceHashes.length) {
             return a;

@@ -33,6 +33,7 @@ import io.warmpath.tokens.PromptInput;
 import io.warmpath.tokens.PromptTokens;
 import io.warmpath.tokens.TokenizerLoadException;
 import io.warmpath.tokens.TokensOptions;
+import io.warmpath.tokens.profile.EngineProfile;
 import io.warmpath.upstream.AnswerTimeouts;
 import io.warmpath.upstream.EngineClient;
 import io.warmpath.upstream.EngineTls;
@@ -171,7 +172,14 @@ final class GatewayRuntime implements AutoCloseable {
                         decisions,
                         System::nanoTime);
         return new Routes(
-                fleet, flow, options, metrics, warm, () -> ThreadLocalRandom.current().nextLong());
+                fleet,
+                flow,
+                this.tokens,
+                tokenThreads,
+                options,
+                metrics,
+                warm,
+                () -> ThreadLocalRandom.current().nextLong());
     }
 
     /**
@@ -215,12 +223,12 @@ final class GatewayRuntime implements AutoCloseable {
     /** For when no tokenizer is configured: says so to nobody. */
     private static final class NoTokens implements PromptTokens {
         @Override
-        public boolean isCheap(String model, PromptInput prompt) {
+        public boolean isCheap(String model, PromptInput prompt, EngineProfile engine) {
             return true;
         }
 
         @Override
-        public Optional<int[]> tokens(String model, PromptInput prompt) {
+        public Optional<int[]> tokens(String model, PromptInput prompt, EngineProfile engine) {
             return Optional.empty();
         }
     }

@@ -211,8 +211,8 @@ class DecisionTest {
         start();
         gateway.tokens.ids = null;
         assertEquals(200, gateway.post(Gateway.ASK, "x-warmpath-explain: 1").status());
-        String tools = Gateway.ASK.replace("{\"model\"", "{\"tools\":[{}],\"model\"");
-        RawClient.Answer answer = gateway.post(tools, "x-warmpath-explain: 1");
+        String opaque = Gateway.ASK.replace("{\"model\"", "{\"lora_path\":\"a\",\"model\"");
+        RawClient.Answer answer = gateway.post(opaque, "x-warmpath-explain: 1");
         assertEquals("w0", answer.header("x-warmpath-worker"));
         assertNull(answer.header("x-warmpath-prompt-tokens"));
         assertEquals(2, withoutTokens("unknown"));

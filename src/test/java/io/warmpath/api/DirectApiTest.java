@@ -16,6 +16,7 @@ import io.warmpath.routing.RouterMode;
 import io.warmpath.routing.RouterOptions;
 import io.warmpath.routing.Routers;
 import io.warmpath.tokens.PromptInput;
+import io.warmpath.tokens.profile.EngineProfile;
 import java.net.URI;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -439,5 +440,41 @@ class DirectApiTest {
 
     private static JsonNode error(RawClient.Answer answer) throws Exception {
         return JSON.readTree(answer.body()).get("error");
+    }
+
+    /** Engines write the same chat differently; the ids of one mean nothing to the other. */
+    @Test
+    void each_kind_of_worker_is_asked_about_with_its_own_tokens_when_they_differ()
+            throws Exception {
+        gateway.fleet.workers(
+                List.of(
+                        worker(0, 1),
+                        Gateway.worker(2, NOWHERE, EngineKind.SGLANG, WorkerState.READY, 1)));
+        int[] vllm = IntStream.range(100, 140).toArray();
+        int[] sglang = IntStream.range(200, 248).toArray();
+        gateway.tokens.idsOf.put(EngineProfile.VLLM, vllm);
+        gateway.tokens.idsOf.put(EngineProfile.SGLANG, sglang);
+        String chat = "{\"messages\":[{\"role\":\"user\",\"content\":\"a\"}]}";
+        JsonNode loads =
+                JSON.readTree(RawClient.post(gateway.port, "/router/overlap_scores", chat).body());
+        assertEquals(48, loads.get("prompt_tokens").intValue(), loads::toString);
+        for (JsonNode score : loads.get("scores")) {
+            assertEquals(2, score.get("gpu_blocks").intValue(), loads::toString);
+        }
+        assertEquals(
+                Set.of(100, 200),
+                gateway.index.queries.stream()
+                        .map(query -> query.tokens()[0])
+                        .collect(Collectors.toSet()));
+
+        gateway.index.queries.clear();
+        gateway.tokens.idsOf.put(EngineProfile.SGLANG, vllm.clone());
+        RawClient.post(gateway.port, "/router/overlap_scores", chat);
+        assertEquals(1, gateway.index.queries.size(), "one list when they agree");
+
+        gateway.index.queries.clear();
+        gateway.tokens.idsOf.put(EngineProfile.VLLM, new int[0]);
+        RawClient.post(gateway.port, "/router/overlap_scores", chat);
+        assertEquals(1, gateway.index.queries.size(), "nothing is asked where nothing is known");
     }
 }

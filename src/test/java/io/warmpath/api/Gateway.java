@@ -52,6 +52,8 @@ import io.warmpath.routing.Scores;
 import io.warmpath.routing.Sent;
 import io.warmpath.tokens.PromptInput;
 import io.warmpath.tokens.PromptTokens;
+import io.warmpath.tokens.Tokenizing;
+import io.warmpath.tokens.profile.EngineProfile;
 import io.warmpath.upstream.AnswerTimeouts;
 import io.warmpath.upstream.EngineClient;
 import io.warmpath.upstream.EngineTls;
@@ -60,6 +62,7 @@ import java.net.URI;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
@@ -95,6 +98,22 @@ final class Gateway implements AutoCloseable {
     final FakeFleet fleet = new FakeFleet();
     final FakeIndex index = new FakeIndex();
     final FakeTokens tokens = new FakeTokens();
+
+    /** What /tokenize asks; nobody knows any prompt. */
+    private static final Tokenizing NO_TOKENIZER =
+            new Tokenizing() {
+                @Override
+                public Answer tokenize(
+                        String model, PromptInput prompt, EngineProfile engine, Boolean special) {
+                    return new NoTokenizer();
+                }
+
+                @Override
+                public Answer detokenize(String model, int[] ids) {
+                    return new NoTokenizer();
+                }
+            };
+
     final FirstRouter router = new FirstRouter();
     final SimpleMeterRegistry meters = new SimpleMeterRegistry();
     volatile boolean warm = true;
@@ -159,6 +178,31 @@ final class Gateway implements AutoCloseable {
             AdmissionOptions admitted,
             DecisionLog decisions)
             throws Exception {
+        this(path, limits, upstream, tls, tokenizers, admitted, decisions, NO_TOKENIZER);
+    }
+
+    Gateway(EnginePath path, Tokenizing tokenizing, Executor tokenizers) throws Exception {
+        this(
+                path,
+                GatewayOptions.defaults(),
+                UpstreamOptions.defaults(),
+                EngineTls.standard(),
+                tokenizers,
+                AdmissionOptions.OFF,
+                DecisionLog.OFF,
+                tokenizing);
+    }
+
+    private Gateway(
+            EnginePath path,
+            GatewayOptions limits,
+            UpstreamOptions upstream,
+            EngineTls tls,
+            Executor tokenizers,
+            AdmissionOptions admitted,
+            DecisionLog decisions,
+            Tokenizing tokenizing)
+            throws Exception {
         admission = new Admission(admitted, books, System::nanoTime);
         GatewayOptions options = path.options(limits);
         engines = path.engines(vertx, upstream, tls);
@@ -179,7 +223,16 @@ final class Gateway implements AutoCloseable {
                         System::nanoTime);
         routes = io.vertx.ext.web.Router.router(vertx);
         AtomicLong ids = new AtomicLong();
-        new Routes(fleet, flow, options, metrics, () -> warm, ids::incrementAndGet).mount(routes);
+        new Routes(
+                        fleet,
+                        flow,
+                        tokenizing,
+                        tokenizers,
+                        options,
+                        metrics,
+                        () -> warm,
+                        ids::incrementAndGet)
+                .mount(routes);
         new DecisionsApi(decisions, new AdminAccess(Optional.empty())).mount(routes);
         new BusyThresholdApi(admission, fleet, new AdminAccess(Optional.empty())).mount(routes);
         HttpServer server =
@@ -452,24 +505,31 @@ final class Gateway implements AutoCloseable {
         volatile boolean cheap = true;
         volatile RuntimeException failure;
         volatile int[] ids = new int[40];
+
+        /** In place of these, where a kind of engine is among the keys; empty: not known. */
+        final Map<EngineProfile, int[]> idsOf = new ConcurrentHashMap<>();
+
         final AtomicInteger asked = new AtomicInteger();
         volatile String thread = "";
         final List<PromptInput> seen = new CopyOnWriteArrayList<>();
 
         @Override
-        public boolean isCheap(String model, PromptInput prompt) {
+        public boolean isCheap(String model, PromptInput prompt, EngineProfile engine) {
             return cheap;
         }
 
         @Override
-        public Optional<int[]> tokens(String model, PromptInput prompt) {
+        public Optional<int[]> tokens(String model, PromptInput prompt, EngineProfile engine) {
             asked.incrementAndGet();
             seen.add(prompt);
             thread = Thread.currentThread().getName();
             if (failure != null) {
                 throw failure;
             }
-            return Optional.ofNullable(ids);
+            int[] own = idsOf.get(engine);
+            return own == null
+                    ? Optional.ofNullable(ids)
+                    : Optional.of(own).filter(list -> list.length > 0);
         }
     }
 

@@ -16,7 +16,15 @@ import java.util.TreeSet;
 final class Layers {
     /** Use the JDK and each other, nothing else. */
     static final Set<String> PURE =
-            Set.of("fault", "prefix", "fleet", "load", "routing", "admission", "tokens.jinja");
+            Set.of(
+                    "fault",
+                    "prefix",
+                    "fleet",
+                    "load",
+                    "routing",
+                    "admission",
+                    "tokens.jinja",
+                    "tokens.profile");
 
     /** What one use case is made of; the gateway puts it in order. */
     private static final Set<String> STEPS =

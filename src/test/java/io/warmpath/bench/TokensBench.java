@@ -7,6 +7,7 @@ import io.warmpath.tokens.PromptInput.Chat;
 import io.warmpath.tokens.PromptInput.Message;
 import io.warmpath.tokens.TokenizerLoadException;
 import io.warmpath.tokens.TokensOptions;
+import io.warmpath.tokens.profile.EngineProfile;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -62,7 +63,7 @@ public class TokensBench {
             known.add(new Message(i % 2 == 0 ? "user" : "assistant", text.toString()));
         }
         chat = new Chat(known, true);
-        cached.tokens("demo", chat);
+        cached.tokens("demo", chat, EngineProfile.ANY);
     }
 
     @TearDown
@@ -73,12 +74,12 @@ public class TokensBench {
 
     @Benchmark
     public Object withoutCache() {
-        return uncached.tokens("demo", chat);
+        return uncached.tokens("demo", chat, EngineProfile.ANY);
     }
 
     @Benchmark
     public Object everyMessageKnown() {
-        return cached.tokens("demo", chat);
+        return cached.tokens("demo", chat, EngineProfile.ANY);
     }
 
     @Benchmark
@@ -86,13 +87,13 @@ public class TokensBench {
         List<Message> grown = new ArrayList<>(known);
         String text = "And what of turn " + ++turn + "? " + known.getFirst().content();
         grown.set(grown.size() - 1, new Message("user", text));
-        return cached.tokens("demo", new Chat(grown, true));
+        return cached.tokens("demo", new Chat(grown, true), EngineProfile.ANY);
     }
 
     /** What the event loop pays to learn that a prompt may be tokenised there. */
     @Benchmark
     public boolean isCheap() {
-        return cached.isCheap("demo", chat);
+        return cached.isCheap("demo", chat, EngineProfile.ANY);
     }
 
     private static ModelTokens tokens(TokensOptions options) throws TokenizerLoadException {

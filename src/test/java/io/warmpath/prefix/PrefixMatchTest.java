@@ -45,6 +45,34 @@ class PrefixMatchTest {
         }
     }
 
+    @Test
+    void answers_about_two_prompts_stand_beside_each_other_each_for_its_own_slots() {
+        for (int seed = 0; seed < 200; seed++) {
+            Random random = new Random(seed);
+            Map<Integer, int[]> a = random(random);
+            Map<Integer, int[]> b = random(random);
+            PrefixMatch both =
+                    PrefixMatch.beside(
+                            match(a).only(slot -> slot % 2 == 0),
+                            match(b).only(slot -> slot % 2 == 1));
+            a.keySet().removeIf(slot -> slot % 2 == 1);
+            b.keySet().removeIf(slot -> slot % 2 == 0);
+            assertEquals(a.size() + b.size(), both.size(), "seed " + seed);
+            b.putAll(a);
+            int place = 0;
+            for (Map.Entry<Integer, int[]> e : new TreeMap<>(b).entrySet()) {
+                assertEquals(e.getKey(), both.slotAt(place), "seed " + seed);
+                for (Tier tier : Tier.values()) {
+                    assertEquals(
+                            e.getValue()[tier.number()], both.depthAt(place, tier), "seed " + seed);
+                }
+                place++;
+            }
+        }
+        PrefixMatch longer = PrefixMatch.none(16, 12);
+        assertEquals(12, PrefixMatch.beside(match(Map.of()), longer).blocks());
+    }
+
     private static Map<Integer, int[]> random(Random random) {
         Map<Integer, int[]> depths = new TreeMap<>();
         for (int i = random.nextInt(6); i > 0; i--) {

@@ -6,12 +6,14 @@ import io.warmpath.tokens.AddedTokens;
 import io.warmpath.tokens.ChatMlRecogniser;
 import io.warmpath.tokens.ChatMlTemplate;
 import io.warmpath.tokens.ChatTemplate;
+import io.warmpath.tokens.GuessedChatMl;
 import io.warmpath.tokens.JinjaChatTemplate;
 import io.warmpath.tokens.LoadedModel;
 import io.warmpath.tokens.ModelLoader;
 import io.warmpath.tokens.TokenizerLoadException;
 import io.warmpath.tokens.jinja.Template;
 import io.warmpath.tokens.jinja.TemplateException;
+import io.warmpath.tokens.profile.EngineProfile;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -19,12 +21,11 @@ import java.time.Clock;
 import java.time.ZoneId;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Map;
 import java.util.Optional;
 
 /**
  * Reads a model directory as it is published: {@code tokenizer.json}, and beside it, when they are
- * there, {@code tokenizer_config.json} and {@code chat_template.jinja}.
+ * there, {@code tokenizer_config.json}, {@code chat_template.jinja} and {@code config.json}.
  *
  * <p>Any thread.
  */
@@ -85,7 +86,8 @@ public final class HuggingFaceModelLoader implements ModelLoader {
         }
         Optional<AddedTokens> splitOn =
                 whyNotSplit.isEmpty() ? Optional.of(head.splitOn()) : Optional.empty();
-        return new LoadedModel(tokenizer, splitOn, template, List.copyOf(warnings));
+        return new LoadedModel(
+                tokenizer, splitOn, template, config.specialTokens(), List.copyOf(warnings));
     }
 
     private static HuggingFaceTokenizerAdapter tokenizer(Path file, String json)
@@ -105,15 +107,8 @@ public final class HuggingFaceModelLoader implements ModelLoader {
 
     private static Optional<ChatTemplate> template(
             Path file, TokenizerJson head, TokenizerConfig config, List<String> warnings) {
-        Optional<ChatTemplate> template =
-                config.chatTemplate()
-                        .flatMap(jinja -> ChatMlRecogniser.recognise(jinja, config.specialTokens()))
-                        .map(ChatTemplate.class::cast);
-        if (template.isPresent()) {
-            return template;
-        }
         if (config.chatTemplate().isPresent()) {
-            return jinja(file, config.chatTemplate().get(), config.specialTokens(), warnings);
+            return jinja(file, config.chatTemplate().get(), config, warnings);
         }
         boolean chatMl =
                 head.hasAddedToken(ChatMlTemplate.START) && head.hasAddedToken(ChatMlTemplate.END);
@@ -121,9 +116,9 @@ public final class HuggingFaceModelLoader implements ModelLoader {
             warnings.add(
                     file
                             + ": no tokenizer_config.json beside it; taken for plain ChatML because"
-                            + " of its tokens. Put the model's tokenizer_config.json there to be"
-                            + " sure");
-            return Optional.of(ChatMlTemplate.PLAIN);
+                            + " of its tokens, chats with tools are routed by load alone. Put the"
+                            + " model's tokenizer_config.json there to be sure");
+            return Optional.of(new GuessedChatMl());
         }
         warnings.add(
                 file
@@ -134,10 +129,32 @@ public final class HuggingFaceModelLoader implements ModelLoader {
     }
 
     private static Optional<ChatTemplate> jinja(
-            Path file, String source, Map<String, String> specials, List<String> warnings) {
+            Path file, String source, TokenizerConfig config, List<String> warnings) {
+        for (EngineProfile engine : List.of(EngineProfile.VLLM, EngineProfile.SGLANG)) {
+            config.model()
+                    .renderedByCode(engine)
+                    .ifPresent(
+                            code ->
+                                    warnings.add(
+                                            file
+                                                    + ": "
+                                                    + engine
+                                                    + " makes this model's prompts by code ("
+                                                    + code
+                                                    + "), not with its template; chats are routed"
+                                                    + " by load alone there"));
+        }
         try {
-            Clock clock = Clock.system(ZoneId.systemDefault());
-            return Optional.of(new JinjaChatTemplate(Template.compile(source), specials, clock));
+            Template forTools = config.toolTemplate().map(Template::compile).orElse(null);
+            return Optional.of(
+                    new JinjaChatTemplate(
+                            Template.compile(source),
+                            forTools,
+                            config.specialTokens(),
+                            config.model(),
+                            Clock.system(ZoneId.systemDefault()),
+                            ChatMlRecogniser.recognise(source, config.specialTokens())
+                                    .orElse(null)));
         } catch (TemplateException e) {
             warnings.add(
                     file

@@ -3,6 +3,7 @@ package io.warmpath.adapter.tokenizer;
 import ai.djl.huggingface.tokenizers.jni.TokenizersLibrary;
 import io.warmpath.tokens.TextTokenizer;
 import io.warmpath.tokens.UnencodableTextException;
+import java.util.Optional;
 import java.util.concurrent.locks.ReadWriteLock;
 import java.util.concurrent.locks.ReentrantReadWriteLock;
 
@@ -48,6 +49,23 @@ public final class HuggingFaceTokenizerAdapter implements TextTokenizer {
             } finally {
                 library.deleteEncoding(encoding);
             }
+        } finally {
+            lock.readLock().unlock();
+        }
+    }
+
+    @Override
+    public Optional<String> decode(int[] ids) {
+        long[] wide = new long[ids.length];
+        for (int i = 0; i < ids.length; i++) {
+            wide[i] = Integer.toUnsignedLong(ids[i]);
+        }
+        lock.readLock().lock();
+        try {
+            if (closed) {
+                throw new IllegalStateException("the tokenizer is closed");
+            }
+            return Optional.of(library.decode(handle, wide, false));
         } finally {
             lock.readLock().unlock();
         }
