@@ -39,10 +39,16 @@ final class Facts {
     /** Booked prefill of the least busy candidate; {@link BlockCost}'s. */
     long leastPrefillTokens;
 
-    // LatencyCost's: the moment, the worth of work, the expected length of the answer.
+    // Of the speeds, where they are kept: the moment, all candidates, the expected answer's length.
     long nowNanos;
-    double workPrice;
+    FleetRates fleet = FleetRates.UNSEEN;
     double outputTokens;
+
+    /** The candidate's speed, where it is kept. */
+    RateState rates = RateState.IDLE;
+
+    /** Worth of work; {@link LatencyCost}'s. */
+    double workPrice;
 
     int blockSize = 1;
     int gpu;

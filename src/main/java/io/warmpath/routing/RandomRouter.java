@@ -1,19 +1,17 @@
 package io.warmpath.routing;
 
 import io.warmpath.fleet.Candidate;
-import io.warmpath.load.LoadBook;
 import java.util.List;
 import java.util.function.Supplier;
 import java.util.random.RandomGenerator;
 
 /** Any candidate, each with the same chance. Any thread. */
-public final class RandomRouter implements Router {
+final class RandomRouter implements Router {
     private final Scorer scorer;
     private final Supplier<? extends RandomGenerator> random;
 
-    public RandomRouter(
-            RouterOptions options, LoadBook loads, Supplier<? extends RandomGenerator> random) {
-        this.scorer = new Scorer(options, loads, new BlockCost());
+    RandomRouter(Scorer scorer, Supplier<? extends RandomGenerator> random) {
+        this.scorer = scorer;
         this.random = random;
     }
 

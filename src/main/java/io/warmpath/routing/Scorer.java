@@ -18,10 +18,19 @@ final class Scorer {
     private final RouterOptions options;
     private final LoadBook loads;
     private final CostModel model;
+    private final @Nullable Speeds speeds;
     private final BlockCost blockCost = new BlockCost();
     private final List<String> names;
 
     Scorer(RouterOptions options, LoadBook loads, CostModel model) {
+        this(options, loads, model, null);
+    }
+
+    /**
+     * @param speeds what the model needs of them, and detailed scores keep; null: nothing
+     */
+    Scorer(RouterOptions options, LoadBook loads, CostModel model, @Nullable Speeds speeds) {
+        this.speeds = speeds;
         this.options = options;
         this.loads = loads;
         this.model = model;
@@ -39,15 +48,19 @@ final class Scorer {
         List<Score> scores = detailed ? new ArrayList<>(count) : List.of();
         PotentialBlocks potential = loads.potential(request.prompts());
         Facts facts = facts(request, weights, candidates);
+        RateState[] states = detailed && speeds != null ? new RateState[count] : null;
         for (int i = 0; i < count; i++) {
             Candidate candidate = candidates.get(i);
-            facts.read(candidate);
+            read(candidate, facts);
             int at = i * names.size();
             double decode = decodeBlocks(candidate, facts, potential);
             costs[i] = model.cost(facts, decode, terms, at + Facts.NAMES.size());
             if (terms != null) {
                 facts.write(terms, at);
                 scores.add(score(candidate, facts, decode, costs[i]));
+            }
+            if (states != null) {
+                states[i] = facts.rates;
             }
         }
         return new Scores(
@@ -56,7 +69,10 @@ final class Scorer {
                 costs,
                 terms,
                 detailed ? List.copyOf(scores) : scores,
-                potential);
+                potential,
+                states == null
+                        ? null
+                        : new Pace(facts.nowNanos, facts.fleet, facts.outputTokens, states));
     }
 
     /** Makes the decision's value: the chosen one's terms, and the others' when asked for. */
@@ -80,7 +96,7 @@ final class Scorer {
         } else {
             // Read again: a load that changed since shows here, not in the cost that was compared.
             Facts facts = facts(request, effective.weights(), candidates);
-            facts.read(chosen);
+            read(chosen, facts);
             PotentialBlocks potential =
                     compared == null ? loads.potential(request.prompts()) : compared.potential();
             double decode = decodeBlocks(chosen, facts, potential);
@@ -95,9 +111,8 @@ final class Scorer {
     /** What the decided request asks of its worker; for the model that looks at time. */
     WorkerRates.Work work(RoutingDecision decision) {
         RoutingRequest request = decision.request();
-        Facts facts = new Facts(request, decision.options().weights(), loads);
-        model.begin(facts, request.candidates()); // the list that was decided on, so it is known
-        facts.read(decision.chosen().candidate());
+        Facts facts = facts(request, decision.options().weights(), request.candidates());
+        read(decision.chosen().candidate(), facts);
         double[] terms = new double[model.terms().size()];
         model.cost(facts, 0, terms, 0);
         return LatencyCost.work(facts, terms);
@@ -128,8 +143,21 @@ final class Scorer {
 
     private Facts facts(RoutingRequest request, BlockWeights weights, List<Candidate> candidates) {
         Facts facts = new Facts(request, weights, loads);
+        if (speeds != null) {
+            facts.nowNanos = speeds.now();
+            facts.fleet = speeds.fleet(request.candidates(), facts.nowNanos);
+            facts.outputTokens =
+                    request.outputTokens() > 0 ? request.outputTokens() : speeds.outputTokens();
+        }
         model.begin(facts, candidates);
         return facts;
+    }
+
+    private void read(Candidate candidate, Facts facts) {
+        facts.read(candidate);
+        if (speeds != null) {
+            facts.rates = speeds.state(facts.slot);
+        }
     }
 
     private Score score(Candidate candidate, Facts f, double decode, double cost) {

@@ -4,6 +4,7 @@ import io.warmpath.fleet.Candidate;
 import io.warmpath.load.LoadBook;
 import io.warmpath.prefix.PrefixMatch;
 import io.warmpath.prefix.Tier;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
@@ -21,39 +22,33 @@ import org.jspecify.annotations.Nullable;
  * that an idle fleet, where no load is below the mean, still follows its caches), then the lot
  * decides.
  */
-public final class VllmCacheAwareRouter implements Router {
+final class VllmCacheAwareRouter implements Router {
     private final VllmCacheAwareOptions options;
     private final Map<String, Router> perModel;
     private final Scorer scorer;
     private final LoadBook loads;
     private final Supplier<? extends RandomGenerator> random;
 
-    public VllmCacheAwareRouter(
-            VllmCacheAwareOptions options,
-            RouterOptions weights,
-            LoadBook loads,
-            Supplier<? extends RandomGenerator> random) {
-        this(options, Map.of(), weights, loads, random);
-    }
-
     /**
      * @param perModel settings of models that have their own
-     * @param weights for the terms that a decision shows; they have no part in it
+     * @param scorer for the terms that a decision shows; they have no part in it
      */
-    public VllmCacheAwareRouter(
+    VllmCacheAwareRouter(
             VllmCacheAwareOptions options,
             Map<String, VllmCacheAwareOptions> perModel,
-            RouterOptions weights,
+            Scorer scorer,
             LoadBook loads,
             Supplier<? extends RandomGenerator> random) {
         this.options = options;
-        this.scorer = new Scorer(weights, loads, new BlockCost());
+        this.scorer = scorer;
         this.loads = loads;
         this.random = random;
-        Map<String, Router> routers = new java.util.HashMap<>();
+        Map<String, Router> routers = new HashMap<>();
         perModel.forEach(
                 (model, own) ->
-                        routers.put(model, new VllmCacheAwareRouter(own, weights, loads, random)));
+                        routers.put(
+                                model,
+                                new VllmCacheAwareRouter(own, Map.of(), scorer, loads, random)));
         this.perModel = Map.copyOf(routers);
     }
 

@@ -28,6 +28,17 @@ final class ScenarioTable {
         System.out.println("| scenario | naive rule | measure | naive | " + rules + " |");
         System.out.println("|---|---|---|---|" + "---|".repeat(Setting.TABLE.size()));
         rows("equal scores", Scenarios::equalScores, Naive.FIRST_OF_EQUALS, BUSIEST);
+        rows(
+                "idle, faster than the priors",
+                Scenarios::fasterThanThought,
+                Naive.FIRST_OF_EQUALS,
+                BUSIEST);
+        rows(
+                "idle, one twice as fast",
+                Scenarios::idleUnequal,
+                Setting.ROUND_ROBIN,
+                new Measure("fast worker's share, %", o -> 100 * o.share(0)),
+                FIRST);
         rows("idle, documents", Scenarios::idleDocuments, Naive.FIRST_OF_EQUALS, HITS, FIRST);
         rows("32k in, 1 out", Scenarios::bursts, Naive.COUNTED_AT_FIRST_TOKEN, BUSIEST, FIRST);
         rows(
