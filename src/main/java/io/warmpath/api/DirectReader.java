@@ -250,6 +250,7 @@ final class DirectReader {
                         null,
                         worker == null ? fields.hints.worker() : OptionalLong.of(worker),
                         rank == null ? fields.hints.rank() : OptionalInt.of(rank),
+                        fields.hints.taints(),
                         overrides,
                         hints(),
                         fields.edits(),

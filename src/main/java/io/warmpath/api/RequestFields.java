@@ -84,6 +84,7 @@ final class RequestFields {
                 hints.saltToSend(),
                 hints.worker(),
                 hints.rank(),
+                hints.taints(),
                 hints.overrides(),
                 hints.hints(),
                 edits(),

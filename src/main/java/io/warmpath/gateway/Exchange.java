@@ -144,10 +144,12 @@ public final class Exchange {
         }
     }
 
-    /** The pins leave somebody, but nobody who is free. A pin that nobody meets is a 400 later. */
+    /**
+     * Pins and taints leave somebody, but nobody who is free. What nobody meets is refused later.
+     */
     private boolean isBusy(List<Candidate> candidates, List<Candidate> free) {
-        return Planner.pinned(request, free).isEmpty()
-                && !Planner.pinned(request, candidates).isEmpty();
+        return flow.planner.eligible(request, free).isEmpty()
+                && !flow.planner.eligible(request, candidates).isEmpty();
     }
 
     private void overloaded(Overload cause, String what) {

@@ -99,7 +99,7 @@ final class Line {
     /** Any thread. Null: nobody serves the model any more, so there is nothing to wait for. */
     private @Nullable List<Candidate> eligible() {
         List<Candidate> candidates =
-                Planner.pinned(
+                flow.planner.eligible(
                         request,
                         Planner.candidates(flow.fleet.snapshot(), request.model(), List.of()));
         return candidates.isEmpty() ? null : flow.admission.free(request.model(), candidates);

@@ -20,7 +20,7 @@ final class CostRouter implements Router {
 
     @Override
     public RoutingDecision decide(RoutingRequest request) {
-        List<Candidate> candidates = Pins.narrow(request);
+        List<Candidate> candidates = scorer.eligible(request);
         RouterOptions effective = scorer.effective(request);
         Scores scores = scorer.scoreAll(candidates, request, effective.weights());
         Choice choice = picker.pick(scores, candidates, request, effective.temperature());

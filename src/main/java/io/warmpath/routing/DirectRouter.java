@@ -23,7 +23,7 @@ final class DirectRouter implements Router {
         if (request.pinnedWorker().isEmpty()) {
             throw new GatewayException(
                     new GatewayError.BadRequest(
-                            Pins.WORKER_PARAM,
+                            Eligibility.WORKER_PARAM,
                             "This gateway routes by request (router mode direct): name a worker in"
                                     + " nvext.backend_instance_id or the header"
                                     + " x-dynamo-worker-instance-id."));

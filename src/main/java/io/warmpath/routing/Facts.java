@@ -27,7 +27,8 @@ final class Facts {
                     "shared_blocks",
                     "active_prefill_tokens",
                     "active_blocks",
-                    "active_requests");
+                    "active_requests",
+                    "taint_factor");
 
     final RoutingRequest request;
     final BlockWeights weights;
@@ -50,6 +51,9 @@ final class Facts {
     /** Worth of work; {@link LatencyCost}'s. */
     double workPrice;
 
+    /** Some candidate has a taint; else factors are 1 without a look. */
+    private final boolean tainted;
+
     int blockSize = 1;
     int gpu;
     int host;
@@ -62,6 +66,9 @@ final class Facts {
     /** Pool blocks that go on without a gap where the worker's own tiers end. */
     int sharedRun;
 
+    /** By which its taints, or those it lacks, make the candidate dearer. */
+    double taintFactor = 1;
+
     WorkerSlot slot = new WorkerSlot(0);
 
     // The load as it was read.
@@ -70,16 +77,20 @@ final class Facts {
     int activeRequests;
     private int place;
 
-    Facts(RoutingRequest request, BlockWeights weights, LoadBook loads) {
+    Facts(RoutingRequest request, BlockWeights weights, LoadBook loads, Roster roster) {
         this.request = request;
         this.weights = weights;
         this.loads = loads;
-        this.unit = unit(request.candidates());
+        this.unit = roster.unit();
+        this.tainted = roster.tainted();
     }
 
     void read(Candidate candidate) {
         blockSize = blockSize(candidate);
         slot = candidate.slot();
+        if (tainted) {
+            taintFactor = request.taints().costFactor(candidate.worker());
+        }
         WorkerLoad load = loads.load(slot);
         activePrefillTokens = load.prefillTokens();
         activeBlocks = load.blocks();
@@ -120,6 +131,7 @@ final class Facts {
         out[at + 5] = activePrefillTokens;
         out[at + 6] = activeBlocks;
         out[at + 7] = activeRequests;
+        out[at + 8] = taintFactor;
     }
 
     /** Blocks from a cache can be this many: the last token of a prompt is always computed. */
@@ -154,14 +166,5 @@ final class Facts {
             }
         }
         return null;
-    }
-
-    private static int unit(List<Candidate> candidates) {
-        int unit = Integer.MAX_VALUE;
-        for (int i = 0; i < candidates.size(); i++) {
-            int size = candidates.get(i).worker().blockSize();
-            unit = size > 0 ? Math.min(unit, size) : unit;
-        }
-        return unit == Integer.MAX_VALUE ? 1 : unit;
     }
 }

@@ -8,7 +8,7 @@ import org.jspecify.annotations.Nullable;
  * The cost in milliseconds: when the answer will be done, and what the others lose by it.
  *
  * <pre>
- * cost = f * (wait + price * (prefill + load) + step + overdue) + d * (own + others)
+ * cost = t * (f * (wait + price * (prefill + load) + step + overdue) + d * (own + others))
  * </pre>
  *
  * <p>wait: predicted prefill of requests there without a first token, less what the oldest has been
@@ -17,7 +17,8 @@ import org.jspecify.annotations.Nullable;
  * prefill, load: of the tokens not cached, and of those in slower tiers. step: of the first token.
  * overdue: the oldest request there takes longer than can be right. own: a tenth of how much slower
  * the answer will run there. others: a tenth of how much slower it makes theirs. f and d: how much
- * slower the worker is than predicted, in prefill and in decoding.
+ * slower the worker is than predicted, in prefill and in decoding. t: {@link
+ * TaintRules#costFactor}.
  *
  * <p>Needs {@link Speeds}. Any thread. A prompt of unknown length counts as one token.
  */
@@ -81,8 +82,9 @@ final class LatencyCost implements CostModel {
         double prefillFactor = s.prefillFactor(f.fleet);
         double decodeFactor = s.decodeFactor(f.fleet);
         double cost =
-                prefillFactor * (wait + f.workPrice * (prefill + load) + step + overdue)
-                        + decodeFactor * (own + others);
+                f.taintFactor
+                        * (prefillFactor * (wait + f.workPrice * (prefill + load) + step + overdue)
+                                + decodeFactor * (own + others));
         if (terms != null) {
             terms[at] = cached;
             terms[at + 1] = fresh;

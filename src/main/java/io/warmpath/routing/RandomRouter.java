@@ -17,7 +17,7 @@ final class RandomRouter implements Router {
 
     @Override
     public RoutingDecision decide(RoutingRequest request) {
-        List<Candidate> candidates = Pins.narrow(request);
+        List<Candidate> candidates = scorer.eligible(request);
         int count = candidates.size();
         double drawn = random.get().nextDouble();
         Choice choice =

@@ -23,7 +23,7 @@ final class RequestCountRouter implements Router {
 
     @Override
     public RoutingDecision decide(RoutingRequest request) {
-        List<Candidate> candidates = Pins.narrow(request);
+        List<Candidate> candidates = scorer.eligible(request);
         Choice choice =
                 candidates.size() == 1
                         ? Choice.only()

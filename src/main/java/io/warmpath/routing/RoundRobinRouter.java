@@ -26,7 +26,7 @@ final class RoundRobinRouter implements Router {
 
     @Override
     public RoutingDecision decide(RoutingRequest request) {
-        List<Candidate> candidates = Pins.narrow(request);
+        List<Candidate> candidates = scorer.eligible(request);
         int count = candidates.size();
         boolean forReal = request.detail() != RoutingRequest.Detail.DRY_RUN;
         Choice choice =

@@ -1,5 +1,6 @@
 package io.warmpath.routing;
 
+import io.warmpath.fault.GatewayException;
 import io.warmpath.fleet.Candidate;
 import io.warmpath.load.LoadBook;
 import io.warmpath.load.PotentialBlocks;
@@ -21,6 +22,7 @@ final class Scorer {
     private final @Nullable Speeds speeds;
     private final BlockCost blockCost = new BlockCost();
     private final List<String> names;
+    private volatile Roster roster = Roster.of(List.of());
 
     Scorer(RouterOptions options, LoadBook loads, CostModel model) {
         this(options, loads, model, null);
@@ -118,6 +120,32 @@ final class Scorer {
         return LatencyCost.work(facts, terms);
     }
 
+    /**
+     * The candidates that may be chosen, never none.
+     *
+     * @throws GatewayException when pins and taints leave none
+     */
+    List<Candidate> eligible(RoutingRequest request) {
+        if (request.candidates().isEmpty()) {
+            throw new IllegalArgumentException("a decision needs at least one candidate");
+        }
+        return Eligibility.pinned(request)
+                        || !request.taints().asksForNone()
+                        || roster(request.candidates()).tainted()
+                ? Eligibility.narrow(request, options.mode().comparesCosts())
+                : request.candidates();
+    }
+
+    @SuppressWarnings("ReferenceEquality") // a snapshot gives the same list until the fleet changes
+    private Roster roster(List<Candidate> candidates) {
+        Roster last = roster;
+        if (last.of() != candidates) {
+            last = Roster.of(candidates);
+            roster = last;
+        }
+        return last;
+    }
+
     RouterOptions effective(RoutingRequest request) {
         return options.with(request.overrides());
     }
@@ -142,7 +170,7 @@ final class Scorer {
     }
 
     private Facts facts(RoutingRequest request, BlockWeights weights, List<Candidate> candidates) {
-        Facts facts = new Facts(request, weights, loads);
+        Facts facts = new Facts(request, weights, loads, roster(request.candidates()));
         if (speeds != null) {
             facts.nowNanos = speeds.now();
             facts.fleet = speeds.fleet(request.candidates(), facts.nowNanos);

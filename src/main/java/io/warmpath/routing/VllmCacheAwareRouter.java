@@ -8,6 +8,8 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.OptionalInt;
+import java.util.OptionalLong;
 import java.util.function.Supplier;
 import java.util.random.RandomGenerator;
 import org.jspecify.annotations.Nullable;
@@ -64,7 +66,7 @@ final class VllmCacheAwareRouter implements Router {
 
     @Override
     public RoutingDecision decide(RoutingRequest request) {
-        List<Candidate> candidates = Pins.narrow(request);
+        List<Candidate> candidates = scorer.eligible(request);
         Reach longest = null;
         Reach idlest = null;
         int longestTies = 0;
@@ -85,7 +87,7 @@ final class VllmCacheAwareRouter implements Router {
         if (longest == null || idlest == null) {
             throw new IllegalStateException("no candidate is left"); // Pins never leaves none
         }
-        double most = mean(request.candidates()) * options.loadFactor();
+        double most = mean(untainted(request)) * options.loadFactor();
         boolean hit = longest.ratio() > options.cacheThreshold();
         boolean take = hit && longest.load() < most;
         Reach chosen = take ? longest : idlest;
@@ -134,6 +136,12 @@ final class VllmCacheAwareRouter implements Router {
 
     private static String two(double value) {
         return String.format(Locale.ROOT, "%.2f", value);
+    }
+
+    /** Those that a pin leaves out count, those that taints keep this request from do not. */
+    private static List<Candidate> untainted(RoutingRequest request) {
+        return Eligibility.left(
+                request.candidates(), OptionalLong.empty(), OptionalInt.empty(), request.taints());
     }
 
     private double mean(List<Candidate> all) {

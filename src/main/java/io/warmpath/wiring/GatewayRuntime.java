@@ -340,7 +340,8 @@ final class GatewayRuntime implements AutoCloseable {
                 config.http().retryAfter(),
                 d.bodyLinger(),
                 config.upstream().requestUsage() && RouterSettings.predictsCache(config.router()),
-                config.upstream().rawPath() == RawPath.AUTO);
+                config.upstream().rawPath() == RawPath.AUTO,
+                RouterSettings.classTolerations(config.router()));
     }
 
     /** The token itself, or the content of its file without the line end. */

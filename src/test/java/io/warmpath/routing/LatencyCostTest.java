@@ -198,6 +198,7 @@ class LatencyCostTest {
                         r.prompts(),
                         r.pinnedWorker(),
                         r.pinnedRank(),
+                        TaintRules.NONE,
                         r.overrides(),
                         null,
                         1,
