@@ -53,7 +53,7 @@ final class BlockCost implements CostModel {
     @Override
     public double cost(Facts f, double decodeBlocks, double @Nullable [] terms, int at) {
         BlockWeights w = f.weights;
-        double own = (double) f.blockSize / f.unit;
+        double own = f.units;
         double raw =
                 w.trackPrefill()
                         ? (double) (f.activePrefillTokens + f.request.promptTokens()) / f.unit

@@ -54,7 +54,18 @@ final class Facts {
     /** Some candidate has a taint; else factors are 1 without a look. */
     private final boolean tainted;
 
+    private int toldBlockSize = -1;
     int blockSize = 1;
+
+    /** The candidate's blocks in {@link #unit}s. */
+    double units = 1;
+
+    /** Blocks of the prompt, of the candidate's size. */
+    int promptBlocks;
+
+    private int most;
+    private int mostUsable;
+    private @Nullable PrefixMatch match;
     int gpu;
     int host;
     int disk;
@@ -86,7 +97,10 @@ final class Facts {
     }
 
     void read(Candidate candidate) {
-        blockSize = blockSize(candidate);
+        int told = candidate.worker().blockSize();
+        if (told != toldBlockSize) {
+            sized(told);
+        }
         slot = candidate.slot();
         if (tainted) {
             taintFactor = request.taints().costFactor(candidate.worker());
@@ -95,14 +109,19 @@ final class Facts {
         activePrefillTokens = load.prefillTokens();
         activeBlocks = load.blocks();
         activeRequests = load.requests();
-        PrefixMatch match = matchOf(candidate);
-        int at = match == null ? -1 : indexOf(match, candidate);
-        // Only blocks that are full of this prompt's tokens; none when they are not known.
-        int most = request.promptTokens() / blockSize;
-        gpu = depth(match, at, Tier.GPU, most);
-        host = depth(match, at, Tier.HOST, most);
-        disk = depth(match, at, Tier.DISK, most);
-        external = depth(match, at, Tier.EXTERNAL, most);
+        PrefixMatch known = match;
+        int at = known == null ? -1 : indexOf(known, slot);
+        if (known != null && at >= 0) {
+            gpu = Math.min(most, known.depthAt(at, Tier.GPU));
+            host = Math.min(most, known.depthAt(at, Tier.HOST));
+            disk = Math.min(most, known.depthAt(at, Tier.DISK));
+            external = Math.min(most, known.depthAt(at, Tier.EXTERNAL));
+        } else {
+            gpu = 0;
+            host = 0;
+            disk = 0;
+            external = 0;
+        }
         SharedHits pool = request.shared();
         if (pool != null && pool.blockSize() == blockSize) {
             shared = pool.credited(weights.sharedRule(), gpu, external);
@@ -111,6 +130,28 @@ final class Facts {
             shared = 0;
             sharedRun = 0;
         }
+    }
+
+    /** What depends on a block size: workers of one model mostly have the same. */
+    private void sized(int told) {
+        toldBlockSize = told;
+        blockSize = Math.max(1, told);
+        units = (double) blockSize / unit;
+        // Only blocks that are full of this prompt's tokens; none when they are not known.
+        most = request.promptTokens() / blockSize;
+        mostUsable = Math.max(0, request.promptTokens() - 1) / blockSize;
+        promptBlocks = blocks(request.promptTokens(), blockSize);
+        match = matchOf(told);
+    }
+
+    private @Nullable PrefixMatch matchOf(int told) {
+        List<PrefixMatch> matches = request.matches();
+        for (int i = 0; i < matches.size(); i++) {
+            if (matches.get(i).blockSize() == told) {
+                return matches.get(i);
+            }
+        }
+        return null;
     }
 
     /** Finds {@link #leastPrefillTokens}; only for who needs it, it reads every load. */
@@ -136,35 +177,21 @@ final class Facts {
 
     /** Blocks from a cache can be this many: the last token of a prompt is always computed. */
     int usable(int depth) {
-        int tokens = request.promptTokens();
-        return tokens == 0 ? 0 : Math.min(depth, (tokens - 1) / blockSize);
+        return Math.min(depth, mostUsable);
     }
 
-    static int blockSize(Candidate candidate) {
-        return Math.max(1, candidate.worker().blockSize());
-    }
-
-    private static int depth(@Nullable PrefixMatch match, int at, Tier tier, int most) {
-        return match == null ? 0 : Math.min(most, match.depthAt(at, tier));
+    /** Blocks that a request occupies; at least one, also when its tokens are not known. */
+    static int blocks(int promptTokens, int blockSize) {
+        return Math.max(1, Math.ceilDiv(promptTokens, Math.max(1, blockSize)));
     }
 
     /** Candidates mostly come in the order of their slots, as the match does: try the next one. */
-    private int indexOf(PrefixMatch match, Candidate candidate) {
-        if (place < match.size() && match.slotAt(place) == candidate.slot().index()) {
+    private int indexOf(PrefixMatch match, WorkerSlot slot) {
+        if (place < match.size() && match.slotAt(place) == slot.index()) {
             return place++;
         }
-        int found = match.indexOf(candidate.slot());
+        int found = match.indexOf(slot);
         place = found < 0 ? place : found + 1;
         return found;
-    }
-
-    private @Nullable PrefixMatch matchOf(Candidate candidate) {
-        List<PrefixMatch> matches = request.matches();
-        for (int i = 0; i < matches.size(); i++) {
-            if (matches.get(i).blockSize() == candidate.worker().blockSize()) {
-                return matches.get(i);
-            }
-        }
-        return null;
     }
 }

@@ -55,7 +55,7 @@ final class Scorer {
             Candidate candidate = candidates.get(i);
             read(candidate, facts);
             int at = i * names.size();
-            double decode = decodeBlocks(candidate, facts, potential);
+            double decode = decodeBlocks(facts, potential);
             costs[i] = model.cost(facts, decode, terms, at + Facts.NAMES.size());
             if (terms != null) {
                 facts.write(terms, at);
@@ -101,13 +101,18 @@ final class Scorer {
             read(chosen, facts);
             PotentialBlocks potential =
                     compared == null ? loads.potential(request.prompts()) : compared.potential();
-            double decode = decodeBlocks(chosen, facts, potential);
+            double decode = decodeBlocks(facts, potential);
             double cost =
                     all.size() > 0 ? all.cost(choice.index()) : model.cost(facts, decode, null, 0);
             score = score(chosen, facts, decode, cost);
         }
         return new RoutingDecision(
-                request, effective, choice, score, blocks(chosen, request.promptTokens()), all);
+                request,
+                effective,
+                choice,
+                score,
+                Facts.blocks(request.promptTokens(), chosen.worker().blockSize()),
+                all);
     }
 
     /** What the decided request asks of its worker; for the model that looks at time. */
@@ -154,19 +159,12 @@ final class Scorer {
         return loads.load(candidate.slot()).requests();
     }
 
-    /** Blocks that the request occupies on this worker; at least one, also when not known. */
-    static int blocks(Candidate candidate, int promptTokens) {
-        return Math.max(1, Math.ceilDiv(promptTokens, Facts.blockSize(candidate)));
-    }
-
     /**
      * Blocks in use on the candidate if the request goes there, of its own size; those of the
      * prompt that run there already are not counted a second time.
      */
-    private static double decodeBlocks(
-            Candidate candidate, Facts facts, PotentialBlocks potential) {
-        int total = blocks(candidate, facts.request.promptTokens());
-        return facts.activeBlocks + potential.added(candidate.slot(), total);
+    private static double decodeBlocks(Facts facts, PotentialBlocks potential) {
+        return facts.activeBlocks + potential.added(facts.slot, facts.promptBlocks);
     }
 
     private Facts facts(RoutingRequest request, BlockWeights weights, List<Candidate> candidates) {

@@ -165,11 +165,14 @@ class ScenarioTest {
         Outcome naive = clean(Scenarios.imbalance(Naive.DROPS_AFFINITY, SEED));
         Outcome latency = clean(Scenarios.imbalance(Setting.LATENCY, SEED));
         Outcome scaled = clean(Scenarios.imbalance(Setting.KV_SCALE_8, SEED));
+        Outcome agentic = clean(Scenarios.imbalance(Setting.AGENTIC, SEED));
         Outcome byDefault = clean(Scenarios.imbalance(Setting.KV, SEED));
         assertAtMost(0.6, naive.hitRate(), "the control: " + naive);
         assertAtLeast(0.78, latency.hitRate(), latency);
         assertAtMost(naive.meanFirst() / 2, latency.meanFirst(), latency);
         assertAtLeast(0.7, scaled.hitRate(), scaled);
+        assertAtLeast(0.7, agentic.hitRate(), agentic);
+        assertAtMost(naive.meanFirst() / 2, agentic.meanFirst(), agentic);
         // The default leaves its caches as often as the control, but for shorter queues.
         assertAtMost(naive.meanFirst() * 0.8, byDefault.meanFirst(), byDefault);
     }
