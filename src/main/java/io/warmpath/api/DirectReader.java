@@ -262,6 +262,7 @@ final class DirectReader {
                         null,
                         worker == null ? fields.hints.worker() : OptionalLong.of(worker),
                         rank == null ? fields.hints.rank() : OptionalInt.of(rank),
+                        fields.hints.taints(),
                         overrides == null ? fields.hints.overrides() : overrides,
                         hints(),
                         fields.edits(),

@@ -97,6 +97,7 @@ final class RequestFields {
                 hints.saltToSend(),
                 hints.worker(),
                 hints.rank(),
+                hints.taints(),
                 hints.overrides(),
                 hints.hints(),
                 edits(),

@@ -180,6 +180,9 @@ public interface WarmpathConfig {
 
         Latency latency();
 
+        /** What requests of a policy class may do, by its name in `x-dynamo-meta-policy-class`. */
+        Map<String, ClassRouting> classes();
+
         @WithDefault("1.0")
         @Setting(
                 doc =
@@ -532,6 +535,16 @@ public interface WarmpathConfig {
 
         @Setting(doc = "As `hashing`, for one model.")
         Optional<BlockHashing> hashing();
+    }
+
+    /** Where requests of one policy class may go. */
+    interface ClassRouting {
+        @Setting(
+                doc =
+                        "Taints of workers that requests of this policy class tolerate: name,"
+                                + " name=value, or `*` for all.",
+                unit = "name=value,...")
+        Optional<List<String>> tolerations();
     }
 
     /** How fast engines are taken to be until their answers say otherwise, for the cost latency. */
@@ -985,5 +998,13 @@ public interface WarmpathConfig {
 
         @Setting(doc = "Event topic to subscribe to; empty: all.")
         Optional<String> topic();
+
+        @Setting(
+                doc =
+                        "What sets the worker apart: name or name=value, which requests may ask for;"
+                                + " with `:NoSchedule` only requests that tolerate it go there, with"
+                                + " `:PreferNoSchedule` others go there when it is that much better.",
+                unit = "name=value:effect,...")
+        Optional<List<String>> taints();
     }
 }

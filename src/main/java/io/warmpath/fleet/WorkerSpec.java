@@ -2,6 +2,7 @@ package io.warmpath.fleet;
 
 import java.net.URI;
 import java.net.URISyntaxException;
+import java.util.List;
 import java.util.OptionalLong;
 import java.util.Set;
 import java.util.regex.Pattern;
@@ -22,6 +23,7 @@ import org.jspecify.annotations.Nullable;
  *     is given
  * @param eventsBind this side binds {@code eventsEndpoint} and the engine connects
  * @param topic event topic to subscribe to
+ * @param taints what sets it apart
  */
 public record WorkerSpec(
         URI url,
@@ -34,7 +36,8 @@ public record WorkerSpec(
         @Nullable String eventsEndpoint,
         @Nullable String replayEndpoint,
         boolean eventsBind,
-        String topic) {
+        String topic,
+        List<Taint> taints) {
 
     private static final Pattern NAME = Pattern.compile("[A-Za-z0-9][A-Za-z0-9._-]{0,62}");
     private static final Pattern ENDPOINT = Pattern.compile("(tcp|ipc|inproc)://.+");
@@ -44,6 +47,7 @@ public record WorkerSpec(
 
     public WorkerSpec {
         models = Set.copyOf(models);
+        taints = List.copyOf(taints);
         url = EngineAddress.checked(url);
         if (name != null && !NAME.matcher(name).matches()) {
             throw new IllegalArgumentException(
@@ -83,7 +87,8 @@ public record WorkerSpec(
                 null,
                 null,
                 false,
-                "");
+                "",
+                List.of());
     }
 
     /** A URL as people write it; the error names what is wrong with it. */

@@ -97,7 +97,7 @@ public final class Advisor {
                 (all, tokens) -> {
                     List<Candidate> free =
                             asRequest ? flow.admission.free(request.model(), all) : all;
-                    if (Entrance.isBusy(request, all, free)) {
+                    if (Entrance.isBusy(flow.planner, request, all, free)) {
                         reply.refused(Entrance.overloaded(flow, request, Overload.BUSY));
                     } else {
                         reply.decided(

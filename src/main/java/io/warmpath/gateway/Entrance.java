@@ -68,7 +68,7 @@ final class Entrance {
             return;
         }
         List<Candidate> free = flow.admission.free(request.model(), candidates);
-        if (isBusy(request, candidates, free)) {
+        if (isBusy(flow.planner, request, candidates, free)) {
             refuse(Overload.BUSY);
             return;
         }
@@ -123,15 +123,20 @@ final class Entrance {
         }
         List<Candidate> free = flow.admission.free(request.model(), candidates);
         // It has waited for its turn; that somebody got busy in this moment does not take it.
-        next.start(isBusy(request, candidates, free) ? candidates : free, known);
+        next.start(isBusy(flow.planner, request, candidates, free) ? candidates : free, known);
     }
 
-    /** The pins leave somebody, but nobody who is free. A pin that nobody meets is a 400 later. */
+    /**
+     * Pins and taints leave somebody, but nobody who is free. What nobody meets is refused later.
+     */
     static boolean isBusy(
-            InferenceRequest request, List<Candidate> candidates, List<Candidate> free) {
+            Planner planner,
+            InferenceRequest request,
+            List<Candidate> candidates,
+            List<Candidate> free) {
         return free != candidates
-                && Planner.pinned(request, free).isEmpty()
-                && !Planner.pinned(request, candidates).isEmpty();
+                && planner.eligible(request, free).isEmpty()
+                && !planner.eligible(request, candidates).isEmpty();
     }
 
     private void noWorker() {

@@ -3,6 +3,7 @@ package io.warmpath.gateway;
 import io.vertx.core.MultiMap;
 import io.vertx.core.buffer.Buffer;
 import io.warmpath.routing.RouterOverrides;
+import io.warmpath.routing.TaintRules;
 import io.warmpath.tokens.PromptInput;
 import java.util.OptionalInt;
 import java.util.OptionalLong;
@@ -23,6 +24,7 @@ import org.jspecify.annotations.Nullable;
  *     {@code nvext} gave it; null when the body says it already
  * @param pinnedWorker the client names the worker, u64
  * @param pinnedRank the client names the dp rank
+ * @param taints what the client makes of workers' taints
  * @param overrides how the worker shall be chosen for this request
  * @param hints about urgency and size
  * @param edits where fields can be added to the body
@@ -42,6 +44,7 @@ public record InferenceRequest(
         @Nullable String saltToSend,
         OptionalLong pinnedWorker,
         OptionalInt pinnedRank,
+        TaintRules taints,
         RouterOverrides overrides,
         RequestHints hints,
         BodyEdits edits,
@@ -61,6 +64,7 @@ public record InferenceRequest(
                 saltToSend,
                 pinnedWorker,
                 pinnedRank,
+                taints,
                 overrides,
                 hints,
                 edits,

@@ -120,7 +120,7 @@ final class Line {
 
     /** Any thread. Null: nobody serves the model any more, so there is nothing to wait for. */
     private @Nullable List<Candidate> eligible() {
-        List<Candidate> candidates = Planner.pinned(request, who.get());
+        List<Candidate> candidates = flow.planner.eligible(request, who.get());
         return candidates.isEmpty() ? null : flow.admission.free(request.model(), candidates);
     }
 

@@ -10,15 +10,19 @@ import io.warmpath.load.PromptBlocks;
 import io.warmpath.prefix.PrefixMatch;
 import io.warmpath.prefix.PrefixSpace;
 import io.warmpath.prefix.Tier;
+import io.warmpath.routing.Eligibility;
 import io.warmpath.routing.Ineligible;
 import io.warmpath.routing.Router;
 import io.warmpath.routing.RoutingDecision;
 import io.warmpath.routing.RoutingRequest;
 import io.warmpath.routing.Sent;
+import io.warmpath.routing.TaintMatch;
+import io.warmpath.routing.TaintRules;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Locale;
+import java.util.Map;
 import java.util.Set;
 import java.util.function.Function;
 import org.jboss.logging.Logger;
@@ -34,6 +38,7 @@ final class Planner {
     private final LoadBook load;
     private final FlowMetrics metrics;
     private final DecisionLog log;
+    private final Map<String, List<TaintMatch>> classTolerations;
     private final Dependency indexHealth =
             new Dependency(LOG, "The prefix index", "requests are routed by load alone");
 
@@ -43,7 +48,9 @@ final class Planner {
             Router router,
             LoadBook load,
             FlowMetrics metrics,
-            DecisionLog log) {
+            DecisionLog log,
+            Map<String, List<TaintMatch>> classTolerations) {
+        this.classTolerations = classTolerations;
         this.log = log;
         this.fleet = fleet;
         this.overlaps = overlaps;
@@ -135,6 +142,7 @@ final class Planner {
                                 named,
                                 request.pinnedWorker(),
                                 request.pinnedRank(),
+                                taints(request),
                                 request.overrides(),
                                 null,
                                 request.hints().expectedOutput(),
@@ -232,21 +240,16 @@ final class Planner {
         return null;
     }
 
-    /** The candidates that the client's pins leave, maybe none. */
-    static List<Candidate> pinned(InferenceRequest request, List<Candidate> candidates) {
-        if (request.pinnedWorker().isEmpty() && request.pinnedRank().isEmpty()) {
-            return candidates;
-        }
-        List<Candidate> left = new ArrayList<>();
-        for (Candidate c : candidates) {
-            if ((request.pinnedWorker().isEmpty()
-                            || request.pinnedWorker().getAsLong() == c.worker().id())
-                    && (request.pinnedRank().isEmpty()
-                            || request.pinnedRank().getAsInt() == c.dpRank())) {
-                left.add(c);
-            }
-        }
-        return left;
+    /** The candidates that the client's pins and the workers' taints leave, maybe none. */
+    List<Candidate> eligible(InferenceRequest request, List<Candidate> candidates) {
+        return Eligibility.left(
+                candidates, request.pinnedWorker(), request.pinnedRank(), taints(request));
+    }
+
+    private TaintRules taints(InferenceRequest request) {
+        return request.taints()
+                .tolerating(
+                        classTolerations.getOrDefault(request.hints().policyClass(), List.of()));
     }
 
     /** Prompt tokens that the candidate which holds most need not compute. */

@@ -130,7 +130,7 @@ final class GatewayRuntime implements AutoCloseable {
                         admission,
                         engines,
                         caches.overlaps(),
-                        router(config, load, router),
+                        router(config, load, router, decisions.log()),
                         options(config, config.http().maxBodySize().bytes()),
                         new FlowMetrics(meters),
                         decisions.log(),
@@ -205,7 +205,7 @@ final class GatewayRuntime implements AutoCloseable {
                                 new Admission(AdmissionOptions.OFF, apartLoad, System::nanoTime),
                                 apart,
                                 caches.overlaps().askedOnly(),
-                                router(config, apartLoad, kept),
+                                router(config, apartLoad, kept, DecisionLog.OFF),
                                 options(config, body),
                                 metrics,
                                 DecisionLog.OFF,
@@ -333,10 +333,15 @@ final class GatewayRuntime implements AutoCloseable {
     }
 
     private static io.warmpath.routing.Router router(
-            WarmpathConfig config, LoadBook load, RouterOptions options) {
-        return options.mode() == RouterMode.VLLM_CACHE_AWARE
-                ? VllmCacheAwareSettings.router(config.routing().vllmCacheAware(), options, load)
-                : Routers.create(options, load, ThreadLocalRandom::current);
+            WarmpathConfig config, LoadBook load, RouterOptions options, DecisionLog log) {
+        return Routers.create(
+                options,
+                VllmCacheAwareSettings.options(config.routing().vllmCacheAware()),
+                VllmCacheAwareSettings.perModel(config.routing().vllmCacheAware()),
+                load,
+                ThreadLocalRandom::current,
+                System::nanoTime,
+                log.isOn());
     }
 
     private static GatewayOptions options(WarmpathConfig config, long maxBodyBytes) {
@@ -350,7 +355,8 @@ final class GatewayRuntime implements AutoCloseable {
                 config.http().retryAfter(),
                 d.bodyLinger(),
                 config.upstream().requestUsage() && RouterSettings.predictsCache(config.router()),
-                config.upstream().rawPath() == RawPath.AUTO);
+                config.upstream().rawPath() == RawPath.AUTO,
+                RouterSettings.classTolerations(config.router()));
     }
 
     /** The token itself, or the content of its file without the line end. */

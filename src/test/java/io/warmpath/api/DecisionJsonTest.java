@@ -22,6 +22,7 @@ import io.warmpath.routing.Routers;
 import io.warmpath.routing.RoutingDecision;
 import io.warmpath.routing.RoutingRequest;
 import io.warmpath.routing.RoutingRequest.Detail;
+import io.warmpath.routing.TaintRules;
 import java.io.IOException;
 import java.net.URI;
 import java.util.ArrayList;
@@ -63,6 +64,7 @@ class DecisionJsonTest {
                 List.of(),
                 pin,
                 OptionalInt.empty(),
+                TaintRules.NONE,
                 o,
                 null,
                 0,

@@ -141,7 +141,7 @@ class DecisionsApiTest {
             value = {
                 "{\"mode\":\"direct\"}|mode",
                 "{\"mode\":3}|mode",
-                "{\"cost\":\"latency\"}|cost",
+                "{\"cost\":\"seconds\"}|cost",
                 "{\"limits\":3}|limits",
                 "{\"router_config_override\":{\"x\":1}}|router_config_override.x"
             })

@@ -38,6 +38,7 @@ enum EnginePath {
                 o.retryAfter(),
                 o.bodyLinger(),
                 o.requestUsage(),
-                this == RAW);
+                this == RAW,
+                o.classTolerations());
     }
 }

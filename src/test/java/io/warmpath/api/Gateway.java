@@ -22,6 +22,7 @@ import io.warmpath.fleet.Candidate;
 import io.warmpath.fleet.EngineKind;
 import io.warmpath.fleet.Fleet;
 import io.warmpath.fleet.FleetSnapshot;
+import io.warmpath.fleet.Taint;
 import io.warmpath.fleet.Worker;
 import io.warmpath.fleet.WorkerState;
 import io.warmpath.gateway.DecisionLog;
@@ -61,6 +62,7 @@ import io.warmpath.upstream.UpstreamOptions;
 import java.net.URI;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -330,6 +332,22 @@ final class Gateway implements AutoCloseable {
             slots.add(new Worker.Rank(rank, new WorkerSlot(id * 10 + rank)));
         }
         return new Worker(id, "w" + id, url, kind, Set.of(MODEL), 16, state, slots);
+    }
+
+    /** A ready one that is set apart. */
+    static Worker tainted(int id, URI url, String... taints) {
+        Worker w = worker(id, url, EngineKind.OPENAI, WorkerState.READY, 1);
+        return new Worker(
+                w.id(),
+                w.name(),
+                w.url(),
+                w.kind(),
+                w.models(),
+                w.blockSize(),
+                w.state(),
+                w.ranks(),
+                w.capacity(),
+                Arrays.stream(taints).map(Taint::parse).toList());
     }
 
     RawClient.Answer post(String json, String... headers) throws Exception {

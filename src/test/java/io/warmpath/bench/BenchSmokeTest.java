@@ -20,7 +20,7 @@ class BenchSmokeTest {
     @CsvSource({
         "MatchBench, 6",
         "PromptBench, 4",
-        "DecideBench, 18",
+        "DecideBench, 24",
         "LoadBench, 6",
         "TokensBench, 8",
         "AnswerBench, 2",
