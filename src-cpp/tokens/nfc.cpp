@@ -33,7 +33,16 @@ bytes nfc_normalizer::normalize(bytes text) {
     bool good = true;
     m_out.clear();
     while (p != end) {
-        if (*p < 0x80 || *p < 0xcc) { // below U+0300 nothing is changed or joined
+        if (good) {
+            const std::uint8_t* const behind = skip_ascii(p, end);
+            if (behind != p) {
+                p = behind;
+                starter = p - 1;
+                last = 0;
+                continue;
+            }
+        }
+        if (*p < 0xcc) { // below U+0300 nothing is changed or joined
             const std::uint8_t* const here = p;
             p += *p < 0x80 ? 1 : 2;
             if (!good) {

@@ -1,7 +1,6 @@
 #include "tokens/unicode.hpp"
 
 #include <algorithm>
-#include <cstring>
 
 namespace kvindex::tokens {
 
@@ -34,12 +33,6 @@ auto walk(const range (&ranges)[N]) {
         }
         return static_cast<T>(ranges[at].value);
     };
-}
-
-std::uint64_t load8(const std::uint8_t* p) {
-    std::uint64_t word = 0;
-    std::memcpy(&word, p, sizeof word);
-    return word;
 }
 
 /// Bytes of the character at p, at most `left`; 0 when it is not well formed.
@@ -124,10 +117,7 @@ bool well_formed(bytes text) {
     const std::uint8_t* p = text.data();
     const std::uint8_t* const end = p + text.size();
     while (p != end) {
-        while (end - p >= 32 &&
-               ((load8(p) | load8(p + 8) | load8(p + 16) | load8(p + 24)) & 0x8080808080808080u) == 0) {
-            p += 32;
-        }
+        p = skip_ascii(p, end);
         // A stretch of other characters is checked without coming back for each.
         for (int i = 0; i < 32 && p != end; i++) {
             if (*p < 0x80) {

@@ -4,6 +4,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <memory>
 #include <span>
 #include <vector>
@@ -67,6 +68,19 @@ using bytes = std::span<const std::uint8_t>;
 
 /// Is this UTF-8, without surrogates and long forms? O(n), 32 ASCII characters a step.
 bool well_formed(bytes text);
+
+/// Behind whole words of ASCII characters.
+inline const std::uint8_t* skip_ascii(const std::uint8_t* p, const std::uint8_t* end) {
+    while (end - p >= 32) {
+        std::uint64_t words[4];
+        std::memcpy(words, p, sizeof words);
+        if (((words[0] | words[1] | words[2] | words[3]) & 0x8080808080808080u) != 0) {
+            break;
+        }
+        p += sizeof words;
+    }
+    return p;
+}
 
 struct decoded {
     char32_t c;
