@@ -31,7 +31,8 @@ import org.junit.jupiter.params.provider.MethodSource;
  * The native tokenizer against the tokenizers library: the same ids for every text.
  *
  * <p>{@code -Dtest.bpe.chars=N} compares over N characters for each tokenizer; {@code
- * -Dtest.bpe.models=DIR} adds every tokenizer.json below DIR, which {@code fetch_tokenizers.sh} fills.
+ * -Dtest.bpe.models=DIR} adds every tokenizer.json below DIR, which {@code fetch_tokenizers.sh}
+ * fills.
  */
 class BpeDifferentialTest {
     private static final long CHARS = Long.getLong("test.bpe.chars", 150_000);

@@ -80,6 +80,11 @@ final class BpeFamilies {
         return apply(changes);
     }
 
+    static String lowercase() {
+        return DemoModel.json(
+                root -> TokenizerVariants.set(root, "normalizer", "{\"type\":\"Lowercase\"}"));
+    }
+
     /** By a part of the reason. */
     static Map<String, String> refused() {
         Map<String, Consumer<ObjectNode>> changes = new LinkedHashMap<>();
