@@ -12,7 +12,7 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * The C++ byte-level tokenizer: one native call per text, 30 to 60 ns per token.
+ * The C++ byte-level tokenizer: one native call per text, tens of nanoseconds per token.
  *
  * <p>Any thread; encodes run side by side. Buffers and closing as in {@link NativePrefixIndex}.
  */
