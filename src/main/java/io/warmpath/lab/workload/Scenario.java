@@ -1,0 +1,25 @@
+package io.warmpath.lab.workload;
+
+import io.warmpath.sim.virtual.EngineModel;
+import java.util.function.LongFunction;
+
+/**
+ * A workload and the fleet that it is put before.
+ *
+ * @param about in a few words
+ * @param engines how many, unless the run says otherwise
+ * @param hostFactor host memory as a multiple of the device's; 0: none
+ * @param sloMillis time to the first token that nine of ten requests shall have
+ * @param capacity the rate at which the cost {@code latency} just keeps that, seed 1; loads are
+ *     parts of it. Found by {@code lab capacity}
+ * @param draw the workload of a seed
+ */
+public record Scenario(
+        String name,
+        String about,
+        EngineModel model,
+        int engines,
+        double hostFactor,
+        double sloMillis,
+        double capacity,
+        LongFunction<Workload> draw) {}

@@ -1,0 +1,88 @@
+package io.warmpath.lab.workload;
+
+import io.warmpath.sim.virtual.EngineModel;
+import java.util.List;
+import java.util.Optional;
+import java.util.function.LongFunction;
+
+/** The standing scenarios, by name. */
+public final class Scenarios {
+    private static final EngineModel SMALL = EngineModel.SMALL;
+    private static final EngineModel LARGE = EngineModel.LARGE;
+    private static final int FLEET = 8;
+
+    private static final ChatShape CHAT =
+            new ChatShape(6000, 20, 1500, 6, 1500, 250, 350, 20, false);
+    private static final ChatShape DIURNAL =
+            new ChatShape(6000, 20, 1500, 6, 1500, 250, 350, 20, true);
+    private static final ChatShape LONG_CHAT =
+            new ChatShape(2400, 8, 3000, 10, 6000, 900, 400, 25, false);
+    private static final AgentShape AGENT = new AgentShape(500, 18, 1500, 1200, 180, 4, 0.3);
+    private static final GroupShape GROUPS =
+            new GroupShape(12_000, 0, 150, 0, 6000, 0, 1, 1200, 0.1, 1000, 0.1, 0, 0);
+    private static final GroupShape DOCS =
+            new GroupShape(14_000, 0, 400, 0.9, 16_000, 0.8, 1, 150, 0.5, 150, 0.5, 0, 0);
+    private static final GroupShape BURST =
+            new GroupShape(4800, 0, 100_000, 0, 24_576, 0, 0.5, 8192, 0.05, 1, 0.01, 16, 50);
+    private static final GroupShape HOT =
+            new GroupShape(16_000, 6000, 1, 0, 0, 0, 1, 1500, 0.8, 250, 0.5, 0, 0);
+    private static final GroupShape NO_SHARE =
+            new GroupShape(16_000, 0, 1, 0, 0, 0, 1, 4000, 1.2, 300, 0.5, 0, 0);
+
+    public static final List<Scenario> ALL =
+            List.of(
+                    of("chat", "conversations over 20 system prompts", 2000, 5.3, CHAT::draw),
+                    of("longchat", "long conversations, 20k tokens", 2000, 0.7, LONG_CHAT::draw),
+                    of("agent", "leads and sub-agents with tools", 2000, 0.27, AGENT::draw),
+                    host("agenth", "agent, host memory", 3, 2000, 0.3, AGENT::draw),
+                    of("diurnal", "chat with swings and spikes", 2000, 5.3, DIURNAL::draw),
+                    large("groups", "150 prefixes, long answers", 2000, 16.4, GROUPS::draw),
+                    large("docqa", "questions about 400 documents", 4000, 16.3, DOCS::draw),
+                    of("burst32k", "bursts of 16 prompts of 32k", 6000, 2.3, BURST::draw),
+                    of("hot", "one system prompt in all requests", 2000, 30, HOT::draw),
+                    of("noshare", "nothing shared", 2000, 30, NO_SHARE::draw),
+                    of("conv", "Mooncake conversation trace", 4000, 3, trace("conversation")),
+                    large("conv70", "the same, 70B", 10_000, 1.5, trace("conversation")),
+                    host("convh", "conv, host memory", 4, 4000, 4, trace("conversation")),
+                    new Scenario(
+                            "conv32",
+                            "conv, 32 engines, host memory",
+                            SMALL,
+                            32,
+                            2,
+                            4000,
+                            10.5,
+                            trace("conversation")),
+                    of("synth", "Mooncake synthetic trace", 4000, 2.5, trace("synthetic")),
+                    host("synthh", "synth, host memory", 4, 4000, 2.9, trace("synthetic")));
+
+    private Scenarios() {}
+
+    public static Optional<Scenario> find(String name) {
+        return ALL.stream().filter(s -> s.name().equals(name)).findFirst();
+    }
+
+    private static LongFunction<Workload> trace(String file) {
+        return seed -> Trace.read(file);
+    }
+
+    private static Scenario of(
+            String name, String about, double slo, double capacity, LongFunction<Workload> draw) {
+        return new Scenario(name, about, SMALL, FLEET, 0, slo, capacity, draw);
+    }
+
+    private static Scenario large(
+            String name, String about, double slo, double capacity, LongFunction<Workload> draw) {
+        return new Scenario(name, about, LARGE, FLEET, 0, slo, capacity, draw);
+    }
+
+    private static Scenario host(
+            String name,
+            String about,
+            double factor,
+            double slo,
+            double capacity,
+            LongFunction<Workload> draw) {
+        return new Scenario(name, about, SMALL, FLEET, factor, slo, capacity, draw);
+    }
+}
