@@ -2,7 +2,10 @@ package io.warmpath.lab;
 
 import io.warmpath.lab.policy.Indexes;
 import io.warmpath.lab.policy.Policies;
+import io.warmpath.lab.report.Comparison;
+import io.warmpath.lab.report.Html;
 import io.warmpath.lab.report.Lines;
+import io.warmpath.lab.report.Standing;
 import io.warmpath.lab.report.Table;
 import io.warmpath.lab.workload.Scenario;
 import io.warmpath.lab.workload.Scenarios;
@@ -10,6 +13,7 @@ import java.io.IOException;
 import java.io.PrintStream;
 import java.lang.management.ManagementFactory;
 import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Locale;
@@ -29,17 +33,29 @@ public final class LabMain {
             Trust ratios between policies, not milliseconds. No GPU, nothing is sent anywhere.
 
               list                   the scenarios and the policies
-              run SCENARIO...        plays them; `all` is every one
+              run SCENARIO...        plays them; `all`: those of the standing table
               capacity SCENARIO...   finds the rate at which each policy just keeps the
                                      scenario's limit for the time to the first token
+              compare A B            tells whether two files of --json differ by more than seeds do
 
               --policies A,B   which (kv,latency,least-loaded,round-robin); `all` is every one
               --loads X,Y      parts of the scenario's capacity (0.7,0.9)
               --seeds N        draws 1 to N of each scenario (1)
+              --routers N      gateways that take turns and know nothing of each other (1)
               --lag MS         after which engines' cache events are known (10)
+              --ours A         the policy that peers' rules are compared with (latency)
               --json FILE      all results, a JSON line each
               --csv FILE       the same as a table
+              --html FILE      the same as a page with plots, complete in itself
               --quiet          no progress
+
+            A SCENARIO may be a file: JSON lines or CSV with timestamp (ms), input_length,
+            output_length, hash_ids, session; .gz or not. Its load 1 is the recorded rate.
+              --model 8b|70b   engines (8b)                --engines N       how many (8)
+              --host X         host memory, times the device's (0)
+              --slo MS         limit for `capacity` (4000)
+              --block-tokens N tokens of a hash (512)
+              --closed         requests wait for their session's last answer
               --help           this text
 
             Example: ./warmpath lab run conv --policies all --loads 0.7 --csv conv.csv
@@ -53,6 +69,13 @@ public final class LabMain {
         List<String> rest = Arrays.asList(args).subList(Math.min(1, args.length), args.length);
         String command = args.length == 0 ? "help" : args[0];
         try {
+            if (command.equals("compare") && !rest.contains("--help")) {
+                if (rest.size() != 2) {
+                    throw new IllegalArgumentException("compare takes two files of --json");
+                }
+                out.print(Comparison.of(Path.of(rest.get(0)), Path.of(rest.get(1))));
+                return OK;
+            }
             LabFlags flags = LabFlags.parse(rest);
             if (flags.help || command.startsWith("-") || command.equals("help")) {
                 out.print(HELP);
@@ -70,17 +93,17 @@ public final class LabMain {
             err.println("warmpath lab: " + e.getMessage());
             return USAGE;
         } catch (IOException e) {
-            err.println("warmpath lab: cannot write " + e.getMessage());
+            err.println("warmpath lab: cannot read or write " + e.getMessage());
             return FAILED;
         }
     }
 
     private static int list(PrintStream out) {
         out.println("Scenarios");
-        for (Scenario s : Scenarios.ALL) {
+        for (Scenario s : Scenarios.all()) {
             out.printf(
                     Locale.ROOT,
-                    "  %-10s %-34s %s x %d, limit %.0f s%n",
+                    "  %-12s %-34s %s x %d, limit %.0f s%n",
                     s.name(),
                     s.about(),
                     s.model().name(),
@@ -111,11 +134,15 @@ public final class LabMain {
                     played / seconds);
         }
         out.print(Table.of(results));
+        out.print(new Standing(results, flags.ours).markdown());
         if (flags.json != null) {
             Files.writeString(flags.json, Lines.json(results));
         }
         if (flags.csv != null) {
             Files.writeString(flags.csv, Lines.csv(results));
+        }
+        if (flags.html != null) {
+            Files.writeString(flags.html, Html.of(results, flags.ours));
         }
         return OK;
     }

@@ -1,6 +1,9 @@
 package io.warmpath.lab;
 
 import io.warmpath.lab.workload.Workload;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
 
 /** What became of each request of a run. One thread. */
 final class Observed {
@@ -8,6 +11,7 @@ final class Observed {
     private static final double WARM_UP = 0.25;
 
     private static final double NANOS_PER_MILLI = 1e6;
+    private static final int PARTS = 60;
     private static final double LATE_MILLIS = 5000;
 
     private final Workload workload;
@@ -47,7 +51,7 @@ final class Observed {
         end[number] = nanos;
     }
 
-    Result result(Cell cell, double seconds) {
+    Result result(Cell cell) {
         int n = workload.size();
         double[] ttft = new double[n];
         double[] itl = new double[n];
@@ -91,6 +95,25 @@ final class Observed {
                 late,
                 counted / ((toNanos - fromNanos) / 1e9),
                 n,
-                seconds);
+                running(),
+                toNanos / 1e9);
+    }
+
+    /** Mean number of requests on each engine, in equal parts of the arrivals' time. */
+    private List<List<Double>> running() {
+        double[][] sum = new double[engines][PARTS];
+        double part = toNanos / PARTS;
+        for (int i = 0; i < workload.size(); i++) {
+            double from = sent[i] / part;
+            double to = Math.min(PARTS, end[i] / part);
+            for (int at = (int) from; at < to; at++) {
+                sum[engine[i]][at] += Math.min(to, at + 1) - Math.max(from, at);
+            }
+        }
+        List<List<Double>> all = new ArrayList<>();
+        for (double[] of : sum) {
+            all.add(Arrays.stream(of).boxed().toList());
+        }
+        return all;
     }
 }

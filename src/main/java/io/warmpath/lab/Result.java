@@ -1,5 +1,7 @@
 package io.warmpath.lab;
 
+import java.util.List;
+
 /**
  * What one run has shown. Of the requests that came after the first quarter of the arrivals' time
  * and before its end.
@@ -13,7 +15,8 @@ package io.warmpath.lab;
  * @param late requests that waited more than 5 s for their first token
  * @param perSecond requests a second
  * @param played requests of the whole run
- * @param virtualSeconds the whole run took in its own time
+ * @param running requests on each engine, means over equal parts of the arrivals' time
+ * @param runningSeconds all of these parts
  */
 public record Result(
         String scenario,
@@ -29,4 +32,5 @@ public record Result(
         int late,
         double perSecond,
         int played,
-        double virtualSeconds) {}
+        List<List<Double>> running,
+        double runningSeconds) {}

@@ -1,6 +1,7 @@
 package io.warmpath.lab;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.warmpath.adapter.nativeindex.NativeBlockTracker;
@@ -61,16 +62,32 @@ class LabMainTest {
         Path one = folder.resolve("1");
         Path two = folder.resolve("2");
         String[] args = {
-            "run", "synth", "--policies", "all", "--loads", "0.6", "--quiet", "--json", ""
+            "run",
+            "synth",
+            "--policies",
+            "all",
+            "--loads",
+            "0.6",
+            "--quiet",
+            "--html",
+            "",
+            "--json",
+            ""
         };
+        args[args.length - 3] = folder.resolve("1.html").toString();
         args[args.length - 1] = one.toString();
         assertEquals(0, lab(args), err());
         String table = out();
+        args[args.length - 3] = folder.resolve("2.html").toString();
         args[args.length - 1] = two.toString();
         assertEquals(0, lab(args), err());
         assertEquals(table, out());
         String json = Files.readString(one);
         assertEquals(json, Files.readString(two));
+        String page = Files.readString(folder.resolve("1.html"));
+        assertEquals(page, Files.readString(folder.resolve("2.html")));
+        assertTrue(page.contains("engine 7") && page.endsWith("</html>\n"), page);
+        assertFalse(page.contains("NaN") || page.contains("http"), "something is missing");
         assertTrue(json.lines().count() >= 6, json);
     }
 
@@ -84,7 +101,7 @@ class LabMainTest {
     @Test
     void wrong_arguments_are_named_with_what_to_do() {
         assertEquals(2, lab("run", "chatt"));
-        assertTrue(err().contains("unknown scenario chatt; warmpath lab list shows them"), err());
+        assertTrue(err().contains("no scenario and no file chatt; warmpath lab list shows"), err());
         assertEquals(2, lab("run", "chat", "--policies", "best"));
         assertTrue(err().contains("unknown policy best"), err());
         assertEquals(2, lab("run", "chat", "--loads", "much"));
@@ -93,6 +110,68 @@ class LabMainTest {
         assertTrue(err().contains("which scenario?"), err());
         assertEquals(2, lab("runn", "chat"));
         assertTrue(err().contains("unknown command runn"), err());
+    }
+
+    @Test
+    void a_recorded_workload_is_played_at_its_own_rate() throws IOException {
+        Path jsonl = folder.resolve("mine.jsonl");
+        Path csv = folder.resolve("mine.csv");
+        StringBuilder json = new StringBuilder();
+        StringBuilder table = new StringBuilder();
+        table.append("timestamp,input_length,output_length,hash_ids,session\n");
+        for (int i = 0; i < 40; i++) {
+            json.append(
+                    "{\"timestamp\":%d,\"input_length\":1100,\"output_length\":%d,"
+                                    .formatted(i * 100, i + 1)
+                            + "\"hash_ids\":[7,8],\"session\":\"a\"}\n");
+            table.append("%d,1100,%d,7 8,a%n".formatted(i * 100, i + 1));
+        }
+        Files.writeString(jsonl, json);
+        Files.writeString(csv, table);
+        String[] args = {"run", "", "--policies", "latency", "--loads", "1", "--quiet"};
+        args[1] = jsonl.toString();
+        assertEquals(0, lab(args), err());
+        String played = out();
+        assertTrue(played.startsWith("mine.jsonl at load 1"), played);
+        assertTrue(played.contains("0.931"), "two of 2.15 blocks are cached: " + played);
+        args[1] = csv.toString();
+        assertEquals(0, lab(args), err());
+        assertEquals(played, out().replace("mine.csv", "mine.jsonl"));
+
+        Files.writeString(csv, "timestamp,output_length\n1,2\n");
+        assertEquals(2, lab(args));
+        assertTrue(err().contains("mine.csv, line 2: there is no column input_length"), err());
+    }
+
+    @Test
+    void a_difference_is_told_from_the_spread_over_seeds() throws IOException {
+        Path a = folder.resolve("a");
+        Path b = folder.resolve("b");
+        String form =
+                "{\"scenario\":\"%s\",\"policy\":\"kv\",\"load\":0.7,\"seed\":%d,"
+                        + "\"ttft_mean_ms\":%d}%n";
+        Files.writeString(
+                a,
+                form.formatted("x", 1, 100)
+                        + form.formatted("x", 2, 200)
+                        + form.formatted("x", 3, 150)
+                        + form.formatted("y", 1, 100)
+                        + form.formatted("y", 2, 100)
+                        + form.formatted("y", 3, 100));
+        Files.writeString(
+                b,
+                form.formatted("x", 1, 90)
+                        + form.formatted("x", 2, 181)
+                        + form.formatted("x", 3, 134)
+                        + form.formatted("y", 1, 80)
+                        + form.formatted("y", 2, 130)
+                        + form.formatted("y", 3, 85));
+        assertEquals(0, lab("compare", a.toString(), b.toString()), err());
+        String[] lines = out().split("\n", -1);
+        assertTrue(lines[1].startsWith("x, kv, 0.7") && lines[1].endsWith("B is faster"), out());
+        assertTrue(lines[2].endsWith("within the spread"), out());
+        assertEquals(2, lab("compare", a.toString()));
+        assertTrue(err().contains("compare takes two files"), err());
     }
 
     @Test

@@ -12,7 +12,6 @@ import java.util.List;
 /** A rule that knows what engines' events tell, and what it has sent itself. */
 abstract class IndexedPolicy extends Policy {
     final World world;
-    final int engines;
 
     /** Requests sent to each engine that have not ended. */
     final int[] running;
@@ -26,14 +25,22 @@ abstract class IndexedPolicy extends Policy {
 
     IndexedPolicy(World world) {
         this.world = world;
-        engines = world.engines().size();
-        running = new int[engines];
-        runningTokens = new long[engines];
+        running = new int[world.mostEngines()];
+        runningTokens = new long[world.mostEngines()];
         engineOf = new int[world.calls()];
         index = world.indexes().index(DecisionLimits.DEFAULT);
-        for (int i = 0; i < engines; i++) {
-            slots.add(index.open(0));
+        for (int i = 0; i < engines(); i++) {
+            joined();
         }
+    }
+
+    final int engines() {
+        return world.engines().size();
+    }
+
+    @Override
+    public final void joined() {
+        slots.add(index.open(0));
     }
 
     /** The engine to choose; what is sent there is counted by this class. */

@@ -25,7 +25,7 @@ final class LlmdGuidePolicy extends IndexedPolicy {
     int pick(Call call, PrefixMatch match) {
         lowest.begin();
         holders.begin();
-        for (int i = 0; i < engines; i++) {
+        for (int i = 0; i < engines(); i++) {
             lowest.offer(i, (double) runningTokens[i]);
             if (cachedTokens(call, match, i) >= AFFINITY * call.promptTokens()) {
                 holders.offer(i, (double) runningTokens[i]);

@@ -19,14 +19,14 @@ final class LlmdPolicy extends IndexedPolicy {
 
     LlmdPolicy(World world) {
         super(world);
-        waiting = new int[engines];
-        memoryUse = new double[engines];
+        waiting = new int[world.mostEngines()];
+        memoryUse = new double[world.mostEngines()];
         lowest = new Lowest(world.random());
         world.time().after(SCRAPE_NANOS, this::scrape);
     }
 
     private void scrape() {
-        for (int i = 0; i < engines; i++) {
+        for (int i = 0; i < engines(); i++) {
             waiting[i] = world.engines().get(i).waiting();
             memoryUse[i] = world.engines().get(i).memoryUse();
         }
@@ -37,12 +37,12 @@ final class LlmdPolicy extends IndexedPolicy {
     int pick(Call call, PrefixMatch match) {
         int least = Integer.MAX_VALUE;
         int most = 0;
-        for (int w : waiting) {
-            least = Math.min(least, w);
-            most = Math.max(most, w);
+        for (int i = 0; i < engines(); i++) {
+            least = Math.min(least, waiting[i]);
+            most = Math.max(most, waiting[i]);
         }
         lowest.begin();
-        for (int i = 0; i < engines; i++) {
+        for (int i = 0; i < engines(); i++) {
             double prefix = (double) cachedTokens(call, match, i) / call.promptTokens();
             double queue = most == least ? 1 : (double) (most - waiting[i]) / (most - least);
             lowest.offer(i, -(PREFIX * prefix + QUEUE * queue + MEMORY * (1 - memoryUse[i])));

@@ -28,7 +28,7 @@ final class LmetricPolicy extends IndexedPolicy {
         PromptBlocks named = Prompts.named(call, world.blockTokens());
         PotentialBlocks potential = loads.potential(List.of(named));
         lowest.begin();
-        for (int i = 0; i < engines; i++) {
+        for (int i = 0; i < engines(); i++) {
             WorkerLoad load = loads.load(slot(i));
             int fresh = call.promptTokens() - cachedTokens(call, match, i);
             double prefill = (load.prefillTokens() + fresh) / block;

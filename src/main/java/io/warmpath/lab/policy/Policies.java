@@ -85,7 +85,6 @@ public final class Policies {
                             Memory.INFINITE,
                             PooledPolicy::new));
 
-
     private Policies() {}
 
     public static Optional<Named> find(String name) {

@@ -14,6 +14,9 @@ public abstract class Policy implements AutoCloseable {
     /** The engine, from 0, that the request goes to now. */
     public abstract int choose(Call call);
 
+    /** An engine is there from now on, with the next number. */
+    public void joined() {}
+
     public void firstToken(Call call) {}
 
     public void ended(Call call) {}
@@ -27,7 +30,7 @@ public abstract class Policy implements AutoCloseable {
         return new WorkerSlot(engine);
     }
 
-    /** What engines have told; in the order in which it happened, later by the lag. */
+    /** What engines have told, as it happened; before a choice that it has arrived for. */
     public void apply(List<PrefixEvent> events) {}
 
     @Override

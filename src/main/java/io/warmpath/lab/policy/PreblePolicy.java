@@ -24,8 +24,8 @@ final class PreblePolicy extends IndexedPolicy {
 
     PreblePolicy(World world) {
         super(world);
-        work = new double[engines][PARTS];
-        sum = new double[engines];
+        work = new double[world.mostEngines()][PARTS];
+        sum = new double[world.mostEngines()];
         lowest = new Lowest(world.random());
         longest = new Lowest(world.random());
         world.time().after(WINDOW_NANOS / PARTS, this::move);
@@ -33,7 +33,7 @@ final class PreblePolicy extends IndexedPolicy {
 
     private void move() {
         part = (part + 1) % PARTS;
-        for (int i = 0; i < engines; i++) {
+        for (int i = 0; i < engines(); i++) {
             work[i][part] = 0;
             sum[i] = 0;
             for (double w : work[i]) {
@@ -47,7 +47,7 @@ final class PreblePolicy extends IndexedPolicy {
     int pick(Call call, PrefixMatch match) {
         lowest.begin();
         longest.begin();
-        for (int i = 0; i < engines; i++) {
+        for (int i = 0; i < engines(); i++) {
             int cached = cachedTokens(call, match, i);
             longest.offer(i, -cached);
             lowest.offer(i, sum[i] + cost(call, cached));

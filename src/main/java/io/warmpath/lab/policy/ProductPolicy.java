@@ -24,6 +24,7 @@ import io.warmpath.routing.Routers;
 import io.warmpath.routing.RoutingDecision;
 import io.warmpath.routing.RoutingRequest;
 import io.warmpath.routing.Sent;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.OptionalInt;
 import java.util.OptionalLong;
@@ -45,7 +46,8 @@ final class ProductPolicy extends Policy {
     private final World world;
     private final Router router;
     private final LoadTracker loads;
-    private final List<Candidate> candidates;
+    private final WorkerSlots slots;
+    private List<Candidate> candidates = List.of();
     private final @Nullable PrefixIndex index;
     private final @Nullable PrefixIndex decisions;
     private final @Nullable SideIndex side;
@@ -80,14 +82,26 @@ final class ProductPolicy extends Policy {
                                                 BlockTracker.Hashing.POSITION,
                                                 TRACKED_TOKENS / world.blockTokens()))
                         : null;
-        WorkerSlots slots = side != null ? side : index != null ? index : new NumberedSlots();
-        candidates = Fleet.open(world, slots);
+        slots = side != null ? side : index != null ? index : new NumberedSlots();
+        for (int i = 0; i < world.engines().size(); i++) {
+            joined();
+        }
         if (tracker != null) {
-            candidates.forEach(c -> tracker.join(c.slot()));
             world.time().after(EVICT_NANOS, this::evict);
         }
         if (side != null) {
             world.time().after(TIDY_NANOS, this::tidy);
+        }
+    }
+
+    @Override
+    public final void joined() {
+        List<Candidate> more = new ArrayList<>(candidates);
+        Candidate fresh = Fleet.open(world, slots, candidates.size());
+        more.add(fresh);
+        candidates = List.copyOf(more);
+        if (tracker != null) {
+            tracker.join(fresh.slot());
         }
     }
 

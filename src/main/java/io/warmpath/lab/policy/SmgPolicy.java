@@ -22,7 +22,7 @@ final class SmgPolicy extends Policy {
 
     SmgPolicy(World world) {
         this.world = world;
-        running = new int[world.engines().size()];
+        running = new int[world.mostEngines()];
         engineOf = new int[world.calls()];
         lastByBlock = new int[world.ids()];
         Arrays.fill(lastByBlock, NOBODY);
@@ -37,7 +37,7 @@ final class SmgPolicy extends Policy {
         }
         double share = (double) depth * world.blockTokens() / call.promptTokens();
         int to = share > THRESHOLD ? lastByBlock[call.blocks()[depth - 1]] : fewest();
-        double mean = (double) total / running.length;
+        double mean = (double) total / world.engines().size();
         if (running[to] - mean > ABSOLUTE && running[to] > RELATIVE * mean) {
             to = fewest();
         }
@@ -52,7 +52,7 @@ final class SmgPolicy extends Policy {
 
     private int fewest() {
         lowest.begin();
-        for (int i = 0; i < running.length; i++) {
+        for (int i = 0; i < world.engines().size(); i++) {
             lowest.offer(i, running[i]);
         }
         return lowest.engine();

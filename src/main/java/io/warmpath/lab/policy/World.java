@@ -10,7 +10,9 @@ import java.util.SplittableRandom;
  * What a policy is made in.
  *
  * @param hostTier engines keep blocks in host memory too
- * @param engines themselves; routers look only at what theirs would tell them
+ * @param engines themselves, those that have joined; routers look only at what theirs would tell
+ *     them
+ * @param mostEngines that there will be
  * @param calls how many there will be
  * @param ids of blocks are below this
  */
@@ -21,6 +23,7 @@ public record World(
         int blockTokens,
         boolean hostTier,
         List<VirtualEngine<Call>> engines,
+        int mostEngines,
         int calls,
         int ids,
         Indexes indexes) {}

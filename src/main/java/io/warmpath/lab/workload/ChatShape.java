@@ -71,7 +71,7 @@ public record ChatShape(
                 return t;
             }
             double phase = t / 1000 % PERIOD_SECONDS / PERIOD_SECONDS;
-            double rate = 1 + SWING * Math.sin(2 * Math.PI * phase);
+            double rate = 1 + SWING * StrictMath.sin(2 * Math.PI * phase);
             if (phase >= 0.2 && phase < 0.26) {
                 rate *= SPIKE;
             }

@@ -2,7 +2,10 @@ package io.warmpath.lab.workload;
 
 import java.util.SplittableRandom;
 
-/** Random lengths and choices of the drawn scenarios. One thread; equal seeds, equal draws. */
+/**
+ * Random lengths and choices of the drawn scenarios. One thread; equal seeds, equal draws, on every
+ * machine.
+ */
 final class Draws {
     final SplittableRandom random;
 
@@ -19,8 +22,10 @@ final class Draws {
         if (mean <= 0) {
             return least;
         }
-        double s2 = Math.log(1 + variation * variation);
-        double x = Math.exp(Math.log(mean) - s2 / 2 + Math.sqrt(s2) * random.nextGaussian());
+        double s2 = StrictMath.log(1 + variation * variation);
+        double x =
+                StrictMath.exp(
+                        StrictMath.log(mean) - s2 / 2 + Math.sqrt(s2) * random.nextGaussian());
         return (int) Math.min(most, Math.max(least, x));
     }
 
@@ -32,7 +37,7 @@ final class Draws {
             cumulative = new double[n];
             double sum = 0;
             for (int i = 0; i < n; i++) {
-                sum += Math.pow(i + 1.0, -exponent);
+                sum += StrictMath.pow(i + 1.0, -exponent);
                 cumulative[i] = sum;
             }
         }

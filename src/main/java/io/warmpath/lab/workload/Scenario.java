@@ -1,6 +1,7 @@
 package io.warmpath.lab.workload;
 
 import io.warmpath.sim.virtual.EngineModel;
+import java.util.List;
 import java.util.function.LongFunction;
 
 /**
@@ -12,6 +13,7 @@ import java.util.function.LongFunction;
  * @param sloMillis time to the first token that nine of ten requests shall have
  * @param capacity the rate at which the cost {@code latency} just keeps that, seed 1; loads are
  *     parts of it. Found by {@code lab capacity}
+ * @param faults what happens to the engines
  * @param draw the workload of a seed
  */
 public record Scenario(
@@ -22,4 +24,27 @@ public record Scenario(
         double hostFactor,
         double sloMillis,
         double capacity,
-        LongFunction<Workload> draw) {}
+        List<Fault> faults,
+        LongFunction<Workload> draw) {
+    public Scenario {
+        faults = List.copyOf(faults);
+    }
+
+    /** Those that are there from the beginning. */
+    public int enginesAtStart() {
+        return engines - (int) faults.stream().filter(f -> f.kind() == Fault.Kind.JOIN).count();
+    }
+
+    Scenario with(String otherName, String otherAbout, Fault... others) {
+        return new Scenario(
+                otherName,
+                otherAbout,
+                model,
+                engines,
+                hostFactor,
+                sloMillis,
+                capacity,
+                List.of(others),
+                draw);
+    }
+}

@@ -17,7 +17,7 @@ public final class BlockCache {
     private static final int NONE = -1;
 
     private final int capacity;
-    private final IdMap places;
+    private final IdMap placeOf;
 
     // By place. Unreferenced blocks form a ring through the last place, oldest first.
     private int[] ids;
@@ -40,7 +40,7 @@ public final class BlockCache {
         this.capacity = capacity;
         this.free = capacity;
         int first = Math.min(capacity, 1 << 12);
-        places = new IdMap(first);
+        placeOf = new IdMap(first);
         ids = new int[first];
         references = new int[first];
         before = new int[first];
@@ -65,37 +65,43 @@ public final class BlockCache {
     /** Leading ones of the first {@code limit} blocks that are here. */
     public int depth(int[] blocks, int limit) {
         int n = 0;
-        while (n < limit && places.get(blocks[n]) != IdMap.NONE) {
+        while (n < limit && placeOf.get(blocks[n]) != IdMap.NONE) {
             n++;
         }
         return n;
     }
 
     /**
-     * Takes hold of the first {@code hits} blocks, which are here, and reserves {@code need} more.
+     * Takes hold of those of the first {@code limit} blocks that are here without a gap, and
+     * reserves room for the rest of {@code total}.
      *
-     * @return false: no room, nothing changed
+     * @param places as long as {@code blocks}; where they are is written down, for {@link #commit}
+     *     and {@link #release}
+     * @return how many are here; -1: no room, nothing changed
      */
-    public boolean acquire(int[] blocks, int hits, int need) {
-        int spare = free + unreferenced;
-        if (spare < need) {
-            return false;
-        }
+    public int acquire(int[] blocks, int limit, int total, int[] places) {
+        int hits = 0;
         int idle = 0;
-        for (int i = 0; i < hits; i++) {
-            idle += references[places.get(blocks[i])] == 0 ? 1 : 0;
+        for (; hits < limit; hits++) {
+            int place = placeOf.get(blocks[hits]);
+            if (place == IdMap.NONE) {
+                break;
+            }
+            places[hits] = place;
+            idle += references[place] == 0 ? 1 : 0;
         }
-        if (spare - idle < need) {
-            return false;
+        int need = total - hits;
+        if (free + unreferenced - idle < need) {
+            return -1;
         }
         for (int i = 0; i < hits; i++) {
-            hold(places.get(blocks[i]));
+            hold(places[i]);
         }
         while (free < need) {
             evictOldest();
         }
         free -= need;
-        return true;
+        return hits;
     }
 
     /**
@@ -103,24 +109,26 @@ public final class BlockCache {
      *
      * @return false when it was here already: one copy is kept, the room is free again
      */
-    public boolean commit(int id) {
-        int place = places.get(id);
-        if (place != IdMap.NONE) {
+    public boolean commit(int[] blocks, int at, int[] places) {
+        int place = placeOf.get(blocks[at]);
+        boolean known = place != IdMap.NONE;
+        if (known) {
             hold(place);
             free++;
-            return false;
+        } else {
+            place = newPlace();
+            ids[place] = blocks[at];
+            references[place] = 1;
+            placeOf.put(blocks[at], place);
         }
-        place = newPlace();
-        ids[place] = id;
-        references[place] = 1;
-        places.put(id, place);
-        return true;
+        places[at] = place;
+        return !known;
     }
 
-    /** A request ends: its blocks are kept, what it reserved and did not fill is free. */
-    public void release(int[] blocks, int named, int unfilled) {
+    /** A request ends: its first blocks are kept, what it reserved and did not fill is free. */
+    public void release(int[] places, int named, int unfilled) {
         for (int i = named - 1; i >= 0; i--) {
-            int place = places.get(blocks[i]);
+            int place = places[i];
             if (--references[place] == 0) {
                 append(place);
                 unreferenced++;
@@ -150,7 +158,7 @@ public final class BlockCache {
         unlink(place);
         unreferenced--;
         free++;
-        places.remove(ids[place]);
+        placeOf.remove(ids[place]);
         evicted.add(ids[place]);
         freePlaces[freePlaceCount++] = place;
     }

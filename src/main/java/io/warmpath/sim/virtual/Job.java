@@ -6,6 +6,9 @@ public class Job {
     final int promptTokens;
     final int answerTokens;
 
+    /** Where the cache has the named ones. */
+    final int[] places;
+
     /** Leading blocks that the cache knows to be this job's. */
     int named;
 
@@ -40,6 +43,7 @@ public class Job {
                             + answerTokens);
         }
         this.blocks = blocks;
+        this.places = new int[blocks.length];
         this.promptTokens = promptTokens;
         this.answerTokens = answerTokens;
     }

@@ -11,10 +11,10 @@ import java.util.PriorityQueue;
  * One engine: a loop of steps, in each of which every running sequence decodes one token, and what
  * is left of the batch goes to prompts in the order of their arrival. One thread.
  *
- * <p>A request is admitted when prompt and answer find room. Blocks can be used by others at the
- * end of the step that filled them; an answer's blocks at its end. Steps that only decode are
- * played as one event, ended early at the edge of a step when a request comes. {@link EngineModel}
- * says what a step takes.
+ * <p>A request is admitted when prompt and answer find room and something of the batch is left.
+ * Blocks can be used by others at the end of the step that filled them; an answer's blocks at its
+ * end. Steps that only decode are played as one event, ended early at the edge of a step when a
+ * request comes. {@link EngineModel} says what a step takes.
  */
 public final class VirtualEngine<J extends Job> implements Runnable {
     private static final double NANOS_PER_MILLI = 1e6;
@@ -86,9 +86,11 @@ public final class VirtualEngine<J extends Job> implements Runnable {
                             + " blocks of "
                             + blockTokens);
         }
-        int cached = cache.depth(job.blocks, mostHits(job)) * blockTokens;
-        job.estimateMillis = model.chunkMillis((double) job.promptTokens - cached, cached);
-        waitingMillis += job.estimateMillis;
+        if (cacheIsShared) {
+            int cached = cache.depth(job.blocks, mostHits(job)) * blockTokens;
+            job.estimateMillis = model.chunkMillis((double) job.promptTokens - cached, cached);
+            waitingMillis += job.estimateMillis;
+        }
         waiting.add(job);
         if (!busy) {
             begin();
@@ -121,7 +123,10 @@ public final class VirtualEngine<J extends Job> implements Runnable {
         return (double) cache.referenced() / cache.capacity();
     }
 
-    /** Prefill that is still to be done; exact for those admitted. */
+    /**
+     * Prefill that is still to be done, for engines that share a cache: as submitted of those that
+     * wait, exact of the others.
+     */
     public double prefillMillis() {
         double sum = waitingMillis;
         for (int i = 0; i < prefilling.size(); i++) {
@@ -225,13 +230,24 @@ public final class VirtualEngine<J extends Job> implements Runnable {
                 + model.decodeMillis(decoding.size(), (double) heldTokens);
     }
 
+    /**
+     * As long as something of the batch is left: who has to wait for it may find more in the cache
+     * by then, such as what the one before it computes.
+     */
     private void admit() {
-        while (!waiting.isEmpty() && running() < model.sequences()) {
+        if (waiting.isEmpty()) {
+            return;
+        }
+        int budget = model.batchTokens() - decoding.size();
+        for (int i = 0; i < prefilling.size() && budget > 0; i++) {
+            budget -= prefilling.get(i).promptTokens - prefilling.get(i).done;
+        }
+        while (!waiting.isEmpty() && budget > 0 && running() < model.sequences()) {
             J job = waiting.element();
             int most = mostHits(job);
-            int hits = cache.depth(job.blocks, most);
-            int need = blocksOf(job) - hits;
-            if (!cache.acquire(job.blocks, hits, need)) {
+            int all = blocksOf(job);
+            int hits = cache.acquire(job.blocks, most, all, job.places);
+            if (hits < 0) {
                 return;
             }
             waiting.remove();
@@ -241,11 +257,12 @@ public final class VirtualEngine<J extends Job> implements Runnable {
                 cache.forgetEvicted();
             }
             job.named = hits;
-            job.unfilled = need;
+            job.unfilled = all - hits;
             job.loadTokens = host == null ? 0 : host.depth(job.blocks, hits, most) * blockTokens;
             job.done = hits * blockTokens + job.loadTokens;
             job.cachedTokens = job.done;
             prefilling.add(job);
+            budget -= job.promptTokens - job.done;
         }
     }
 
@@ -289,7 +306,7 @@ public final class VirtualEngine<J extends Job> implements Runnable {
 
     private void end(J job) {
         fill(job, job.promptTokens + job.answerTokens);
-        cache.release(job.blocks, job.named, job.unfilled);
+        cache.release(job.places, job.named, job.unfilled);
         watcher.ended(job);
     }
 
@@ -302,7 +319,7 @@ public final class VirtualEngine<J extends Job> implements Runnable {
         int run = job.named;
         int from = job.named;
         for (int i = from; i < to; i++) {
-            if (!cache.commit(job.blocks[i])) {
+            if (!cache.commit(job.blocks, i, job.places)) {
                 tell(false, job, run, i);
                 run = i + 1;
             }

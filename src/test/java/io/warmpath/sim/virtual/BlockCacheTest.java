@@ -20,7 +20,8 @@ class BlockCacheTest {
     private static final int CAPACITY = 40;
 
     /** A request that runs in both. */
-    private record Both(int[] tokens, int[] ids, int prompt, KvCache.Lease lease, int[] filled) {}
+    private record Both(
+            int[] tokens, int[] ids, int prompt, KvCache.Lease lease, int[] places, int[] filled) {}
 
     private final Map<String, Integer> names = new HashMap<>();
 
@@ -63,15 +64,18 @@ class BlockCacheTest {
                 }
                 int prompt = 1 + random.nextInt(tokens.length - 1);
                 int[] ids = ids(tokens);
-                int hits = fast.depth(ids, prompt - 1);
-                boolean fits = fast.acquire(ids, hits, tokens.length - hits);
+                int depth = fast.depth(ids, prompt - 1);
+                int[] places = new int[ids.length];
+                int hits = fast.acquire(ids, prompt - 1, tokens.length, places);
+                boolean fits = hits >= 0;
                 KvCache.Lease lease =
                         slow.acquire(tokens, prompt, tokens.length, CacheSpace.NONE, null);
                 assertEquals(lease != null, fits, at);
                 refusals += fits ? 0 : 1;
                 if (lease != null) {
                     assertEquals(lease.gpuHits(), hits, at);
-                    running.add(new Both(tokens, ids, prompt, lease, new int[] {hits}));
+                    assertEquals(depth, hits, at);
+                    running.add(new Both(tokens, ids, prompt, lease, places, new int[] {hits}));
                 }
                 evictions += removed.size();
                 assertEquals(removed, evicted(fast), at);
@@ -82,11 +86,11 @@ class BlockCacheTest {
                 int to = what == 1 ? b.prompt : b.tokens.length;
                 b.lease.commit(b.tokens, to);
                 for (; b.filled[0] < to; b.filled[0]++) {
-                    fast.commit(b.ids[b.filled[0]]);
+                    fast.commit(b.ids, b.filled[0], b.places);
                 }
                 if (what == 2) {
                     b.lease.release();
-                    fast.release(b.ids, b.filled[0], b.tokens.length - b.filled[0]);
+                    fast.release(b.places, b.filled[0], b.tokens.length - b.filled[0]);
                     running.remove(which);
                 }
             }
