@@ -36,6 +36,7 @@ public final class LabMain {
               run SCENARIO...        plays them; `all`: those of the standing table
               capacity SCENARIO...   finds the rate at which each policy just keeps the
                                      scenario's limit for the time to the first token
+              size SCENARIO...       finds how few engines keep it at the scenario's loads
               compare A B            tells whether two files of --json differ by more than seeds do
 
               --policies A,B   which (kv,latency,least-loaded,round-robin); `all` is every one
@@ -53,7 +54,7 @@ public final class LabMain {
             output_length, hash_ids, session; .gz or not. Its load 1 is the recorded rate.
               --model 8b|70b   engines (8b)                --engines N       how many (8)
               --host X         host memory, times the device's (0)
-              --slo MS         limit for `capacity` (4000)
+              --slo MS         limit for `capacity`, `size` (4000)
               --block-tokens N tokens of a hash (512)
               --closed         requests wait for their session's last answer
               --help           this text
@@ -85,6 +86,7 @@ public final class LabMain {
                 case "list" -> list(out);
                 case "run" -> play(flags, indexes, out, err);
                 case "capacity" -> capacity(flags, indexes, out, err);
+                case "size" -> size(flags, indexes, out, err);
                 default ->
                         throw new IllegalArgumentException(
                                 "unknown command " + command + "; warmpath lab --help lists them");
@@ -166,6 +168,32 @@ public final class LabMain {
                         found.rate(),
                         found.result().perSecond(),
                         found.result().ttft().p90());
+            }
+        }
+        return OK;
+    }
+
+    private static int size(LabFlags flags, Indexes indexes, PrintStream out, PrintStream err) {
+        requireScenario(flags);
+        Progress progress = new Progress(flags.quiet ? null : err, System::nanoTime);
+        for (Scenario s : flags.scenarios) {
+            if (!s.faults().isEmpty()) {
+                throw new IllegalArgumentException(
+                        s.name() + " is about single engines; size takes scenarios without that");
+            }
+            for (double load : flags.loads) {
+                for (Policies.Named p : flags.policies) {
+                    Size.Found found = new Size(indexes, progress).find(s, p, load);
+                    out.printf(
+                            Locale.ROOT,
+                            "%-10s load %-5s %-16s %4d engines, %.2f requests/s, p90 %.0f ms%n",
+                            s.name(),
+                            load,
+                            p.name(),
+                            found.engines(),
+                            found.result().perSecond(),
+                            found.result().ttft().p90());
+                }
             }
         }
         return OK;

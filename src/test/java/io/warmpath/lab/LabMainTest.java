@@ -144,6 +144,24 @@ class LabMainTest {
     }
 
     @Test
+    void a_fleet_is_sized_so_that_one_engine_fewer_would_not_do() throws IOException {
+        Path file = folder.resolve("even.csv");
+        StringBuilder table = new StringBuilder("timestamp,input_length,output_length\n");
+        for (int i = 0; i < 200; i++) {
+            table.append(i * 100).append(",8000,1\n"); // 0.2997 s of work every 0.1 s
+        }
+        Files.writeString(file, table);
+        String[] args = {
+            "size", file.toString(), "--policies", "round-robin", "--loads", "1,2", "--slo", "400"
+        };
+        assertEquals(0, lab(args), err());
+        assertTrue(out().matches("(?s).*load 1.0 +round-robin +3 engines.*"), out());
+        assertTrue(out().matches("(?s).*load 2.0 +round-robin +6 engines.*"), out());
+        assertEquals(2, lab("size", "chat-join"));
+        assertTrue(err().contains("chat-join is about single engines"), err());
+    }
+
+    @Test
     void a_difference_is_told_from_the_spread_over_seeds() throws IOException {
         Path a = folder.resolve("a");
         Path b = folder.resolve("b");

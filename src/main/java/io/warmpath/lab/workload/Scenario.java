@@ -35,6 +35,12 @@ public record Scenario(
         return engines - (int) faults.stream().filter(f -> f.kind() == Fault.Kind.JOIN).count();
     }
 
+    /** The same with another fleet. */
+    public Scenario withEngines(int others) {
+        return new Scenario(
+                name, about, model, others, hostFactor, sloMillis, capacity, faults, draw);
+    }
+
     Scenario with(String otherName, String otherAbout, Fault... others) {
         return new Scenario(
                 otherName,
