@@ -244,10 +244,15 @@ class KvRouterClient:
         *,
         reservation_id: str | None = None,
         ttl_seconds: float | None = None,
+        wait: bool | None = None,
         **options: Any,
     ) -> Reservation:
-        """Chooses a worker and books it, for a request that the caller sends itself."""
-        options.update(reservation_id=reservation_id, ttl_seconds=ttl_seconds)
+        """Chooses a worker and books it, for a request that the caller sends itself.
+
+        It waits in the gateway's queue as a request does; with ``wait=False`` it is refused (529)
+        when it would have to.
+        """
+        options.update(reservation_id=reservation_id, ttl_seconds=ttl_seconds, wait=wait)
         answer = await self._ask("reservations", prompt, options)
         return Reservation(
             self, answer["reservation_id"], cast(BestWorker, _numbered(answer))

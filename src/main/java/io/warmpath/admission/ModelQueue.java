@@ -79,6 +79,12 @@ public final class ModelQueue {
         return new Entry.Waiting(ticket);
     }
 
+    /** It may start at once: nobody waits, and some rank has room. Takes no place. */
+    public boolean hasRoom(Claim claim) {
+        return waiting == 0
+                && hasRoom(policies.classOf(claim.family(), claim.uncachedTokens()), claim);
+    }
+
     /** Load went down, or the fleet changed: starts the next one if there is room. */
     public void wake() {
         if (waiting == 0) {

@@ -102,10 +102,11 @@ final class DecisionJson {
         Scores all = d.compared();
         json.writeArrayFieldStart("candidates");
         int compared = 0;
-        for (Candidate c : d.request().candidates()) {
-            String why = d.ineligible(c);
+        List<String> reasons = d.ineligible();
+        for (int i = 0; i < reasons.size(); i++) {
+            String why = reasons.get(i);
             json.writeStartObject();
-            worker(c, json);
+            worker(d.request().candidates().get(i), json);
             json.writeBooleanField("eligible", why.isEmpty());
             if (!why.isEmpty()) {
                 json.writeStringField("reason", why);

@@ -174,15 +174,7 @@ public final class DecisionsApi {
         json.nextToken();
         switch (name) {
             case "mode" -> into.mode = mode(json.getText());
-            case "cost" -> {
-                if (!CostKind.BLOCKS.flag().equals(json.getText())) {
-                    throw RequestParser.bad(
-                            name,
-                            "`cost` must be blocks: what the cost in milliseconds had learnt of"
-                                    + " each worker is not in the log.");
-                }
-                into.cost = CostKind.BLOCKS;
-            }
+            case "cost" -> into.cost = cost(json.getText());
             case "router_config_override" -> into.overrides = OverrideReader.read(name, json, true);
             case "limit" ->
                     into.limit =
@@ -190,6 +182,15 @@ public final class DecisionsApi {
             case "seed" -> into.seed = (long) OverrideReader.number(name, json, 1L << 53);
             default -> throw DirectReader.unknown(name);
         }
+    }
+
+    private static CostKind cost(String flag) {
+        for (CostKind cost : CostKind.values()) {
+            if (cost.flag().equals(flag)) {
+                return cost;
+            }
+        }
+        throw RequestParser.bad("cost", "`cost` must be blocks or latency.");
     }
 
     private static RouterMode mode(String flag) {

@@ -34,9 +34,10 @@ final class DirectApi {
      * A question.
      *
      * @param path last part of its path
-     * @param alsoWithoutTokens there is something to say of a prompt whose tokens are not known
+     * @param ofRequest asks where a request would go: not to busy workers, and also when its tokens
+     *     are not known
      */
-    record Ask(String path, Form form, boolean alsoWithoutTokens) {}
+    record Ask(String path, Form form, boolean ofRequest) {}
 
     static final List<Ask> QUESTIONS =
             List.of(
@@ -64,7 +65,7 @@ final class DirectApi {
                     new Replying(request, requestId, 200) {
                         @Override
                         Buffer answer(RoutingDecision decision, boolean tokensKnown) {
-                            if (!tokensKnown && !ask.alsoWithoutTokens) {
+                            if (!tokensKnown && !ask.ofRequest) {
                                 throw RequestParser.bad("", notKnown(question()));
                             }
                             return ask.form.of(question(), decision, tokensKnown);
@@ -73,8 +74,11 @@ final class DirectApi {
             reply.run(
                     DirectReader.Kind.QUESTION,
                     body,
-                    read -> advisor.wouldDecide(context, read.question(), reply));
-            return () -> {};
+                    read -> {
+                        advisor.wouldDecide(context, read.question(), ask.ofRequest, reply);
+                        return () -> {};
+                    });
+            return reply::gone;
         };
     }
 
@@ -137,8 +141,14 @@ final class DirectApi {
                 body,
                 read ->
                         advisor.reserve(
-                                context, read.question(), reply.reservation(), read.life(), reply));
-        return () -> {};
+                                context,
+                                new Advisor.Wish(
+                                        read.question(),
+                                        reply.reservation(),
+                                        read.life(),
+                                        read.mayWait()),
+                                reply));
+        return reply::gone;
     }
 
     /** {@code POST /router/reservations/{id}/prefill_complete}. */
@@ -175,7 +185,10 @@ final class DirectApi {
     }
 
     private interface Read {
-        void on(DirectReader.Read read);
+        /**
+         * @return what to do when the caller leaves
+         */
+        Runnable on(DirectReader.Read read);
     }
 
     /** One call and its one answer. */
@@ -184,6 +197,7 @@ final class DirectApi {
         private final String requestId;
         private final int status;
         private DirectReader.@Nullable Read read;
+        private Runnable leave = () -> {};
 
         Replying(HttpServerRequest request, String requestId, int status) {
             this.request = request;
@@ -198,15 +212,25 @@ final class DirectApi {
         void unheard() {}
 
         void run(DirectReader.Kind kind, Buffer body, Read next) {
+            DirectReader.Read done;
             try {
-                DirectReader.Read done =
+                done =
                         DirectReader.read(
                                 kind, requestId, request.headers(), body, advisor.models(), true);
-                read = done;
-                next.on(done);
+            } catch (GatewayException e) {
+                ErrorMapper.respond(request.response(), e.error(), requestId);
+                return;
+            }
+            read = done;
+            try {
+                leave = next.on(done);
             } catch (GatewayException e) {
                 refused(e.error());
             }
+        }
+
+        void gone() {
+            leave.run();
         }
 
         private DirectReader.Read read() {

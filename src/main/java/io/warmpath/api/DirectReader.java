@@ -46,7 +46,7 @@ final class DirectReader {
     private final RequestFields fields = new RequestFields();
     private final PromptReader prompts;
     private final Set<Long> workers = new HashSet<>();
-    private RouterOverrides overrides = RouterOverrides.NONE;
+    private @Nullable RouterOverrides overrides;
     private final TokenRequest parameters = new TokenRequest();
     private @Nullable PromptInput given;
     private @Nullable String promptMember;
@@ -55,12 +55,14 @@ final class DirectReader {
     private @Nullable Integer expectedOutput;
     private @Nullable String reservation;
     private Duration life = DEFAULT_LIFE;
+    private boolean mayWait = true;
 
     /** What was read. */
     record Read(
             Advisor.Question question,
             @Nullable String reservation,
             Duration life,
+            boolean mayWait,
             TokenRequest parameters) {}
 
     private DirectReader(Kind kind, JsonParser json) {
@@ -90,7 +92,7 @@ final class DirectReader {
                 JacksonReader.parser(bytes.array(), bytes.offset(), bytes.length())) {
             DirectReader reader = new DirectReader(kind, json);
             reader.members();
-            return reader.result(requestId, headers, models, explain);
+            return reader.result(requestId, headers, body, models, explain);
         } catch (JsonProcessingException e) {
             throw RequestParser.notJson(e);
         } catch (IOException e) {
@@ -134,6 +136,14 @@ final class DirectReader {
             case "router_config_override" -> {
                 if (there) {
                     overrides = OverrideReader.read(name, json, true);
+                }
+            }
+            case "nvext" -> {
+                if (there) {
+                    if (value != JsonToken.START_OBJECT) {
+                        throw bad(name, "`nvext` must be an object" + but(value));
+                    }
+                    fields.hints.readNvext(json);
                 }
             }
             case "worker_id" -> worker = there ? (Long) workerId(name, value) : null;
@@ -214,6 +224,7 @@ final class DirectReader {
                                     + " blanks, quotes and backslashes.");
                 }
             }
+            case "wait" -> mayWait = !there || bool(name, value);
             case "ttl_seconds" -> {
                 if (there) {
                     double seconds = OverrideReader.number(name, json, MAX_LIFE_SECONDS);
@@ -235,7 +246,8 @@ final class DirectReader {
         given = input;
     }
 
-    private Read result(String requestId, MultiMap headers, List<String> models, boolean explain) {
+    private Read result(
+            String requestId, MultiMap headers, Buffer body, List<String> models, boolean explain) {
         fields.hints.readHeaders(headers);
         InferenceRequest request =
                 new InferenceRequest(
@@ -245,16 +257,19 @@ final class DirectReader {
                         Buffer.buffer(0),
                         model(models),
                         true,
-                        promptInput(),
+                        promptInput(body),
                         fields.hints.salt(),
                         null,
                         worker == null ? fields.hints.worker() : OptionalLong.of(worker),
                         rank == null ? fields.hints.rank() : OptionalInt.of(rank),
-                        overrides,
+                        fields.hints.taints(),
+                        overrides == null ? fields.hints.overrides() : overrides,
                         hints(),
                         fields.edits(),
-                        explain);
-        return new Read(new Advisor.Question(request, workers), reservation, life, parameters);
+                        explain,
+                        false);
+        return new Read(
+                new Advisor.Question(request, workers), reservation, life, mayWait, parameters);
     }
 
     private RequestHints hints() {
@@ -281,7 +296,16 @@ final class DirectReader {
                                 + " them.");
     }
 
-    private PromptInput promptInput() {
+    private PromptInput promptInput(Buffer body) {
+        int[] data = fields.hints.tokens();
+        if (data != null) {
+            // The tokens of a prompt whose text may be there too, as in requests.
+            if ("token_ids".equals(promptMember)) {
+                throw bad("nvext.token_data", "`token_ids` and `nvext.token_data` are both given.");
+            }
+            promptMember = "nvext.token_data";
+            given = new PromptInput.Ids(data);
+        }
         if (promptMember == null) {
             throw bad(
                     "token_ids",
@@ -296,7 +320,7 @@ final class DirectReader {
             return given;
         }
         if (fields.opaqueMessages != null || fields.messages == null) {
-            return new PromptInput.Opaque(String.valueOf(fields.opaqueMessages));
+            return ChatBody.later(body);
         }
         return new PromptInput.Chat(List.copyOf(fields.messages), fields.addGenerationPrompt);
     }

@@ -7,6 +7,7 @@ import io.vertx.core.buffer.Buffer;
 import io.vertx.core.http.HttpServerRequest;
 import io.warmpath.fault.GatewayError;
 import io.warmpath.fault.GatewayException;
+import io.warmpath.gateway.Answer;
 import io.warmpath.gateway.Exchange;
 import io.warmpath.gateway.FlowMetrics;
 import io.warmpath.gateway.GatewayOptions;
@@ -66,11 +67,12 @@ final class InferenceEndpoint {
                                     arrived.headers(),
                                     body,
                                     explain(arrived));
+                    Answer answer = RawAnswer.of(arrived, requestId, options.rawPath(), gone);
                     Exchange exchange =
                             flow.start(
                                     context,
                                     parsed,
-                                    RawAnswer.of(arrived, requestId, options.rawPath(), gone));
+                                    parsed.explain() ? new ExplainedAnswer(answer) : answer);
                     return exchange::clientGone;
                 });
     }

@@ -123,7 +123,7 @@ final class JacksonReader {
                 fields.nvext(new Span(at.start(), end()));
             }
             case ADD_GENERATION_PROMPT -> fields.addGenerationPrompt = bool(name, value, true);
-            default -> opaqueUnlessEmpty(name, value);
+            default -> noteUnlessEmpty(m, value);
         }
     }
 
@@ -160,16 +160,22 @@ final class JacksonReader {
         return (int) json.currentLocation().getByteOffset();
     }
 
-    private void opaqueUnlessEmpty(String name, JsonToken value) throws IOException {
+    private void noteUnlessEmpty(Member m, JsonToken value) throws IOException {
         boolean matters =
                 switch (value) {
-                    case VALUE_NULL, VALUE_FALSE -> false;
-                    case START_ARRAY -> json.nextToken() != JsonToken.END_ARRAY;
+                    case VALUE_NULL -> false;
+                    case VALUE_FALSE -> m.falseMatters();
+                    case START_ARRAY ->
+                            json.nextToken() != JsonToken.END_ARRAY || m.emptyListMatters();
                     case START_OBJECT -> json.nextToken() != JsonToken.END_OBJECT;
                     default -> true;
                 };
         if (matters) {
-            fields.opaque = name;
+            if (m.hidesTokens()) {
+                fields.opaque = m.text();
+            } else {
+                fields.forTemplate = m.text();
+            }
             if (value == JsonToken.START_ARRAY || value == JsonToken.START_OBJECT) {
                 skipRest(json);
             }

@@ -19,14 +19,17 @@ enum Member {
     PRIORITY("priority"),
     NVEXT("nvext"),
     ADD_GENERATION_PROMPT("add_generation_prompt"),
-    // These change the prompt's tokens, or the cache's name, in ways not known here.
+    // These reach a chat's template.
     TOOLS("tools"),
-    FUNCTIONS("functions"),
     DOCUMENTS("documents"),
-    CHAT_TEMPLATE("chat_template"),
     CHAT_TEMPLATE_KWARGS("chat_template_kwargs"),
     REASONING_EFFORT("reasoning_effort"),
     CONTINUE_FINAL_MESSAGE("continue_final_message"),
+    // These change the prompt's tokens, or the cache's name, in ways not known here.
+    FUNCTIONS("functions"),
+    CHAT_TEMPLATE("chat_template"),
+    REASONING("reasoning"),
+    ADD_SPECIAL_TOKENS("add_special_tokens"),
     TRUNCATE_PROMPT_TOKENS("truncate_prompt_tokens"),
     MM_PROCESSOR_KWARGS("mm_processor_kwargs"),
     PROMPT_EMBEDS("prompt_embeds"),
@@ -63,9 +66,24 @@ enum Member {
         return ordinal();
     }
 
-    /** Makes the prompt's tokens unknown unless its value is null, false or empty. */
+    /** Something for a chat's template, unless its value is null, false or empty. */
+    boolean isForTemplate() {
+        return compareTo(TOOLS) >= 0 && compareTo(FUNCTIONS) < 0;
+    }
+
+    /** Makes the prompt's tokens unknown, unless its value is null, false or empty. */
     boolean hidesTokens() {
-        return compareTo(TOOLS) >= 0;
+        return compareTo(FUNCTIONS) >= 0;
+    }
+
+    /** Engines tell an empty list from none. */
+    boolean emptyListMatters() {
+        return this == TOOLS || this == DOCUMENTS;
+    }
+
+    /** Its false is not what engines take for granted, for completions. */
+    boolean falseMatters() {
+        return this == ADD_SPECIAL_TOKENS;
     }
 
     /** Null for a member that is stepped over. */

@@ -15,9 +15,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * {@code messages} and {@code prompt} to {@link PromptInput}.
  *
- * <p>Whatever an engine's template may treat specially (tool calls, names, images, several text
- * parts, which vLLM joins with a newline and SGLang with a blank) makes the prompt opaque: it is
- * better routed by load than by wrong tokens.
+ * <p>Of chats with more than roles and texts (tool calls, names, several parts) only the form is
+ * checked here; they are read once more, off the event loop, when their tokens are wanted.
  */
 final class PromptReader {
     private static final long MAX_TOKEN_ID = 0xffff_ffffL;
@@ -92,7 +91,8 @@ final class PromptReader {
                 return null;
             }
             case START_ARRAY -> {
-                return parts(at);
+                parts(at);
+                return null;
             }
             default ->
                     throw bad(
@@ -101,34 +101,15 @@ final class PromptReader {
         }
     }
 
-    private @Nullable String parts(String at) throws IOException {
-        int count = 0;
-        String only = null;
+    /** Steps over them: what they become is different on each engine. */
+    private void parts(String at) throws IOException {
         for (JsonToken t = json.nextToken(); t != JsonToken.END_ARRAY; t = json.nextToken()) {
             if (t != JsonToken.START_OBJECT) {
                 throw bad(at + ".content", "`" + at + ".content` has a part that is no object.");
             }
-            only = part();
-            count++;
+            json.skipChildren();
         }
-        if (count != 1 || only == null) {
-            fields.opaqueMessages = "content parts";
-        }
-        return only;
-    }
-
-    private @Nullable String part() throws IOException {
-        String type = null;
-        String text = null;
-        for (String name = json.nextFieldName(); name != null; name = json.nextFieldName()) {
-            JsonToken member = json.nextToken();
-            switch (name) {
-                case "type" -> type = member == JsonToken.VALUE_STRING ? json.getText() : null;
-                case "text" -> text = member == JsonToken.VALUE_STRING ? json.getText() : null;
-                default -> json.skipChildren();
-            }
-        }
-        return "text".equals(type) ? text : null;
+        fields.opaqueMessages = "content parts";
     }
 
     void prompt(JsonToken value) throws IOException {

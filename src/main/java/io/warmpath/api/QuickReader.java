@@ -48,7 +48,7 @@ final class QuickReader {
                 return null;
             }
             QuickReader reader = new QuickReader(scan, bytes);
-            boolean usual = reader.members() && (chat ? reader.messages() : reader.prompt());
+            boolean usual = reader.members() && reader.prompt(endpoint);
             return usual ? reader.fields : null;
         } catch (IOException | GatewayException e) {
             return null; // read once more, and refused by its place in the whole body
@@ -62,6 +62,8 @@ final class QuickReader {
         fields.empty = scan.empty();
         Member hides = scan.hides();
         fields.opaque = hides == null ? null : hides.text();
+        Member forTemplate = scan.forTemplate();
+        fields.forTemplate = forTemplate == null ? null : forTemplate.text();
         if (scan.has(Member.PRIORITY)) {
             fields.priority = span(Member.PRIORITY);
         }
@@ -184,6 +186,14 @@ final class QuickReader {
         return scan.kind(Member.NVEXT) == 'n';
     }
 
+    private boolean prompt(Endpoint endpoint) throws IOException {
+        return switch (endpoint) {
+            case CHAT -> messages();
+            case COMPLETIONS -> prompt();
+            case OTHER -> true;
+        };
+    }
+
     private boolean messages() {
         if (!scan.has(Member.MESSAGES)) {
             return false;
@@ -197,6 +207,7 @@ final class QuickReader {
         boolean wanted =
                 fields.opaqueMessages == null
                         && fields.opaque == null
+                        && fields.forTemplate == null
                         && fields.hints.tokens() == null;
         int count = wanted ? scan.messageCount() : 0;
         List<PromptInput.Message> read = new ArrayList<>(count);

@@ -18,17 +18,22 @@ import org.jspecify.annotations.Nullable;
  * are relative to the body's first byte. One thread.
  */
 final class RequestFields {
+    private static final PromptInput OTHER = new PromptInput.Opaque("an API that is passed on");
+
     final RoutingHints hints = new RoutingHints();
     @Nullable String model;
     boolean stream;
     boolean addGenerationPrompt = true;
+
+    /** The top-level member that reaches a chat's template. */
+    @Nullable String forTemplate;
 
     /** The top-level member that hides the prompt's tokens. */
     @Nullable String opaque;
 
     @Nullable List<PromptInput.Message> messages;
 
-    /** Why the messages' tokens are not known. */
+    /** What the messages have beside roles and texts. */
     @Nullable String opaqueMessages;
 
     @Nullable PromptInput prompt;
@@ -65,9 +70,17 @@ final class RequestFields {
         if (model == null || model.isEmpty()) {
             throw bad("model", "You must provide a model; GET /v1/models lists those served here.");
         }
-        PromptInput input = endpoint == Endpoint.CHAT ? chat() : completion();
+        boolean passThrough = endpoint == Endpoint.OTHER;
+        PromptInput input =
+                switch (endpoint) {
+                    case CHAT -> chat(body);
+                    case COMPLETIONS -> completion();
+                    case OTHER -> OTHER;
+                };
         int[] given = hints.tokens();
-        if (given != null) {
+        if (passThrough) {
+            stream = false; // its answer is passed on as it comes, of whatever kind
+        } else if (given != null) {
             input = new PromptInput.Ids(given);
         } else if (opaque != null) {
             input = new PromptInput.Opaque(opaque);
@@ -84,10 +97,12 @@ final class RequestFields {
                 hints.saltToSend(),
                 hints.worker(),
                 hints.rank(),
+                hints.taints(),
                 hints.overrides(),
                 hints.hints(),
                 edits(),
-                explain);
+                explain,
+                passThrough);
     }
 
     BodyEdits edits() {
@@ -104,12 +119,12 @@ final class RequestFields {
                 nvext);
     }
 
-    private PromptInput chat() {
+    private PromptInput chat(Buffer body) {
         if (messages == null) {
             throw bad("messages", "You must provide messages, a non-empty array.");
         }
-        return opaqueMessages != null
-                ? new PromptInput.Opaque(opaqueMessages)
+        return opaqueMessages != null || forTemplate != null
+                ? ChatBody.later(body)
                 : new PromptInput.Chat(List.copyOf(messages), addGenerationPrompt);
     }
 
@@ -117,6 +132,6 @@ final class RequestFields {
         if (prompt == null) {
             throw bad("prompt", "You must provide a prompt: text or an array of token ids.");
         }
-        return prompt;
+        return forTemplate == null ? prompt : new PromptInput.Opaque(forTemplate);
     }
 }

@@ -23,7 +23,9 @@ final class RequestParser {
     /** Which API the body belongs to. */
     enum Endpoint {
         CHAT,
-        COMPLETIONS
+        COMPLETIONS,
+        /** Only its model is looked at; any of the engines' other APIs. */
+        OTHER
     }
 
     /** Jackson's note on where its input came from; says nothing to a client. */
@@ -44,6 +46,11 @@ final class RequestParser {
             Buffer body,
             boolean explain) {
         HeapBytes bytes = HeapBytes.of(body);
+        if (endpoint == Endpoint.OTHER && FormModel.isForm(headers)) {
+            RequestFields form = new RequestFields();
+            form.model = FormModel.of(headers, bytes);
+            return form.request(endpoint, requestId, target, headers, body, explain);
+        }
         RequestFields fields = QuickReader.read(endpoint, bytes);
         if (fields == null) {
             fields = slowly(endpoint, bytes);

@@ -38,6 +38,7 @@ final class RequestScanner {
     private boolean withoutText;
     private long seen;
     private @Nullable Member hides;
+    private @Nullable Member forTemplate;
     private int afterBrace;
     private boolean empty;
     private int usageStart;
@@ -53,6 +54,7 @@ final class RequestScanner {
         json.set(bytes, to);
         seen = 0;
         hides = null;
+        forTemplate = null;
         messageCount = 0;
         hiddenFrom = -1;
         withoutText = false;
@@ -113,8 +115,14 @@ final class RequestScanner {
         names[m.index()] = name;
         starts[m.index()] = value;
         ends[m.index()] = end;
-        if (m.hidesTokens() && !isEmpty(value)) {
-            hides = m;
+        if (!isEmpty(value)
+                || (m.falseMatters() && b[value] == 'f')
+                || (m.emptyListMatters() && b[value] == '[')) {
+            if (m.hidesTokens()) {
+                hides = m;
+            } else if (m.isForTemplate()) {
+                forTemplate = m;
+            }
         }
         return m != Member.STREAM_OPTIONS || b[value] != '{' || options(value);
     }
@@ -286,6 +294,11 @@ final class RequestScanner {
     /** The last member that makes the prompt's tokens unknown. */
     @Nullable Member hides() {
         return hides;
+    }
+
+    /** The last member that is for a chat's template. */
+    @Nullable Member forTemplate() {
+        return forTemplate;
     }
 
     /** Of {@code stream_options.include_usage}; -1 when it is absent. */

@@ -9,7 +9,10 @@ import io.warmpath.fleet.Fleet;
 import io.warmpath.gateway.FlowMetrics;
 import io.warmpath.gateway.GatewayOptions;
 import io.warmpath.gateway.RequestFlow;
+import io.warmpath.tokens.Tokenizing;
 import io.warmpath.upstream.VertxInternals;
+import java.util.List;
+import java.util.concurrent.Executor;
 import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
 import java.util.function.LongSupplier;
@@ -24,18 +27,43 @@ public final class Routes {
     /** Before Quarkus' own handlers, whose default order is 0 and above. */
     private static final int FIRST = -1000;
 
+    /** APIs of engines that need nothing but a worker which serves the model. */
+    private static final List<String> PASSED_ON =
+            List.of(
+                    "/v1/embeddings",
+                    "/v1/rerank",
+                    "/v2/rerank",
+                    "/rerank",
+                    "/v1/score",
+                    "/score",
+                    "/v1/classify",
+                    "/classify",
+                    "/pooling",
+                    "/v1/moderations",
+                    "/v1/responses",
+                    "/v1/audio/transcriptions",
+                    "/v1/audio/translations",
+                    "/v1/audio/speech",
+                    "/v1/images/generations",
+                    "/v1/images/edits",
+                    "/v1/images/variations");
+
     private final InferenceEndpoint inference;
     private final StatusEndpoints status;
     private final DirectApi direct;
+    private final TokenizeApi tokenize;
     private final RequestIds ids;
 
     /**
+     * @param tokenizers runs what takes milliseconds; its queue is bounded
      * @param warm false: not ready yet, though requests are answered
      * @param random 64 random bits for request ids; any thread
      */
     public Routes(
             Fleet fleet,
             RequestFlow flow,
+            Tokenizing tokens,
+            Executor tokenizers,
             GatewayOptions options,
             FlowMetrics metrics,
             BooleanSupplier warm,
@@ -44,6 +72,7 @@ public final class Routes {
         this.inference = new InferenceEndpoint(flow, options, metrics, ids);
         this.status = new StatusEndpoints(fleet, warm, ids);
         this.direct = new DirectApi(flow, options.rawPath());
+        this.tokenize = new TokenizeApi(fleet, tokens, tokenizers, options.retryAfter());
     }
 
     public void mount(Router router) {
@@ -56,11 +85,16 @@ public final class Routes {
                         });
         post(router, "/v1/chat/completions", RequestParser.Endpoint.CHAT);
         post(router, "/v1/completions", RequestParser.Endpoint.COMPLETIONS);
+        for (String path : PASSED_ON) {
+            post(router, path, RequestParser.Endpoint.OTHER);
+        }
         for (DirectApi.Ask ask : DirectApi.QUESTIONS) {
             post(router, "/router/" + ask.path(), direct.question(ask));
         }
         post(router, "/router/generate", direct::generate);
         reservations(router);
+        post(router, "/tokenize", tokenize::tokenize);
+        post(router, "/detokenize", tokenize::detokenize);
         get(router, "/v1/models", status::models);
         get(router, "/health", status::health);
         get(router, "/live", status::live);
@@ -68,6 +102,17 @@ public final class Routes {
         router.route("/v1/*").order(FIRST + 1).handler(this::unknown);
         // Whatever no other route of the application took.
         router.errorHandler(404, this::unknown);
+        // What Vert.x refuses before any route, such as a request without a Host.
+        router.errorHandler(
+                400,
+                rc -> {
+                    String why = rc.failure() == null ? null : rc.failure().getMessage();
+                    respond(
+                            rc,
+                            new GatewayError.BadRequest(
+                                    "",
+                                    why == null ? "The request is not valid HTTP." : why + "."));
+                });
     }
 
     private void post(Router router, String path, RequestParser.Endpoint endpoint) {

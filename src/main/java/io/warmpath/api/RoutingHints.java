@@ -8,6 +8,7 @@ import com.fasterxml.jackson.core.JsonToken;
 import io.vertx.core.MultiMap;
 import io.warmpath.gateway.RequestHints;
 import io.warmpath.routing.RouterOverrides;
+import io.warmpath.routing.TaintRules;
 import java.io.IOException;
 import java.util.OptionalInt;
 import java.util.OptionalLong;
@@ -25,6 +26,7 @@ final class RoutingHints {
     private int @Nullable [] tokens;
     private RouterOverrides overrides = RouterOverrides.NONE;
     private final AgentHints agent = new AgentHints();
+    private final TaintReader taints = new TaintReader();
     private @Nullable Long nvextWorker;
     private @Nullable Long headerWorker;
     private @Nullable Integer bodyRank;
@@ -79,6 +81,9 @@ final class RoutingHints {
                 }
                 case "router_config_override" -> overrides = OverrideReader.read(at, json);
                 case "agent_hints" -> agent.read(at, json);
+                case "tolerations" -> taints.tolerations(at, json);
+                case "required_taints" -> taints.required(at, json);
+                case "preferred_taints" -> taints.preferred(at, json);
                 default -> json.skipChildren();
             }
         }
@@ -86,6 +91,7 @@ final class RoutingHints {
 
     void readHeaders(MultiMap headers) {
         agent.readHeaders(headers);
+        taints.readHeaders(headers);
         for (String name : WORKER) {
             String value = headers.get(name);
             if (value != null) {
@@ -122,6 +128,10 @@ final class RoutingHints {
 
     RouterOverrides overrides() {
         return overrides;
+    }
+
+    TaintRules taints() {
+        return taints.rules();
     }
 
     RequestHints hints() {

@@ -17,17 +17,20 @@ import org.jspecify.annotations.Nullable;
  * ones with {@code finish_reason}, {@code stop_reason} and {@code usage}, then {@code [DONE]}.
  *
  * <p>SGLang repeats in each event all ids so far unless it is started to stream increments; the
- * number of completion tokens tells how many of them are new, so both are read alike. An answer
- * that is no stream, such as an error, is passed on as it is. One per attempt, on its event loop.
+ * number of completion tokens tells how many of them are new, so both are read alike ({@link
+ * RepeatedJson}). An answer that is no stream, such as an error, is passed on as it is. One per
+ * attempt, on its event loop.
  */
 final class TokenFrames implements UpstreamListener {
-    private static final byte[] DONE = {'d', 'a', 't', 'a', ':', ' ', '[', 'D', 'O', 'N', 'E', ']'};
+    private static final byte[] DATA = {'d', 'a', 't', 'a', ':', ' '};
+    private static final byte[] DONE = {'[', 'D', 'O', 'N', 'E', ']'};
+    private static final byte[] END = {'\n', '\n'};
 
     private final String worker;
     private final boolean sglang;
     private final UpstreamListener next;
-    private final ByteArrayOutputStream line = new ByteArrayOutputStream(512);
-    private final ByteArrayOutputStream data = new ByteArrayOutputStream(512);
+    private final EventLines lines = new EventLines(this::event);
+    private final RepeatedJson repeated = new RepeatedJson();
     private final ByteArrayOutputStream out = new ByteArrayOutputStream(512);
     private boolean stream;
     private boolean done;
@@ -66,7 +69,7 @@ final class TokenFrames implements UpstreamListener {
             next.data(b, from, length);
             return;
         }
-        translate(b, from, length);
+        lines.add(b, from, length);
         if (out.size() > 0) {
             byte[] frames = taken();
             next.data(frames, 0, frames.length);
@@ -79,7 +82,7 @@ final class TokenFrames implements UpstreamListener {
             next.end(b, from, length);
             return;
         }
-        translate(b, from, length);
+        lines.add(b, from, length);
         byte[] frames = taken();
         next.end(frames, 0, frames.length);
     }
@@ -95,68 +98,56 @@ final class TokenFrames implements UpstreamListener {
         return bytes;
     }
 
-    private void translate(byte[] b, int from, int length) {
-        int start = from;
-        for (int i = from; i < from + length; i++) {
-            if (b[i] == '\n') {
-                line.write(b, start, i - start);
-                start = i + 1;
-                line();
-            }
+    private void event(byte[] b, int from, int to) {
+        if (done) {
+            return;
         }
-        line.write(b, start, from + length - start);
-    }
-
-    private void line() {
-        byte[] text = line.toByteArray();
-        line.reset();
-        int length = text.length;
-        if (length > 0 && text[length - 1] == '\r') {
-            length--;
-        }
-        if (length == 0) {
-            if (data.size() > 0 && !done) {
-                byte[] event = data.toByteArray();
-                data.reset();
-                event(event);
-            }
-        } else if (length >= 5 && Arrays.equals(text, 0, 5, DONE, 0, 5)) {
-            int begin = length > 5 && text[5] == ' ' ? 6 : 5;
-            if (data.size() > 0) {
-                data.write('\n');
-            }
-            data.write(text, begin, length - begin);
-        }
-    }
-
-    private void event(byte[] event) {
-        if (Arrays.equals(event, 0, event.length, DONE, 6, DONE.length)) {
+        if (Arrays.equals(b, from, to, DONE, 0, DONE.length)) {
             done = true;
-            out.writeBytes(DONE);
-            out.write('\n');
-            out.write('\n');
+            send(DONE);
             return;
         }
         forget();
-        try (JsonParser json = JacksonReader.parser(event, 0, event.length)) {
-            if (json.nextToken() != JsonToken.START_OBJECT) {
-                throw new IOException("not an object");
+        try {
+            if (sglang) {
+                repeated.read(b, from, to, this::member);
+            } else {
+                object(b, from, to);
             }
-            read(json);
+            if (error) {
+                send(Arrays.copyOfRange(b, from, to));
+            } else {
+                frame();
+            }
         } catch (IOException | GatewayException e) {
             out.writeBytes(
                     ErrorMapper.event(
                             new GatewayError.BadUpstreamAnswer(
                                     worker, "an event that is not a JSON object")));
-            return;
         }
-        if (error) {
-            out.writeBytes(new byte[] {'d', 'a', 't', 'a', ':', ' '});
-            out.writeBytes(event);
-            out.write('\n');
-            out.write('\n');
-        } else {
-            frame();
+    }
+
+    private void send(byte[] data) {
+        out.writeBytes(DATA);
+        out.writeBytes(data);
+        out.writeBytes(END);
+    }
+
+    /** Of SGLang's object. */
+    private void member(String name, byte[] b, int from, int to) throws IOException {
+        switch (name) {
+            case "meta_info" -> object(b, from, to);
+            case "error" -> error |= b[from] != 'n'; // null
+            default -> {}
+        }
+    }
+
+    private void object(byte[] b, int from, int to) throws IOException {
+        try (JsonParser json = JacksonReader.parser(b, from, to - from)) {
+            if (json.nextToken() != JsonToken.START_OBJECT) {
+                throw new IOException("not an object");
+            }
+            read(json);
         }
     }
 
@@ -171,42 +162,42 @@ final class TokenFrames implements UpstreamListener {
         error = false;
     }
 
-    private void frame() {
-        int fresh = ids.length;
-        if (sglang && completionTokens >= 0) {
-            fresh = Math.clamp(completionTokens - seen, 0, ids.length);
+    private void frame() throws IOException {
+        int[] fresh = ids;
+        if (sglang) {
+            int told = repeated.ids();
+            fresh =
+                    repeated.newest(
+                            completionTokens < 0
+                                    ? told
+                                    : Math.clamp(completionTokens - seen, 0, told));
         }
-        seen += fresh;
+        seen += fresh.length;
         // SGLang counts in every event; that is said once, at the end.
         boolean usage = completionTokens >= 0 && (!sglang || finish != null);
-        if (fresh == 0 && finish == null && !usage) {
-            return;
+        if (fresh.length > 0 || finish != null || usage) {
+            int[] frame = fresh;
+            send(DirectJson.object(json -> frame(frame, usage, json)).getBytes());
         }
-        int skipped = ids.length - fresh;
-        out.writeBytes(new byte[] {'d', 'a', 't', 'a', ':', ' '});
-        out.writeBytes(
-                DirectJson.object(
-                                json -> {
-                                    json.writeArrayFieldStart("token_ids");
-                                    for (int i = skipped; i < ids.length; i++) {
-                                        json.writeNumber(Integer.toUnsignedLong(ids[i]));
-                                    }
-                                    json.writeEndArray();
-                                    if (finish != null) {
-                                        json.writeStringField("finish_reason", finish);
-                                    }
-                                    if (stopToken != null) {
-                                        json.writeNumberField("stop_reason", stopToken);
-                                    } else if (stopText != null) {
-                                        json.writeStringField("stop_reason", stopText);
-                                    }
-                                    if (usage) {
-                                        usage(json);
-                                    }
-                                })
-                        .getBytes());
-        out.write('\n');
-        out.write('\n');
+    }
+
+    private void frame(int[] fresh, boolean usage, JsonGenerator json) throws IOException {
+        json.writeArrayFieldStart("token_ids");
+        for (int id : fresh) {
+            json.writeNumber(Integer.toUnsignedLong(id));
+        }
+        json.writeEndArray();
+        if (finish != null) {
+            json.writeStringField("finish_reason", finish);
+        }
+        if (stopToken != null) {
+            json.writeNumberField("stop_reason", stopToken);
+        } else if (stopText != null) {
+            json.writeStringField("stop_reason", stopText);
+        }
+        if (usage) {
+            usage(json);
+        }
     }
 
     private void usage(JsonGenerator json) throws IOException {
@@ -222,7 +213,7 @@ final class TokenFrames implements UpstreamListener {
         json.writeEndObject();
     }
 
-    /** An object of either engine: members mean the same wherever they stand. */
+    /** An object of vLLM, or SGLang's meta_info: members mean the same wherever they stand. */
     private void read(JsonParser json) throws IOException {
         for (String name = json.nextFieldName(); name != null; name = json.nextFieldName()) {
             JsonToken value = json.nextToken();
@@ -232,12 +223,12 @@ final class TokenFrames implements UpstreamListener {
                     json.skipChildren();
                 }
                 case "choices" -> choices(json, value);
-                case "usage", "meta_info", "prompt_tokens_details" -> {
+                case "usage", "prompt_tokens_details" -> {
                     if (value == JsonToken.START_OBJECT) {
                         read(json);
                     }
                 }
-                case "token_ids", "output_ids" -> {
+                case "token_ids" -> {
                     if (value == JsonToken.START_ARRAY) {
                         json.nextToken();
                         ids = PromptReader.ids(name, json);

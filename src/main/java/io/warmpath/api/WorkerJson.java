@@ -4,6 +4,7 @@ import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import io.warmpath.fleet.EngineKind;
 import io.warmpath.fleet.EventEndpoint;
+import io.warmpath.fleet.Taint;
 import io.warmpath.fleet.Worker;
 import io.warmpath.fleet.WorkerSpec;
 import io.warmpath.fleet.WorkerStatus;
@@ -37,7 +38,8 @@ final class WorkerJson {
                     "events-endpoint",
                     "replay-endpoint",
                     "events-bind",
-                    "topic");
+                    "topic",
+                    "taints");
 
     private WorkerJson() {}
 
@@ -67,7 +69,8 @@ final class WorkerJson {
                 text(fields, "events-endpoint"),
                 text(fields, "replay-endpoint"),
                 flag(fields.get("events-bind")),
-                topic(fields));
+                topic(fields),
+                taints(fields.get("taints")));
     }
 
     private static Map<String, JsonNode> fields(byte[] body) {
@@ -149,24 +152,36 @@ final class WorkerJson {
         throw new IllegalArgumentException("The field kind must be sglang, vllm or openai.");
     }
 
-    private static Set<String> models(@Nullable JsonNode value) {
-        Set<String> models = new LinkedHashSet<>();
-        if (value != null) {
-            if (!value.isArray()) {
-                throw new IllegalArgumentException("The field models must be a list of strings.");
-            }
-            for (JsonNode m : value) {
-                if (!m.isTextual() || m.asText().isEmpty()) {
-                    throw new IllegalArgumentException(
-                            "The field models must be a list of strings.");
-                }
-                models.add(m.asText());
-            }
-        }
-        return models;
+    private static List<Taint> taints(@Nullable JsonNode value) {
+        return texts("taints", value).stream().map(Taint::parse).toList();
     }
 
-    static Map<String, Object> of(WorkerStatus status) {
+    private static Set<String> models(@Nullable JsonNode value) {
+        return texts("models", value);
+    }
+
+    private static Set<String> texts(String key, @Nullable JsonNode value) {
+        Set<String> texts = new LinkedHashSet<>();
+        if (value != null) {
+            if (!value.isArray()) {
+                throw new IllegalArgumentException(
+                        "The field " + key + " must be a list of strings.");
+            }
+            for (JsonNode text : value) {
+                if (!text.isTextual() || text.asText().isEmpty()) {
+                    throw new IllegalArgumentException(
+                            "The field " + key + " must be a list of strings.");
+                }
+                texts.add(text.asText());
+            }
+        }
+        return texts;
+    }
+
+    /**
+     * @param followsEvents this gateway listens to its events
+     */
+    static Map<String, Object> of(WorkerStatus status, boolean followsEvents) {
         Worker w = status.worker();
         Map<String, Object> json = new LinkedHashMap<>();
         json.put("id", Long.toUnsignedString(w.id()));
@@ -179,6 +194,8 @@ final class WorkerJson {
         json.put("models", List.copyOf(new TreeSet<>(w.models())));
         json.put("block_size", w.blockSize());
         json.put("dp_size", w.ranks().size());
+        json.put("events_followed", followsEvents);
+        json.put("taints", w.taints().stream().map(Taint::toString).toList());
         json.put("events", status.events().stream().map(WorkerJson::endpoint).toList());
         return json;
     }

@@ -44,11 +44,18 @@ public final class WorkersApi {
     private final FleetRegistry fleet;
     private final AdminAccess access;
     private final Errors errors;
+    private final boolean followsEvents;
 
-    public WorkersApi(FleetRegistry fleet, AdminAccess access, Errors errors) {
+    /**
+     * @param followsEvents false: nobody here listens to engines' events, so that they, or what
+     *     relays them, may stop sending
+     */
+    public WorkersApi(
+            FleetRegistry fleet, AdminAccess access, Errors errors, boolean followsEvents) {
         this.fleet = fleet;
         this.access = access;
         this.errors = errors;
+        this.followsEvents = followsEvents;
     }
 
     public void mount(Router router) {
@@ -73,7 +80,9 @@ public final class WorkersApi {
         if (method.equals(HttpMethod.GET)) {
             rc.request().resume();
             List<Object> workers =
-                    fleet.status().stream().map(s -> (Object) WorkerJson.of(s)).toList();
+                    fleet.status().stream()
+                            .map(s -> (Object) WorkerJson.of(s, followsEvents))
+                            .toList();
             answer(rc, 200, Map.of("object", "list", "data", workers));
         } else if (method.equals(HttpMethod.POST)) {
             add(rc);
@@ -94,7 +103,7 @@ public final class WorkersApi {
         if (status == null) {
             fail(rc, new GatewayError.NoSuchRoute(method.name(), rc.normalizedPath()));
         } else if (method.equals(HttpMethod.GET)) {
-            answer(rc, 200, WorkerJson.of(status));
+            answer(rc, 200, WorkerJson.of(status, followsEvents));
         } else {
             blocking(
                     rc,
@@ -149,7 +158,11 @@ public final class WorkersApi {
                         worker ->
                                 fleet.find(worker.name())
                                         .ifPresentOrElse(
-                                                s -> answer(rc, 202, WorkerJson.of(s)),
+                                                s ->
+                                                        answer(
+                                                                rc,
+                                                                202,
+                                                                WorkerJson.of(s, followsEvents)),
                                                 () -> answer(rc, 202, Map.of())))
                 .onFailure(failure -> fail(rc, explained(rc, failure)));
     }

@@ -54,7 +54,8 @@ public interface WarmpathConfig {
     @Setting(
             doc =
                     "Base URLs of engines, besides `warmpath.workers`; everything else is asked of"
-                            + " them. On the command line `--worker` may be repeated.",
+                            + " them. `http`, `https`, `unix:///path/to/socket`, `h2c` and `h2`"
+                            + " (HTTP/2). On the command line `--worker` may be repeated.",
             unit = "URL,URL,...",
             flags = {"--worker", "--workers"})
     Optional<List<String>> workerUrls();
@@ -178,6 +179,9 @@ public interface WarmpathConfig {
         RoutingCost cost();
 
         Latency latency();
+
+        /** What requests of a policy class may do, by its name in `x-dynamo-meta-policy-class`. */
+        Map<String, ClassRouting> classes();
 
         @WithDefault("1.0")
         @Setting(
@@ -533,6 +537,16 @@ public interface WarmpathConfig {
         Optional<BlockHashing> hashing();
     }
 
+    /** Where requests of one policy class may go. */
+    interface ClassRouting {
+        @Setting(
+                doc =
+                        "Taints of workers that requests of this policy class tolerate: name,"
+                                + " name=value, or `*` for all.",
+                unit = "name=value,...")
+        Optional<List<String>> tolerations();
+    }
+
     /** How fast engines are taken to be until their answers say otherwise, for the cost latency. */
     interface Latency {
         @WithDefault("7.5")
@@ -685,6 +699,29 @@ public interface WarmpathConfig {
         boolean requestUsage();
 
         Tls tls();
+
+        PassThrough passThrough();
+    }
+
+    /** APIs whose requests are passed on without a look at prompt and answer. */
+    interface PassThrough {
+        @WithDefault("10m")
+        @WithConverter(TimeSpan.class)
+        @Setting(
+                doc =
+                        "How long an engine may take to the first byte of its answer: embeddings,"
+                                + " rerank, responses, audio, images.",
+                minTime = "10ms",
+                maxTime = "1d")
+        Duration firstByteTimeout();
+
+        @WithDefault("2m")
+        @WithConverter(TimeSpan.class)
+        @Setting(
+                doc = "Longest silence in the middle of such an answer.",
+                minTime = "10ms",
+                maxTime = "1d")
+        Duration idleTimeout();
     }
 
     /** Engines behind {@code https}. */
@@ -728,6 +765,14 @@ public interface WarmpathConfig {
 
         @Setting(doc = "tokenizer.json of models without an entry of their own.", unit = "path")
         Optional<String> defaultTokenizer();
+
+        @WithDefault("auto")
+        @Setting(
+                doc =
+                        "auto: the C++ tokenizer for files that it understands wholly, the"
+                                + " tokenizers library for the others; library: always the latter."
+                                + " Both give the same ids.")
+        TokenizerImplementation implementation();
 
         @WithDefault("0")
         @Setting(
@@ -910,7 +955,9 @@ public interface WarmpathConfig {
 
     /** One engine. */
     interface WorkerEntry {
-        @Setting(doc = "Base URL of the engine's HTTP API.", unit = "URL")
+        @Setting(
+                doc = "Base URL of the engine's HTTP API, as in `warmpath.worker-urls`.",
+                unit = "URL")
         String url();
 
         @Setting(doc = "Name in logs, headers and metrics; default w0, w1, ...", unit = "name")
@@ -959,5 +1006,13 @@ public interface WarmpathConfig {
 
         @Setting(doc = "Event topic to subscribe to; empty: all.")
         Optional<String> topic();
+
+        @Setting(
+                doc =
+                        "What sets the worker apart: name or name=value, which requests may ask for;"
+                                + " with `:NoSchedule` only requests that tolerate it go there, with"
+                                + " `:PreferNoSchedule` others go there when it is that much better.",
+                unit = "name=value:effect,...")
+        Optional<List<String>> taints();
     }
 }

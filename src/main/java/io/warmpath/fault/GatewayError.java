@@ -1,6 +1,7 @@
 package io.warmpath.fault;
 
 import java.time.Duration;
+import java.util.List;
 
 /**
  * What can go wrong between a client and an engine.
@@ -260,6 +261,44 @@ public sealed interface GatewayError {
         @Override
         public String message() {
             return "No healthy worker serves the model `" + model + "` right now; try again later.";
+        }
+
+        @Override
+        public boolean safeToRetry() {
+            return true;
+        }
+    }
+
+    /**
+     * Workers are there, but their taints keep the request away; others may come back.
+     *
+     * @param reasons short phrases, such as {@code taint a=b:NoSchedule is not tolerated}
+     */
+    record TaintsNotTolerated(List<String> reasons) implements GatewayError {
+        public TaintsNotTolerated {
+            reasons = List.copyOf(reasons);
+        }
+
+        @Override
+        public int httpStatus() {
+            return 503;
+        }
+
+        @Override
+        public String type() {
+            return "service_unavailable_error";
+        }
+
+        @Override
+        public String code() {
+            return "taints_not_tolerated";
+        }
+
+        @Override
+        public String message() {
+            return "No ready worker takes this request ("
+                    + String.join(", ", reasons)
+                    + "); tolerate a taint in `nvext.tolerations`, or try again later.";
         }
 
         @Override

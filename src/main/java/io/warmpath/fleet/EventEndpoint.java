@@ -68,7 +68,8 @@ public record EventEndpoint(
             return endpoint;
         }
         return switch (m.group(1)) {
-            case "*", "0.0.0.0", "::", "[::]" -> "tcp://" + worker.getHost() + ":" + m.group(2);
+            case "*", "0.0.0.0", "::", "[::]" ->
+                    "tcp://" + EngineAddress.hostOf(worker) + ":" + m.group(2);
             default -> endpoint;
         };
     }

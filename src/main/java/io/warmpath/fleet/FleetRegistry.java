@@ -115,7 +115,9 @@ public final class FleetRegistry implements Fleet {
                         spec.models(),
                         spec.blockSize(),
                         WorkerState.STARTING,
-                        open(spec, List.of(), Math.max(1, spec.dpSize())));
+                        open(spec, List.of(), Math.max(1, spec.dpSize())),
+                        Capacity.UNKNOWN,
+                        spec.taints());
         byId.put(id, new WorkerStatus(worker, spec, "", List.of(), "not answered yet"));
         publish();
         listeners.forEach(l -> l.added(worker));
@@ -170,7 +172,8 @@ public final class FleetRegistry implements Fleet {
                                 ? WorkerState.DRAINING
                                 : WorkerState.READY,
                         ranks,
-                        profile.capacity());
+                        profile.capacity(),
+                        old.spec().taints());
         byId.put(id, new WorkerStatus(after, old.spec(), profile.version(), profile.events(), ""));
         publish();
         if (restarted && had != null) {
@@ -247,7 +250,8 @@ public final class FleetRegistry implements Fleet {
                         w.blockSize(),
                         to,
                         w.ranks(),
-                        w.capacity());
+                        w.capacity(),
+                        w.taints());
         byId.put(w.id(), new WorkerStatus(after, s.spec(), s.version(), s.events(), problem));
         publish();
         listeners.forEach(l -> l.changed(w, after, why));

@@ -17,6 +17,7 @@ import java.util.Set;
  * @param state whether it gets requests
  * @param ranks its data-parallel ranks, at least one, ascending
  * @param capacity of each rank
+ * @param taints what sets it apart
  */
 public record Worker(
         long id,
@@ -27,12 +28,27 @@ public record Worker(
         int blockSize,
         WorkerState state,
         List<Rank> ranks,
-        Capacity capacity) {
+        Capacity capacity,
+        List<Taint> taints) {
 
     /** One schedulable rank and its slot in the prefix index. */
     public record Rank(int dpRank, WorkerSlot slot) {}
 
-    /** A worker whose capacity is not known. */
+    /** A worker without taints. */
+    public Worker(
+            long id,
+            String name,
+            URI url,
+            EngineKind kind,
+            Set<String> models,
+            int blockSize,
+            WorkerState state,
+            List<Rank> ranks,
+            Capacity capacity) {
+        this(id, name, url, kind, models, blockSize, state, ranks, capacity, List.of());
+    }
+
+    /** A worker without taints whose capacity is not known. */
     public Worker(
             long id,
             String name,
@@ -48,6 +64,7 @@ public record Worker(
     public Worker {
         models = Set.copyOf(models);
         ranks = List.copyOf(ranks);
+        taints = List.copyOf(taints);
         if (ranks.isEmpty()) {
             throw new IllegalArgumentException("worker " + name + " has no rank");
         }

@@ -2,6 +2,7 @@ package io.warmpath.fleet;
 
 import java.net.URI;
 import java.net.URISyntaxException;
+import java.util.List;
 import java.util.OptionalLong;
 import java.util.Set;
 import java.util.regex.Pattern;
@@ -10,7 +11,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * What an operator says about a worker; what is left out is asked of the engine. Immutable.
  *
- * @param url base URL of its HTTP API, without a trailing slash
+ * @param url base URL of its HTTP API, see {@link EngineAddress}
  * @param name unique and safe to show to clients; null: {@code w0}, {@code w1}, ...
  * @param id u64 identity; empty: XXH64 of the URL
  * @param kind null: found out by asking
@@ -22,6 +23,7 @@ import org.jspecify.annotations.Nullable;
  *     is given
  * @param eventsBind this side binds {@code eventsEndpoint} and the engine connects
  * @param topic event topic to subscribe to
+ * @param taints what sets it apart
  */
 public record WorkerSpec(
         URI url,
@@ -34,7 +36,8 @@ public record WorkerSpec(
         @Nullable String eventsEndpoint,
         @Nullable String replayEndpoint,
         boolean eventsBind,
-        String topic) {
+        String topic,
+        List<Taint> taints) {
 
     private static final Pattern NAME = Pattern.compile("[A-Za-z0-9][A-Za-z0-9._-]{0,62}");
     private static final Pattern ENDPOINT = Pattern.compile("(tcp|ipc|inproc)://.+");
@@ -44,7 +47,8 @@ public record WorkerSpec(
 
     public WorkerSpec {
         models = Set.copyOf(models);
-        url = base(url);
+        taints = List.copyOf(taints);
+        url = EngineAddress.checked(url);
         if (name != null && !NAME.matcher(name).matches()) {
             throw new IllegalArgumentException(
                     "worker name `"
@@ -83,36 +87,18 @@ public record WorkerSpec(
                 null,
                 null,
                 false,
-                "");
+                "",
+                List.of());
     }
 
     /** A URL as people write it; the error names what is wrong with it. */
     public static URI parse(String url) {
         try {
-            return base(new URI(url.strip()));
+            return EngineAddress.checked(new URI(url.strip()));
         } catch (URISyntaxException e) {
             throw new IllegalArgumentException(
                     "worker URL `" + url + "` is not a URL: " + e.getReason(), e);
         }
-    }
-
-    private static URI base(URI url) {
-        String scheme = url.getScheme();
-        if (scheme == null
-                || !(scheme.equals("http") || scheme.equals("https"))
-                || url.getHost() == null) {
-            throw new IllegalArgumentException(
-                    "worker URL `" + url + "` must look like http://host:port");
-        }
-        if (url.getRawQuery() != null
-                || url.getRawFragment() != null
-                || url.getRawUserInfo() != null) {
-            throw new IllegalArgumentException(
-                    "worker URL `" + url + "` must have no user, query or fragment");
-        }
-        String path = url.getRawPath() == null ? "" : url.getRawPath();
-        String text = url.toString();
-        return path.endsWith("/") ? URI.create(text.replaceAll("/+$", "")) : url;
     }
 
     private static void checkEndpoint(URI url, String key, @Nullable String endpoint) {

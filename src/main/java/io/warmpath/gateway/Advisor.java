@@ -5,7 +5,11 @@ import io.warmpath.fault.GatewayError;
 import io.warmpath.fault.GatewayException;
 import io.warmpath.fleet.Candidate;
 import io.warmpath.fleet.FleetSnapshot;
+import io.warmpath.fleet.Worker;
+import io.warmpath.gateway.FlowMetrics.Outcome;
+import io.warmpath.gateway.FlowMetrics.Overload;
 import io.warmpath.load.PromptBlocks;
+import io.warmpath.prefix.PrefixMatch;
 import io.warmpath.routing.RoutingDecision;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -18,14 +22,12 @@ import org.jspecify.annotations.Nullable;
  * The router for those who ask it and send their requests themselves: what would be decided, and
  * bookings.
  *
- * <p>Nothing is sent to an engine and nothing waits in the queue. Each question stays on its event
- * loop, where it is answered exactly once; nothing here blocks.
+ * <p>Nothing is sent to an engine. Questions do not wait; reservations are admitted as requests
+ * are. Each stays on its event loop, where it is answered at most once: not when its caller has
+ * gone. Nothing here blocks.
  */
 public final class Advisor {
     private static final Logger LOG = Logger.getLogger(Advisor.class);
-
-    /** Why a ready worker was not asked, as an explanation says it. */
-    private static final String NOT_ALLOWED = "not in worker_ids";
 
     /**
      * One question about one prompt.
@@ -37,7 +39,25 @@ public final class Advisor {
         public Question {
             workers = Set.copyOf(workers);
         }
+
+        private boolean allows(Worker worker) {
+            return workers.isEmpty() || workers.contains(worker.id());
+        }
+
+        /** Why a ready worker was not asked, as an explanation says it. */
+        private String whyNot(Worker worker) {
+            return allows(worker) ? "busy" : "not in worker_ids";
+        }
     }
+
+    /**
+     * What shall be booked.
+     *
+     * @param id free, else it is refused
+     * @param timeToLive without a word it is given up after this
+     * @param mayWait false: when it would have to wait it is refused
+     */
+    public record Wish(Question question, String id, Duration timeToLive, boolean mayWait) {}
 
     /** How a question is answered; on its event loop. */
     public interface Reply {
@@ -62,45 +82,101 @@ public final class Advisor {
         return flow.fleet.snapshot().models();
     }
 
-    /** Decides and leaves no trace. On the question's event loop. */
-    public void wouldDecide(Context context, Question question, Reply reply) {
+    /**
+     * Decides and leaves no trace. On the question's event loop.
+     *
+     * @param asRequest busy workers get nothing, as a request would find; else they are looked at
+     *     too
+     */
+    public void wouldDecide(Context context, Question question, boolean asRequest, Reply reply) {
+        InferenceRequest request = question.request();
         ask(
                 context,
                 question,
                 reply,
-                (candidates, tokens) ->
+                (all, tokens) -> {
+                    List<Candidate> free =
+                            asRequest ? flow.admission.free(request.model(), all) : all;
+                    if (Entrance.isBusy(flow.planner, request, all, free)) {
+                        reply.refused(Entrance.overloaded(flow, request, Overload.BUSY));
+                    } else {
                         reply.decided(
-                                flow.planner.dryRun(
-                                        question.request(), candidates, tokens, NOT_ALLOWED),
-                                tokens != null));
+                                flow.planner.dryRun(request, free, tokens, question::whyNot),
+                                tokens != null);
+                    }
+                });
     }
 
     /**
-     * Decides and books, until {@link #reservations} is told otherwise or {@code timeToLive} has
-     * passed without a word. On the question's event loop.
+     * Waits for its turn, decides and books, until {@link #reservations} is told otherwise or
+     * nothing was heard of it for its time to live. On the question's event loop.
+     *
+     * @return what to do when the caller leaves; harmless after the answer
      */
-    public void reserve(
-            Context context, Question question, String id, Duration timeToLive, Reply reply) {
-        reservations.refuseIfTaken(id);
-        ask(
-                context,
-                question,
-                reply,
-                (candidates, tokens) -> {
-                    List<PromptBlocks> named = new ArrayList<>(1);
-                    RoutingDecision decision =
-                            flow.planner.decide(
-                                    question.request(), candidates, tokens, named, null);
-                    reservations.open(
-                            context.owner(),
-                            id,
-                            decision,
-                            Planner.blocksOn(decision.chosen().candidate().worker(), tokens, named),
-                            question.request().hints().expectedOutput(),
-                            timeToLive);
-                    flow.planner.booked(question.request(), decision, tokens);
-                    reply.decided(decision, tokens != null);
-                });
+    public Runnable reserve(Context context, Wish wish, Reply reply) {
+        reservations.refuseIfTaken(wish.id());
+        Caller caller = new Caller(context, wish, reply);
+        ask(context, wish.question(), reply, (all, tokens) -> caller.enter(tokens));
+        return caller::gone;
+    }
+
+    /** Whoever wants a reservation, until it is booked or refused. */
+    private final class Caller implements Entrance.Next {
+        private final Context context;
+        private final Wish wish;
+        private final Reply reply;
+        private final Entrance entrance;
+        private @Nullable PromptIds tokens;
+        private boolean gone;
+
+        Caller(Context context, Wish wish, Reply reply) {
+            this.context = context;
+            this.wish = wish;
+            this.reply = reply;
+            this.entrance =
+                    new Entrance(
+                            flow, wish.question().request(), () -> allowed(wish.question()), this);
+        }
+
+        void enter(@Nullable PromptIds promptTokens) {
+            if (!gone) {
+                tokens = promptTokens;
+                entrance.enter(context, promptTokens, wish.mayWait());
+            }
+        }
+
+        void gone() {
+            gone = true;
+            entrance.leave();
+        }
+
+        @Override
+        public void start(List<Candidate> candidates, @Nullable List<PrefixMatch> known) {
+            InferenceRequest request = wish.question().request();
+            List<PromptBlocks> named = new ArrayList<>(1);
+            RoutingDecision decision =
+                    flow.planner.decide(
+                            request, candidates, tokens, named, known, wish.question()::whyNot);
+            reservations.open(
+                    context.owner(),
+                    wish.id(),
+                    decision,
+                    Planner.blocksOn(decision.chosen().candidate().worker(), tokens, named),
+                    request.hints().expectedOutput(),
+                    wish.timeToLive());
+            flow.planner.booked(request, decision, tokens);
+            reply.decided(decision, tokens != null);
+        }
+
+        @Override
+        public void refused(Outcome outcome, GatewayError error) {
+            reply.refused(error);
+        }
+
+        @Override
+        public void crashed(RuntimeException cause) {
+            bug(wish.question().request(), cause, reply);
+        }
     }
 
     public Reservations reservations() {
@@ -108,7 +184,7 @@ public final class Advisor {
     }
 
     private interface Decide {
-        void on(List<Candidate> candidates, int @Nullable [] tokens);
+        void on(List<Candidate> candidates, @Nullable PromptIds tokens);
     }
 
     private void ask(Context context, Question question, Reply reply, Decide decide) {
@@ -121,6 +197,7 @@ public final class Advisor {
         flow.tokenStep.run(
                 context,
                 request,
+                Planner.candidates(fleet, request.model(), List.of()),
                 tokens -> {
                     try {
                         List<Candidate> candidates = candidates(question);
@@ -134,24 +211,33 @@ public final class Advisor {
                     } catch (GatewayException e) {
                         reply.refused(e.error());
                     } catch (RuntimeException e) {
-                        LOG.errorf(e, "%s failed by a bug in the gateway", request.requestId());
-                        reply.refused(new GatewayError.Internal(request.requestId()));
+                        bug(request, e, reply);
                     }
                 });
+    }
+
+    private static void bug(InferenceRequest request, RuntimeException cause, Reply reply) {
+        LOG.errorf(cause, "%s failed by a bug in the gateway", request.requestId());
+        reply.refused(new GatewayError.Internal(request.requestId()));
+    }
+
+    /** Any thread. */
+    private List<Candidate> allowed(Question question) {
+        List<Candidate> all =
+                Planner.candidates(flow.fleet.snapshot(), question.request().model(), List.of());
+        return question.workers().isEmpty()
+                ? all
+                : all.stream().filter(c -> question.allows(c.worker())).toList();
     }
 
     /**
      * @throws GatewayException BadRequest when the question leaves none of those that are there
      */
     private List<Candidate> candidates(Question question) {
-        List<Candidate> all =
-                Planner.candidates(flow.fleet.snapshot(), question.request().model(), List.of());
-        if (question.workers().isEmpty() || all.isEmpty()) {
-            return all;
-        }
-        List<Candidate> allowed =
-                all.stream().filter(c -> question.workers().contains(c.worker().id())).toList();
-        if (allowed.isEmpty()) {
+        List<Candidate> allowed = allowed(question);
+        if (allowed.isEmpty()
+                && !Planner.candidates(flow.fleet.snapshot(), question.request().model(), List.of())
+                        .isEmpty()) {
             throw new GatewayException(
                     new GatewayError.BadRequest(
                             "worker_ids",

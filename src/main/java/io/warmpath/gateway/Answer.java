@@ -2,6 +2,7 @@ package io.warmpath.gateway;
 
 import io.vertx.core.MultiMap;
 import io.warmpath.fault.GatewayError;
+import io.warmpath.routing.RoutingDecision;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -17,6 +18,12 @@ public interface Answer {
      * @param keepLength pass on {@code Content-Length}
      */
     void head(int status, MultiMap engine, @Nullable MultiMap own, boolean keepLength);
+
+    /**
+     * Why this worker, for a client that has asked: before {@link #head} of a stream of events,
+     * which can carry it at its end.
+     */
+    default void explain(RoutingDecision decision) {}
 
     /** The bytes are copied or written before this returns. */
     void write(byte[] b, int from, int length);

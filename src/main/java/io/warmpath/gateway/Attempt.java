@@ -78,7 +78,8 @@ final class Attempt implements UpstreamListener {
             changes = changes.withCacheSalt(request.saltToSend());
         }
         boolean ranks = to.worker().ranks().size() > 1;
-        boolean rankInBody = ranks && to.worker().kind() == EngineKind.SGLANG;
+        boolean rankInBody =
+                ranks && to.worker().kind() == EngineKind.SGLANG && !request.passThrough();
         if (rankInBody) {
             changes = changes.withDpRank(to.dpRank());
         }
@@ -94,7 +95,9 @@ final class Attempt implements UpstreamListener {
                         decision.chosen().prefillTokens(),
                         exchange.blocksOn(to.worker()),
                         request.hints().expectedOutput());
-        sent = flow.planner.sent(decision, request.stream());
+        if (!request.passThrough()) {
+            sent = flow.planner.sent(decision, request.stream());
+        }
         started = flow.nanoTime.getAsLong();
         MultiMap extra = MultiMap.caseInsensitiveMultiMap();
         extra.add("x-request-id", request.requestId());
@@ -110,7 +113,8 @@ final class Attempt implements UpstreamListener {
                                 request.headers(),
                                 extra,
                                 written.body(),
-                                freshConnection),
+                                freshConnection,
+                                request.passThrough()),
                         exchange.form.read(to.worker(), this));
     }
 
@@ -167,7 +171,10 @@ final class Attempt implements UpstreamListener {
     private void prepare(int code, MultiMap engineHeaders) {
         String type = engineHeaders.get("content-type");
         boolean readable =
-                code == 200 && type != null && !engineHeaders.contains("content-encoding");
+                code == 200
+                        && !exchange.request.passThrough()
+                        && type != null
+                        && !engineHeaders.contains("content-encoding");
         eventStream = readable && startsWithIgnoreCase(type, "text/event-stream");
         keepLength = true;
         if (eventStream) {
@@ -341,7 +348,9 @@ final class Attempt implements UpstreamListener {
             }
             if (status < 400) {
                 sent.firstToken();
-                exchange.flow.metrics.firstToken(exchange.nanosSinceStart());
+                if (!exchange.request.passThrough()) {
+                    exchange.flow.metrics.firstToken(exchange.nanosSinceStart());
+                }
             }
         }
     }
@@ -384,8 +393,12 @@ final class Attempt implements UpstreamListener {
                     case ALWAYS -> true;
                 };
         MultiMap own = explain ? Explanation.headers(decision, promptTokens) : null;
+        if (explain && request.explain() && eventStream) {
+            exchange.answer.explain(decision);
+        }
         MultiMap engineHeaders = headers == null ? MultiMap.caseInsensitiveMultiMap() : headers;
         exchange.answer.head(status, engineHeaders, own, keepLength);
+        exchange.answered();
     }
 
     private void compareWithReport() {

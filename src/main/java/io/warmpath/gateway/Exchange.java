@@ -1,14 +1,12 @@
 package io.warmpath.gateway;
 
 import io.vertx.core.Context;
-import io.warmpath.admission.ModelQueue;
 import io.warmpath.fault.GatewayError;
 import io.warmpath.fault.GatewayException;
 import io.warmpath.fleet.Candidate;
 import io.warmpath.fleet.FleetSnapshot;
 import io.warmpath.fleet.Worker;
 import io.warmpath.gateway.FlowMetrics.Outcome;
-import io.warmpath.gateway.FlowMetrics.Overload;
 import io.warmpath.gateway.FlowMetrics.RetryCause;
 import io.warmpath.load.PromptBlocks;
 import io.warmpath.prefix.PrefixMatch;
@@ -40,15 +38,36 @@ public final class Exchange {
     private static final long SECOND_ROUND_MILLIS = 150;
 
     final RequestFlow flow;
-    final InferenceRequest request;
     final Answer answer;
     final EngineForm form;
+    InferenceRequest request;
     private final Context context;
     private final long started;
-    private int @Nullable [] tokens;
+    private @Nullable PromptIds tokens;
     private final List<PromptBlocks> named = new ArrayList<>(1);
+    private final Entrance.Next entered =
+            new Entrance.Next() {
+                @Override
+                public void start(List<Candidate> candidates, @Nullable List<PrefixMatch> known) {
+                    entrance = null; // it holds the prompt
+                    attempt(
+                            flow.planner.decide(
+                                    request, candidates, tokens, named, known, w -> "busy"),
+                            false);
+                }
+
+                @Override
+                public void refused(Outcome outcome, GatewayError error) {
+                    refuse(outcome, error);
+                }
+
+                @Override
+                public void crashed(RuntimeException cause) {
+                    Exchange.this.crashed(cause);
+                }
+            };
     private @Nullable Attempt attempt;
-    private @Nullable Line line;
+    private @Nullable Entrance entrance;
     private int attempts;
     private final List<Long> failedWorkers = new ArrayList<>(0);
     private final List<Long> sentTo = new ArrayList<>(0);
@@ -75,10 +94,13 @@ public final class Exchange {
             FleetSnapshot fleet = flow.fleet.snapshot();
             if (!fleet.knows(request.model())) {
                 refuse(Outcome.REJECTED, new GatewayError.UnknownModel(request.model()));
-            } else if (Planner.candidates(fleet, request.model(), List.of()).isEmpty()) {
+                return;
+            }
+            List<Candidate> candidates = candidates();
+            if (candidates.isEmpty()) {
                 refuse(Outcome.NO_WORKER, noWorker());
             } else {
-                flow.tokenStep.run(context, request, this::decide);
+                flow.tokenStep.run(context, request, candidates, this::decide);
             }
         } catch (RuntimeException e) {
             crashed(e);
@@ -89,7 +111,7 @@ public final class Exchange {
     public void clientGone() {
         if (!over) {
             Attempt running = attempt;
-            Line waiting = line;
+            Entrance waiting = entrance;
             finish(Outcome.CANCELLED);
             if (waiting != null) {
                 waiting.leave();
@@ -100,88 +122,14 @@ public final class Exchange {
         }
     }
 
-    private void decide(int @Nullable [] promptTokens) {
+    private void decide(@Nullable PromptIds promptTokens) {
         if (over) {
             return;
         }
         tokens = promptTokens;
-        try {
-            // A newer snapshot: tokenising may have taken a while.
-            List<Candidate> candidates =
-                    Planner.candidates(flow.fleet.snapshot(), request.model(), List.of());
-            if (candidates.isEmpty()) {
-                refuse(Outcome.NO_WORKER, noWorker());
-                return;
-            }
-            admit(candidates);
-        } catch (GatewayException e) {
-            refuse(Outcome.REJECTED, e.error());
-        } catch (RuntimeException e) {
-            crashed(e);
-        }
-    }
-
-    /** Refuses what would go to a busy worker, lets wait what has to wait. */
-    private void admit(List<Candidate> candidates) {
-        List<Candidate> free = flow.admission.free(request.model(), candidates);
-        if (free != candidates && isBusy(candidates, free)) {
-            overloaded(
-                    Overload.BUSY, "All workers of `" + request.model() + "` that may serve this");
-            return;
-        }
-        ModelQueue queue = flow.admission.queue(request.model());
-        if (queue == null) {
-            attempt(flow.planner.decide(request, free, tokens, named, null), false);
-            return;
-        }
-        Line mine = new Line(flow, request, queue);
-        line = mine;
-        List<PrefixMatch> matches = flow.planner.matches(request, free, tokens);
-        if (!mine.enter(context, free, tokens, matches, this::admitted)) {
-            overloaded(
-                    Overload.QUEUE_FULL,
-                    "The queue of `" + request.model() + "` for requests like this");
-        }
-    }
-
-    /** The pins leave somebody, but nobody who is free. A pin that nobody meets is a 400 later. */
-    private boolean isBusy(List<Candidate> candidates, List<Candidate> free) {
-        return Planner.pinned(request, free).isEmpty()
-                && !Planner.pinned(request, candidates).isEmpty();
-    }
-
-    private void overloaded(Overload cause, String what) {
-        flow.metrics.overloaded(cause);
-        refuse(
-                Outcome.OVERLOADED,
-                new GatewayError.Overloaded(
-                        flow.admission.options().overloadStatus(),
-                        what + (cause == Overload.BUSY ? " are busy" : " is full"),
-                        flow.options.retryAfter()));
-    }
-
-    private void admitted(Line from, @Nullable List<PrefixMatch> matches) {
-        if (over || line != from) {
-            return;
-        }
-        line = null;
-        try {
-            // A newer snapshot: waiting may have taken a while.
-            List<Candidate> candidates =
-                    Planner.candidates(flow.fleet.snapshot(), request.model(), List.of());
-            if (candidates.isEmpty()) {
-                refuse(Outcome.NO_WORKER, noWorker());
-                return;
-            }
-            List<Candidate> free = flow.admission.free(request.model(), candidates);
-            // It has waited for its turn; that somebody got busy in this moment does not take it.
-            List<Candidate> take = isBusy(candidates, free) ? candidates : free;
-            attempt(flow.planner.decide(request, take, tokens, named, matches), false);
-        } catch (GatewayException e) {
-            refuse(Outcome.REJECTED, e.error());
-        } catch (RuntimeException e) {
-            crashed(e);
-        }
+        Entrance mine = new Entrance(flow, request, this::candidates, entered);
+        entrance = mine;
+        mine.enter(context, tokens, true);
     }
 
     private void attempt(RoutingDecision decision, boolean freshConnection) {
@@ -189,7 +137,7 @@ public final class Exchange {
         if (LOG.isDebugEnabled()) {
             LOG.debugf("%s attempt %d: %s", request.requestId(), attempts, decision);
         }
-        Attempt next = new Attempt(this, decision, tokens == null ? -1 : tokens.length);
+        Attempt next = new Attempt(this, decision, promptTokens(decision));
         attempt = next;
         flow.planner.booked(request, decision, tokens);
         try {
@@ -223,7 +171,9 @@ public final class Exchange {
         }
         RoutingDecision second;
         try {
-            second = flow.planner.decide(request, others, tokens, named, null);
+            second =
+                    flow.planner.decide(
+                            request, others, tokens, named, null, w -> "failed this request");
         } catch (GatewayException e) {
             // The pinned rank exists on the failed worker only.
             LOG.debugf("%s no second attempt: %s", request.requestId(), e.getMessage());
@@ -270,6 +220,26 @@ public final class Exchange {
         return true;
     }
 
+    private List<Candidate> candidates() {
+        return Planner.candidates(flow.fleet.snapshot(), request.model(), List.of());
+    }
+
+    /** The answer has begun to reach the client: nobody else will be asked. */
+    void answered() {
+        request = request.answered();
+        tokens = null;
+        named.clear();
+    }
+
+    /** On the chosen worker; -1 when they are not known. */
+    private int promptTokens(RoutingDecision decision) {
+        int[] ids =
+                tokens == null
+                        ? new int[0]
+                        : tokens.of(decision.chosen().candidate().worker().kind());
+        return ids.length == 0 ? -1 : ids.length;
+    }
+
     /** The prompt's blocks as this worker cuts them; one when the prompt is not known. */
     PromptBlocks blocksOn(Worker worker) {
         return Planner.blocksOn(worker, tokens, named);
@@ -295,7 +265,7 @@ public final class Exchange {
     void finish(Outcome outcome) {
         over = true;
         attempt = null;
-        line = null;
+        entrance = null;
         flow.metrics.ended(outcome, nanosSinceStart());
     }
 

@@ -43,7 +43,9 @@ public final class FlowMetrics {
     /** Why a request was refused although its model has workers. */
     public enum Overload {
         BUSY,
-        QUEUE_FULL
+        QUEUE_FULL,
+        /** It would have had to wait, and did not want to. */
+        NO_WAIT
     }
 
     /** Why another worker, or another connection, was tried. */

@@ -1,6 +1,9 @@
 package io.warmpath.gateway;
 
+import io.warmpath.routing.TaintMatch;
 import java.time.Duration;
+import java.util.List;
+import java.util.Map;
 
 /**
  * Limits of one request's way through the gateway. Time-outs towards engines are in {@code
@@ -19,6 +22,7 @@ import java.time.Duration;
  * @param requestUsage ask engines for the usage of streams; a client that has not asked for it does
  *     not get to see it
  * @param rawPath write answers past the server's encoder where that is possible
+ * @param classTolerations taints that requests of a policy class tolerate, by its name
  */
 public record GatewayOptions(
         long maxBodyBytes,
@@ -29,7 +33,8 @@ public record GatewayOptions(
         Duration retryAfter,
         Duration bodyLinger,
         boolean requestUsage,
-        boolean rawPath) {
+        boolean rawPath,
+        Map<String, List<TaintMatch>> classTolerations) {
 
     /** When the {@code x-warmpath-*} headers that explain a decision are sent. */
     public enum Explain {
@@ -39,7 +44,32 @@ public record GatewayOptions(
         ALWAYS
     }
 
+    /** No policy class tolerates any taint. */
+    public GatewayOptions(
+            long maxBodyBytes,
+            int holdBytes,
+            int tailBytes,
+            Explain explain,
+            Duration tokenDeadline,
+            Duration retryAfter,
+            Duration bodyLinger,
+            boolean requestUsage,
+            boolean rawPath) {
+        this(
+                maxBodyBytes,
+                holdBytes,
+                tailBytes,
+                explain,
+                tokenDeadline,
+                retryAfter,
+                bodyLinger,
+                requestUsage,
+                rawPath,
+                Map.of());
+    }
+
     public GatewayOptions {
+        classTolerations = Map.copyOf(classTolerations);
         if (maxBodyBytes <= 0 || maxBodyBytes > Integer.MAX_VALUE - 1024) {
             throw new IllegalArgumentException(
                     "maxBodyBytes " + maxBodyBytes + " is not in 1.." + (Integer.MAX_VALUE - 1024));

@@ -7,6 +7,7 @@ import io.warmpath.prefix.PrefixQuery;
 import io.warmpath.prefix.PrefixSpace;
 import io.warmpath.prefix.SideIndex;
 import java.util.List;
+import java.util.concurrent.atomic.LongAdder;
 import java.util.function.LongSupplier;
 import org.jboss.logging.Logger;
 import org.jspecify.annotations.Nullable;
@@ -31,6 +32,8 @@ public final class IndexOverlaps implements Overlaps {
     private final @Nullable SideIndex predicted;
     private final LongSupplier nanoTime;
     private final long startNanos;
+    private final LongAdder recorded = new LongAdder();
+    private final LongAdder recordedBlocks = new LongAdder();
 
     private IndexOverlaps(
             PrefixIndex index,
@@ -88,15 +91,26 @@ public final class IndexOverlaps implements Overlaps {
         }
         PrefixQuery prompt = new PrefixQuery(tokens, tokens.length, blockSize, space);
         try {
-            if (predicted != null) {
-                predicted.decide(to.slot(), prompt, nowMillis());
-            } else {
-                index.decide(to.slot(), prompt, nowMillis());
-            }
+            long fresh =
+                    predicted != null
+                            ? predicted.decide(to.slot(), prompt, nowMillis())
+                            : index.decide(to.slot(), prompt, nowMillis());
+            recorded.increment();
+            recordedBlocks.add(fresh);
         } catch (IllegalStateException left) {
             // The slot was closed since the decision: nothing is to be known of it any more.
             LOG.debugf("%s left before its request was booked", to.label());
         }
+    }
+
+    /** Decisions that were recorded; 0 with events alone. */
+    public long recorded() {
+        return recorded.sum();
+    }
+
+    /** Blocks of these decisions that were new to the worker. */
+    public long recordedBlocks() {
+        return recordedBlocks.sum();
     }
 
     @Override

@@ -3,6 +3,7 @@ package io.warmpath.gateway;
 import io.vertx.core.MultiMap;
 import io.vertx.core.buffer.Buffer;
 import io.warmpath.routing.RouterOverrides;
+import io.warmpath.routing.TaintRules;
 import io.warmpath.tokens.PromptInput;
 import java.util.OptionalInt;
 import java.util.OptionalLong;
@@ -23,10 +24,13 @@ import org.jspecify.annotations.Nullable;
  *     {@code nvext} gave it; null when the body says it already
  * @param pinnedWorker the client names the worker, u64
  * @param pinnedRank the client names the dp rank
+ * @param taints what the client makes of workers' taints
  * @param overrides how the worker shall be chosen for this request
  * @param hints about urgency and size
  * @param edits where fields can be added to the body
  * @param explain the client asked for the decision's reasons
+ * @param passThrough of an API whose prompt and answer are not looked into: embeddings, images and
+ *     the like
  */
 public record InferenceRequest(
         String requestId,
@@ -40,7 +44,33 @@ public record InferenceRequest(
         @Nullable String saltToSend,
         OptionalLong pinnedWorker,
         OptionalInt pinnedRank,
+        TaintRules taints,
         RouterOverrides overrides,
         RequestHints hints,
         BodyEdits edits,
-        boolean explain) {}
+        boolean explain,
+        boolean passThrough) {
+    /** The same without what is only needed until an answer has begun to reach the client. */
+    InferenceRequest answered() {
+        return new InferenceRequest(
+                requestId,
+                target,
+                headers,
+                Buffer.buffer(0),
+                model,
+                stream,
+                NO_PROMPT,
+                cacheSalt,
+                saltToSend,
+                pinnedWorker,
+                pinnedRank,
+                taints,
+                overrides,
+                hints,
+                edits,
+                explain,
+                passThrough);
+    }
+
+    private static final PromptInput NO_PROMPT = new PromptInput.Opaque("answered already");
+}

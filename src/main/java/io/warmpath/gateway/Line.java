@@ -7,7 +7,8 @@ import io.warmpath.admission.Ticket;
 import io.warmpath.fleet.Candidate;
 import io.warmpath.prefix.PrefixMatch;
 import java.util.List;
-import java.util.function.BiConsumer;
+import java.util.function.Consumer;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -18,31 +19,50 @@ import org.jspecify.annotations.Nullable;
  * the next one waits for that.
  */
 final class Line {
+    /** What became of a request at the queue. */
+    enum Entry {
+        /** It has started or will be told to. */
+        TAKEN,
+        FULL,
+        /** It does not want to wait and would have to. */
+        NO_WAIT
+    }
+
     private final RequestFlow flow;
     private final InferenceRequest request;
     private final ModelQueue queue;
+    private final Supplier<List<Candidate>> who;
     private @Nullable Ticket ticket;
 
-    Line(RequestFlow flow, InferenceRequest request, ModelQueue queue) {
+    /**
+     * @param who may be chosen now, in any state of load; any thread
+     */
+    Line(
+            RequestFlow flow,
+            InferenceRequest request,
+            ModelQueue queue,
+            Supplier<List<Candidate>> who) {
         this.flow = flow;
         this.request = request;
         this.queue = queue;
+        this.who = who;
     }
 
     /**
+     * @param mayWait false: it starts at once or not at all
      * @param matches what the index said when the request came
      * @param start the request may start, with the matches that are still fresh enough, or null;
      *     has booked its load when it returns
-     * @return false when the queue is full
      */
-    boolean enter(
+    Entry enter(
             Context context,
+            boolean mayWait,
             List<Candidate> candidates,
-            int @Nullable [] tokens,
+            @Nullable PromptIds tokens,
             List<PrefixMatch> matches,
-            BiConsumer<Line, @Nullable List<PrefixMatch>> start) {
+            Consumer<@Nullable List<PrefixMatch>> start) {
         RequestHints hints = request.hints();
-        int length = tokens == null ? 0 : tokens.length;
+        int length = tokens == null ? 0 : tokens.length();
         Claim claim =
                 new Claim(
                         hints.policyClass(),
@@ -51,6 +71,9 @@ final class Line {
                         hints.priority(),
                         hints.strictPriority(),
                         this::eligible);
+        if (!mayWait && !queue.hasRoom(claim)) {
+            return Entry.NO_WAIT;
+        }
         ModelQueue.Entry entry =
                 queue.enter(
                         claim,
@@ -58,20 +81,19 @@ final class Line {
                         () -> context.runOnContext(v -> called(matches, start)));
         return switch (entry) {
             case ModelQueue.Entry.Admitted now -> {
-                start.accept(this, matches);
-                yield true;
+                start.accept(matches);
+                yield Entry.TAKEN;
             }
             case ModelQueue.Entry.Waiting waiting -> {
                 ticket = waiting.ticket();
                 flow.metrics.queued();
-                yield true;
+                yield Entry.TAKEN;
             }
-            case ModelQueue.Entry.Full full -> false;
+            case ModelQueue.Entry.Full full -> Entry.FULL;
         };
     }
 
-    private void called(
-            List<PrefixMatch> matches, BiConsumer<Line, @Nullable List<PrefixMatch>> start) {
+    private void called(List<PrefixMatch> matches, Consumer<@Nullable List<PrefixMatch>> start) {
         Ticket mine = ticket;
         if (mine == null) {
             return;
@@ -81,7 +103,7 @@ final class Line {
         flow.metrics.unqueued(waited);
         long refresh = flow.admission.options().overlapRefresh().toNanos();
         try {
-            start.accept(this, refresh > 0 && waited >= refresh ? null : matches);
+            start.accept(refresh > 0 && waited >= refresh ? null : matches);
         } finally {
             queue.started(mine);
         }
@@ -98,10 +120,7 @@ final class Line {
 
     /** Any thread. Null: nobody serves the model any more, so there is nothing to wait for. */
     private @Nullable List<Candidate> eligible() {
-        List<Candidate> candidates =
-                Planner.pinned(
-                        request,
-                        Planner.candidates(flow.fleet.snapshot(), request.model(), List.of()));
+        List<Candidate> candidates = flow.planner.eligible(request, who.get());
         return candidates.isEmpty() ? null : flow.admission.free(request.model(), candidates);
     }
 

@@ -1,6 +1,7 @@
 package io.warmpath.gateway;
 
 import io.warmpath.fleet.Candidate;
+import io.warmpath.fleet.EngineKind;
 import io.warmpath.fleet.Fleet;
 import io.warmpath.fleet.FleetSnapshot;
 import io.warmpath.fleet.Worker;
@@ -9,14 +10,21 @@ import io.warmpath.load.PromptBlocks;
 import io.warmpath.prefix.PrefixMatch;
 import io.warmpath.prefix.PrefixSpace;
 import io.warmpath.prefix.Tier;
+import io.warmpath.routing.Eligibility;
 import io.warmpath.routing.Ineligible;
 import io.warmpath.routing.Router;
 import io.warmpath.routing.RoutingDecision;
 import io.warmpath.routing.RoutingRequest;
 import io.warmpath.routing.Sent;
+import io.warmpath.routing.TaintMatch;
+import io.warmpath.routing.TaintRules;
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Locale;
+import java.util.Map;
+import java.util.Set;
+import java.util.function.Function;
 import org.jboss.logging.Logger;
 import org.jspecify.annotations.Nullable;
 
@@ -30,6 +38,7 @@ final class Planner {
     private final LoadBook load;
     private final FlowMetrics metrics;
     private final DecisionLog log;
+    private final Map<String, List<TaintMatch>> classTolerations;
     private final Dependency indexHealth =
             new Dependency(LOG, "The prefix index", "requests are routed by load alone");
 
@@ -39,7 +48,9 @@ final class Planner {
             Router router,
             LoadBook load,
             FlowMetrics metrics,
-            DecisionLog log) {
+            DecisionLog log,
+            Map<String, List<TaintMatch>> classTolerations) {
+        this.classTolerations = classTolerations;
         this.log = log;
         this.fleet = fleet;
         this.overlaps = overlaps;
@@ -64,13 +75,15 @@ final class Planner {
      * @param tokens the prompt, or null when it is not known
      * @param known what the index answered already; null: it is asked
      * @param named its blocks by name, one entry per block size met so far; added to
+     * @param others why a ready worker or rank is not among the candidates
      */
     RoutingDecision decide(
             InferenceRequest request,
             List<Candidate> candidates,
-            int @Nullable [] tokens,
+            @Nullable PromptIds tokens,
             List<PromptBlocks> named,
-            @Nullable List<PrefixMatch> known) {
+            @Nullable List<PrefixMatch> known,
+            Function<Worker, String> others) {
         RoutingDecision decision =
                 ask(
                         request,
@@ -82,7 +95,7 @@ final class Planner {
                                 ? RoutingRequest.Detail.ALL
                                 : RoutingRequest.Detail.CHOSEN,
                         request.explain()
-                                ? ineligible(request.model(), candidates, "failed this request")
+                                ? ineligible(request.model(), candidates, others)
                                 : List.of());
         metrics.decided(decision.mode());
         log.add(request, decision);
@@ -92,13 +105,13 @@ final class Planner {
     /**
      * What would be decided now; leaves no trace.
      *
-     * @param others why a ready worker is not among the candidates
+     * @param others why a ready worker or rank is not among the candidates
      */
     RoutingDecision dryRun(
             InferenceRequest request,
             List<Candidate> candidates,
-            int @Nullable [] tokens,
-            String others) {
+            @Nullable PromptIds tokens,
+            Function<Worker, String> others) {
         return ask(
                 request,
                 candidates,
@@ -112,23 +125,24 @@ final class Planner {
     private RoutingDecision ask(
             InferenceRequest request,
             List<Candidate> candidates,
-            int @Nullable [] tokens,
+            @Nullable PromptIds tokens,
             List<PromptBlocks> named,
             @Nullable List<PrefixMatch> known,
             RoutingRequest.Detail detail,
             List<Ineligible> ineligible) {
-        if (tokens != null) {
-            name(request, candidates, tokens, named);
+        if (tokens != null && tokens.isOne() && !candidates.isEmpty()) {
+            name(request, candidates, tokens.of(candidates.getFirst().worker().kind()), named);
         }
         return router.forModel(request.model())
                 .decide(
                         new RoutingRequest(
                                 candidates,
-                                tokens == null ? 0 : tokens.length,
+                                tokens == null ? 0 : tokens.length(),
                                 known != null ? known : matches(request, candidates, tokens),
                                 named,
                                 request.pinnedWorker(),
                                 request.pinnedRank(),
+                                taints(request),
                                 request.overrides(),
                                 null,
                                 request.hints().expectedOutput(),
@@ -137,36 +151,43 @@ final class Planner {
     }
 
     /** The request was booked where the decision says. Nothing when its tokens are not known. */
-    void booked(InferenceRequest request, RoutingDecision decision, int @Nullable [] tokens) {
-        if (tokens == null) {
+    void booked(InferenceRequest request, RoutingDecision decision, @Nullable PromptIds tokens) {
+        Candidate to = decision.chosen().candidate();
+        int[] ids = tokens == null ? new int[0] : tokens.of(to.worker().kind());
+        if (ids.length == 0) {
             return;
         }
         try {
-            overlaps.booked(
-                    request.model(),
-                    space(request.cacheSalt()),
-                    decision.chosen().candidate(),
-                    tokens);
+            overlaps.booked(request.model(), space(request.cacheSalt()), to, ids);
         } catch (RuntimeException e) {
             metrics.indexFailed();
             indexHealth.failed(e);
         }
     }
 
-    /** The workers of the fleet as it is now that are not among the candidates, and why. */
-    private List<Ineligible> ineligible(String model, List<Candidate> candidates, String others) {
+    /** Workers of the fleet as it is now, and ranks, that are not among the candidates, and why. */
+    private List<Ineligible> ineligible(
+            String model, List<Candidate> candidates, Function<Worker, String> others) {
         List<Ineligible> out = new ArrayList<>();
         for (Worker w : fleet.snapshot().workers()) {
-            boolean among = false;
+            Set<Integer> among = new HashSet<>();
             for (Candidate c : candidates) {
-                among |= c.worker().id() == w.id();
+                if (c.worker().id() == w.id()) {
+                    among.add(c.dpRank());
+                }
             }
-            if (!among) {
+            if (!among.isEmpty()) {
+                for (Worker.Rank rank : w.ranks()) {
+                    if (!among.contains(rank.dpRank())) {
+                        out.add(new Ineligible(w.name() + "/" + rank.dpRank(), others.apply(w)));
+                    }
+                }
+            } else {
                 String why =
                         !w.models().contains(model)
                                 ? "does not serve the model"
                                 : w.available()
-                                        ? others
+                                        ? others.apply(w)
                                         : w.state().name().toLowerCase(Locale.ROOT);
                 out.add(new Ineligible(w.name(), why));
             }
@@ -200,11 +221,14 @@ final class Planner {
      *
      * @param named as filled by {@link #decide}
      */
-    static PromptBlocks blocksOn(Worker worker, int @Nullable [] tokens, List<PromptBlocks> named) {
+    static PromptBlocks blocksOn(
+            Worker worker, @Nullable PromptIds tokens, List<PromptBlocks> named) {
         PromptBlocks known = find(named, worker.blockSize());
         return known != null
                 ? known
-                : PromptBlocks.unnamed(worker.blockSize(), tokens == null ? 1 : tokens.length);
+                : PromptBlocks.unnamed(
+                        worker.blockSize(),
+                        tokens == null ? 1 : Math.max(1, tokens.of(worker.kind()).length));
     }
 
     private static @Nullable PromptBlocks find(List<PromptBlocks> named, int blockSize) {
@@ -216,21 +240,16 @@ final class Planner {
         return null;
     }
 
-    /** The candidates that the client's pins leave, maybe none. */
-    static List<Candidate> pinned(InferenceRequest request, List<Candidate> candidates) {
-        if (request.pinnedWorker().isEmpty() && request.pinnedRank().isEmpty()) {
-            return candidates;
-        }
-        List<Candidate> left = new ArrayList<>();
-        for (Candidate c : candidates) {
-            if ((request.pinnedWorker().isEmpty()
-                            || request.pinnedWorker().getAsLong() == c.worker().id())
-                    && (request.pinnedRank().isEmpty()
-                            || request.pinnedRank().getAsInt() == c.dpRank())) {
-                left.add(c);
-            }
-        }
-        return left;
+    /** The candidates that the client's pins and the workers' taints leave, maybe none. */
+    List<Candidate> eligible(InferenceRequest request, List<Candidate> candidates) {
+        return Eligibility.left(
+                candidates, request.pinnedWorker(), request.pinnedRank(), taints(request));
+    }
+
+    private TaintRules taints(InferenceRequest request) {
+        return request.taints()
+                .tolerating(
+                        classTolerations.getOrDefault(request.hints().policyClass(), List.of()));
     }
 
     /** Prompt tokens that the candidate which holds most need not compute. */
@@ -249,14 +268,19 @@ final class Planner {
     }
 
     List<PrefixMatch> matches(
-            InferenceRequest request, List<Candidate> candidates, int @Nullable [] tokens) {
+            InferenceRequest request, List<Candidate> candidates, @Nullable PromptIds tokens) {
         if (tokens == null) {
             return List.of();
         }
         try {
             List<PrefixMatch> matches =
-                    overlaps.matches(
-                            request.model(), space(request.cacheSalt()), candidates, tokens);
+                    tokens.isOne()
+                            ? overlaps.matches(
+                                    request.model(),
+                                    space(request.cacheSalt()),
+                                    candidates,
+                                    tokens.of(EngineKind.OPENAI))
+                            : matchesByKind(request, candidates, tokens);
             indexHealth.worked();
             return matches;
         } catch (RuntimeException e) {
@@ -264,6 +288,42 @@ final class Planner {
             indexHealth.failed(e);
             return List.of();
         }
+    }
+
+    /** Each kind of engine is asked about with its own ids, and answers for its own workers. */
+    private List<PrefixMatch> matchesByKind(
+            InferenceRequest request, List<Candidate> candidates, PromptIds tokens) {
+        List<PrefixMatch> all = new ArrayList<>(1);
+        for (EngineKind kind : EngineKind.values()) {
+            List<Candidate> own =
+                    candidates.stream().filter(c -> c.worker().kind() == kind).toList();
+            if (own.isEmpty() || tokens.of(kind).length == 0) {
+                continue;
+            }
+            Set<Integer> slots = new HashSet<>();
+            own.forEach(c -> slots.add(c.slot().index()));
+            for (PrefixMatch match :
+                    overlaps.matches(
+                            request.model(), space(request.cacheSalt()), own, tokens.of(kind))) {
+                PrefixMatch mine = match.only(slots::contains);
+                int same = indexOf(all, mine.blockSize());
+                if (same < 0) {
+                    all.add(mine);
+                } else {
+                    all.set(same, PrefixMatch.beside(all.get(same), mine));
+                }
+            }
+        }
+        return all;
+    }
+
+    private static int indexOf(List<PrefixMatch> matches, int blockSize) {
+        for (int i = 0; i < matches.size(); i++) {
+            if (matches.get(i).blockSize() == blockSize) {
+                return i;
+            }
+        }
+        return -1;
     }
 
     private static PrefixSpace space(String salt) {

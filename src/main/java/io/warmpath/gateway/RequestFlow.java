@@ -54,7 +54,15 @@ public final class RequestFlow {
                         options.tokenDeadline(),
                         metrics,
                         nanoTime);
-        this.planner = new Planner(fleet, overlaps, router, load, metrics, decisions);
+        this.planner =
+                new Planner(
+                        fleet,
+                        overlaps,
+                        router,
+                        load,
+                        metrics,
+                        decisions,
+                        options.classTolerations());
         this.load = load;
         this.admission = admission;
         this.engines = engines;

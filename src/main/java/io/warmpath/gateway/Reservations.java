@@ -25,6 +25,9 @@ public final class Reservations {
     /** Enough for any real caller; keeps a broken one from filling the memory. */
     static final int LIMIT = 65_536;
 
+    /** How often a reservation says of its booking that it is still wanted. */
+    private static final int LOOKS_PER_EXPIRY = 4;
+
     private final class Reservation {
         final String id;
         final LoadBook.Booking booking;
@@ -47,6 +50,11 @@ public final class Reservations {
             until = flow.nanoTime.getAsLong() + lifeNanos;
         }
 
+        /** Its booking's own expiry is for bookings that nobody watches. */
+        synchronized void keep() {
+            booking.progress(outputTokens);
+        }
+
         synchronized void outputBlock() {
             outputTokens = (int) Math.min(Integer.MAX_VALUE, (long) outputTokens + blockSize);
             booking.firstToken();
@@ -56,6 +64,7 @@ public final class Reservations {
         void close() {
             booking.close();
             sent.ended(-1);
+            flow.admission.wake();
         }
     }
 
@@ -117,6 +126,7 @@ public final class Reservations {
         Reservation r = find(id);
         r.heard();
         r.booking.firstToken();
+        flow.admission.wake();
     }
 
     /** The answer has grown by another block of tokens. */
@@ -124,6 +134,7 @@ public final class Reservations {
         Reservation r = find(id);
         r.heard();
         r.outputBlock();
+        flow.admission.wake();
     }
 
     /** The request has left its worker. */
@@ -144,14 +155,16 @@ public final class Reservations {
     }
 
     private void expireLater(Vertx vertx, Reservation r, long nanos) {
+        long expiry = flow.load.expiry().toNanos() / LOOKS_PER_EXPIRY;
         vertx.setTimer(
-                Math.max(1, TimeUnit.NANOSECONDS.toMillis(nanos)),
+                Math.max(1, TimeUnit.NANOSECONDS.toMillis(Math.min(nanos, expiry))),
                 t -> {
                     if (open.get(r.id) != r) {
                         return; // released; another one may have the id by now
                     }
                     long left = r.until - flow.nanoTime.getAsLong();
                     if (left > 0) {
+                        r.keep();
                         expireLater(vertx, r, left);
                     } else if (open.remove(r.id, r)) {
                         r.close();

@@ -1,11 +1,18 @@
 package io.warmpath.gateway;
 
 import io.vertx.core.Context;
+import io.warmpath.fleet.Candidate;
 import io.warmpath.gateway.FlowMetrics.WithoutTokens;
 import io.warmpath.routing.RouterMode;
 import io.warmpath.tokens.PromptInput;
 import io.warmpath.tokens.PromptTokens;
+import io.warmpath.tokens.profile.EngineProfile;
 import java.time.Duration;
+import java.util.EnumMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.Executor;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.function.LongSupplier;
@@ -23,7 +30,7 @@ final class TokenStep {
 
     /** What follows. */
     interface Next {
-        void tokens(int @Nullable [] ids);
+        void tokens(@Nullable PromptIds ids);
     }
 
     private final PromptTokens tokens;
@@ -50,8 +57,8 @@ final class TokenStep {
         this.nanoTime = nanoTime;
     }
 
-    void run(Context context, InferenceRequest request, Next next) {
-        if (!mode.looksAtTokens() && !request.explain()) {
+    void run(Context context, InferenceRequest request, List<Candidate> candidates, Next next) {
+        if (request.passThrough() || (!mode.looksAtTokens() && !request.explain())) {
             next.tokens(null); // the decision does not look at them
             return;
         }
@@ -60,9 +67,12 @@ final class TokenStep {
             next.tokens(null);
             return;
         }
-        boolean cheap;
+        Set<EngineProfile> engines = Engines.of(candidates);
+        boolean cheap = true;
         try {
-            cheap = tokens.isCheap(request.model(), request.prompt());
+            for (EngineProfile engine : engines) {
+                cheap &= tokens.isCheap(request.model(), request.prompt(), engine);
+            }
         } catch (RuntimeException e) {
             metrics.withoutTokens(WithoutTokens.FAILED);
             health.failed(e);
@@ -70,16 +80,17 @@ final class TokenStep {
             return;
         }
         if (cheap) {
-            next.tokens(compute(request));
+            next.tokens(compute(request, engines));
         } else {
-            offload(context, request, next);
+            offload(context, request, engines, next);
         }
     }
 
-    private void offload(Context context, InferenceRequest request, Next next) {
+    private void offload(
+            Context context, InferenceRequest request, Set<EngineProfile> engines, Next next) {
         Handover handover = new Handover(context, next);
         try {
-            threads.execute(() -> handover.deliver(compute(request)));
+            threads.execute(() -> handover.deliver(compute(request, engines)));
         } catch (RejectedExecutionException e) {
             metrics.withoutTokens(WithoutTokens.QUEUE_FULL);
             next.tokens(null);
@@ -90,10 +101,10 @@ final class TokenStep {
     }
 
     /** Any thread; never throws. */
-    private int @Nullable [] compute(InferenceRequest request) {
+    private @Nullable PromptIds compute(InferenceRequest request, Set<EngineProfile> engines) {
         long begin = nanoTime.getAsLong();
         try {
-            int[] ids = tokens.tokens(request.model(), request.prompt()).orElse(null);
+            PromptIds ids = ids(request, engines);
             health.worked();
             if (ids == null) {
                 metrics.withoutTokens(WithoutTokens.UNKNOWN);
@@ -109,6 +120,24 @@ final class TokenStep {
         }
     }
 
+    private @Nullable PromptIds ids(InferenceRequest request, Set<EngineProfile> engines) {
+        if (engines.size() == 1
+                || request.prompt() instanceof PromptInput.Ids
+                || request.prompt() instanceof PromptInput.Text) {
+            return tokens.tokens(request.model(), request.prompt(), engines.iterator().next())
+                    .map(PromptIds::same)
+                    .orElse(null);
+        }
+        Map<EngineProfile, int[]> lists = new EnumMap<>(EngineProfile.class);
+        boolean known = false;
+        for (EngineProfile engine : engines) {
+            Optional<int[]> ids = tokens.tokens(request.model(), request.prompt(), engine);
+            known |= ids.isPresent();
+            lists.put(engine, ids.orElse(new int[0]));
+        }
+        return known ? PromptIds.of(lists) : null;
+    }
+
     /** Between the tokenising thread and the loop; {@code next} is called by whoever is first. */
     private final class Handover {
         private final Context context;
@@ -121,7 +150,7 @@ final class TokenStep {
             this.next = next;
         }
 
-        void deliver(int @Nullable [] ids) {
+        void deliver(@Nullable PromptIds ids) {
             context.runOnContext(
                     v -> {
                         if (!done) {

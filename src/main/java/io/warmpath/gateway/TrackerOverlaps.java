@@ -12,6 +12,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.LongAdder;
 import java.util.function.ToIntFunction;
 
 /**
@@ -31,6 +32,7 @@ public final class TrackerOverlaps implements Overlaps, WorkerSlots, AutoCloseab
     private final ToIntFunction<String> blockSizeOf;
     private final NumberedSlots slots = new NumberedSlots();
     private final Map<Key, Tracked> trackers = new ConcurrentHashMap<>();
+    private final LongAdder recorded = new LongAdder();
 
     /**
      * @param blockSizeOf tokens per block of a model; 0: as each worker tells
@@ -81,6 +83,7 @@ public final class TrackerOverlaps implements Overlaps, WorkerSlots, AutoCloseab
         if (tracked.joined().contains(to.slot()) || join(tracked, to.slot())) {
             tracked.tracker()
                     .record(to.slot(), new PrefixQuery(tokens, tokens.length, blockSize, space));
+            recorded.increment();
         }
     }
 
@@ -112,6 +115,11 @@ public final class TrackerOverlaps implements Overlaps, WorkerSlots, AutoCloseab
     @Override
     public void tidy() {
         trackers.values().forEach(t -> t.tracker().evict());
+    }
+
+    /** Prompts that were recorded, over all trackers. */
+    public long recorded() {
+        return recorded.sum();
     }
 
     /** Sum over all trackers. */

@@ -49,7 +49,7 @@ final class ActiveTree {
             ActiveNode n = last;
             while (n != null && n.ranks.count(rank) == 1) {
                 ActiveNode parent = n.parent;
-                rank.units.addAndGet((long) n.length() * n.ranks.weigh(rank, weight));
+                rank.addUnits((long) n.length() * n.ranks.weigh(rank, weight));
                 if (n.children == 1) {
                     stripe.joinWithChild(n);
                 }
@@ -107,7 +107,7 @@ final class ActiveTree {
                     }
                 }
                 node.requests++;
-                rank.units.addAndGet((long) node.length() * node.ranks.add(rank));
+                rank.addUnits((long) node.length() * node.ranks.add(rank));
                 depth = node.to;
                 last = node;
             }
@@ -118,7 +118,7 @@ final class ActiveTree {
             ActiveNode node = last;
             while (node != null) {
                 ActiveNode parent = node.parent;
-                rank.units.addAndGet((long) node.length() * node.ranks.remove(rank));
+                rank.addUnits((long) node.length() * node.ranks.remove(rank));
                 node.requests--;
                 if (node.requests == 0) {
                     nodes.remove(node.key());

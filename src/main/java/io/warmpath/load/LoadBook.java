@@ -1,6 +1,7 @@
 package io.warmpath.load;
 
 import io.warmpath.prefix.WorkerSlot;
+import java.time.Duration;
 import java.util.List;
 
 /**
@@ -37,6 +38,11 @@ public interface LoadBook {
      */
     default PotentialBlocks potential(List<PromptBlocks> prompts) {
         return PotentialBlocks.ALL_NEW;
+    }
+
+    /** A booking of which nothing is heard for this long is given up. */
+    default Duration expiry() {
+        return LoadOptions.DEFAULT.expiry();
     }
 
     /** Bookings that are open, over all slots. */

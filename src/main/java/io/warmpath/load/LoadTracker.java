@@ -125,6 +125,11 @@ public final class LoadTracker implements LoadBook {
     }
 
     @Override
+    public Duration expiry() {
+        return options.expiry();
+    }
+
+    @Override
     public long open() {
         return open.size();
     }

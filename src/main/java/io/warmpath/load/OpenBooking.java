@@ -66,12 +66,12 @@ final class OpenBooking implements LoadBook.Booking {
     }
 
     synchronized void begin() {
-        rank.prefillTokens.addAndGet(prefillTokens);
-        rank.requests.incrementAndGet();
+        rank.addPrefillTokens(prefillTokens);
+        rank.addRequests(1);
         if (options.activeBlocks()) {
             last = tree.add(rank, prompt.sharedChain());
             own = prompt.total() - (last == null ? 0 : last.to);
-            rank.units.addAndGet((long) own * weight);
+            rank.addUnits((long) own * weight);
         }
     }
 
@@ -79,7 +79,7 @@ final class OpenBooking implements LoadBook.Booking {
     public synchronized void firstToken() {
         if (!prefilled) {
             prefilled = true;
-            rank.prefillTokens.addAndGet(-prefillTokens);
+            rank.addPrefillTokens(-prefillTokens);
         }
     }
 
@@ -105,7 +105,7 @@ final class OpenBooking implements LoadBook.Booking {
                                 (SlotLoad.WHOLE
                                         * Math.max(0, 1 - (double) outputTokens / expectedOutput));
         int nowOwns = blocks - named;
-        rank.units.addAndGet((long) nowOwns * nowWeighs - (long) own * weight);
+        rank.addUnits((long) nowOwns * nowWeighs - (long) own * weight);
         own = nowOwns;
         weight = nowWeighs;
         if (last != null && expectedOutput > 0) {
@@ -142,9 +142,9 @@ final class OpenBooking implements LoadBook.Booking {
         }
         over = true;
         firstToken();
-        rank.requests.decrementAndGet();
+        rank.addRequests(-1);
         if (options.activeBlocks()) {
-            rank.units.addAndGet(-(long) own * weight);
+            rank.addUnits(-(long) own * weight);
             if (last != null) {
                 tree.remove(rank, last);
                 last = null;

@@ -1,7 +1,8 @@
 package io.warmpath.load;
 
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
 import java.util.concurrent.atomic.AtomicInteger;
-import java.util.concurrent.atomic.AtomicLong;
 
 /**
  * Sums of one slot number in one incarnation. Any thread.
@@ -13,6 +14,9 @@ final class SlotLoad {
     /** One block. */
     static final int WHOLE = 1 << 16;
 
+    private static final VarHandle PREFILL_TOKENS = handle("prefillTokens", long.class);
+    private static final VarHandle UNITS = handle("units", long.class);
+    private static final VarHandle REQUESTS = handle("requests", int.class);
     private static final AtomicInteger KEYS = new AtomicInteger();
 
     final int index;
@@ -20,9 +24,11 @@ final class SlotLoad {
     /** Different for every incarnation; orders the ranks of a node. */
     final int key = KEYS.getAndIncrement();
 
-    final AtomicLong prefillTokens = new AtomicLong();
-    final AtomicLong units = new AtomicLong();
-    final AtomicLong requests = new AtomicLong();
+    // Beside each other in this object, not in three of their own: a decision reads them for every
+    // rank. Changed through the handles only.
+    private volatile long prefillTokens;
+    private volatile long units;
+    private volatile int requests;
     private volatile boolean current = true;
 
     SlotLoad(int index) {
@@ -39,7 +45,26 @@ final class SlotLoad {
     }
 
     WorkerLoad read() {
-        return new WorkerLoad(
-                prefillTokens.get(), units.get() / (double) WHOLE, (int) requests.get());
+        return new WorkerLoad(prefillTokens, units / (double) WHOLE, requests);
+    }
+
+    void addPrefillTokens(long count) {
+        PREFILL_TOKENS.getAndAdd(this, count);
+    }
+
+    void addUnits(long count) {
+        UNITS.getAndAdd(this, count);
+    }
+
+    void addRequests(int count) {
+        REQUESTS.getAndAdd(this, count);
+    }
+
+    private static VarHandle handle(String field, Class<?> type) {
+        try {
+            return MethodHandles.lookup().findVarHandle(SlotLoad.class, field, type);
+        } catch (ReflectiveOperationException e) {
+            throw new ExceptionInInitializerError(e);
+        }
     }
 }

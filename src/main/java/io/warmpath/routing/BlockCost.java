@@ -14,12 +14,13 @@ import org.jspecify.annotations.Nullable;
  * credit  = overlap_credit * decay * D + host_weight * H + disk_weight * (K + E)
  *           + shared_multiplier * S
  * prefill = max(0, raw - credit)
- * cost    = prefill_load_scale * prefill + decode + active_request_weight * requests
+ * cost    = taints * (prefill_load_scale * prefill + decode + active_request_weight * requests)
  * </pre>
  *
  * <p>D device blocks from the start; H, K, E blocks by which host, disk and external tier go on
- * from there; S pool blocks. When the candidates' block sizes differ, all terms are in blocks of
- * the smallest size, because a larger block is more work. Stateless.
+ * from there; S pool blocks; taints as {@link TaintRules#costFactor}. When the candidates' block
+ * sizes differ, all terms are in blocks of the smallest size, because a larger block is more work.
+ * Stateless.
  */
 final class BlockCost implements CostModel {
     private static final List<String> TERMS =
@@ -52,7 +53,7 @@ final class BlockCost implements CostModel {
     @Override
     public double cost(Facts f, double decodeBlocks, double @Nullable [] terms, int at) {
         BlockWeights w = f.weights;
-        double own = (double) f.blockSize / f.unit;
+        double own = f.units;
         double raw =
                 w.trackPrefill()
                         ? (double) (f.activePrefillTokens + f.request.promptTokens()) / f.unit
@@ -65,7 +66,7 @@ final class BlockCost implements CostModel {
         double prefill = Math.max(0, raw - (device + host + disk + shared));
         double decode = decodeBlocks * own;
         double requests = w.activeRequestWeight() * f.activeRequests;
-        double cost = w.prefillLoadScale() * prefill + decode + requests;
+        double cost = f.taintFactor * (w.prefillLoadScale() * prefill + decode + requests);
         if (terms != null) {
             terms[at] = raw;
             terms[at + 1] = decay;

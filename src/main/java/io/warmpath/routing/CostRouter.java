@@ -1,43 +1,26 @@
 package io.warmpath.routing;
 
 import io.warmpath.fleet.Candidate;
-import io.warmpath.load.LoadBook;
 import java.util.List;
-import java.util.function.LongSupplier;
 import java.util.function.Supplier;
 import java.util.random.RandomGenerator;
-import org.jspecify.annotations.Nullable;
 
 /** Sends a request where it costs least. Any thread. */
-public final class CostRouter implements Router {
-    private final RouterOptions options;
+final class CostRouter implements Router {
+    private final RouterMode mode;
     private final Scorer scorer;
     private final Picker picker;
     private final LastServed lastServed = new LastServed();
-    private final @Nullable WorkerRates rates;
 
-    /**
-     * @param nanoTime as {@link System#nanoTime}
-     */
-    public CostRouter(
-            RouterOptions options,
-            LoadBook loads,
-            Supplier<? extends RandomGenerator> random,
-            LongSupplier nanoTime) {
-        this.options = options;
+    CostRouter(RouterMode mode, Scorer scorer, Supplier<? extends RandomGenerator> random) {
+        this.mode = mode;
+        this.scorer = scorer;
         this.picker = new Picker(random, lastServed);
-        if (options.cost() == CostKind.LATENCY) {
-            rates = new WorkerRates(options.latency(), nanoTime);
-            scorer = new Scorer(options, loads, new LatencyCost(options.latency(), rates));
-        } else {
-            rates = null;
-            scorer = new Scorer(options, loads, new BlockCost());
-        }
     }
 
     @Override
     public RoutingDecision decide(RoutingRequest request) {
-        List<Candidate> candidates = Pins.narrow(request);
+        List<Candidate> candidates = scorer.eligible(request);
         RouterOptions effective = scorer.effective(request);
         Scores scores = scorer.scoreAll(candidates, request, effective.weights());
         Choice choice = picker.pick(scores, candidates, request, effective.temperature());
@@ -48,14 +31,7 @@ public final class CostRouter implements Router {
     }
 
     @Override
-    public Sent sent(RoutingDecision decision, boolean streamed) {
-        return rates == null
-                ? Sent.UNSEEN
-                : rates.sent(decision.chosen().candidate().slot(), scorer.work(decision), streamed);
-    }
-
-    @Override
     public RouterMode mode() {
-        return options.mode();
+        return mode;
     }
 }

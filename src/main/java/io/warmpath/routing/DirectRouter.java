@@ -8,13 +8,13 @@ import io.warmpath.fault.GatewayException;
  *
  * <p>Any thread. Where the client leaves the rank open, the cheapest rank of its worker is taken.
  */
-public final class DirectRouter implements Router {
+final class DirectRouter implements Router {
     private final Router amongRanks;
 
     /**
      * @param amongRanks chooses when the named worker has several ranks; made with this mode
      */
-    public DirectRouter(Router amongRanks) {
+    DirectRouter(Router amongRanks) {
         this.amongRanks = amongRanks;
     }
 
@@ -23,17 +23,12 @@ public final class DirectRouter implements Router {
         if (request.pinnedWorker().isEmpty()) {
             throw new GatewayException(
                     new GatewayError.BadRequest(
-                            Pins.WORKER_PARAM,
+                            Eligibility.WORKER_PARAM,
                             "This gateway routes by request (router mode direct): name a worker in"
                                     + " nvext.backend_instance_id or the header"
                                     + " x-dynamo-worker-instance-id."));
         }
         return amongRanks.decide(request);
-    }
-
-    @Override
-    public Sent sent(RoutingDecision decision, boolean streamed) {
-        return amongRanks.sent(decision, streamed);
     }
 
     @Override

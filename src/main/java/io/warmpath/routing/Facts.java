@@ -27,7 +27,8 @@ final class Facts {
                     "shared_blocks",
                     "active_prefill_tokens",
                     "active_blocks",
-                    "active_requests");
+                    "active_requests",
+                    "taint_factor");
 
     final RoutingRequest request;
     final BlockWeights weights;
@@ -39,12 +40,32 @@ final class Facts {
     /** Booked prefill of the least busy candidate; {@link BlockCost}'s. */
     long leastPrefillTokens;
 
-    // LatencyCost's: the moment, the worth of work, the expected length of the answer.
+    // Of the speeds, where they are kept: the moment, all candidates, the expected answer's length.
     long nowNanos;
-    double workPrice;
+    FleetRates fleet = FleetRates.UNSEEN;
     double outputTokens;
 
+    /** The candidate's speed, where it is kept. */
+    RateState rates = RateState.IDLE;
+
+    /** Worth of work; {@link LatencyCost}'s. */
+    double workPrice;
+
+    /** Some candidate has a taint; else factors are 1 without a look. */
+    private final boolean tainted;
+
+    private int toldBlockSize = -1;
     int blockSize = 1;
+
+    /** The candidate's blocks in {@link #unit}s. */
+    double units = 1;
+
+    /** Blocks of the prompt, of the candidate's size. */
+    int promptBlocks;
+
+    private int most;
+    private int mostUsable;
+    private @Nullable PrefixMatch match;
     int gpu;
     int host;
     int disk;
@@ -56,6 +77,9 @@ final class Facts {
     /** Pool blocks that go on without a gap where the worker's own tiers end. */
     int sharedRun;
 
+    /** By which its taints, or those it lacks, make the candidate dearer. */
+    double taintFactor = 1;
+
     WorkerSlot slot = new WorkerSlot(0);
 
     // The load as it was read.
@@ -64,28 +88,40 @@ final class Facts {
     int activeRequests;
     private int place;
 
-    Facts(RoutingRequest request, BlockWeights weights, LoadBook loads) {
+    Facts(RoutingRequest request, BlockWeights weights, LoadBook loads, Roster roster) {
         this.request = request;
         this.weights = weights;
         this.loads = loads;
-        this.unit = unit(request.candidates());
+        this.unit = roster.unit();
+        this.tainted = roster.tainted();
     }
 
     void read(Candidate candidate) {
-        blockSize = blockSize(candidate);
+        int told = candidate.worker().blockSize();
+        if (told != toldBlockSize) {
+            sized(told);
+        }
         slot = candidate.slot();
+        if (tainted) {
+            taintFactor = request.taints().costFactor(candidate.worker());
+        }
         WorkerLoad load = loads.load(slot);
         activePrefillTokens = load.prefillTokens();
         activeBlocks = load.blocks();
         activeRequests = load.requests();
-        PrefixMatch match = matchOf(candidate);
-        int at = match == null ? -1 : indexOf(match, candidate);
-        // Only blocks that are full of this prompt's tokens; none when they are not known.
-        int most = request.promptTokens() / blockSize;
-        gpu = depth(match, at, Tier.GPU, most);
-        host = depth(match, at, Tier.HOST, most);
-        disk = depth(match, at, Tier.DISK, most);
-        external = depth(match, at, Tier.EXTERNAL, most);
+        PrefixMatch known = match;
+        int at = known == null ? -1 : indexOf(known, slot);
+        if (known != null && at >= 0) {
+            gpu = Math.min(most, known.depthAt(at, Tier.GPU));
+            host = Math.min(most, known.depthAt(at, Tier.HOST));
+            disk = Math.min(most, known.depthAt(at, Tier.DISK));
+            external = Math.min(most, known.depthAt(at, Tier.EXTERNAL));
+        } else {
+            gpu = 0;
+            host = 0;
+            disk = 0;
+            external = 0;
+        }
         SharedHits pool = request.shared();
         if (pool != null && pool.blockSize() == blockSize) {
             shared = pool.credited(weights.sharedRule(), gpu, external);
@@ -94,6 +130,28 @@ final class Facts {
             shared = 0;
             sharedRun = 0;
         }
+    }
+
+    /** What depends on a block size: workers of one model mostly have the same. */
+    private void sized(int told) {
+        toldBlockSize = told;
+        blockSize = Math.max(1, told);
+        units = (double) blockSize / unit;
+        // Only blocks that are full of this prompt's tokens; none when they are not known.
+        most = request.promptTokens() / blockSize;
+        mostUsable = Math.max(0, request.promptTokens() - 1) / blockSize;
+        promptBlocks = blocks(request.promptTokens(), blockSize);
+        match = matchOf(told);
+    }
+
+    private @Nullable PrefixMatch matchOf(int told) {
+        List<PrefixMatch> matches = request.matches();
+        for (int i = 0; i < matches.size(); i++) {
+            if (matches.get(i).blockSize() == told) {
+                return matches.get(i);
+            }
+        }
+        return null;
     }
 
     /** Finds {@link #leastPrefillTokens}; only for who needs it, it reads every load. */
@@ -114,48 +172,26 @@ final class Facts {
         out[at + 5] = activePrefillTokens;
         out[at + 6] = activeBlocks;
         out[at + 7] = activeRequests;
+        out[at + 8] = taintFactor;
     }
 
     /** Blocks from a cache can be this many: the last token of a prompt is always computed. */
     int usable(int depth) {
-        int tokens = request.promptTokens();
-        return tokens == 0 ? 0 : Math.min(depth, (tokens - 1) / blockSize);
+        return Math.min(depth, mostUsable);
     }
 
-    static int blockSize(Candidate candidate) {
-        return Math.max(1, candidate.worker().blockSize());
-    }
-
-    private static int depth(@Nullable PrefixMatch match, int at, Tier tier, int most) {
-        return match == null ? 0 : Math.min(most, match.depthAt(at, tier));
+    /** Blocks that a request occupies; at least one, also when its tokens are not known. */
+    static int blocks(int promptTokens, int blockSize) {
+        return Math.max(1, Math.ceilDiv(promptTokens, Math.max(1, blockSize)));
     }
 
     /** Candidates mostly come in the order of their slots, as the match does: try the next one. */
-    private int indexOf(PrefixMatch match, Candidate candidate) {
-        if (place < match.size() && match.slotAt(place) == candidate.slot().index()) {
+    private int indexOf(PrefixMatch match, WorkerSlot slot) {
+        if (place < match.size() && match.slotAt(place) == slot.index()) {
             return place++;
         }
-        int found = match.indexOf(candidate.slot());
+        int found = match.indexOf(slot);
         place = found < 0 ? place : found + 1;
         return found;
-    }
-
-    private @Nullable PrefixMatch matchOf(Candidate candidate) {
-        List<PrefixMatch> matches = request.matches();
-        for (int i = 0; i < matches.size(); i++) {
-            if (matches.get(i).blockSize() == candidate.worker().blockSize()) {
-                return matches.get(i);
-            }
-        }
-        return null;
-    }
-
-    private static int unit(List<Candidate> candidates) {
-        int unit = Integer.MAX_VALUE;
-        for (int i = 0; i < candidates.size(); i++) {
-            int size = candidates.get(i).worker().blockSize();
-            unit = size > 0 ? Math.min(unit, size) : unit;
-        }
-        return unit == Integer.MAX_VALUE ? 1 : unit;
     }
 }

@@ -8,7 +8,7 @@ import org.jspecify.annotations.Nullable;
  * The cost in milliseconds: when the answer will be done, and what the others lose by it.
  *
  * <pre>
- * cost = f * (wait + price * (prefill + load) + step + overdue) + d * (own + others)
+ * cost = t * (f * (wait + price * (prefill + load) + step + overdue) + d * (own + others))
  * </pre>
  *
  * <p>wait: predicted prefill of requests there without a first token, less what the oldest has been
@@ -17,9 +17,10 @@ import org.jspecify.annotations.Nullable;
  * prefill, load: of the tokens not cached, and of those in slower tiers. step: of the first token.
  * overdue: the oldest request there takes longer than can be right. own: a tenth of how much slower
  * the answer will run there. others: a tenth of how much slower it makes theirs. f and d: how much
- * slower the worker is than predicted, in prefill and in decoding.
+ * slower the worker is than predicted, in prefill and in decoding. t: {@link
+ * TaintRules#costFactor}.
  *
- * <p>Any thread. A prompt of unknown length counts as one token.
+ * <p>Needs {@link Speeds}. Any thread. A prompt of unknown length counts as one token.
  */
 final class LatencyCost implements CostModel {
     private static final List<String> TERMS =
@@ -42,11 +43,9 @@ final class LatencyCost implements CostModel {
     private static final double DECODE_WEIGHT = 0.1;
 
     private final LatencyPriors priors;
-    private final WorkerRates rates;
 
-    LatencyCost(LatencyPriors priors, WorkerRates rates) {
+    LatencyCost(LatencyPriors priors) {
         this.priors = priors;
-        this.rates = rates;
     }
 
     @Override
@@ -56,15 +55,12 @@ final class LatencyCost implements CostModel {
 
     @Override
     public void begin(Facts f, List<Candidate> candidates) {
-        f.nowNanos = rates.now();
-        f.workPrice = priors.price(rates.utilisation(candidates, f.nowNanos));
-        f.outputTokens =
-                f.request.outputTokens() > 0 ? f.request.outputTokens() : rates.outputTokens();
+        f.workPrice = priors.price(f.fleet.utilisation());
     }
 
     @Override
     public double cost(Facts f, double decodeBlocks, double @Nullable [] terms, int at) {
-        RateState s = rates.state(f.slot);
+        RateState s = f.rates;
         int host = (f.usable(f.host) - f.usable(f.gpu)) * f.blockSize;
         int cached = f.usable(f.external + f.sharedRun) * f.blockSize;
         int pool = cached - f.usable(f.host) * f.blockSize;
@@ -74,7 +70,7 @@ final class LatencyCost implements CostModel {
 
         double wait = s.waitMillis(f.nowNanos);
         double prefill = priors.prefillMillis(fresh, cached);
-        double load = s.loadMillis(host, pool);
+        double load = s.loadMillis(priors, f.fleet, host, pool);
         double step = priors.stepMillis(s.requests(), running);
         double overdue = s.overdueMillis(f.nowNanos);
         double own = DECODE_WEIGHT * out * priors.growthMillis(s.requests(), running);
@@ -83,9 +79,12 @@ final class LatencyCost implements CostModel {
                         * s.requests()
                         * out
                         * priors.growthMillis(1, f.request.promptTokens() + out / 2);
+        double prefillFactor = s.prefillFactor(f.fleet);
+        double decodeFactor = s.decodeFactor(f.fleet);
         double cost =
-                s.prefillFactor() * (wait + f.workPrice * (prefill + load) + step + overdue)
-                        + s.decodeFactor() * (own + others);
+                f.taintFactor
+                        * (prefillFactor * (wait + f.workPrice * (prefill + load) + step + overdue)
+                                + decodeFactor * (own + others));
         if (terms != null) {
             terms[at] = cached;
             terms[at + 1] = fresh;
@@ -97,8 +96,8 @@ final class LatencyCost implements CostModel {
             terms[at + 7] = overdue;
             terms[at + 8] = own;
             terms[at + 9] = others;
-            terms[at + 10] = s.prefillFactor();
-            terms[at + 11] = s.decodeFactor();
+            terms[at + 10] = prefillFactor;
+            terms[at + 11] = decodeFactor;
             terms[at + 12] = cost;
         }
         return cost;
@@ -109,6 +108,13 @@ final class LatencyCost implements CostModel {
         int host = (f.usable(f.host) - f.usable(f.gpu)) * f.blockSize;
         int pool = (int) terms[0] - f.usable(f.host) * f.blockSize;
         return new WorkerRates.Work(
-                f.request.promptTokens(), terms[4], terms[5], terms[6], host, pool, f.outputTokens);
+                f.request.promptTokens(),
+                terms[4],
+                terms[5],
+                terms[6],
+                host,
+                pool,
+                f.outputTokens,
+                terms[10]);
     }
 }

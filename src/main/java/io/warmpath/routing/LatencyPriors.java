@@ -48,6 +48,14 @@ public record LatencyPriors(
                 + prefillMillisPerPair * tokens * (cachedBefore + tokens / 2);
     }
 
+    double hostMillis(double tokens) {
+        return 1000 * tokens / hostTokensPerSecond;
+    }
+
+    double poolMillis(double tokens) {
+        return 1000 * tokens / poolTokensPerSecond;
+    }
+
     /** One step beside these requests. */
     double stepMillis(double requests, double tokensHeld) {
         return stepMillis + growthMillis(requests, tokensHeld);

@@ -25,17 +25,20 @@ final class Picker {
 
     private Choice lowest(Scores scores, List<Candidate> candidates, RoutingRequest request) {
         int best = 0;
-        int ties = 1;
-        for (int i = 1; i < scores.size(); i++) {
-            if (scores.cost(i) < scores.cost(best)) {
+        int ties = 0;
+        int count = scores.size();
+        double lowest = scores.cost(0);
+        for (int i = 0; i < count; i++) {
+            double cost = scores.cost(i);
+            if (cost < lowest) {
                 best = i;
+                lowest = cost;
                 ties = 1;
-            } else if (scores.cost(i) == scores.cost(best)) {
+            } else if (cost == lowest) {
                 ties++;
             }
         }
-        double cost = scores.cost(best);
-        int count = scores.size();
+        double cost = lowest;
         if (ties == 1) {
             return new Choice(Choice.Kind.LOWEST_COST, best, count, 1, cost, cost, Double.NaN, 0);
         }

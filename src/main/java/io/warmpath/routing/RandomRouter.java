@@ -1,25 +1,23 @@
 package io.warmpath.routing;
 
 import io.warmpath.fleet.Candidate;
-import io.warmpath.load.LoadBook;
 import java.util.List;
 import java.util.function.Supplier;
 import java.util.random.RandomGenerator;
 
 /** Any candidate, each with the same chance. Any thread. */
-public final class RandomRouter implements Router {
+final class RandomRouter implements Router {
     private final Scorer scorer;
     private final Supplier<? extends RandomGenerator> random;
 
-    public RandomRouter(
-            RouterOptions options, LoadBook loads, Supplier<? extends RandomGenerator> random) {
-        this.scorer = new Scorer(options, loads, new BlockCost());
+    RandomRouter(Scorer scorer, Supplier<? extends RandomGenerator> random) {
+        this.scorer = scorer;
         this.random = random;
     }
 
     @Override
     public RoutingDecision decide(RoutingRequest request) {
-        List<Candidate> candidates = Pins.narrow(request);
+        List<Candidate> candidates = scorer.eligible(request);
         int count = candidates.size();
         double drawn = random.get().nextDouble();
         Choice choice =

@@ -14,10 +14,10 @@ package io.warmpath.routing;
  * @param window number of the time window of {@code booked}
  * @param booked predicted work booked in this window, milliseconds
  * @param bookedBefore the same of the window before
- * @param prefillFactor observed time to first token against the predicted one
- * @param decodeFactor the same of decoding
- * @param hostRate tokens per second from host memory
- * @param poolRate tokens per second from slower tiers
+ * @param prefill observed time to first token against the predicted one
+ * @param decode the same of decoding
+ * @param host the same of loading from host memory
+ * @param pool the same of loading from slower tiers
  */
 record RateState(
         int pending,
@@ -30,37 +30,44 @@ record RateState(
         long window,
         double booked,
         double bookedBefore,
-        double prefillFactor,
-        double decodeFactor,
-        double hostRate,
-        double poolRate) {
+        Ratio prefill,
+        Ratio decode,
+        Ratio host,
+        Ratio pool) {
     /** Length of a time window, over which the share of booked time is taken. */
     static final long WINDOW_NANOS = 20_000_000_000L;
 
+    /** Nothing was sent there. */
+    static final RateState IDLE =
+            new RateState(
+                    0,
+                    0,
+                    0,
+                    0,
+                    Long.MIN_VALUE,
+                    0,
+                    0,
+                    Long.MIN_VALUE,
+                    0,
+                    0,
+                    Ratio.NONE,
+                    Ratio.NONE,
+                    Ratio.NONE,
+                    Ratio.NONE);
+
+    /**
+     * Seconds of samples that the fleet's factor weighs. With less a router learns its own queues
+     * and runs from them.
+     */
+    private static final double PRIOR_SECONDS = 50;
+
+    private static final double LOAD_PRIOR_SECONDS = 5;
     private static final double NANOS_PER_MILLI = 1e6;
 
     /** A head is overdue after this many times its predicted work, and this long besides. */
     private static final double LATE_FACTOR = 4;
 
     private static final double LATE_MILLIS = 3000;
-
-    static RateState idle(LatencyPriors p) {
-        return new RateState(
-                0,
-                0,
-                0,
-                0,
-                Long.MIN_VALUE,
-                0,
-                0,
-                Long.MIN_VALUE,
-                0,
-                0,
-                1,
-                1,
-                p.hostTokensPerSecond(),
-                p.poolTokensPerSecond());
-    }
 
     /** Prefill that a new request would wait for. */
     double waitMillis(long now) {
@@ -98,7 +105,26 @@ record RateState(
         return current == window + 1 ? booked * (1 - passed) : 0;
     }
 
-    double loadMillis(double hostTokens, double poolTokens) {
-        return 1000 * (hostTokens / hostRate + poolTokens / poolRate);
+    double prefillFactor(FleetRates fleet) {
+        return prefill.factor(fleet.prefillFactor(), PRIOR_SECONDS);
+    }
+
+    double decodeFactor(FleetRates fleet) {
+        return decode.factor(fleet.decodeFactor(), PRIOR_SECONDS);
+    }
+
+    double loadMillis(LatencyPriors priors, FleetRates fleet, int hostTokens, int poolTokens) {
+        double millis = 0;
+        if (hostTokens > 0) {
+            millis +=
+                    priors.hostMillis(hostTokens)
+                            * host.factor(fleet.hostFactor(), LOAD_PRIOR_SECONDS);
+        }
+        if (poolTokens > 0) {
+            millis +=
+                    priors.poolMillis(poolTokens)
+                            * pool.factor(fleet.poolFactor(), LOAD_PRIOR_SECONDS);
+        }
+        return millis;
     }
 }

@@ -23,12 +23,7 @@ import org.jspecify.annotations.Nullable;
  * <p>One per run, one thread. O(decisions × candidates).
  */
 public final class Replay {
-    /**
-     * The other policy; null leaves what a decision was made with.
-     *
-     * @param cost the cost in blocks; that in milliseconds cannot be replayed, since what was
-     *     learnt of each worker is not kept
-     */
+    /** The other policy; null leaves what a decision was made with. */
     public record Policy(
             @Nullable RouterMode mode, @Nullable CostKind cost, RouterOverrides overrides) {}
 
@@ -40,7 +35,8 @@ public final class Replay {
     public record Change(int index, Score was, Score would) {}
 
     /**
-     * @param skipped could not be replayed: cost in milliseconds, or a mode that refuses them
+     * @param skipped could not be replayed: a mode that refuses them, or a cost in milliseconds
+     *     where the workers' speeds were not kept
      * @param indifferent the policy ties, by cost, what was chosen with its own choice
      * @param wasCachedTokens predicted for what was chosen, over all that were replayed
      * @param wasPrefillTokens booked for what was chosen
@@ -57,7 +53,8 @@ public final class Replay {
 
     private final Policy policy;
     private final Supplier<? extends RandomGenerator> random;
-    private final Recorded loads = new Recorded();
+    private final RecordedLoads loads = new RecordedLoads();
+    private final RecordedSpeeds speeds = new RecordedSpeeds();
 
     /** One per setting, so that turns go round and ties remember over the whole run. */
     private final Map<RouterOptions, Router> routers = new HashMap<>();
@@ -116,13 +113,14 @@ public final class Replay {
 
     private @Nullable RoutingDecision again(RoutingDecision was) {
         RouterOptions options = options(was.options());
-        boolean costs = options.mode() == RouterMode.KV || options.mode() == RouterMode.DIRECT;
-        if (!was.compared().detailed() || (costs && options.cost() == CostKind.LATENCY)) {
+        boolean lacksSpeeds = Routers.weighsTime(options) && was.compared().pace() == null;
+        if (!was.compared().detailed() || lacksSpeeds) {
             return null;
         }
         loads.as(was);
+        speeds.as(was);
         try {
-            return routers.computeIfAbsent(options, o -> Routers.create(o, loads, random))
+            return routers.computeIfAbsent(options, o -> Routers.create(o, loads, random, speeds))
                     .decide(
                             was.request()
                                     .with(RouterOverrides.NONE) // they are in the options
@@ -162,7 +160,7 @@ public final class Replay {
     }
 
     /** The loads that one decision saw. */
-    private static final class Recorded implements LoadBook {
+    private static final class RecordedLoads implements LoadBook {
         private final Map<Integer, WorkerLoad> seen = new HashMap<>();
         private PotentialBlocks potential = PotentialBlocks.ALL_NEW;
 
@@ -203,6 +201,44 @@ public final class Replay {
         @Override
         public long open() {
             return 0;
+        }
+    }
+
+    /** The speeds that one decision saw. */
+    private static final class RecordedSpeeds implements Speeds {
+        private final Map<WorkerSlot, RateState> seen = new HashMap<>();
+        private Pace pace = new Pace(0, FleetRates.UNSEEN, 0, new RateState[0]);
+
+        void as(RoutingDecision decision) {
+            Scores all = decision.compared();
+            Pace kept = all.pace();
+            seen.clear();
+            if (kept != null) {
+                pace = kept;
+                for (int i = 0; i < all.size(); i++) {
+                    seen.put(all.candidate(i).slot(), kept.states()[i]);
+                }
+            }
+        }
+
+        @Override
+        public long now() {
+            return pace.nowNanos();
+        }
+
+        @Override
+        public RateState state(WorkerSlot slot) {
+            return seen.getOrDefault(slot, RateState.IDLE);
+        }
+
+        @Override
+        public double outputTokens() {
+            return pace.outputTokens();
+        }
+
+        @Override
+        public FleetRates fleet(List<Candidate> candidates, long now) {
+            return pace.fleet();
         }
     }
 }

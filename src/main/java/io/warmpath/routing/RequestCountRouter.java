@@ -1,7 +1,6 @@
 package io.warmpath.routing;
 
 import io.warmpath.fleet.Candidate;
-import io.warmpath.load.LoadBook;
 import java.util.List;
 import java.util.function.Supplier;
 import java.util.random.RandomGenerator;
@@ -11,27 +10,24 @@ import java.util.random.RandomGenerator;
  * drawn ({@code power-of-two}), which needs no look at the others and does not make every gateway
  * pick the same one. Equals are decided by lot. Any thread.
  */
-public final class RequestCountRouter implements Router {
-    private final RouterOptions options;
+final class RequestCountRouter implements Router {
+    private final RouterMode mode;
     private final Scorer scorer;
     private final Supplier<? extends RandomGenerator> random;
 
-    public RequestCountRouter(
-            RouterOptions options, LoadBook loads, Supplier<? extends RandomGenerator> random) {
-        this.options = options;
-        this.scorer = new Scorer(options, loads, new BlockCost());
+    RequestCountRouter(RouterMode mode, Scorer scorer, Supplier<? extends RandomGenerator> random) {
+        this.mode = mode;
+        this.scorer = scorer;
         this.random = random;
     }
 
     @Override
     public RoutingDecision decide(RoutingRequest request) {
-        List<Candidate> candidates = Pins.narrow(request);
+        List<Candidate> candidates = scorer.eligible(request);
         Choice choice =
                 candidates.size() == 1
                         ? Choice.only()
-                        : options.mode() == RouterMode.POWER_OF_TWO
-                                ? ofTwo(candidates)
-                                : ofAll(candidates);
+                        : mode == RouterMode.POWER_OF_TWO ? ofTwo(candidates) : ofAll(candidates);
         return scorer.decision(request, candidates, scorer.effective(request), choice, null);
     }
 
@@ -83,6 +79,6 @@ public final class RequestCountRouter implements Router {
 
     @Override
     public RouterMode mode() {
-        return options.mode();
+        return mode;
     }
 }

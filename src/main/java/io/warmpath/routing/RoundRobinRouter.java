@@ -1,7 +1,6 @@
 package io.warmpath.routing;
 
 import io.warmpath.fleet.Candidate;
-import io.warmpath.load.LoadBook;
 import java.util.Arrays;
 import java.util.List;
 
@@ -12,7 +11,7 @@ import java.util.List;
  * the plain cycle; it stays even when several models share workers, when workers come and go, and
  * when a retry leaves one out, where a common counter would skip.
  */
-public final class RoundRobinRouter implements Router {
+final class RoundRobinRouter implements Router {
     private final Scorer scorer;
 
     /** Number of the last turn by slot, 0 = none yet; guarded by this. */
@@ -21,13 +20,13 @@ public final class RoundRobinRouter implements Router {
     /** Guarded by this. */
     private long turn;
 
-    public RoundRobinRouter(RouterOptions options, LoadBook loads) {
-        this.scorer = new Scorer(options, loads, new BlockCost());
+    RoundRobinRouter(Scorer scorer) {
+        this.scorer = scorer;
     }
 
     @Override
     public RoutingDecision decide(RoutingRequest request) {
-        List<Candidate> candidates = Pins.narrow(request);
+        List<Candidate> candidates = scorer.eligible(request);
         int count = candidates.size();
         boolean forReal = request.detail() != RoutingRequest.Detail.DRY_RUN;
         Choice choice =

@@ -22,6 +22,11 @@ public enum RouterMode {
         return this == KV || this == VLLM_CACHE_AWARE;
     }
 
+    /** The candidates' costs decide. */
+    boolean comparesCosts() {
+        return this == KV || this == DIRECT;
+    }
+
     /** As written in flags and configuration: {@code round-robin}. */
     public String flag() {
         return name().toLowerCase(Locale.ROOT).replace('_', '-');

@@ -1,6 +1,5 @@
 package io.warmpath.routing;
 
-import io.warmpath.fleet.Candidate;
 import java.util.List;
 
 /**
@@ -38,7 +37,7 @@ public record RoutingDecision(
 
     /** One short phrase, such as {@code lowest cost 3.0 of 4} or {@code pinned by client}. */
     public String reason() {
-        if (!Pins.pinned(request)) {
+        if (!Eligibility.pinned(request)) {
             return choice.why();
         }
         return choice.kind() == Choice.Kind.ONLY_CANDIDATE || choice.candidates() == 1
@@ -46,9 +45,9 @@ public record RoutingDecision(
                 : "pinned by client, " + choice.why();
     }
 
-    /** Why this candidate of the request could not be chosen; empty when it could. */
-    public String ineligible(Candidate candidate) {
-        return Pins.misses(request, candidate);
+    /** For each candidate of the request why it could not be chosen; empty when it could. */
+    public List<String> ineligible() {
+        return Eligibility.reasons(request, mode().comparesCosts());
     }
 
     @Override

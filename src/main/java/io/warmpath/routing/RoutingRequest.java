@@ -19,6 +19,7 @@ import org.jspecify.annotations.Nullable;
  *     they are not known, then every block counts as a new one and ties remember nothing
  * @param pinnedWorker the client asked for this worker
  * @param pinnedRank the client asked for this dp rank
+ * @param taints what it makes of workers' taints
  * @param overrides what this request wants otherwise; whether blocks are shared is said by the
  *     prompts themselves
  * @param shared what a shared pool holds of the prompt; null when there is none or it was not asked
@@ -33,6 +34,7 @@ public record RoutingRequest(
         List<PromptBlocks> prompts,
         OptionalLong pinnedWorker,
         OptionalInt pinnedRank,
+        TaintRules taints,
         RouterOverrides overrides,
         @Nullable SharedHits shared,
         int outputTokens,
@@ -63,6 +65,7 @@ public record RoutingRequest(
                 List.of(),
                 pinnedWorker,
                 pinnedRank,
+                TaintRules.NONE,
                 RouterOverrides.NONE,
                 null,
                 0,
@@ -78,6 +81,7 @@ public record RoutingRequest(
                 prompts,
                 pinnedWorker,
                 pinnedRank,
+                taints,
                 overrides,
                 shared,
                 outputTokens,
@@ -93,6 +97,23 @@ public record RoutingRequest(
                 others,
                 pinnedWorker,
                 pinnedRank,
+                taints,
+                overrides,
+                shared,
+                outputTokens,
+                detail,
+                ineligible);
+    }
+
+    public RoutingRequest with(TaintRules other) {
+        return new RoutingRequest(
+                candidates,
+                promptTokens,
+                matches,
+                prompts,
+                pinnedWorker,
+                pinnedRank,
+                other,
                 overrides,
                 shared,
                 outputTokens,
@@ -108,6 +129,7 @@ public record RoutingRequest(
                 prompts,
                 pinnedWorker,
                 pinnedRank,
+                taints,
                 other,
                 shared,
                 outputTokens,
@@ -123,6 +145,7 @@ public record RoutingRequest(
                 prompts,
                 pinnedWorker,
                 pinnedRank,
+                taints,
                 overrides,
                 other,
                 outputTokens,

@@ -1,5 +1,6 @@
 package io.warmpath.routing;
 
+import io.warmpath.fault.GatewayException;
 import io.warmpath.fleet.Candidate;
 import io.warmpath.load.LoadBook;
 import io.warmpath.load.PotentialBlocks;
@@ -18,10 +19,20 @@ final class Scorer {
     private final RouterOptions options;
     private final LoadBook loads;
     private final CostModel model;
+    private final @Nullable Speeds speeds;
     private final BlockCost blockCost = new BlockCost();
     private final List<String> names;
+    private volatile Roster roster = Roster.of(List.of());
 
     Scorer(RouterOptions options, LoadBook loads, CostModel model) {
+        this(options, loads, model, null);
+    }
+
+    /**
+     * @param speeds what the model needs of them, and detailed scores keep; null: nothing
+     */
+    Scorer(RouterOptions options, LoadBook loads, CostModel model, @Nullable Speeds speeds) {
+        this.speeds = speeds;
         this.options = options;
         this.loads = loads;
         this.model = model;
@@ -39,15 +50,19 @@ final class Scorer {
         List<Score> scores = detailed ? new ArrayList<>(count) : List.of();
         PotentialBlocks potential = loads.potential(request.prompts());
         Facts facts = facts(request, weights, candidates);
+        RateState[] states = detailed && speeds != null ? new RateState[count] : null;
         for (int i = 0; i < count; i++) {
             Candidate candidate = candidates.get(i);
-            facts.read(candidate);
+            read(candidate, facts);
             int at = i * names.size();
-            double decode = decodeBlocks(candidate, facts, potential);
+            double decode = decodeBlocks(facts, potential);
             costs[i] = model.cost(facts, decode, terms, at + Facts.NAMES.size());
             if (terms != null) {
                 facts.write(terms, at);
                 scores.add(score(candidate, facts, decode, costs[i]));
+            }
+            if (states != null) {
+                states[i] = facts.rates;
             }
         }
         return new Scores(
@@ -56,7 +71,10 @@ final class Scorer {
                 costs,
                 terms,
                 detailed ? List.copyOf(scores) : scores,
-                potential);
+                potential,
+                states == null
+                        ? null
+                        : new Pace(facts.nowNanos, facts.fleet, facts.outputTokens, states));
     }
 
     /** Makes the decision's value: the chosen one's terms, and the others' when asked for. */
@@ -80,27 +98,57 @@ final class Scorer {
         } else {
             // Read again: a load that changed since shows here, not in the cost that was compared.
             Facts facts = facts(request, effective.weights(), candidates);
-            facts.read(chosen);
+            read(chosen, facts);
             PotentialBlocks potential =
                     compared == null ? loads.potential(request.prompts()) : compared.potential();
-            double decode = decodeBlocks(chosen, facts, potential);
+            double decode = decodeBlocks(facts, potential);
             double cost =
                     all.size() > 0 ? all.cost(choice.index()) : model.cost(facts, decode, null, 0);
             score = score(chosen, facts, decode, cost);
         }
         return new RoutingDecision(
-                request, effective, choice, score, blocks(chosen, request.promptTokens()), all);
+                request,
+                effective,
+                choice,
+                score,
+                Facts.blocks(request.promptTokens(), chosen.worker().blockSize()),
+                all);
     }
 
     /** What the decided request asks of its worker; for the model that looks at time. */
     WorkerRates.Work work(RoutingDecision decision) {
         RoutingRequest request = decision.request();
-        Facts facts = new Facts(request, decision.options().weights(), loads);
-        model.begin(facts, request.candidates()); // the list that was decided on, so it is known
-        facts.read(decision.chosen().candidate());
+        Facts facts = facts(request, decision.options().weights(), request.candidates());
+        read(decision.chosen().candidate(), facts);
         double[] terms = new double[model.terms().size()];
         model.cost(facts, 0, terms, 0);
         return LatencyCost.work(facts, terms);
+    }
+
+    /**
+     * The candidates that may be chosen, never none.
+     *
+     * @throws GatewayException when pins and taints leave none
+     */
+    List<Candidate> eligible(RoutingRequest request) {
+        if (request.candidates().isEmpty()) {
+            throw new IllegalArgumentException("a decision needs at least one candidate");
+        }
+        return Eligibility.pinned(request)
+                        || !request.taints().asksForNone()
+                        || roster(request.candidates()).tainted()
+                ? Eligibility.narrow(request, options.mode().comparesCosts())
+                : request.candidates();
+    }
+
+    @SuppressWarnings("ReferenceEquality") // a snapshot gives the same list until the fleet changes
+    private Roster roster(List<Candidate> candidates) {
+        Roster last = roster;
+        if (last.of() != candidates) {
+            last = Roster.of(candidates);
+            roster = last;
+        }
+        return last;
     }
 
     RouterOptions effective(RoutingRequest request) {
@@ -111,25 +159,31 @@ final class Scorer {
         return loads.load(candidate.slot()).requests();
     }
 
-    /** Blocks that the request occupies on this worker; at least one, also when not known. */
-    static int blocks(Candidate candidate, int promptTokens) {
-        return Math.max(1, Math.ceilDiv(promptTokens, Facts.blockSize(candidate)));
-    }
-
     /**
      * Blocks in use on the candidate if the request goes there, of its own size; those of the
      * prompt that run there already are not counted a second time.
      */
-    private static double decodeBlocks(
-            Candidate candidate, Facts facts, PotentialBlocks potential) {
-        int total = blocks(candidate, facts.request.promptTokens());
-        return facts.activeBlocks + potential.added(candidate.slot(), total);
+    private static double decodeBlocks(Facts facts, PotentialBlocks potential) {
+        return facts.activeBlocks + potential.added(facts.slot, facts.promptBlocks);
     }
 
     private Facts facts(RoutingRequest request, BlockWeights weights, List<Candidate> candidates) {
-        Facts facts = new Facts(request, weights, loads);
+        Facts facts = new Facts(request, weights, loads, roster(request.candidates()));
+        if (speeds != null) {
+            facts.nowNanos = speeds.now();
+            facts.fleet = speeds.fleet(request.candidates(), facts.nowNanos);
+            facts.outputTokens =
+                    request.outputTokens() > 0 ? request.outputTokens() : speeds.outputTokens();
+        }
         model.begin(facts, candidates);
         return facts;
+    }
+
+    private void read(Candidate candidate, Facts facts) {
+        facts.read(candidate);
+        if (speeds != null) {
+            facts.rates = speeds.state(facts.slot);
+        }
     }
 
     private Score score(Candidate candidate, Facts f, double decode, double cost) {

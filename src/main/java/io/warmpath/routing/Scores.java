@@ -21,7 +21,8 @@ public final class Scores {
                     new double[0],
                     new double[0],
                     List.of(),
-                    PotentialBlocks.ALL_NEW);
+                    PotentialBlocks.ALL_NEW,
+                    null);
 
     private final List<Candidate> candidates;
     private final List<String> names;
@@ -29,6 +30,7 @@ public final class Scores {
     private final double @Nullable [] terms;
     private final List<Score> scores;
     private final PotentialBlocks potential;
+    private final @Nullable Pace pace;
 
     Scores(
             List<Candidate> candidates,
@@ -36,13 +38,15 @@ public final class Scores {
             double[] costs,
             double @Nullable [] terms,
             List<Score> scores,
-            PotentialBlocks potential) {
+            PotentialBlocks potential,
+            @Nullable Pace pace) {
         this.candidates = candidates;
         this.names = names;
         this.costs = costs;
         this.terms = terms;
         this.scores = scores;
         this.potential = potential;
+        this.pace = pace;
     }
 
     public int size() {
@@ -81,6 +85,11 @@ public final class Scores {
     /** What the request would have added where, as the costs saw it. */
     PotentialBlocks potential() {
         return potential;
+    }
+
+    /** The speeds that were seen; null unless detailed, and where none are kept. */
+    @Nullable Pace pace() {
+        return pace;
     }
 
     private static final class Part extends AbstractList<Double> implements RandomAccess {

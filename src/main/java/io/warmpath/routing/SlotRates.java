@@ -9,17 +9,10 @@ import java.util.LinkedHashSet;
  * <p>Writers hold the monitor; {@link #state} is one volatile read.
  *
  * <p>Only answers that nothing else can have delayed are samples: for prefill those that found no
- * prefill ahead, for decoding those beside which none began. The priors weigh as much as some tens
- * of seconds of samples. With weaker ones, or with every answer as a sample, a router learns its
- * own queues and runs from them.
+ * prefill ahead, for decoding those beside which none began. With every answer as a sample a router
+ * learns its own queues and runs from them.
  */
 final class SlotRates {
-    private static final double KEPT = 0.98;
-    private static final double PRIOR_SECONDS = 50;
-    private static final double LOAD_PRIOR_SECONDS = 5;
-    private static final double LEAST_FACTOR = 0.2;
-    private static final double MOST_FACTOR = 10;
-
     /** Shorter answers say more about chance than about speed. */
     private static final int LEAST_OUTPUT = 16;
 
@@ -35,18 +28,15 @@ final class SlotRates {
     private long window = Long.MIN_VALUE;
     private double booked;
     private double bookedBefore;
-    private final Ratio prefill = new Ratio();
-    private final Ratio decode = new Ratio();
-    private final Rate host;
-    private final Rate pool;
-    private volatile RateState state;
+    private Ratio prefill = Ratio.NONE;
+    private Ratio decode = Ratio.NONE;
+    private Ratio host = Ratio.NONE;
+    private Ratio pool = Ratio.NONE;
+    private volatile RateState state = RateState.IDLE;
 
     SlotRates(int slot, LatencyPriors priors) {
         this.slot = slot;
         this.priors = priors;
-        this.host = new Rate(priors.hostTokensPerSecond());
-        this.pool = new Rate(priors.poolTokensPerSecond());
-        this.state = RateState.idle(priors);
     }
 
     int slot() {
@@ -103,7 +93,7 @@ final class SlotRates {
         }
         if (r.undisturbed && r.begunAtFirst == begun && outputTokens >= LEAST_OUTPUT) {
             double perStep = (r.stepAtFirst + step(r.work)) / 2;
-            decode.add((now - r.firstNanos) / 1e9, (outputTokens - 1) * perStep / 1000);
+            decode = decode.with((now - r.firstNanos) / 1e9, (outputTokens - 1) * perStep / 1000);
         }
         requests--;
         promptTokens -= r.work.promptTokens();
@@ -118,15 +108,15 @@ final class SlotRates {
     private void learnPrefill(Work w, double observed) {
         double predicted = (w.prefillMillis() + w.stepMillis()) / 1000;
         if (w.hostTokens() == 0 && w.poolTokens() == 0) {
-            prefill.add(observed, predicted);
+            prefill = prefill.with(observed, predicted);
             return;
         }
         // What is left of the time once the computation is taken off; from one tier at a time.
-        double loading = Math.max(0, observed - prefill.factor() * predicted);
+        double loading = Math.max(0, observed - w.prefillFactor() * predicted);
         if (w.poolTokens() == 0) {
-            host.add(w.hostTokens(), loading);
+            host = host.with(loading, priors.hostMillis(w.hostTokens()) / 1000);
         } else if (w.hostTokens() == 0) {
-            pool.add(w.poolTokens(), loading);
+            pool = pool.with(loading, priors.poolMillis(w.poolTokens()) / 1000);
         }
     }
 
@@ -163,10 +153,10 @@ final class SlotRates {
                         window,
                         booked,
                         bookedBefore,
-                        prefill.factor(),
-                        decode.factor(),
-                        host.perSecond(),
-                        pool.perSecond());
+                        prefill,
+                        decode,
+                        host,
+                        pool);
     }
 
     /** One request; fields are guarded by the slot's monitor. */
@@ -190,43 +180,6 @@ final class SlotRates {
             this.work = work;
             this.sentNanos = sentNanos;
             this.alone = alone;
-        }
-    }
-
-    /** Observed against predicted time; newer samples count more, the prior as many seconds. */
-    private static final class Ratio {
-        private double observed;
-        private double predicted;
-
-        void add(double observedSeconds, double predictedSeconds) {
-            observed = KEPT * observed + observedSeconds;
-            predicted = KEPT * predicted + predictedSeconds;
-        }
-
-        double factor() {
-            double ratio = (observed + PRIOR_SECONDS) / (predicted + PRIOR_SECONDS);
-            return Math.clamp(ratio, LEAST_FACTOR, MOST_FACTOR);
-        }
-    }
-
-    /** Tokens per second, with a prior. */
-    private static final class Rate {
-        private final double prior;
-        private double tokens;
-        private double seconds;
-
-        Rate(double prior) {
-            this.prior = prior;
-        }
-
-        void add(double sampleTokens, double sampleSeconds) {
-            tokens = KEPT * tokens + sampleTokens;
-            seconds = KEPT * seconds + sampleSeconds;
-        }
-
-        double perSecond() {
-            double rate = (tokens + prior * LOAD_PRIOR_SECONDS) / (seconds + LOAD_PRIOR_SECONDS);
-            return Math.clamp(rate, prior / MOST_FACTOR, prior * MOST_FACTOR);
         }
     }
 }

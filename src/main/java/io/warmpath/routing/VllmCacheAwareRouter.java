@@ -4,9 +4,12 @@ import io.warmpath.fleet.Candidate;
 import io.warmpath.load.LoadBook;
 import io.warmpath.prefix.PrefixMatch;
 import io.warmpath.prefix.Tier;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.OptionalInt;
+import java.util.OptionalLong;
 import java.util.function.Supplier;
 import java.util.random.RandomGenerator;
 import org.jspecify.annotations.Nullable;
@@ -21,39 +24,33 @@ import org.jspecify.annotations.Nullable;
  * that an idle fleet, where no load is below the mean, still follows its caches), then the lot
  * decides.
  */
-public final class VllmCacheAwareRouter implements Router {
+final class VllmCacheAwareRouter implements Router {
     private final VllmCacheAwareOptions options;
     private final Map<String, Router> perModel;
     private final Scorer scorer;
     private final LoadBook loads;
     private final Supplier<? extends RandomGenerator> random;
 
-    public VllmCacheAwareRouter(
-            VllmCacheAwareOptions options,
-            RouterOptions weights,
-            LoadBook loads,
-            Supplier<? extends RandomGenerator> random) {
-        this(options, Map.of(), weights, loads, random);
-    }
-
     /**
      * @param perModel settings of models that have their own
-     * @param weights for the terms that a decision shows; they have no part in it
+     * @param scorer for the terms that a decision shows; they have no part in it
      */
-    public VllmCacheAwareRouter(
+    VllmCacheAwareRouter(
             VllmCacheAwareOptions options,
             Map<String, VllmCacheAwareOptions> perModel,
-            RouterOptions weights,
+            Scorer scorer,
             LoadBook loads,
             Supplier<? extends RandomGenerator> random) {
         this.options = options;
-        this.scorer = new Scorer(weights, loads, new BlockCost());
+        this.scorer = scorer;
         this.loads = loads;
         this.random = random;
-        Map<String, Router> routers = new java.util.HashMap<>();
+        Map<String, Router> routers = new HashMap<>();
         perModel.forEach(
                 (model, own) ->
-                        routers.put(model, new VllmCacheAwareRouter(own, weights, loads, random)));
+                        routers.put(
+                                model,
+                                new VllmCacheAwareRouter(own, Map.of(), scorer, loads, random)));
         this.perModel = Map.copyOf(routers);
     }
 
@@ -69,7 +66,7 @@ public final class VllmCacheAwareRouter implements Router {
 
     @Override
     public RoutingDecision decide(RoutingRequest request) {
-        List<Candidate> candidates = Pins.narrow(request);
+        List<Candidate> candidates = scorer.eligible(request);
         Reach longest = null;
         Reach idlest = null;
         int longestTies = 0;
@@ -90,7 +87,7 @@ public final class VllmCacheAwareRouter implements Router {
         if (longest == null || idlest == null) {
             throw new IllegalStateException("no candidate is left"); // Pins never leaves none
         }
-        double most = mean(request.candidates()) * options.loadFactor();
+        double most = mean(untainted(request)) * options.loadFactor();
         boolean hit = longest.ratio() > options.cacheThreshold();
         boolean take = hit && longest.load() < most;
         Reach chosen = take ? longest : idlest;
@@ -139,6 +136,12 @@ public final class VllmCacheAwareRouter implements Router {
 
     private static String two(double value) {
         return String.format(Locale.ROOT, "%.2f", value);
+    }
+
+    /** Those that a pin leaves out count, those that taints keep this request from do not. */
+    private static List<Candidate> untainted(RoutingRequest request) {
+        return Eligibility.left(
+                request.candidates(), OptionalLong.empty(), OptionalInt.empty(), request.taints());
     }
 
     private double mean(List<Candidate> all) {

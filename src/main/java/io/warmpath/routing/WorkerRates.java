@@ -13,11 +13,11 @@ import org.jspecify.annotations.Nullable;
  * <p>Any thread. {@link #state} is two volatile reads; what is sent, begins and ends takes the
  * slot's own lock for a moment. Slot numbers are used again: a new incarnation starts anew.
  */
-final class WorkerRates {
+final class WorkerRates implements Speeds {
     private static final int FIRST_CAPACITY = 64;
 
-    /** The share is a mean over a window 200 times as long. */
-    private static final long UTILISATION_NANOS = RateState.WINDOW_NANOS / 200;
+    /** How long what was summed up of a fleet stands: the share is a mean over 200 times that. */
+    private static final long FLEET_NANOS = RateState.WINDOW_NANOS / 200;
 
     /** An answer's length moves the mean by this part. */
     private static final double OUTPUT_WEIGHT = 1.0 / 64;
@@ -29,9 +29,7 @@ final class WorkerRates {
     private volatile AtomicReferenceArray<@Nullable SlotRates> slots =
             new AtomicReferenceArray<>(FIRST_CAPACITY);
 
-    private final RateState idle;
-
-    private volatile Utilisation utilisation = new Utilisation(List.of(), 0, 0);
+    private volatile Known known = new Known(List.of(), 0, FleetRates.UNSEEN);
 
     /** Written under the monitor. */
     private volatile double outputTokens;
@@ -40,48 +38,61 @@ final class WorkerRates {
         this.priors = priors;
         this.nanoTime = nanoTime;
         this.outputTokens = priors.outputTokens();
-        this.idle = RateState.idle(priors);
     }
 
-    long now() {
+    @Override
+    public long now() {
         return nanoTime.getAsLong();
     }
 
-    /** Mean length of an answer. */
-    double outputTokens() {
+    @Override
+    public double outputTokens() {
         return outputTokens;
     }
 
-    RateState state(WorkerSlot slot) {
+    @Override
+    public RateState state(WorkerSlot slot) {
         AtomicReferenceArray<@Nullable SlotRates> all = slots;
         SlotRates rates = slot.index() < all.length() ? all.get(slot.index()) : null;
-        return rates == null || rates.slot() != slot.value() ? idle : rates.state();
+        return rates == null || rates.slot() != slot.value() ? RateState.IDLE : rates.state();
     }
 
-    /**
-     * Booked time over time there was, of these candidates in the last window: 0 is idle. Looked up
-     * again after {@link #UTILISATION_NANOS} only, because it reads every state.
-     */
+    /** Summed up again after {@link #FLEET_NANOS} only, because it reads every state. */
+    @Override
     @SuppressWarnings("ReferenceEquality") // a snapshot gives the same list until the fleet changes
-    double utilisation(List<Candidate> candidates, long now) {
-        Utilisation last = utilisation;
-        if (last.of == candidates && now - last.atNanos < UTILISATION_NANOS) {
-            return last.share;
+    public FleetRates fleet(List<Candidate> candidates, long now) {
+        Known last = known;
+        if (last.of == candidates && now - last.atNanos < FLEET_NANOS) {
+            return last.rates;
         }
-        double share = computeUtilisation(candidates, now);
-        utilisation = new Utilisation(candidates, now, share);
-        return share;
+        FleetRates rates = sumUp(candidates, now);
+        known = new Known(candidates, now, rates);
+        return rates;
     }
 
-    private double computeUtilisation(List<Candidate> candidates, long now) {
+    private FleetRates sumUp(List<Candidate> candidates, long now) {
         long current = Math.floorDiv(now, RateState.WINDOW_NANOS);
         double passed =
                 (double) Math.floorMod(now, RateState.WINDOW_NANOS) / RateState.WINDOW_NANOS;
         double booked = 0;
+        Sum prefill = new Sum();
+        Sum decode = new Sum();
+        Sum host = new Sum();
+        Sum pool = new Sum();
         for (int i = 0; i < candidates.size(); i++) {
-            booked += state(candidates.get(i).slot()).bookedMillis(current, passed);
+            RateState s = state(candidates.get(i).slot());
+            booked += s.bookedMillis(current, passed);
+            prefill.add(s.prefill());
+            decode.add(s.decode());
+            host.add(s.host());
+            pool.add(s.pool());
         }
-        return booked / (candidates.size() * (RateState.WINDOW_NANOS / 1e6));
+        return new FleetRates(
+                booked / (candidates.size() * (RateState.WINDOW_NANOS / 1e6)),
+                prefill.factor(),
+                decode.factor(),
+                host.factor(),
+                pool.factor());
     }
 
     /**
@@ -144,7 +155,22 @@ final class WorkerRates {
         return (slot - than) >> WorkerSlot.NUMBER_BITS > 0;
     }
 
-    private record Utilisation(List<Candidate> of, long atNanos, double share) {}
+    private record Known(List<Candidate> of, long atNanos, FleetRates rates) {}
+
+    /** Of all ranks' samples. */
+    private static final class Sum {
+        private double observed;
+        private double predicted;
+
+        void add(Ratio ratio) {
+            observed += ratio.observed();
+            predicted += ratio.predicted();
+        }
+
+        double factor() {
+            return Ratio.fleetFactor(observed, predicted);
+        }
+    }
 
     /**
      * What a request asks of its worker.
@@ -154,6 +180,7 @@ final class WorkerRates {
      * @param hostTokens cached tokens to fetch from host memory
      * @param poolTokens cached tokens to fetch from slower tiers
      * @param outputTokens expected
+     * @param prefillFactor by which the worker was taken to be slower than these predictions
      */
     record Work(
             int promptTokens,
@@ -162,7 +189,8 @@ final class WorkerRates {
             double stepMillis,
             int hostTokens,
             int poolTokens,
-            double outputTokens) {
+            double outputTokens,
+            double prefillFactor) {
         double aheadMillis() {
             return prefillMillis + loadMillis;
         }

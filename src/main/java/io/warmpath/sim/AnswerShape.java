@@ -41,24 +41,18 @@ interface AnswerShape {
     /**
      * One token's event.
      *
-     * @param finish set on the last token
+     * @param ending set on the last token
      * @param first the first event of a completion stream carries the prompt's ids
      */
-    String token(
-            Head head,
-            String text,
-            int token,
-            @Nullable Finish finish,
-            boolean first,
-            int endToken);
+    String token(Head head, String text, int token, Stops.@Nullable Ending ending, boolean first);
 
     /** Sent after the last token by engines that report the end apart; null when they do not. */
-    @Nullable String end(Head head, Finish finish, int endToken);
+    @Nullable String end(Head head, Stops.Ending ending);
 
     String usage(Head head, Usage usage);
 
     /** The whole answer at once. */
-    String whole(Head head, String text, int[] tokens, Finish finish, Usage usage, int endToken);
+    String whole(Head head, String text, int[] tokens, Stops.Ending ending, Usage usage);
 
     /** Body of a 4xx or 5xx answer. */
     String error(int status, String type, String message, @Nullable String param);

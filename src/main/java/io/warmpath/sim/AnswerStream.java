@@ -4,7 +4,6 @@ import io.warmpath.sim.engine.Sequence;
 import io.warmpath.sim.http.Exchange;
 import io.warmpath.sim.model.AnswerWriter;
 import java.util.Arrays;
-import org.jspecify.annotations.Nullable;
 
 /** Writes one request's answer as its tokens come. Engine's thread only. */
 final class AnswerStream implements Sequence.Listener {
@@ -15,18 +14,10 @@ final class AnswerStream implements Sequence.Listener {
     private final AnswerWriter writer;
     private final int[] answer;
     private final int promptLength;
-    private final AnswerShape.Finish finish;
-    private final @Nullable Death death;
+    private final Stops.Ending ending;
+    private final EventWriter events;
     private final StringBuilder text = new StringBuilder();
     private int cachedTokens;
-    private int events;
-
-    /**
-     * A planned end in mid-answer.
-     *
-     * @param events still sent
-     */
-    record Death(int events, Runnable act) {}
 
     AnswerStream(
             Exchange exchange,
@@ -36,8 +27,8 @@ final class AnswerStream implements Sequence.Listener {
             AnswerWriter writer,
             int[] answer,
             int promptLength,
-            AnswerShape.Finish finish,
-            @Nullable Death death) {
+            Stops.Ending ending,
+            EventWriter events) {
         this.exchange = exchange;
         this.shape = shape;
         this.head = head;
@@ -45,8 +36,8 @@ final class AnswerStream implements Sequence.Listener {
         this.writer = writer;
         this.answer = answer;
         this.promptLength = promptLength;
-        this.finish = finish;
-        this.death = death;
+        this.ending = ending;
+        this.events = events;
     }
 
     @Override
@@ -57,67 +48,48 @@ final class AnswerStream implements Sequence.Listener {
         }
         exchange.beginStream();
         if (request.chat()) {
-            send(shape.role(head));
+            events.send(shape.role(head));
         }
     }
 
     @Override
     public void token(int index) {
-        String piece = writer.piece(answer[index]);
+        int said = Math.min(text.length(), ending.characters());
+        text.append(writer.piece(answer[index]));
         if (!request.stream()) {
-            text.append(piece);
             return;
         }
         boolean last = index == answer.length - 1;
-        send(
+        events.send(
                 shape.token(
                         head,
-                        piece,
+                        text.substring(said, Math.min(text.length(), ending.characters())),
                         answer[index],
-                        last ? finish : null,
-                        index == 0,
-                        writer.endToken()));
+                        last ? ending : null,
+                        index == 0));
     }
 
     @Override
     public void finished() {
         AnswerShape.Usage usage = new AnswerShape.Usage(promptLength, answer.length, cachedTokens);
         if (!request.stream()) {
-            if (death != null) {
-                death.act().run();
-                return;
-            }
-            exchange.json(
-                    200,
+            events.whole(
                     shape.whole(
                             head,
-                            text.toString(),
+                            text.substring(0, ending.characters()),
                             Arrays.copyOf(answer, answer.length),
-                            finish,
-                            usage,
-                            writer.endToken()));
+                            ending,
+                            usage));
             return;
         }
-        String end = shape.end(head, finish, writer.endToken());
+        String end = shape.end(head, ending);
         if (end != null) {
-            send(end);
+            events.send(end);
         }
         if (request.includeUsage()) {
-            send(shape.usage(head, usage));
+            events.send(shape.usage(head, usage));
         }
-        send("[DONE]");
+        events.send("[DONE]");
         exchange.endStream();
-    }
-
-    private void send(String event) {
-        if (!exchange.open()) {
-            return;
-        }
-        if (death != null && events == death.events()) {
-            death.act().run();
-            return;
-        }
-        events++;
-        exchange.event(event);
     }
 }

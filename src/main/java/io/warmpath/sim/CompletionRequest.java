@@ -3,7 +3,9 @@ package io.warmpath.sim;
 import com.fasterxml.jackson.databind.JsonNode;
 import io.warmpath.sim.model.ChatMl;
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -15,7 +17,7 @@ import org.jspecify.annotations.Nullable;
  * @param rank data-parallel rank asked for, null for any
  */
 record CompletionRequest(
-        boolean chat,
+        Form form,
         String model,
         Prompt prompt,
         boolean stream,
@@ -24,10 +26,25 @@ record CompletionRequest(
         boolean returnTokenIds,
         @Nullable Integer maxTokens,
         int minTokens,
+        Stops stops,
         @Nullable String salt,
         @Nullable String extraKey,
         @Nullable String sessionId,
         @Nullable Integer rank) {
+    /** SGLang's own default. */
+    private static final int GENERATED_TOKENS = 128;
+
+    /** What an engine can be asked for. */
+    enum Form {
+        CHAT,
+        COMPLETION,
+        /** SGLang's own: token ids in and out. */
+        GENERATE
+    }
+
+    boolean chat() {
+        return form == Form.CHAT;
+    }
 
     /** The prompt before tokenizing. */
     sealed interface Prompt {
@@ -50,10 +67,13 @@ record CompletionRequest(
     /**
      * @param partJoint what stands between the text parts of one message
      */
-    static CompletionRequest parse(JsonNode body, boolean chat, String ownModel, String partJoint)
+    static CompletionRequest parse(JsonNode body, Form form, String ownModel, String partJoint)
             throws Malformed {
         if (!body.isObject()) {
             throw new Malformed("The request body must be a JSON object.");
+        }
+        if (form == Form.GENERATE) {
+            return generate(body, ownModel);
         }
         Integer n = integer(body, "n", null);
         if (n != null && n != 1) {
@@ -66,19 +86,73 @@ record CompletionRequest(
         }
         Integer minTokens = integer(body, "min_tokens", 0);
         return new CompletionRequest(
-                chat,
+                form,
                 text(body, "model", ownModel),
-                chat ? conversation(body, partJoint) : prompt(body),
+                form == Form.CHAT ? conversation(body, partJoint) : prompt(body),
                 flag(body, "stream"),
                 flag(body.path("stream_options"), "include_usage"),
                 flag(body, "ignore_eos"),
                 flag(body, "return_token_ids"),
                 maxTokens,
                 minTokens == null ? 0 : minTokens,
+                stops(body),
                 optional(body, "cache_salt"),
                 optional(body, "extra_key"),
                 optional(body, "session_id"),
                 integer(body, "routed_dp_rank", integer(body, "data_parallel_rank", null)));
+    }
+
+    private static CompletionRequest generate(JsonNode body, String ownModel) throws Malformed {
+        JsonNode sampling = body.path("sampling_params");
+        Integer n = integer(sampling, "n", null);
+        if (n != null && n != 1) {
+            throw new Malformed("This engine gives one answer per request; n must be 1.");
+        }
+        Integer maxTokens = integer(sampling, "max_new_tokens", GENERATED_TOKENS);
+        Integer minTokens = integer(sampling, "min_new_tokens", 0);
+        if (maxTokens == null || maxTokens < 1) {
+            throw new Malformed("max_new_tokens must be at least 1, got " + maxTokens + ".");
+        }
+        String text = optional(body, "text");
+        if ((text == null) == body.path("input_ids").isMissingNode()) {
+            throw new Malformed("Exactly one of text and input_ids must be given.");
+        }
+        return new CompletionRequest(
+                Form.GENERATE,
+                ownModel,
+                text == null
+                        ? new Prompt.Ids(ids(body.path("input_ids"), "input_ids"))
+                        : new Prompt.Text(text),
+                flag(body, "stream"),
+                true,
+                flag(sampling, "ignore_eos"),
+                true,
+                maxTokens,
+                minTokens == null ? 0 : minTokens,
+                stops(sampling),
+                optional(body, "cache_salt"),
+                optional(body, "extra_key"),
+                optional(body, "session_id"),
+                integer(body, "routed_dp_rank", integer(body, "data_parallel_rank", null)));
+    }
+
+    /** {@code stop} and {@code stop_token_ids}, which all engines name alike. */
+    private static Stops stops(JsonNode at) throws Malformed {
+        List<String> texts = new ArrayList<>();
+        JsonNode stop = at.path("stop");
+        for (JsonNode s : stop.isTextual() ? List.of(stop) : stop) {
+            if (!s.isTextual()) {
+                throw new Malformed("stop must be a string or a list of strings.");
+            }
+            if (!s.textValue().isEmpty()) {
+                texts.add(s.textValue());
+            }
+        }
+        Set<Integer> ids = new HashSet<>();
+        for (int id : ids(at.path("stop_token_ids"), "stop_token_ids")) {
+            ids.add(id);
+        }
+        return new Stops(texts, ids);
     }
 
     /** The messages of {@code body} as the template writes them. */
@@ -112,16 +186,26 @@ record CompletionRequest(
             return new Prompt.Text(prompt.get(0).textValue());
         }
         JsonNode ids = prompt.size() == 1 && prompt.get(0).isArray() ? prompt.get(0) : prompt;
+        return new Prompt.Ids(ids(ids, "prompt"));
+    }
+
+    private static int[] ids(JsonNode ids, String field) throws Malformed {
         int[] tokens = new int[ids.size()];
         for (int i = 0; i < tokens.length; i++) {
             JsonNode id = ids.get(i);
-            if (!id.isIntegralNumber() || id.longValue() < 0 || id.longValue() > 0xffffffffL) {
+            if (id == null
+                    || !id.isIntegralNumber()
+                    || id.longValue() < 0
+                    || id.longValue() > 0xffffffffL) {
                 throw new Malformed(
-                        "prompt[" + i + "] must be a token id; batches of prompts are not served.");
+                        field
+                                + "["
+                                + i
+                                + "] must be a token id; batches of prompts are not served.");
             }
             tokens[i] = (int) id.longValue();
         }
-        return new Prompt.Ids(tokens);
+        return tokens;
     }
 
     private static String content(JsonNode message, int index, String partJoint) throws Malformed {

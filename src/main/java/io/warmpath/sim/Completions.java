@@ -58,7 +58,7 @@ final class Completions {
     }
 
     /** Answers one request, now or later. */
-    void complete(Exchange exchange, boolean chat) {
+    void complete(Exchange exchange, CompletionRequest.Form form) {
         received++;
         int status = faults.nextFailure();
         if (status != 0) {
@@ -66,8 +66,8 @@ final class Completions {
             return;
         }
         int chunks = faults.takeDeath();
-        AnswerStream.Death death =
-                chunks < 0 ? null : new AnswerStream.Death(chunks, deathOf(exchange));
+        EventWriter.Death death =
+                chunks < 0 ? null : new EventWriter.Death(chunks, deathOf(exchange));
         if (death != null && chunks == 0) {
             death.act().run();
             return;
@@ -76,7 +76,7 @@ final class Completions {
             CompletionRequest request =
                     CompletionRequest.parse(
                             PromptIds.read(exchange),
-                            chat,
+                            form,
                             options.models().getFirst(),
                             shape.partJoint());
             if (!options.wire().sglang() && !options.models().contains(request.model())) {
@@ -97,7 +97,7 @@ final class Completions {
             prompts.resolve(
                     exchange, request.prompt(), ids -> start(exchange, request, ids, rank, death));
         } catch (Malformed e) {
-            reject(exchange, e.text(), null);
+            reject(exchange, form, e.text(), null);
         }
     }
 
@@ -106,14 +106,14 @@ final class Completions {
             CompletionRequest request,
             int[] prompt,
             Rank rank,
-            AnswerStream.@Nullable Death death) {
+            EventWriter.@Nullable Death death) {
         int room = options.maxModelLength() - prompt.length;
         if (prompt.length == 0) {
-            reject(exchange, "The prompt has no tokens.", "prompt");
+            reject(exchange, request.form(), "The prompt has no tokens.", "prompt");
             return;
         }
         if (room < 1) {
-            reject(exchange, tooLong(prompt.length), "input_tokens");
+            reject(exchange, request.form(), tooLong(prompt.length), "input_tokens");
             return;
         }
         Integer asked = request.maxTokens();
@@ -122,34 +122,63 @@ final class Completions {
                 Math.min(
                         room, asked != null ? asked : request.chat() ? natural : COMPLETION_TOKENS);
         boolean endsByItself = !request.ignoreEnd() && natural <= limit;
-        int[] answer = writer.write(prompt, endsByItself ? natural : limit, endsByItself);
-        int[] tokens = Arrays.copyOf(prompt, prompt.length + answer.length);
-        System.arraycopy(answer, 0, tokens, prompt.length, answer.length);
-        AnswerShape.Head head =
-                new AnswerShape.Head(
-                        shape.idPrefix(request.chat()) + String.format("%016x", ids.nextLong()),
-                        clock.instant().getEpochSecond(),
-                        request.model(),
-                        request.chat(),
-                        request.returnTokenIds() ? prompt : null);
+        int[] written = writer.write(prompt, endsByItself ? natural : limit, endsByItself);
+        Stops.Ending ending =
+                request.stops().ending(written, writer, endsByItself, request.minTokens());
+        int[] tokens = Arrays.copyOf(prompt, prompt.length + ending.tokens());
+        System.arraycopy(written, 0, tokens, prompt.length, ending.tokens());
+        int[] answer = Arrays.copyOf(written, ending.tokens());
         Sequence sequence =
                 new Sequence(
                         tokens,
                         prompt.length,
                         new CacheSpace(request.salt(), request.extraKey()),
                         request.sessionId(),
-                        new AnswerStream(
+                        listener(
                                 exchange,
-                                shape,
-                                head,
+                                new EventWriter(exchange, death),
                                 request,
-                                writer,
+                                prompt,
+                                rank,
                                 answer,
-                                prompt.length,
-                                endsByItself ? AnswerShape.Finish.STOP : AnswerShape.Finish.LENGTH,
-                                death));
+                                ending));
         exchange.onGone(() -> rank.scheduler().abort(sequence));
         rank.scheduler().submit(sequence);
+    }
+
+    private Sequence.Listener listener(
+            Exchange exchange,
+            EventWriter events,
+            CompletionRequest request,
+            int[] prompt,
+            Rank rank,
+            int[] answer,
+            Stops.Ending ending) {
+        String id = String.format("%016x", ids.nextLong());
+        if (request.form() == CompletionRequest.Form.GENERATE) {
+            return new GenerateStream(
+                    exchange,
+                    events,
+                    clock,
+                    writer,
+                    request,
+                    new GenerateStream.Asked(
+                            id + id,
+                            prompt.length,
+                            ranks.size() > 1 ? Integer.toString(ranks.indexOf(rank)) : "null",
+                            options.streamsIncrements()),
+                    answer,
+                    ending);
+        }
+        AnswerShape.Head head =
+                new AnswerShape.Head(
+                        shape.idPrefix(request.chat()) + id,
+                        clock.instant().getEpochSecond(),
+                        request.model(),
+                        request.chat(),
+                        request.returnTokenIds() ? prompt : null);
+        return new AnswerStream(
+                exchange, shape, head, request, writer, answer, prompt.length, ending, events);
     }
 
     /** The rank asked for, else the least busy one. */
@@ -205,8 +234,16 @@ final class Completions {
                 after > 0 ? Map.of("retry-after", String.valueOf(after)) : Map.of());
     }
 
-    private void reject(Exchange exchange, String message, @Nullable String param) {
-        exchange.json(400, shape.error(400, "BadRequestError", message, param));
+    private void reject(
+            Exchange exchange,
+            CompletionRequest.Form form,
+            String message,
+            @Nullable String param) {
+        exchange.json(
+                400,
+                form == CompletionRequest.Form.GENERATE
+                        ? "{\"error\":{\"message\":" + AnswerShape.quoted(message) + "}}"
+                        : shape.error(400, "BadRequestError", message, param));
     }
 
     private String tooLong(int length) {

@@ -97,8 +97,17 @@ final class EngineApi {
     void handle(Exchange exchange) {
         boolean sglang = options.wire().sglang();
         switch (exchange.method() + " " + exchange.path()) {
-            case "POST /v1/chat/completions" -> completions.complete(exchange, true);
-            case "POST /v1/completions" -> completions.complete(exchange, false);
+            case "POST /v1/chat/completions" ->
+                    completions.complete(exchange, CompletionRequest.Form.CHAT);
+            case "POST /v1/completions" ->
+                    completions.complete(exchange, CompletionRequest.Form.COMPLETION);
+            case "POST /generate" -> {
+                if (sglang) {
+                    completions.complete(exchange, CompletionRequest.Form.GENERATE);
+                } else {
+                    exchange.json(404, NOT_FOUND);
+                }
+            }
             case "POST /tokenize" -> tokenize(exchange);
             case "GET /health" -> exchange.respond(200, "text/plain", "", Map.of());
             case "GET /v1/models" -> exchange.json(200, info.models());

@@ -14,12 +14,7 @@ final class SglangAnswers implements AnswerShape {
 
     @Override
     public String token(
-            Head head,
-            String text,
-            int token,
-            @Nullable Finish finish,
-            boolean first,
-            int endToken) {
+            Head head, String text, int token, Stops.@Nullable Ending ending, boolean first) {
         String opening = AnswerShape.opening(head, AnswerShape.chunkObject(head));
         if (head.chat()) {
             return opening
@@ -31,23 +26,23 @@ final class SglangAnswers implements AnswerShape {
                 + "{\"index\":0,\"text\":"
                 + AnswerShape.quoted(text)
                 + ",\"logprobs\":null,\"finish_reason\":"
-                + (finish == null ? "null" : finish.json())
+                + (ending == null ? "null" : ending.finish().json())
                 + ",\"matched_stop\":"
-                + matched(finish, endToken)
+                + matched(ending)
                 + "}],\"usage\":null}";
     }
 
     @Override
-    public @Nullable String end(Head head, Finish finish, int endToken) {
+    public @Nullable String end(Head head, Stops.Ending ending) {
         if (!head.chat()) {
             return null;
         }
         return AnswerShape.opening(head, AnswerShape.chunkObject(head))
                 + "{\"index\":0,\"delta\":{\"reasoning_content\":null},\"logprobs\":null,"
                 + "\"finish_reason\":"
-                + finish.json()
+                + ending.finish().json()
                 + ",\"matched_stop\":"
-                + matched(finish, endToken)
+                + matched(ending)
                 + "}]}";
     }
 
@@ -60,8 +55,7 @@ final class SglangAnswers implements AnswerShape {
     }
 
     @Override
-    public String whole(
-            Head head, String text, int[] tokens, Finish finish, Usage usage, int endToken) {
+    public String whole(Head head, String text, int[] tokens, Stops.Ending ending, Usage usage) {
         String choice =
                 head.chat()
                         ? "{\"index\":0,\"message\":{\"role\":\"assistant\",\"content\":"
@@ -71,9 +65,9 @@ final class SglangAnswers implements AnswerShape {
         return AnswerShape.opening(head, head.chat() ? "chat.completion" : "text_completion")
                 + choice
                 + ",\"logprobs\":null,\"finish_reason\":"
-                + finish.json()
+                + ending.finish().json()
                 + ",\"matched_stop\":"
-                + matched(finish, endToken)
+                + matched(ending)
                 + "}],\"usage\":"
                 + usageJson(usage, head.chat())
                 + ",\"metadata\":{\"weight_version\":\"default\",\"weight_versions\":"
@@ -99,8 +93,8 @@ final class SglangAnswers implements AnswerShape {
         return "";
     }
 
-    private static String matched(@Nullable Finish finish, int endToken) {
-        return finish == Finish.STOP ? Integer.toString(endToken) : "null";
+    private static String matched(Stops.@Nullable Ending ending) {
+        return ending == null ? "null" : String.valueOf(ending.matched());
     }
 
     private static String usageJson(Usage usage, boolean chat) {

@@ -51,6 +51,9 @@ record SimFlags(SimOptions.Builder engine, int count, @Nullable Path tokenizer, 
                                                 GPU and host                    (150000)
               --itl DURATION        time between two tokens, such as 10ms       (10ms)
               --answer-tokens N     length at which an answer ends by itself    (64)
+              --generate-stream FORM            events of SGLang's /generate repeat
+                                    all ids so far (cumulative) or tell
+                                    the new ones (incremental)                  (cumulative)
               --speed FACTOR        all of the above this many times faster     (1)
               --seed N              of the answers' words                       (1)
               --help                this text
@@ -119,6 +122,8 @@ record SimFlags(SimOptions.Builder engine, int count, @Nullable Path tokenizer, 
             o.hostLoadTokensPerSecond(rate("--host-load-tokens-per-second", 150_000));
             o.interToken(duration("--itl", "10ms"));
             o.answerTokens(number("--answer-tokens", 64, 1, 1_000_000));
+            o.streamsIncrements(
+                    oneOf("--generate-stream", "cumulative", "incremental").equals("incremental"));
             o.speed(rate("--speed", 1));
             o.seed(wide("--seed", 1));
             String tokenizer = text("--tokenizer", "");

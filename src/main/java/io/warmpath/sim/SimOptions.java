@@ -25,6 +25,7 @@ import java.util.List;
  * @param ranks data-parallel ranks, each with its own cache and sockets
  * @param maxBatch requests that run at the same time, per rank
  * @param answerTokens length at which an answer ends by itself
+ * @param streamsIncrements SGLang only: events of {@code /generate} tell what is new instead of all
  * @param seed of the answers' words and of ids
  */
 public record SimOptions(
@@ -44,6 +45,7 @@ public record SimOptions(
         int ranks,
         int maxBatch,
         int answerTokens,
+        boolean streamsIncrements,
         Timing timing,
         long seed) {
     public SimOptions {
@@ -91,6 +93,7 @@ public record SimOptions(
         private int ranks = 1;
         private int maxBatch = 32;
         private int answerTokens = 64;
+        private boolean streamsIncrements;
         private double prefillTokensPerSecond = 20_000;
         private double hostLoadTokensPerSecond = 150_000;
         private Duration interToken = Duration.ofMillis(10);
@@ -179,6 +182,11 @@ public record SimOptions(
             return this;
         }
 
+        public Builder streamsIncrements(boolean value) {
+            streamsIncrements = value;
+            return this;
+        }
+
         public Builder prefillTokensPerSecond(double value) {
             prefillTokensPerSecond = value;
             return this;
@@ -225,6 +233,7 @@ public record SimOptions(
                     ranks,
                     maxBatch,
                     answerTokens,
+                    streamsIncrements,
                     new Timing(prefillTokensPerSecond, hostLoadTokensPerSecond, interToken, speed),
                     seed);
         }

@@ -19,23 +19,18 @@ final class VllmAnswers implements AnswerShape {
 
     @Override
     public String token(
-            Head head,
-            String text,
-            int token,
-            @Nullable Finish finish,
-            boolean first,
-            int endToken) {
+            Head head, String text, int token, Stops.@Nullable Ending ending, boolean first) {
         boolean wantIds = head.promptIds() != null;
         String ids = wantIds ? "[" + token + "]" : "null";
         String opening = AnswerShape.opening(head, AnswerShape.chunkObject(head));
-        String reason = finish == null ? "null" : finish.json();
+        String reason = ending == null ? "null" : ending.finish().json();
         if (head.chat()) {
             return opening
                     + "{\"index\":0,\"delta\":{\"content\":"
                     + AnswerShape.quoted(text)
                     + "},\"logprobs\":null,\"finish_reason\":"
                     + reason
-                    + (finish == null ? "" : ",\"stop_reason\":null")
+                    + (ending == null ? "" : ",\"stop_reason\":" + stopReason(ending))
                     + ",\"token_ids\":"
                     + ids
                     + "}]}";
@@ -45,7 +40,9 @@ final class VllmAnswers implements AnswerShape {
                 + AnswerShape.quoted(text)
                 + ",\"logprobs\":null,\"finish_reason\":"
                 + reason
-                + ",\"stop_reason\":null,\"prompt_token_ids\":"
+                + ",\"stop_reason\":"
+                + stopReason(ending)
+                + ",\"prompt_token_ids\":"
                 + ids(first ? head.promptIds() : null)
                 + ",\"token_ids\":"
                 + ids
@@ -53,7 +50,7 @@ final class VllmAnswers implements AnswerShape {
     }
 
     @Override
-    public @Nullable String end(Head head, Finish finish, int endToken) {
+    public @Nullable String end(Head head, Stops.Ending ending) {
         return null;
     }
 
@@ -70,8 +67,7 @@ final class VllmAnswers implements AnswerShape {
     }
 
     @Override
-    public String whole(
-            Head head, String text, int[] tokens, Finish finish, Usage usage, int endToken) {
+    public String whole(Head head, String text, int[] tokens, Stops.Ending ending, Usage usage) {
         String tokenIds = ids(head.promptIds() == null ? null : tokens);
         String usageJson =
                 counts(usage)
@@ -86,8 +82,10 @@ final class VllmAnswers implements AnswerShape {
                     + ",\"refusal\":null,\"annotations\":null,\"audio\":null,"
                     + "\"function_call\":null,\"reasoning\":null},\"logprobs\":null,"
                     + "\"finish_reason\":"
-                    + finish.json()
-                    + ",\"stop_reason\":null,\"token_ids\":"
+                    + ending.finish().json()
+                    + ",\"stop_reason\":"
+                    + stopReason(ending)
+                    + ",\"token_ids\":"
                     + tokenIds
                     + ",\"routed_experts\":null}],\"service_tier\":null,"
                     + FINGERPRINT
@@ -102,8 +100,10 @@ final class VllmAnswers implements AnswerShape {
                 + "{\"index\":0,\"text\":"
                 + AnswerShape.quoted(text)
                 + ",\"logprobs\":null,\"finish_reason\":"
-                + finish.json()
-                + ",\"stop_reason\":null,\"token_ids\":"
+                + ending.finish().json()
+                + ",\"stop_reason\":"
+                + stopReason(ending)
+                + ",\"token_ids\":"
                 + tokenIds
                 + ",\"prompt_logprobs\":null,\"prompt_token_ids\":"
                 + ids(head.promptIds())
@@ -127,6 +127,11 @@ final class VllmAnswers implements AnswerShape {
     @Override
     public String idPrefix(boolean chat) {
         return chat ? "chatcmpl-" : "cmpl-";
+    }
+
+    /** Null also at the model's own end. */
+    private static String stopReason(Stops.@Nullable Ending ending) {
+        return ending != null && ending.asked() ? String.valueOf(ending.matched()) : "null";
     }
 
     private static String counts(Usage usage) {

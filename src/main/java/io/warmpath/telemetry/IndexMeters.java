@@ -5,32 +5,22 @@ import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.warmpath.prefix.IndexStats;
 import io.warmpath.prefix.PrefixIndex;
-import java.util.concurrent.TimeUnit;
 import java.util.function.LongSupplier;
 import java.util.function.ToDoubleFunction;
 
 /** Meters of the index's size. One look at the index serves all gauges of a scrape. */
 public final class IndexMeters {
-    private static final long FRESH_NANOS = TimeUnit.MILLISECONDS.toNanos(500);
+    private final RecentStats stats;
 
-    private final PrefixIndex index;
-    private final LongSupplier nanoTime;
-    // Guarded by this.
-    private IndexStats last;
-    private long lastNanos;
-
-    private IndexMeters(PrefixIndex index, LongSupplier nanoTime) {
-        this.index = index;
-        this.nanoTime = nanoTime;
-        this.last = index.stats();
-        this.lastNanos = nanoTime.getAsLong();
+    private IndexMeters(RecentStats stats) {
+        this.stats = stats;
     }
 
     /**
      * @param nanoTime as {@link System#nanoTime}
      */
     public static void bind(MeterRegistry registry, PrefixIndex index, LongSupplier nanoTime) {
-        IndexMeters meters = new IndexMeters(index, nanoTime);
+        IndexMeters meters = new IndexMeters(new RecentStats(index, nanoTime));
         meters.gauge(registry, "slots", "Ranks that the index has a slot for", IndexStats::slots);
         meters.gauge(registry, "blocks", "Distinct blocks known, ghosts too", IndexStats::blocks);
         meters.gauge(
@@ -65,29 +55,17 @@ public final class IndexMeters {
 
     private void counter(
             MeterRegistry registry, String what, String doc, ToDoubleFunction<IndexStats> value) {
-        FunctionCounter.builder("warmpath.index." + what, this, m -> value.applyAsDouble(m.stats()))
+        FunctionCounter.builder(
+                        "warmpath.index." + what, this, m -> value.applyAsDouble(m.stats.get()))
                 .description(doc)
                 .register(registry);
     }
 
     private void gauge(
             MeterRegistry registry, String what, String doc, ToDoubleFunction<IndexStats> value) {
-        Gauge.builder("warmpath.index." + what, this, m -> value.applyAsDouble(m.stats()))
+        Gauge.builder("warmpath.index." + what, this, m -> value.applyAsDouble(m.stats.get()))
                 .description(doc)
                 .strongReference(true)
                 .register(registry);
-    }
-
-    private synchronized IndexStats stats() {
-        long now = nanoTime.getAsLong();
-        if (now - lastNanos >= FRESH_NANOS) {
-            try {
-                last = index.stats();
-            } catch (IllegalStateException closed) {
-                return last; // a scrape during shutdown
-            }
-            lastNanos = now;
-        }
-        return last;
     }
 }

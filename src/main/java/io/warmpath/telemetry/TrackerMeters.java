@@ -4,6 +4,7 @@ import io.micrometer.core.instrument.FunctionCounter;
 import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.warmpath.prefix.BlockTracker;
+import java.util.function.LongSupplier;
 import java.util.function.Supplier;
 import java.util.function.ToDoubleFunction;
 
@@ -13,8 +14,13 @@ public final class TrackerMeters {
 
     /**
      * @param stats any thread; must not fail, also not after closing
+     * @param recorded prompts since the beginning; any thread
      */
-    public static void bind(MeterRegistry registry, Supplier<BlockTracker.Stats> stats) {
+    public static void bind(
+            MeterRegistry registry, Supplier<BlockTracker.Stats> stats, LongSupplier recorded) {
+        FunctionCounter.builder("warmpath.tracker.recorded", recorded, r -> (double) r.getAsLong())
+                .description("Prompts recorded as sent to a rank")
+                .register(registry);
         gauge(registry, stats, "backends", "Ranks known, per model", BlockTracker.Stats::backends);
         gauge(
                 registry,

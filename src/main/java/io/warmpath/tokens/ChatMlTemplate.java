@@ -1,6 +1,8 @@
 package io.warmpath.tokens;
 
 import io.warmpath.tokens.PromptInput.Message;
+import io.warmpath.tokens.profile.EngineProfile;
+import io.warmpath.tokens.profile.EnginePrompt;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
@@ -21,8 +23,7 @@ public record ChatMlTemplate(
         String beforeRole,
         String afterRole,
         String afterContent,
-        String generationPrompt)
-        implements ChatTemplate {
+        String generationPrompt) {
 
     public static final String START = "<|im_start|>";
     public static final String END = "<|im_end|>";
@@ -31,14 +32,24 @@ public record ChatMlTemplate(
     public static final ChatMlTemplate PLAIN =
             new ChatMlTemplate("", null, START, "\n", END + "\n", START + "assistant\n");
 
-    @Override
-    public Rendering render(List<Message> messages, boolean addGenerationPrompt) {
+    /** The text on this engine, where it is known without the template itself. */
+    EnginePrompt render(PromptInput.Chat chat, EngineProfile engine) {
+        if (!chat.addGenerationPrompt() && engine == EngineProfile.ANY) {
+            return new EnginePrompt.Unpredictable("engines differ on add_generation_prompt");
+        }
+        boolean always = engine == EngineProfile.SGLANG;
+        return render(chat.messages(), always || chat.addGenerationPrompt());
+    }
+
+    /** The text, where all engines agree on it. */
+    public EnginePrompt render(List<Message> messages, boolean addGenerationPrompt) {
         if (messages.isEmpty()) {
-            return new Refused("no messages");
+            return new EnginePrompt.Unpredictable("no messages");
         }
         String lastRole = messages.getLast().role();
         if (lastRole.equals("assistant")) {
-            return new Refused("engines differ on a last message of the assistant");
+            return new EnginePrompt.Unpredictable(
+                    "engines differ on a last message of the assistant");
         }
         StringBuilder out = new StringBuilder(renderedChars(messages)).append(prefix);
         if (defaultSystem != null && !messages.getFirst().role().equals("system")) {
@@ -46,7 +57,8 @@ public record ChatMlTemplate(
         }
         for (Message message : messages) {
             if (!isPlainRole(message.role())) {
-                return new Refused("engines differ on the role " + message.role());
+                return new EnginePrompt.Unpredictable(
+                        "engines differ on the role " + message.role());
             }
             out.append(beforeRole).append(message.role()).append(afterRole);
             out.append(message.content()).append(afterContent);
@@ -54,7 +66,7 @@ public record ChatMlTemplate(
         if (addGenerationPrompt) {
             out.append(generationPrompt);
         }
-        return new Rendered(out.toString());
+        return new EnginePrompt.Text(out.toString());
     }
 
     private static boolean isPlainRole(String role) {

@@ -1,25 +1,24 @@
 package io.warmpath.tokens;
 
-import java.util.List;
+import io.warmpath.tokens.profile.ChatRequest;
+import io.warmpath.tokens.profile.EngineProfile;
+import io.warmpath.tokens.profile.EnginePrompt;
 
 /**
- * Messages to the text that the engine tokenises.
+ * Chats to the text that an engine tokenises.
  *
- * <p>Stateless; any thread. A template that is not sure to give the engine's exact text refuses:
- * wrong tokens would look like a cold cache for ever.
+ * <p>Stateless; any thread. What is not sure to be the engine's exact text is no text: wrong tokens
+ * would look like a cold cache for ever.
  */
 public interface ChatTemplate {
-    Rendering render(List<PromptInput.Message> messages, boolean addGenerationPrompt);
+    /** For a chat of roles and texts alone. */
+    EnginePrompt render(PromptInput.Chat chat, EngineProfile engine);
 
-    /** Whether rendering takes so little that an event loop may do it. */
-    default boolean isQuick(List<PromptInput.Message> messages) {
+    /** For any chat. */
+    EnginePrompt render(ChatRequest chat, EngineProfile engine);
+
+    /** Whether rendering so many messages takes so little that an event loop may do it. */
+    default boolean isQuick(int messages) {
         return true;
     }
-
-    /** A text, or why there is none. */
-    sealed interface Rendering {}
-
-    record Rendered(String text) implements Rendering {}
-
-    record Refused(String why) implements Rendering {}
 }

@@ -1,102 +1,113 @@
 package io.warmpath.tokens;
 
 import io.warmpath.tokens.PromptInput.Message;
-import io.warmpath.tokens.jinja.HuggingFaceChat;
 import io.warmpath.tokens.jinja.RenderLimits;
 import io.warmpath.tokens.jinja.Template;
 import io.warmpath.tokens.jinja.TemplateException;
+import io.warmpath.tokens.profile.ChatRequest;
+import io.warmpath.tokens.profile.EngineProfile;
+import io.warmpath.tokens.profile.EnginePrompt;
+import io.warmpath.tokens.profile.ModelFacts;
 import java.time.Clock;
 import java.util.ArrayList;
-import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.function.Function;
+import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Any chat template that {@link Template} can load.
+ * Any chat template that {@link Template} can load, with what engines do to chats before it.
  *
- * <p>What engines do to messages before the template is refused where they differ: unknown roles, a
- * last message of the assistant, several system messages, and contents that a template renders in
- * another way when they come as a list of parts.
+ * <p>Models whose prompts an engine makes by code are refused for that engine.
  */
 public final class JinjaChatTemplate implements ChatTemplate {
     /** Rendered on an event loop up to here; some microseconds each. */
     private static final int QUICK_MESSAGES = 64;
 
     private final Template template;
+    private final @Nullable Template forTools;
     private final Map<String, String> specialTokens;
+    private final ModelFacts model;
     private final Clock clock;
+    private final @Nullable ChatMlTemplate quick;
 
     /**
+     * @param forTools another template for chats with tools; null: there is none
      * @param specialTokens {@code bos_token} and so on, as far as the model has them
      * @param clock for templates that print the date, in the engines' time zone
+     * @param quick says the same of plain chats in fewer steps; null: there is none
      */
-    public JinjaChatTemplate(Template template, Map<String, String> specialTokens, Clock clock) {
+    public JinjaChatTemplate(
+            Template template,
+            @Nullable Template forTools,
+            Map<String, String> specialTokens,
+            ModelFacts model,
+            Clock clock,
+            @Nullable ChatMlTemplate quick) {
         this.template = template;
+        this.forTools = forTools;
         this.specialTokens = Map.copyOf(specialTokens);
+        this.model = model;
         this.clock = clock;
+        this.quick = quick;
+    }
+
+    /** The same at another time. */
+    public JinjaChatTemplate at(Clock other) {
+        return new JinjaChatTemplate(template, forTools, specialTokens, model, other, quick);
     }
 
     @Override
-    public boolean isQuick(List<Message> messages) {
-        return messages.size() <= QUICK_MESSAGES;
+    public boolean isQuick(int messages) {
+        return quick != null || messages <= QUICK_MESSAGES;
     }
 
     @Override
-    public Rendering render(List<Message> messages, boolean addGenerationPrompt) {
-        if (messages.isEmpty()) {
-            return new Refused("no messages");
+    public EnginePrompt render(PromptInput.Chat chat, EngineProfile engine) {
+        if (quick != null
+                && model.renderedByCode(engine).isEmpty()
+                && quick.render(chat, engine) instanceof EnginePrompt.Text text) {
+            return text;
         }
-        if (messages.getLast().role().equals("assistant")) {
-            return new Refused("engines differ on a last message of the assistant");
-        }
-        int systems = 0;
-        for (Message message : messages) {
-            switch (message.role()) {
-                case "user", "assistant", "tool" -> {}
-                case "system" -> systems++;
-                default -> {
-                    return new Refused("engines differ on the role " + message.role());
-                }
-            }
-        }
-        if (systems > 1) {
-            return new Refused("engines differ on several system messages");
-        }
-        try {
-            String text = render(messages, addGenerationPrompt, Message::content);
-            if (template.loopsOverContent()
-                    && !text.equals(
-                            render(messages, addGenerationPrompt, JinjaChatTemplate::part))) {
-                return new Refused("the text differs with contents as parts");
-            }
-            return new Rendered(text);
-        } catch (TemplateException e) {
-            return new Refused("the template refuses it: " + e.getMessage());
-        }
-    }
-
-    private static Object part(Message message) {
-        Map<String, Object> part = new HashMap<>(4);
-        part.put("type", "text");
-        part.put("text", message.content());
-        return List.of(part);
-    }
-
-    private String render(
-            List<Message> messages, boolean addGenerationPrompt, Function<Message, Object> as) {
-        List<Map<String, @Nullable Object>> list = new ArrayList<>(messages.size());
-        for (Message message : messages) {
+        List<Map<String, Object>> messages = new ArrayList<>(chat.messages().size());
+        for (Message message : chat.messages()) {
             // In the order in which engines have them; a template can print it.
-            Map<String, @Nullable Object> map = new LinkedHashMap<>(4);
+            Map<String, Object> map = new LinkedHashMap<>(4);
             map.put("role", message.role());
-            map.put("content", as.apply(message));
-            list.add(map);
+            map.put("content", message.content());
+            messages.add(map);
         }
-        HuggingFaceChat chat =
-                new HuggingFaceChat(list, null, null, addGenerationPrompt, false, Map.of());
-        return chat.render(template, specialTokens, RenderLimits.DEFAULT, clock);
+        return render(ChatRequest.of(messages, chat.addGenerationPrompt()), engine);
+    }
+
+    @Override
+    public EnginePrompt render(ChatRequest chat, EngineProfile engine) {
+        try {
+            return prompt(chat, engine);
+        } catch (TemplateException e) {
+            return e.isItsOwn()
+                    ? new EnginePrompt.Invalid("messages", String.valueOf(e.getMessage()))
+                    : new EnginePrompt.Unpredictable("the template: " + e.getMessage());
+        }
+    }
+
+    /**
+     * As {@link #render(ChatRequest, EngineProfile)}, with the template's failures as they are.
+     *
+     * @throws TemplateException when the template refuses the chat, or fails on it
+     */
+    public EnginePrompt prompt(ChatRequest chat, EngineProfile engine) {
+        Optional<String> code = model.renderedByCode(engine);
+        if (code.isPresent()) {
+            return new EnginePrompt.Unpredictable(
+                    "the engine makes this model's prompts by code: " + code.get());
+        }
+        boolean tools = forTools != null && chat.tools() != null;
+        if (tools && (engine == EngineProfile.SGLANG || engine == EngineProfile.ANY)) {
+            return new EnginePrompt.Unpredictable("tools of a model with several templates");
+        }
+        Template used = tools && forTools != null ? forTools : template;
+        return engine.render(chat, used, specialTokens, RenderLimits.DEFAULT, clock);
     }
 }

@@ -1,11 +1,12 @@
 package io.warmpath.tokens;
 
-import io.warmpath.tokens.ChatTemplate.Refused;
-import io.warmpath.tokens.ChatTemplate.Rendered;
 import io.warmpath.tokens.PromptInput.Chat;
+import io.warmpath.tokens.PromptInput.Conversation;
 import io.warmpath.tokens.PromptInput.Ids;
 import io.warmpath.tokens.PromptInput.Opaque;
 import io.warmpath.tokens.PromptInput.Text;
+import io.warmpath.tokens.profile.EngineProfile;
+import io.warmpath.tokens.profile.EnginePrompt;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Collection;
@@ -30,7 +31,7 @@ import org.jspecify.annotations.Nullable;
  * <p>Any thread. Tokens are advice: whatever goes wrong gives no tokens, moves one counter and
  * warns once, and the request is routed by load.
  */
-public final class ModelTokens implements PromptTokens, AutoCloseable {
+public final class ModelTokens implements PromptTokens, Tokenizing, AutoCloseable {
     private static final Logger LOG = Logger.getLogger(ModelTokens.class);
 
     /** Names come from clients; more than this many are not worth a line each. */
@@ -144,23 +145,28 @@ public final class ModelTokens implements PromptTokens, AutoCloseable {
     }
 
     @Override
-    public boolean isCheap(String modelName, PromptInput prompt) {
+    public boolean isCheap(String modelName, PromptInput prompt, EngineProfile engine) {
         return switch (prompt) {
             case Ids ids -> true;
             case Opaque opaque -> true;
-            case Text text -> isCheap(modelName, text.text().length(), prompt);
-            case Chat chat -> isCheap(modelName, chars(chat), prompt);
+            case Text text -> isCheap(modelName, text.text().length(), prompt, engine);
+            case Chat chat -> isCheap(modelName, chars(chat), prompt, engine);
+            case Conversation chat -> isCheap(modelName, chat.chars(), prompt, engine);
         };
     }
 
-    private boolean isCheap(String modelName, long chars, PromptInput prompt) {
+    private boolean isCheap(
+            String modelName, long chars, PromptInput prompt, EngineProfile engine) {
         Model model = model(modelName);
         if (model == null || closed || chars > options.maxPromptChars()) {
             return true; // nothing will be tokenised
         }
+        if (prompt instanceof Conversation) {
+            return model.template == null; // to be read first
+        }
         if (prompt instanceof Chat chat
                 && model.template != null
-                && !model.template.isQuick(chat.messages())) {
+                && !model.template.isQuick(chat.messages().size())) {
             return false;
         }
         if (chars <= options.inlineNewChars()) {
@@ -169,26 +175,27 @@ public final class ModelTokens implements PromptTokens, AutoCloseable {
         if (model.segmented == null || chars > options.inlineChars()) {
             return false;
         }
-        String text = text(model, prompt);
-        return text == null
-                || model.segmented.unknownChars(text, prompt instanceof Text)
+        return !(prompt(model, prompt, engine) instanceof EnginePrompt.Text text)
+                || model.segmented.unknownChars(text.rendered(), prompt instanceof Text)
                         <= options.inlineNewChars();
     }
 
     @Override
-    public Optional<int[]> tokens(String modelName, PromptInput prompt) {
+    public Optional<int[]> tokens(String modelName, PromptInput prompt, EngineProfile engine) {
         return switch (prompt) {
             case Ids ids -> Optional.of(ids.tokens());
             case Opaque opaque -> {
                 counters.opaque.increment();
                 yield Optional.empty();
             }
-            case Text text -> tokens(modelName, text.text().length(), prompt);
-            case Chat chat -> tokens(modelName, chars(chat), prompt);
+            case Text text -> tokens(modelName, text.text().length(), prompt, engine);
+            case Chat chat -> tokens(modelName, chars(chat), prompt, engine);
+            case Conversation chat -> tokens(modelName, chat.chars(), prompt, engine);
         };
     }
 
-    private Optional<int[]> tokens(String modelName, long chars, PromptInput prompt) {
+    private Optional<int[]> tokens(
+            String modelName, long chars, PromptInput prompt, EngineProfile engine) {
         Model model = model(modelName);
         if (model == null) {
             counters.unknownModel.increment();
@@ -202,13 +209,12 @@ public final class ModelTokens implements PromptTokens, AutoCloseable {
             counters.tooLong.increment();
             return Optional.empty();
         }
-        if (prompt instanceof Chat && model.template == null) {
+        if (!(prompt instanceof Text) && model.template == null) {
             counters.noTemplate.increment(); // the loader's warning said so at start
             return Optional.empty();
         }
         long start = nanoTime.getAsLong();
-        String text = text(model, prompt);
-        if (text == null) {
+        if (!(prompt(model, prompt, engine) instanceof EnginePrompt.Text text)) {
             counters.refused.increment();
             return Optional.empty();
         }
@@ -222,9 +228,65 @@ public final class ModelTokens implements PromptTokens, AutoCloseable {
         return Optional.of(ids);
     }
 
-    private int @Nullable [] encode(Model model, String text, boolean addSpecialTokens) {
+    @Override
+    public Answer tokenize(
+            String modelName,
+            PromptInput prompt,
+            EngineProfile engine,
+            @Nullable Boolean addSpecialTokens) {
+        Model model = model(modelName);
+        if (model == null || closed) {
+            return new NoTokenizer();
+        }
+        if (!(prompt instanceof Text) && model.template == null) {
+            return new Refused(
+                    "model",
+                    "There is no chat template for `" + modelName + "` here; send a `prompt`.");
+        }
+        boolean special = addSpecialTokens != null ? addSpecialTokens : prompt instanceof Text;
+        return switch (prompt(model, prompt, engine)) {
+            case EnginePrompt.Text text -> {
+                try {
+                    yield new Tokens(ids(model, text, special), text.whole());
+                } catch (UnencodableTextException e) {
+                    yield new Refused(prompt instanceof Text ? "prompt" : "messages", said(e));
+                }
+            }
+            case EnginePrompt.Invalid invalid -> new Refused(invalid.path(), invalid.message());
+            case EnginePrompt.Unpredictable other ->
+                    new Refused(
+                            "messages",
+                            "What the engine makes of this is not known here: "
+                                    + other.why()
+                                    + ".");
+        };
+    }
+
+    private static String said(RuntimeException e) {
+        return String.valueOf(e.getMessage());
+    }
+
+    @Override
+    public Answer detokenize(String modelName, int[] ids) {
+        Model model = model(modelName);
+        if (model == null || closed) {
+            return new NoTokenizer();
+        }
+        Optional<String> text = model.tokenizer.decode(ids);
+        return text.isPresent()
+                ? new Tokens(ids, text.get())
+                : new Refused("tokens", "These tokens are not known to the model's tokenizer.");
+    }
+
+    private static int[] ids(Model model, EnginePrompt.Text text, boolean addSpecialTokens) {
+        return addSpecialTokens
+                ? model.tokenizer.encode(text.whole(), true)
+                : LoadedModel.promptIds(model.tokenizer, text, model.loaded.specialTokens());
+    }
+
+    private int @Nullable [] encode(Model model, EnginePrompt.Text text, boolean addSpecialTokens) {
         try {
-            int[] ids = model.tokenizer.encode(text, addSpecialTokens);
+            int[] ids = ids(model, text, addSpecialTokens);
             if (model.segmented == null) {
                 counters.encodedTokens.add(ids.length);
             }
@@ -246,22 +308,23 @@ public final class ModelTokens implements PromptTokens, AutoCloseable {
         }
     }
 
-    /** The text that the engine tokenises, or null when it is not certain. */
-    private static @Nullable String text(Model model, PromptInput prompt) {
-        return switch (prompt) {
-            case Text text -> text.text();
-            case Chat chat -> {
-                if (model.template == null) {
-                    yield null;
-                }
-                yield switch (model.template.render(chat.messages(), chat.addGenerationPrompt())) {
-                    case Rendered rendered -> rendered.text();
-                    case Refused refused -> null;
-                };
+    /** What the engine tokenises, as far as it is certain. */
+    private static EnginePrompt prompt(Model model, PromptInput prompt, EngineProfile engine) {
+        if (prompt instanceof Text text) {
+            return new EnginePrompt.Text(text.text());
+        }
+        ChatTemplate template = model.template;
+        if (template != null && prompt instanceof Chat chat) {
+            return template.render(chat, engine);
+        }
+        if (template != null && prompt instanceof Conversation chat) {
+            try {
+                return template.render(chat.source().get(), engine);
+            } catch (IllegalArgumentException e) {
+                return new EnginePrompt.Invalid("", said(e));
             }
-            case Ids ids -> null;
-            case Opaque opaque -> null;
-        };
+        }
+        return new EnginePrompt.Unpredictable("no template");
     }
 
     private static long chars(Chat chat) {

@@ -1,6 +1,8 @@
 package io.warmpath.tokens;
 
+import io.warmpath.tokens.profile.ChatRequest;
 import java.util.List;
+import java.util.function.Supplier;
 
 /** The prompt of one request, before it is tokens. */
 public sealed interface PromptInput {
@@ -10,15 +12,21 @@ public sealed interface PromptInput {
     /** Raw text of {@code /v1/completions}. */
     record Text(String text) implements PromptInput {}
 
-    /** Messages of {@code /v1/chat/completions}. */
+    /** A chat of roles and texts alone. */
     record Chat(List<Message> messages, boolean addGenerationPrompt) implements PromptInput {}
 
     /**
-     * Something whose tokens this gateway cannot know yet (tools, images, batches); routed by load
-     * alone.
+     * A chat with anything else that a template may look at: tools, tool calls, parts, arguments.
+     *
+     * @param chars length of the request it comes from; reading it costs accordingly
+     * @param source reads it, on any thread; throws IllegalArgumentException when some member is
+     *     not what it has to be
      */
+    record Conversation(int chars, Supplier<ChatRequest> source) implements PromptInput {}
+
+    /** Something whose tokens this gateway cannot know (batches); routed by load alone. */
     record Opaque(String why) implements PromptInput {}
 
-    /** One message; {@code content} is its plain text (text parts joined). */
+    /** One message; {@code content} is its plain text. */
     record Message(String role, String content) {}
 }

@@ -1,6 +1,7 @@
 package io.warmpath.tokens;
 
 import java.util.Arrays;
+import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -99,6 +100,11 @@ final class SegmentedTokenizer implements TextTokenizer {
                     public void token(int id) {}
                 });
         return unknown[0];
+    }
+
+    @Override
+    public Optional<String> decode(int[] ids) {
+        return whole.decode(ids);
     }
 
     @Override

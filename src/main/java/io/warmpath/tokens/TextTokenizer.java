@@ -1,5 +1,7 @@
 package io.warmpath.tokens;
 
+import java.util.Optional;
+
 /**
  * Text to the token ids of one model.
  *
@@ -17,6 +19,14 @@ public interface TextTokenizer extends AutoCloseable {
      * @throws UnencodableTextException when the text is not well-formed Unicode
      */
     int[] encode(String text, boolean addSpecialTokens);
+
+    /**
+     * The text of the ids, special tokens included; bytes that are no character become U+FFFD.
+     * Empty when this tokenizer cannot go that way, or an id is none of its.
+     */
+    default Optional<String> decode(int[] ids) {
+        return Optional.empty();
+    }
 
     @Override
     void close();

@@ -55,12 +55,12 @@ public final class TokensCounters {
         return noTemplate.sum();
     }
 
-    /** Prompts without tokens because of what is in them: tools, images, batches. */
+    /** Prompts without tokens because of what is in them: batches, members that hide them. */
     public long opaque() {
         return opaque.sum();
     }
 
-    /** Chats without tokens because the template would not be sure of the engine's text. */
+    /** Chats without tokens because the engine's text is not certain, or it refuses them. */
     public long refused() {
         return refused.sum();
     }

@@ -1,7 +1,6 @@
 package io.warmpath.upstream;
 
 import io.netty.buffer.ByteBufAllocator;
-import io.netty.handler.ssl.JdkSslContext;
 import io.netty.handler.ssl.SslContext;
 import io.netty.handler.ssl.SslContextBuilder;
 import io.netty.handler.ssl.SslProvider;
@@ -9,7 +8,6 @@ import io.vertx.core.http.HttpClientOptions;
 import io.vertx.core.net.PemKeyCertOptions;
 import io.vertx.core.net.PemTrustOptions;
 import java.nio.file.Path;
-import javax.net.ssl.SSLContext;
 import javax.net.ssl.SSLEngine;
 import javax.net.ssl.SSLException;
 import javax.net.ssl.SSLParameters;
@@ -70,11 +68,6 @@ public final class EngineTls {
         return known;
     }
 
-    /** For a client of the JDK. */
-    public SSLContext forJdk() {
-        return ((JdkSslContext) context()).context();
-    }
-
     private SslContext build() {
         SslContextBuilder builder =
                 SslContextBuilder.forClient()
@@ -120,8 +113,8 @@ public final class EngineTls {
         return engine;
     }
 
-    /** The same for Vert.x. */
-    HttpClientOptions applyTo(HttpClientOptions options) {
+    /** The same for clients of Vert.x. */
+    public HttpClientOptions applyTo(HttpClientOptions options) {
         if (!verify) {
             options.setTrustAll(true).setVerifyHost(false);
         } else if (authorities != null) {

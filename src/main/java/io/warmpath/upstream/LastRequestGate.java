@@ -9,7 +9,7 @@ import io.netty.util.ReferenceCountUtil;
 
 /**
  * Lets nothing through behind the last request of a connection, the one that says {@code
- * Connection: close} or is of HTTP/1.0 (RFC 9112 section 9.6).
+ * Connection: close} or is not of HTTP/1.1 (RFC 9112 section 9.6).
  *
  * <p>Vert.x 4.5 drops what follows it, too, but without letting go of the memory: a client that
  * sends bodies behind such a request could use all of it up. One per client connection, between
@@ -43,8 +43,12 @@ final class LastRequestGate extends ChannelInboundHandlerAdapter {
 
     /** As Vert.x sees it, which closes the connection; a list of options does not count there. */
     private static boolean isLast(HttpRequest request) {
-        return request.protocolVersion().equals(HttpVersion.HTTP_1_0)
-                ? !request.headers().contains("connection", "keep-alive", true)
-                : request.headers().contains("connection", "close", true);
+        HttpVersion version = request.protocolVersion();
+        boolean kept =
+                version.equals(HttpVersion.HTTP_1_1)
+                        ? !request.headers().contains("connection", "close", true)
+                        : version.equals(HttpVersion.HTTP_1_0)
+                                && request.headers().contains("connection", "keep-alive", true);
+        return !kept;
     }
 }

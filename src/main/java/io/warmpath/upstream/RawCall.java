@@ -19,8 +19,11 @@ import org.jspecify.annotations.Nullable;
 final class RawCall extends Deadlines.Entry implements UpstreamCall {
     private final RawLoop loop;
     private final Context context;
-    private final UpstreamRequest request;
+    private final String worker;
+    private final AnswerTimeouts timeouts;
     private final UpstreamListener listener;
+    private @Nullable UpstreamRequest
+            unsent; // null once it is sent: a long answer must not keep it
     private @Nullable RawConnection connection;
     private boolean started;
     private boolean reused;
@@ -32,14 +35,19 @@ final class RawCall extends Deadlines.Entry implements UpstreamCall {
     RawCall(RawLoop loop, Context context, UpstreamRequest request, UpstreamListener listener) {
         this.loop = loop;
         this.context = context;
-        this.request = request;
+        this.unsent = request;
+        this.worker = request.worker();
+        this.timeouts = loop.options().timeouts(request);
         this.listener = listener;
     }
 
     void start() {
         deadlineIn(loop.options().connectTimeout());
         loop.deadlines().add(this);
-        loop.pool(request.base()).acquire(this, request.freshConnection());
+        UpstreamRequest request = unsent;
+        if (request != null) {
+            loop.pool(request.base()).acquire(this, request.freshConnection());
+        }
     }
 
     boolean isOver() {
@@ -51,7 +59,12 @@ final class RawCall extends Deadlines.Entry implements UpstreamCall {
         connection = to;
         started = true;
         reused = to.reused();
-        deadlineIn(loop.options().firstByteTimeout());
+        deadlineIn(timeouts.firstByte());
+        UpstreamRequest request = unsent;
+        unsent = null;
+        if (request == null) {
+            throw new IllegalStateException("a call gets one connection");
+        }
         HeapBytes body = HeapBytes.of(request.body());
         ByteBuf bytes =
                 PooledByteBufAllocator.DEFAULT.directBuffer(
@@ -71,7 +84,7 @@ final class RawCall extends Deadlines.Entry implements UpstreamCall {
                 cause instanceof ConnectTimeoutException
                                 || cause instanceof SslHandshakeTimeoutException
                         ? timedOut("connect", loop.options().connectTimeout())
-                        : new GatewayError.WorkerUnreachable(request.worker()));
+                        : new GatewayError.WorkerUnreachable(worker));
     }
 
     /** One read turn's worth of the answer. */
@@ -83,7 +96,7 @@ final class RawCall extends Deadlines.Entry implements UpstreamCall {
         if (end) {
             over();
         } else {
-            deadlineIn(loop.options().idleTimeout());
+            deadlineIn(timeouts.idle());
         }
         Object before = VertxInternals.enter(context);
         try {
@@ -118,17 +131,17 @@ final class RawCall extends Deadlines.Entry implements UpstreamCall {
             turn(head, b, length, false); // what was right before that
         }
         connection = null;
-        fail(new GatewayError.BadUpstreamAnswer(request.worker(), what));
+        fail(new GatewayError.BadUpstreamAnswer(worker, what));
     }
 
     /** The connection has ended before the answer. */
     void broke() {
         connection = null;
-        fail(new GatewayError.UpstreamBroke(request.worker(), received));
+        fail(new GatewayError.UpstreamBroke(worker, received));
     }
 
     private GatewayError timedOut(String phase, Duration after) {
-        return new GatewayError.UpstreamTimeout(request.worker(), phase, after);
+        return new GatewayError.UpstreamTimeout(worker, phase, after);
     }
 
     private void fail(GatewayError error) {
@@ -146,14 +159,13 @@ final class RawCall extends Deadlines.Entry implements UpstreamCall {
 
     @Override
     void expired() {
-        UpstreamOptions options = loop.options();
         RawConnection running = connection;
         fail(
                 !started
-                        ? timedOut("connect", options.connectTimeout())
+                        ? timedOut("connect", loop.options().connectTimeout())
                         : headSeen
-                                ? timedOut("idle", options.idleTimeout())
-                                : timedOut("first byte", options.firstByteTimeout()));
+                                ? timedOut("idle", timeouts.idle())
+                                : timedOut("first byte", timeouts.firstByte()));
         if (running != null) {
             running.abandon();
         }
@@ -181,7 +193,7 @@ final class RawCall extends Deadlines.Entry implements UpstreamCall {
     @Override
     public void resume() {
         if (connection != null && !over) {
-            deadlineIn(loop.options().idleTimeout());
+            deadlineIn(timeouts.idle());
             connection.resume();
         }
     }

@@ -5,6 +5,7 @@ import io.netty.channel.Channel;
 import io.netty.channel.ChannelFuture;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelInboundHandlerAdapter;
+import io.warmpath.fleet.EngineAddress;
 import org.jboss.logging.Logger;
 import org.jspecify.annotations.Nullable;
 

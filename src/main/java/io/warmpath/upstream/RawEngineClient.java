@@ -2,6 +2,7 @@ package io.warmpath.upstream;
 
 import io.netty.channel.EventLoop;
 import io.vertx.core.Context;
+import io.warmpath.fleet.EngineAddress;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.LongSupplier;
@@ -11,25 +12,32 @@ import java.util.function.LongSupplier;
  *
  * <p>Each loop has its own connections, so a request never leaves the loop of its client. One read
  * of an engine's socket is one callback with the bytes of all the chunks in it; nothing is
- * allocated per chunk. What this client does not speak (HTTP/2) goes to {@link VertxEngineClient}.
+ * allocated per chunk. Engines that speak HTTP/2 are left to {@link VertxEngineClient}.
  */
 public final class RawEngineClient implements EngineClient {
     private final UpstreamOptions options;
     private final EngineTls tls;
     private final LongSupplier nanoTime;
     private final Map<EventLoop, RawLoop> loops = new ConcurrentHashMap<>();
+    private final EngineClient http2;
 
     /**
+     * @param http2 for engines that speak HTTP/2; closed with this one
      * @param nanoTime as {@link System#nanoTime}
      */
-    public RawEngineClient(UpstreamOptions options, EngineTls tls, LongSupplier nanoTime) {
+    public RawEngineClient(
+            UpstreamOptions options, EngineTls tls, EngineClient http2, LongSupplier nanoTime) {
         this.tls = tls;
+        this.http2 = http2;
         this.options = options;
         this.nanoTime = nanoTime;
     }
 
     @Override
     public UpstreamCall send(UpstreamRequest request, UpstreamListener listener) {
+        if (EngineAddress.isHttp2(request.base())) {
+            return http2.send(request, listener);
+        }
         Context context = CallingLoop.context();
         RawLoop loop = loopOf(context);
         RawCall call = new RawCall(loop, context, request, listener);
@@ -40,6 +48,7 @@ public final class RawEngineClient implements EngineClient {
     @Override
     public void close() {
         loops.values().forEach(RawLoop::close);
+        http2.close();
     }
 
     private RawLoop loopOf(Context context) {

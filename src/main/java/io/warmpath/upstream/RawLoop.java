@@ -2,19 +2,25 @@ package io.warmpath.upstream;
 
 import io.netty.bootstrap.Bootstrap;
 import io.netty.channel.AdaptiveRecvByteBufAllocator;
+import io.netty.channel.ChannelFuture;
+import io.netty.channel.ChannelHandler;
 import io.netty.channel.ChannelOption;
 import io.netty.channel.EventLoop;
 import io.netty.channel.epoll.Epoll;
 import io.netty.channel.epoll.EpollChannelOption;
 import io.netty.channel.epoll.EpollDatagramChannel;
+import io.netty.channel.epoll.EpollDomainSocketChannel;
 import io.netty.channel.epoll.EpollEventLoop;
 import io.netty.channel.epoll.EpollMode;
 import io.netty.channel.epoll.EpollSocketChannel;
 import io.netty.channel.socket.nio.NioDatagramChannel;
 import io.netty.channel.socket.nio.NioSocketChannel;
+import io.netty.channel.unix.DomainSocketAddress;
 import io.netty.resolver.dns.DnsAddressResolverGroup;
 import io.netty.resolver.dns.DnsNameResolverBuilder;
 import io.netty.util.concurrent.ScheduledFuture;
+import io.warmpath.fleet.EngineAddress;
+import java.net.InetSocketAddress;
 import java.net.URI;
 import java.util.HashMap;
 import java.util.Iterator;
@@ -22,6 +28,7 @@ import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.LongSupplier;
+import org.jspecify.annotations.Nullable;
 
 /** What one event loop has for its engines: pools, deadlines, scratch memory. That loop only. */
 final class RawLoop {
@@ -40,7 +47,8 @@ final class RawLoop {
     private final LongSupplier nanoTime;
     private final Deadlines deadlines = new Deadlines();
     private final Map<URI, RawPool> pools = new HashMap<>();
-    private final Bootstrap bootstrap;
+    private final Bootstrap network;
+    private final @Nullable Bootstrap socketFiles;
     private final DnsAddressResolverGroup resolver;
     private final ScheduledFuture<?> timer;
     private final Gather gather;
@@ -63,13 +71,21 @@ final class RawLoop {
                                                 : NioDatagramChannel.class)
                                 .ttl(0, MAX_ADDRESS_SECONDS)
                                 .negativeTtl(1));
-        bootstrap =
-                new Bootstrap()
-                        .group(loop)
+        network =
+                common(epoll)
                         .channel(epoll ? EpollSocketChannel.class : NioSocketChannel.class)
                         .resolver(resolver)
                         .option(ChannelOption.TCP_NODELAY, true)
-                        .option(ChannelOption.SO_KEEPALIVE, true)
+                        .option(ChannelOption.SO_KEEPALIVE, true);
+        socketFiles = epoll ? common(true).channel(EpollDomainSocketChannel.class) : null;
+        long period = options.sweepMillis();
+        timer = loop.scheduleAtFixedRate(this::sweep, period, period, TimeUnit.MILLISECONDS);
+    }
+
+    private Bootstrap common(boolean epoll) {
+        Bootstrap bootstrap =
+                new Bootstrap()
+                        .group(loop)
                         .option(ChannelOption.RCVBUF_ALLOCATOR, reads())
                         .option(
                                 ChannelOption.CONNECT_TIMEOUT_MILLIS,
@@ -78,13 +94,7 @@ final class RawLoop {
             // Edge-triggered, each wake-up would read once more to find the socket empty.
             bootstrap.option(EpollChannelOption.EPOLL_MODE, EpollMode.LEVEL_TRIGGERED);
         }
-        long period =
-                Deadlines.sweepMillis(
-                        options.connectTimeout(),
-                        options.firstByteTimeout(),
-                        options.idleTimeout(),
-                        options.keepAlive());
-        timer = loop.scheduleAtFixedRate(this::sweep, period, period, TimeUnit.MILLISECONDS);
+        return bootstrap;
     }
 
     /** One read a turn, so that a turn's bytes are bounded; what is left wakes the loop again. */
@@ -136,8 +146,28 @@ final class RawLoop {
         }
     }
 
-    Bootstrap bootstrap() {
-        return bootstrap.clone();
+    /** Runs it when the caller has returned. */
+    void soon(Runnable action) {
+        loop.execute(action);
+    }
+
+    boolean reaches(EngineAddress engine) {
+        return engine.socket() == null || socketFiles != null;
+    }
+
+    /** Connects, with {@code handler} in the channel. */
+    ChannelFuture connect(EngineAddress to, ChannelHandler handler) {
+        String file = to.socket();
+        if (file == null) {
+            return network.clone()
+                    .handler(handler)
+                    .connect(InetSocketAddress.createUnresolved(to.host(), to.port()));
+        }
+        Bootstrap files = socketFiles;
+        if (files == null) {
+            throw new IllegalStateException("socket files need Linux and Netty's epoll library");
+        }
+        return files.clone().handler(handler).connect(new DomainSocketAddress(file));
     }
 
     EngineTls tls() {

@@ -4,7 +4,8 @@ import io.netty.channel.Channel;
 import io.netty.channel.ChannelFuture;
 import io.netty.channel.ChannelInitializer;
 import io.netty.handler.ssl.SslHandler;
-import java.net.InetSocketAddress;
+import io.warmpath.fleet.EngineAddress;
+import java.io.IOException;
 import java.net.URI;
 import java.util.ArrayDeque;
 import java.util.Collections;
@@ -52,6 +53,10 @@ final class RawPool {
     /** Gives the call a connection, now or later, or fails it. */
     void acquire(RawCall call, boolean fresh) {
         lastUse = loop.now();
+        if (!loop.reaches(address)) {
+            loop.soon(() -> call.notConnected(new IOException("socket files need epoll")));
+            return;
+        }
         if (fresh) {
             connect(call);
             return;
@@ -75,10 +80,7 @@ final class RawPool {
         connecting++;
         RawConnection connection = new RawConnection(this);
         ChannelFuture connected =
-                loop.bootstrap()
-                        .handler(address.tls() ? new Secured(connection) : connection)
-                        .connect(
-                                InetSocketAddress.createUnresolved(address.host(), address.port()));
+                loop.connect(address, address.tls() ? new Secured(connection) : connection);
         connected.addListener(
                 f -> {
                     SslHandler tls = connected.channel().pipeline().get(SslHandler.class);

@@ -3,6 +3,7 @@ package io.warmpath.upstream;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufUtil;
 import io.netty.util.AsciiString;
+import io.warmpath.fleet.EngineAddress;
 
 /**
  * Writes the head of a request to an engine.

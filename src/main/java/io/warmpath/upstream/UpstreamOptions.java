@@ -6,8 +6,8 @@ import java.time.Duration;
  * Limits of the connections to engines. There is no limit on a whole answer.
  *
  * @param connectTimeout until the TCP (and TLS) connection stands
- * @param firstByteTimeout from the request's last byte to the answer's head
- * @param idleTimeout between two reads of the answer, also while the client takes nothing
+ * @param generation for chats and completions
+ * @param passThrough for all other APIs
  * @param keepAlive how long an unused connection is kept; must stay below the engine's own (uvicorn
  *     closes after 5 s), or requests meet connections that are just being closed
  * @param maxConnectionsPerWorker per event loop; a request beyond it waits for a connection
@@ -16,8 +16,8 @@ import java.time.Duration;
  */
 public record UpstreamOptions(
         Duration connectTimeout,
-        Duration firstByteTimeout,
-        Duration idleTimeout,
+        AnswerTimeouts generation,
+        AnswerTimeouts passThrough,
         Duration keepAlive,
         int maxConnectionsPerWorker,
         Duration gather) {
@@ -25,8 +25,6 @@ public record UpstreamOptions(
 
     public UpstreamOptions {
         positive("connectTimeout", connectTimeout);
-        positive("firstByteTimeout", firstByteTimeout);
-        positive("idleTimeout", idleTimeout);
         positive("keepAlive", keepAlive);
         if (maxConnectionsPerWorker <= 0) {
             throw new IllegalArgumentException(
@@ -41,14 +39,29 @@ public record UpstreamOptions(
     public static UpstreamOptions defaults() {
         return new UpstreamOptions(
                 Duration.ofSeconds(2),
-                Duration.ofSeconds(600),
-                Duration.ofSeconds(120),
+                new AnswerTimeouts(Duration.ofSeconds(600), Duration.ofSeconds(120)),
+                new AnswerTimeouts(Duration.ofSeconds(600), Duration.ofSeconds(120)),
                 Duration.ofSeconds(4),
                 16_384,
                 Duration.ZERO);
     }
 
-    private static void positive(String name, Duration value) {
+    AnswerTimeouts timeouts(UpstreamRequest request) {
+        return request.passThrough() ? passThrough : generation;
+    }
+
+    /** How often to look for calls whose time is over. */
+    long sweepMillis() {
+        return Deadlines.sweepMillis(
+                connectTimeout,
+                generation.firstByte(),
+                generation.idle(),
+                passThrough.firstByte(),
+                passThrough.idle(),
+                keepAlive);
+    }
+
+    static void positive(String name, Duration value) {
         if (value.isNegative() || value.isZero()) {
             throw new IllegalArgumentException(name + " " + value + " is not positive");
         }

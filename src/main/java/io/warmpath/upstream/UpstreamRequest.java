@@ -15,6 +15,7 @@ import java.net.URI;
  * @param extra headers that the gateway adds; they replace the client's of the same name
  * @param body sent with its length; not changed, may be sent again
  * @param freshConnection do not reuse a kept-alive connection
+ * @param passThrough of an API that is not looked into; has its own time-outs
  */
 public record UpstreamRequest(
         String worker,
@@ -23,4 +24,5 @@ public record UpstreamRequest(
         MultiMap headers,
         MultiMap extra,
         Buffer body,
-        boolean freshConnection) {}
+        boolean freshConnection,
+        boolean passThrough) {}

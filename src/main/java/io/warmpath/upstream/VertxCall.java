@@ -9,8 +9,9 @@ import io.vertx.core.http.HttpClientRequest;
 import io.vertx.core.http.HttpClientResponse;
 import io.vertx.core.http.HttpMethod;
 import io.vertx.core.http.RequestOptions;
+import io.vertx.core.net.SocketAddress;
 import io.warmpath.fault.GatewayError;
-import java.net.URI;
+import io.warmpath.fleet.EngineAddress;
 import java.time.Duration;
 import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
@@ -26,7 +27,10 @@ final class VertxCall extends Deadlines.Entry implements UpstreamCall, Handler<V
 
     private final VertxEngineClient.Loop loop;
     private final Context context;
-    private final UpstreamRequest request;
+    private final String worker;
+    private final AnswerTimeouts timeouts;
+    private @Nullable UpstreamRequest
+            unsent; // null once it is sent: a long answer must not keep it
     private final UpstreamListener listener;
     private @Nullable HttpClientRequest sent;
     private @Nullable HttpClientResponse response;
@@ -44,24 +48,33 @@ final class VertxCall extends Deadlines.Entry implements UpstreamCall, Handler<V
             UpstreamListener listener) {
         this.loop = loop;
         this.context = context;
-        this.request = request;
+        this.unsent = request;
+        this.worker = request.worker();
+        this.timeouts = loop.options().timeouts(request);
         this.listener = listener;
     }
 
     void start() {
-        URI base = request.base();
-        boolean tls = "https".equalsIgnoreCase(base.getScheme());
+        UpstreamRequest request = unsent;
+        if (request == null) {
+            throw new IllegalStateException("a call is sent once");
+        }
+        EngineAddress engine = EngineAddress.of(request.base());
         RequestOptions to =
                 new RequestOptions()
                         .setMethod(HttpMethod.POST)
-                        .setHost(base.getHost())
-                        .setPort(base.getPort() >= 0 ? base.getPort() : tls ? 443 : 80)
-                        .setSsl(tls)
+                        .setHost(engine.host())
+                        .setPort(engine.port())
+                        .setSsl(engine.tls())
                         .setFollowRedirects(false)
-                        .setURI(EngineAddress.path(base) + request.target());
+                        .setURI(engine.path() + request.target());
+        String file = engine.socket();
+        if (file != null) {
+            to.setServer(SocketAddress.domainSocketAddress(file));
+        }
         deadlineIn(loop.options().connectTimeout());
         loop.deadlines().add(this);
-        loop.client(request)
+        loop.client(engine, request.freshConnection())
                 .request(to)
                 .onComplete(
                         connected -> {
@@ -79,11 +92,16 @@ final class VertxCall extends Deadlines.Entry implements UpstreamCall, Handler<V
             engine.reset(); // cancelled while connecting
             return;
         }
+        UpstreamRequest request = unsent;
+        unsent = null;
+        if (request == null) {
+            throw new IllegalStateException("a call gets one connection");
+        }
         sent = engine;
         reused = loop.markUsed(engine.connection());
         Headers.copyRequest(request.headers(), engine.headers());
         request.extra().forEach((name, value) -> engine.headers().set(name, value));
-        deadlineIn(loop.options().firstByteTimeout());
+        deadlineIn(timeouts.firstByte());
         engine.exceptionHandler(this::broke);
         engine.send(request.body())
                 .onComplete(
@@ -101,7 +119,7 @@ final class VertxCall extends Deadlines.Entry implements UpstreamCall, Handler<V
             return;
         }
         response = head;
-        deadlineIn(loop.options().idleTimeout());
+        deadlineIn(timeouts.idle());
         head.handler(this::gather);
         head.endHandler(v -> end());
         head.exceptionHandler(this::broke);
@@ -122,7 +140,7 @@ final class VertxCall extends Deadlines.Entry implements UpstreamCall, Handler<V
         gatheredLength += n;
         if (!flushQueued) {
             flushQueued = true;
-            deadlineIn(loop.options().idleTimeout());
+            deadlineIn(timeouts.idle());
             context.runOnContext(this); // runs after everything that was ready has been read
         }
     }
@@ -154,7 +172,6 @@ final class VertxCall extends Deadlines.Entry implements UpstreamCall, Handler<V
     }
 
     private void broke(Throwable cause) {
-        String worker = request.worker();
         fail(
                 isBadHttp(cause)
                         ? new GatewayError.BadUpstreamAnswer(worker, "not valid HTTP")
@@ -170,11 +187,11 @@ final class VertxCall extends Deadlines.Entry implements UpstreamCall, Handler<V
     private GatewayError notConnected(Throwable cause) {
         return cause instanceof ConnectTimeoutException
                 ? timedOut("connect", loop.options().connectTimeout())
-                : new GatewayError.WorkerUnreachable(request.worker());
+                : new GatewayError.WorkerUnreachable(worker);
     }
 
     private GatewayError timedOut(String phase, Duration after) {
-        return new GatewayError.UpstreamTimeout(request.worker(), phase, after);
+        return new GatewayError.UpstreamTimeout(worker, phase, after);
     }
 
     private void fail(GatewayError error) {
@@ -187,13 +204,12 @@ final class VertxCall extends Deadlines.Entry implements UpstreamCall, Handler<V
 
     @Override
     void expired() {
-        UpstreamOptions options = loop.options();
         GatewayError error =
                 sent == null
-                        ? timedOut("connect", options.connectTimeout())
+                        ? timedOut("connect", loop.options().connectTimeout())
                         : response == null
-                                ? timedOut("first byte", options.firstByteTimeout())
-                                : timedOut("idle", options.idleTimeout());
+                                ? timedOut("first byte", timeouts.firstByte())
+                                : timedOut("idle", timeouts.idle());
         HttpClientRequest running = sent;
         fail(error);
         if (running != null) {
@@ -222,7 +238,7 @@ final class VertxCall extends Deadlines.Entry implements UpstreamCall, Handler<V
     @Override
     public void resume() {
         if (response != null && !over) {
-            deadlineIn(loop.options().idleTimeout());
+            deadlineIn(timeouts.idle());
             response.resume();
         }
     }

@@ -2,31 +2,42 @@ package io.warmpath.upstream;
 
 import io.vertx.core.Context;
 import io.vertx.core.Vertx;
+import io.vertx.core.http.Http2Settings;
 import io.vertx.core.http.HttpClient;
 import io.vertx.core.http.HttpClientOptions;
 import io.vertx.core.http.HttpConnection;
 import io.vertx.core.http.HttpVersion;
 import io.vertx.core.http.PoolOptions;
+import io.warmpath.fleet.EngineAddress;
 import java.time.Duration;
 import java.util.Collections;
 import java.util.IdentityHashMap;
 import java.util.List;
+import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.TimeUnit;
 import java.util.function.LongSupplier;
+import java.util.stream.Stream;
 import org.jboss.logging.Logger;
 import org.jspecify.annotations.Nullable;
 
 /**
  * {@link EngineClient} over Vert.x's HTTP client.
  *
- * <p>Each event loop has its own client and so its own connections: a request never leaves the loop
- * of its client's connection. What arrives in one turn of the loop is handed on as one buffer, so
- * that a burst of small chunks costs one write instead of one each.
+ * <p>Speaks HTTP/1.1, and HTTP/2 with engines whose URL says so. Each event loop has its own client
+ * and so its own connections: a request never leaves the loop of its client's connection. What
+ * arrives in one turn of the loop is handed on as one buffer, so that a burst of small chunks costs
+ * one write instead of one each.
  */
 public final class VertxEngineClient implements EngineClient {
     private static final Logger LOG = Logger.getLogger(VertxEngineClient.class);
+
+    /** Bytes that an engine may send of one HTTP/2 stream that nobody reads. */
+    private static final int STREAM_WINDOW = 64 << 10;
+
+    /** HTTP/2 streams of one connection. */
+    private static final int STREAMS = 128;
 
     private final Vertx vertx;
     private final UpstreamOptions options;
@@ -67,29 +78,47 @@ public final class VertxEngineClient implements EngineClient {
 
     /** Connections and running calls of one event loop; touched by that loop only, save close. */
     final class Loop {
-        private final HttpClient pooled = client(true);
+        private final HttpClient pooled = client(httpOptions(true));
         private @Nullable HttpClient fresh;
+        private @Nullable HttpClient http2;
+        private @Nullable HttpClient http2Tls;
         private final Set<HttpConnection> used = Collections.newSetFromMap(new IdentityHashMap<>());
         private final Deadlines deadlines = new Deadlines();
         private final long timer;
 
         Loop() {
-            long period =
-                    Deadlines.sweepMillis(
-                            options.connectTimeout(),
-                            options.firstByteTimeout(),
-                            options.idleTimeout());
+            long period = options.sweepMillis();
             timer = vertx.setPeriodic(period, t -> deadlines.sweep(nanoTime.getAsLong()));
         }
 
-        HttpClient client(UpstreamRequest request) {
-            if (!request.freshConnection()) {
+        /**
+         * @param alone over a connection of its own; HTTP/2 has none such, and notices by itself
+         *     that a connection is no more
+         */
+        HttpClient client(EngineAddress engine, boolean alone) {
+            if (engine.http2()) {
+                return http2(engine.tls());
+            }
+            if (!alone) {
                 return pooled;
             }
             HttpClient client = fresh;
             if (client == null) {
-                client = client(false);
+                client = client(httpOptions(false));
                 fresh = client;
+            }
+            return client;
+        }
+
+        private HttpClient http2(boolean secure) {
+            HttpClient client = secure ? http2Tls : http2;
+            if (client == null) {
+                client = client(http2Options(secure));
+                if (secure) {
+                    http2Tls = client;
+                } else {
+                    http2 = client;
+                }
             }
             return client;
         }
@@ -115,12 +144,13 @@ public final class VertxEngineClient implements EngineClient {
             return nanoTime.getAsLong();
         }
 
-        private HttpClient client(boolean keepAlive) {
+        private HttpClient client(HttpClientOptions http) {
             return vertx.httpClientBuilder()
-                    .with(httpOptions(keepAlive))
+                    .with(http)
                     .with(
                             new PoolOptions()
                                     .setHttp1MaxSize(options.maxConnectionsPerWorker())
+                                    .setHttp2MaxSize(options.maxConnectionsPerWorker())
                                     .setCleanerPeriod(250))
                     // Each call tells its own failure; without a handler Vert.x logs it as an
                     // error.
@@ -132,10 +162,7 @@ public final class VertxEngineClient implements EngineClient {
         private void close() {
             vertx.cancelTimer(timer);
             pooled.close();
-            HttpClient client = fresh;
-            if (client != null) {
-                client.close();
-            }
+            Stream.of(fresh, http2, http2Tls).filter(Objects::nonNull).forEach(HttpClient::close);
         }
     }
 
@@ -153,6 +180,22 @@ public final class VertxEngineClient implements EngineClient {
                 .setMaxChunkSize(64 << 10)
                 .setMaxHeaderSize(64 << 10)
                 .setIdleTimeoutUnit(TimeUnit.SECONDS);
+    }
+
+    /**
+     * A client that stops reading stops its stream, and what the engine may still send of all the
+     * streams of a connection fits into the connection's window: none stands in another's way.
+     */
+    private HttpClientOptions http2Options(boolean secure) {
+        Http2Settings settings = new Http2Settings().setInitialWindowSize(STREAM_WINDOW);
+        return httpOptions(true)
+                .setProtocolVersion(HttpVersion.HTTP_2)
+                .setUseAlpn(secure)
+                .setHttp2ClearTextUpgrade(false)
+                .setInitialSettings(settings)
+                .setHttp2ConnectionWindowSize(STREAM_WINDOW * STREAMS)
+                .setHttp2MultiplexingLimit(STREAMS)
+                .setHttp2KeepAliveTimeout(seconds(options.keepAlive()));
     }
 
     /** Vert.x counts whole seconds and takes 0 for "for ever". */

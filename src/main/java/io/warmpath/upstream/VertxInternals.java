@@ -47,20 +47,27 @@ public final class VertxInternals {
     }
 
     /**
-     * Puts the connection's {@link LastRequestGate} in place, at its first request; to be called
-     * before anything of a request's body has been read.
+     * Puts the connection's {@link LastRequestGate} in place, at its first request, where {@link
+     * ServerConnections} could not (TLS); to be called before anything of a request's body has been
+     * read.
      */
     public static void guard(HttpServerRequest request) {
         if (request.version() == HttpVersion.HTTP_2
                 || !(request.connection() instanceof ConnectionBase connection)) {
             return;
         }
-        ChannelPipeline pipeline = connection.channel().pipeline();
-        if (pipeline.get(LastRequestGate.class) == null && pipeline.context(HANDLER) != null) {
-            boolean last =
-                    request.version() == HttpVersion.HTTP_1_0
-                            ? !request.headers().contains("connection", "keep-alive", true)
-                            : request.headers().contains("connection", "close", true);
+        boolean last =
+                request.version() == HttpVersion.HTTP_1_0
+                        ? !request.headers().contains("connection", "keep-alive", true)
+                        : request.headers().contains("connection", "close", true);
+        gate(connection.channel().pipeline(), last);
+    }
+
+    /** Nothing where there is one already, and where HTTP/1 is not spoken or not spoken yet. */
+    static void gate(ChannelPipeline pipeline, boolean last) {
+        if (pipeline.get(LastRequestGate.class) == null
+                && pipeline.context(ENCODER) != null
+                && pipeline.context(HANDLER) != null) {
             pipeline.addBefore(HANDLER, "warmpath-last-request", new LastRequestGate(last));
         }
     }

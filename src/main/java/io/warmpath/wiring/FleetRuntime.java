@@ -1,6 +1,7 @@
 package io.warmpath.wiring;
 
-import io.warmpath.adapter.enginehttp.JdkEngineHttp;
+import io.vertx.core.Vertx;
+import io.warmpath.adapter.enginehttp.VertxEngineHttp;
 import io.warmpath.adapter.openai.OpenAiModels;
 import io.warmpath.adapter.sglang.SglangDialect;
 import io.warmpath.adapter.vllm.VllmDialect;
@@ -36,7 +37,7 @@ public final class FleetRuntime implements AutoCloseable {
     private final FleetRegistry registry;
     private final FleetMonitor monitor;
     private final FleetLoop loop;
-    private final JdkEngineHttp http;
+    private final VertxEngineHttp http;
     private final ExecutorService probes;
     private final @Nullable EventSubscriptions subscriptions;
 
@@ -48,6 +49,7 @@ public final class FleetRuntime implements AutoCloseable {
      */
     public FleetRuntime(
             WarmpathConfig config,
+            Vertx vertx,
             EngineTls tls,
             WorkerSlots slots,
             @Nullable EventFeed feed,
@@ -63,7 +65,7 @@ public final class FleetRuntime implements AutoCloseable {
         }
         registry.addListener(
                 new FleetLog(feed != null && config.router().mode() == RoutingMode.KV));
-        http = new JdkEngineHttp(fleet.healthTimeout(), tls::forJdk);
+        http = new VertxEngineHttp(vertx, fleet.healthTimeout(), tls::applyTo);
         probes = Executors.newVirtualThreadPerTaskExecutor();
         DialectProbe probe =
                 new DialectProbe(

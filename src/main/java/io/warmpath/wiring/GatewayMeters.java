@@ -2,7 +2,6 @@ package io.warmpath.wiring;
 
 import io.micrometer.core.instrument.MeterRegistry;
 import io.warmpath.events.EventCounters;
-import io.warmpath.gateway.TrackerOverlaps;
 import io.warmpath.load.LoadTracker;
 import io.warmpath.prefix.PrefixIndex;
 import io.warmpath.telemetry.EventMeters;
@@ -10,7 +9,6 @@ import io.warmpath.telemetry.FleetMeters;
 import io.warmpath.telemetry.IndexMeters;
 import io.warmpath.telemetry.LoadMeters;
 import io.warmpath.telemetry.TokenMeters;
-import io.warmpath.telemetry.TrackerMeters;
 import io.warmpath.tokens.ModelTokens;
 import org.jspecify.annotations.Nullable;
 
@@ -21,16 +19,12 @@ final class GatewayMeters {
     static void bind(
             MeterRegistry registry,
             @Nullable PrefixIndex index,
-            @Nullable TrackerOverlaps trackers,
             LoadTracker load,
             FleetRuntime fleet,
             EventCounters events,
             ModelTokens tokens) {
         if (index != null) {
             IndexMeters.bind(registry, index, System::nanoTime);
-        }
-        if (trackers != null) {
-            TrackerMeters.bind(registry, trackers::stats);
         }
         LoadMeters.bind(registry, load);
         TokenMeters.bind(registry, tokens);

@@ -3,6 +3,7 @@ package io.warmpath.wiring;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.vertx.core.Vertx;
 import io.vertx.ext.web.Router;
+import io.warmpath.adapter.nativeindex.NativeBpeTokenizer;
 import io.warmpath.adapter.tokenizer.HuggingFaceModelLoader;
 import io.warmpath.adapter.zmq.ZmqEventFeed;
 import io.warmpath.admission.Admission;
@@ -14,6 +15,7 @@ import io.warmpath.api.ErrorMapper;
 import io.warmpath.api.Routes;
 import io.warmpath.api.WorkersApi;
 import io.warmpath.config.RawPath;
+import io.warmpath.config.TokenizerImplementation;
 import io.warmpath.config.WarmpathConfig;
 import io.warmpath.events.EventCounters;
 import io.warmpath.fleet.Fleet;
@@ -33,6 +35,8 @@ import io.warmpath.tokens.PromptInput;
 import io.warmpath.tokens.PromptTokens;
 import io.warmpath.tokens.TokenizerLoadException;
 import io.warmpath.tokens.TokensOptions;
+import io.warmpath.tokens.profile.EngineProfile;
+import io.warmpath.upstream.AnswerTimeouts;
 import io.warmpath.upstream.EngineClient;
 import io.warmpath.upstream.EngineTls;
 import io.warmpath.upstream.RawEngineClient;
@@ -89,7 +93,7 @@ final class GatewayRuntime implements AutoCloseable {
             throws TokenizerLoadException {
         RouterOptions router = RouterSettings.options(config.router());
         RouterSettings.deprecation(config.router()).ifPresent(LOG::warn);
-        tokens = tokens(config.tokens());
+        tokens = tokens(config.tokens(), config.index().nativePath().map(Path::of));
         caches = new OverlapParts(config, System::nanoTime);
         load = loadTracker(config.router());
         admission = new Admission(AdmissionSetup.options(config), load, System::nanoTime);
@@ -104,6 +108,7 @@ final class GatewayRuntime implements AutoCloseable {
         fleet =
                 new FleetRuntime(
                         config,
+                        vertx,
                         tls,
                         caches.slots(),
                         feed,
@@ -127,14 +132,17 @@ final class GatewayRuntime implements AutoCloseable {
                         admission,
                         engines,
                         caches.overlaps(),
-                        router(config, load, router),
+                        router(config, load, router, decisions.log()),
                         options(config, config.http().maxBodySize().bytes()),
                         new FlowMetrics(meters),
                         decisions.log(),
                         warmup::done);
-        GatewayMeters.bind(meters, index, caches.trackers(), load, fleet, events, tokens);
+        GatewayMeters.bind(meters, index, load, fleet, events, tokens);
+        caches.bind(meters);
         AdminAccess access = new AdminAccess(adminToken(config.admin()));
-        workersApi = new WorkersApi(fleet.registry(), access, ErrorMapper::respond);
+        workersApi =
+                new WorkersApi(
+                        fleet.registry(), access, ErrorMapper::respond, caches.followsEvents());
         decisionsApi = new DecisionsApi(decisions.log(), access);
         busyApi = new BusyThresholdApi(admission, fleet.registry(), access);
     }
@@ -166,7 +174,14 @@ final class GatewayRuntime implements AutoCloseable {
                         decisions,
                         System::nanoTime);
         return new Routes(
-                fleet, flow, options, metrics, warm, () -> ThreadLocalRandom.current().nextLong());
+                fleet,
+                flow,
+                this.tokens,
+                tokenThreads,
+                options,
+                metrics,
+                warm,
+                () -> ThreadLocalRandom.current().nextLong());
     }
 
     /**
@@ -192,7 +207,7 @@ final class GatewayRuntime implements AutoCloseable {
                                 new Admission(AdmissionOptions.OFF, apartLoad, System::nanoTime),
                                 apart,
                                 caches.overlaps().askedOnly(),
-                                router(config, apartLoad, kept),
+                                router(config, apartLoad, kept, DecisionLog.OFF),
                                 options(config, body),
                                 metrics,
                                 DecisionLog.OFF,
@@ -210,12 +225,12 @@ final class GatewayRuntime implements AutoCloseable {
     /** For when no tokenizer is configured: says so to nobody. */
     private static final class NoTokens implements PromptTokens {
         @Override
-        public boolean isCheap(String model, PromptInput prompt) {
+        public boolean isCheap(String model, PromptInput prompt, EngineProfile engine) {
             return true;
         }
 
         @Override
-        public Optional<int[]> tokens(String model, PromptInput prompt) {
+        public Optional<int[]> tokens(String model, PromptInput prompt, EngineProfile engine) {
             return Optional.empty();
         }
     }
@@ -256,13 +271,17 @@ final class GatewayRuntime implements AutoCloseable {
         caches.close();
     }
 
-    private static ModelTokens tokens(WarmpathConfig.Tokens config) throws TokenizerLoadException {
+    private static ModelTokens tokens(WarmpathConfig.Tokens config, Optional<Path> library)
+            throws TokenizerLoadException {
         Map<String, Path> files = new LinkedHashMap<>();
         config.tokenizers().forEach((model, file) -> files.put(model, Path.of(file)));
         return new ModelTokens(
                 files,
                 config.defaultTokenizer().map(Path::of).orElse(null),
-                new HuggingFaceModelLoader(),
+                config.implementation() == TokenizerImplementation.AUTO
+                        ? new HuggingFaceModelLoader(
+                                parts -> new NativeBpeTokenizer(library, parts))
+                        : new HuggingFaceModelLoader(),
                 TokensOptions.DEFAULT,
                 System::nanoTime);
     }
@@ -287,9 +306,10 @@ final class GatewayRuntime implements AutoCloseable {
 
     private static EngineClient engines(WarmpathConfig config, Vertx vertx, EngineTls tls) {
         UpstreamOptions options = upstream(config.upstream(), config.http().gather());
+        EngineClient usual = new VertxEngineClient(vertx, options, tls, System::nanoTime);
         return config.upstream().rawPath() == RawPath.AUTO
-                ? new RawEngineClient(options, tls, System::nanoTime)
-                : new VertxEngineClient(vertx, options, tls, System::nanoTime);
+                ? new RawEngineClient(options, tls, usual, System::nanoTime)
+                : usual;
     }
 
     /**
@@ -310,18 +330,24 @@ final class GatewayRuntime implements AutoCloseable {
     private static UpstreamOptions upstream(WarmpathConfig.Upstream u, int gatherMicros) {
         return new UpstreamOptions(
                 u.connectTimeout(),
-                u.firstByteTimeout(),
-                u.idleTimeout(),
+                new AnswerTimeouts(u.firstByteTimeout(), u.idleTimeout()),
+                new AnswerTimeouts(
+                        u.passThrough().firstByteTimeout(), u.passThrough().idleTimeout()),
                 u.keepAliveTimeout(),
                 u.maxConnectionsPerWorker(),
                 Duration.ofNanos(1000L * gatherMicros));
     }
 
     private static io.warmpath.routing.Router router(
-            WarmpathConfig config, LoadBook load, RouterOptions options) {
-        return options.mode() == RouterMode.VLLM_CACHE_AWARE
-                ? VllmCacheAwareSettings.router(config.routing().vllmCacheAware(), options, load)
-                : Routers.create(options, load, ThreadLocalRandom::current);
+            WarmpathConfig config, LoadBook load, RouterOptions options, DecisionLog log) {
+        return Routers.create(
+                options,
+                VllmCacheAwareSettings.options(config.routing().vllmCacheAware()),
+                VllmCacheAwareSettings.perModel(config.routing().vllmCacheAware()),
+                load,
+                ThreadLocalRandom::current,
+                System::nanoTime,
+                log.isOn());
     }
 
     private static GatewayOptions options(WarmpathConfig config, long maxBodyBytes) {
@@ -335,7 +361,8 @@ final class GatewayRuntime implements AutoCloseable {
                 config.http().retryAfter(),
                 d.bodyLinger(),
                 config.upstream().requestUsage() && RouterSettings.predictsCache(config.router()),
-                config.upstream().rawPath() == RawPath.AUTO);
+                config.upstream().rawPath() == RawPath.AUTO,
+                RouterSettings.classTolerations(config.router()));
     }
 
     /** The token itself, or the content of its file without the line end. */

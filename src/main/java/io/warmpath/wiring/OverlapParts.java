@@ -1,5 +1,6 @@
 package io.warmpath.wiring;
 
+import io.micrometer.core.instrument.MeterRegistry;
 import io.warmpath.adapter.nativeindex.NativePrefixIndex;
 import io.warmpath.config.IndexImplementation;
 import io.warmpath.config.WarmpathConfig;
@@ -14,6 +15,8 @@ import io.warmpath.prefix.ReferencePrefixIndex;
 import io.warmpath.prefix.SideIndex;
 import io.warmpath.prefix.WorkerSlots;
 import io.warmpath.routing.RouterMode;
+import io.warmpath.telemetry.PredictionMeters;
+import io.warmpath.telemetry.TrackerMeters;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Optional;
@@ -43,6 +46,7 @@ final class OverlapParts implements AutoCloseable {
     private final @Nullable PrefixIndex index;
     private final @Nullable PrefixIndex decisions;
     private final @Nullable TrackerOverlaps trackers;
+    private final @Nullable IndexOverlaps indexed;
     private final boolean followsEvents;
     private final Duration tidyEvery;
     private final String inWords;
@@ -58,6 +62,7 @@ final class OverlapParts implements AutoCloseable {
             trackers = VllmCacheAwareSettings.trackers(settings, library(config.index()));
             slots = trackers;
             overlaps = trackers;
+            indexed = null;
             index = null;
             decisions = null;
             tidyEvery = settings.evictionIntervalSecs();
@@ -66,6 +71,7 @@ final class OverlapParts implements AutoCloseable {
             trackers = null;
             slots = new NumberedSlots();
             overlaps = Overlaps.NONE;
+            indexed = null;
             index = null;
             decisions = null;
             tidyEvery = Duration.ZERO;
@@ -76,7 +82,8 @@ final class OverlapParts implements AutoCloseable {
             trackers = null;
             index = index(config.index(), lasting(router.ttl()));
             slots = new ApproximateSlots(index);
-            overlaps = IndexOverlaps.ofDecisions(index, nanoTime);
+            indexed = IndexOverlaps.ofDecisions(index, nanoTime);
+            overlaps = indexed;
             decisions = null;
             tidyEvery = tidyEvery(router.ttl());
             inWords =
@@ -90,12 +97,13 @@ final class OverlapParts implements AutoCloseable {
             decisions = ttl.isPresent() ? index(config.index(), lasting(ttl.get())) : null;
             if (decisions == null) {
                 slots = index;
-                overlaps = IndexOverlaps.ofEvents(index);
+                indexed = IndexOverlaps.ofEvents(index);
             } else {
                 SideIndex side = new SideIndex(index, decisions);
                 slots = side;
-                overlaps = IndexOverlaps.ofBoth(index, side, nanoTime);
+                indexed = IndexOverlaps.ofBoth(index, side, nanoTime);
             }
+            overlaps = indexed;
             tidyEvery = ttl.map(OverlapParts::tidyEvery).orElse(Duration.ZERO);
             inWords = "";
         }
@@ -114,9 +122,16 @@ final class OverlapParts implements AutoCloseable {
         return index;
     }
 
-    /** Null in the modes that have none. */
-    @Nullable TrackerOverlaps trackers() {
-        return trackers;
+    /** Meters of the parts; the index of events has its own. */
+    void bind(MeterRegistry registry) {
+        if (trackers != null) {
+            TrackerMeters.bind(registry, trackers::stats, trackers::recorded);
+        }
+        PrefixIndex holder = decisions != null ? decisions : followsEvents ? null : index;
+        if (holder != null && indexed != null) {
+            PredictionMeters.bind(
+                    registry, holder, indexed::recorded, indexed::recordedBlocks, System::nanoTime);
+        }
     }
 
     boolean followsEvents() {

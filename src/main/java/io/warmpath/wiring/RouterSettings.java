@@ -9,7 +9,11 @@ import io.warmpath.routing.CostKind;
 import io.warmpath.routing.LatencyPriors;
 import io.warmpath.routing.RouterMode;
 import io.warmpath.routing.RouterOptions;
+import io.warmpath.routing.TaintMatch;
 import java.time.Duration;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 
 /** The router's keys as its options: presets and older names are resolved here. Stateless. */
@@ -100,6 +104,33 @@ final class RouterSettings {
         return r.predictedTtl()
                 .or(() -> latency ? Optional.of(LATENCY_PREDICTED_TTL) : Optional.empty())
                 .filter(Duration::isPositive);
+    }
+
+    /**
+     * By policy class.
+     *
+     * @throws StartFailure when one is not understood
+     */
+    static Map<String, List<TaintMatch>> classTolerations(WarmpathConfig.Router r) {
+        Map<String, List<TaintMatch>> all = new HashMap<>();
+        r.classes()
+                .forEach(
+                        (name, c) ->
+                                all.put(
+                                        name,
+                                        c.tolerations().orElse(List.of()).stream()
+                                                .map(text -> toleration(name, text))
+                                                .toList()));
+        return all;
+    }
+
+    private static TaintMatch toleration(String policyClass, String text) {
+        try {
+            return TaintMatch.parse(text);
+        } catch (IllegalArgumentException e) {
+            throw new StartFailure(
+                    "warmpath.router.classes." + policyClass + ".tolerations: " + e.getMessage());
+        }
     }
 
     static RouterMode mode(WarmpathConfig.Router r) {

@@ -12,6 +12,7 @@ import io.warmpath.config.ServeHelp;
 import io.warmpath.config.SettingCatalog;
 import io.warmpath.config.UsageException;
 import io.warmpath.config.WarmpathConfig;
+import io.warmpath.upstream.ServerConnections;
 import jakarta.inject.Inject;
 import java.io.IOException;
 import java.io.PrintStream;
@@ -65,6 +66,7 @@ public final class Serve implements QuarkusApplication {
             problems.forEach(p -> err.println("warmpath serve: " + p));
             return USAGE;
         }
+        ServerConnections.enable();
         int[] code = {0};
         Quarkus.run(
                 Serve.class,

@@ -4,26 +4,23 @@ import io.warmpath.adapter.nativeindex.NativeBlockTracker;
 import io.warmpath.config.BlockHashing;
 import io.warmpath.config.WarmpathConfig;
 import io.warmpath.gateway.TrackerOverlaps;
-import io.warmpath.load.LoadBook;
 import io.warmpath.prefix.BlockTracker;
-import io.warmpath.routing.RouterOptions;
 import io.warmpath.routing.VllmCacheAwareOptions;
-import io.warmpath.routing.VllmCacheAwareRouter;
 import java.nio.file.Path;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Optional;
-import java.util.concurrent.ThreadLocalRandom;
 
 /** The parts of the mode vllm-cache-aware from its configuration, for all models and for one. */
 final class VllmCacheAwareSettings {
     private VllmCacheAwareSettings() {}
 
-    /**
-     * @param weights for the terms that a decision shows
-     */
-    static VllmCacheAwareRouter router(
-            WarmpathConfig.VllmCacheAware all, RouterOptions weights, LoadBook load) {
+    static VllmCacheAwareOptions options(WarmpathConfig.VllmCacheAware all) {
+        return new VllmCacheAwareOptions((float) all.cacheThreshold(), all.loadFactor());
+    }
+
+    /** Of the models that have their own. */
+    static Map<String, VllmCacheAwareOptions> perModel(WarmpathConfig.VllmCacheAware all) {
         Map<String, VllmCacheAwareOptions> perModel = new LinkedHashMap<>();
         all.models()
                 .forEach(
@@ -35,12 +32,7 @@ final class VllmCacheAwareSettings {
                                                         .orElse(all.cacheThreshold())
                                                         .floatValue(),
                                                 own.loadFactor().orElse(all.loadFactor()))));
-        return new VllmCacheAwareRouter(
-                new VllmCacheAwareOptions((float) all.cacheThreshold(), all.loadFactor()),
-                perModel,
-                weights,
-                load,
-                ThreadLocalRandom::current);
+        return perModel;
     }
 
     /**

@@ -2,6 +2,7 @@ package io.warmpath.wiring;
 
 import io.warmpath.config.WarmpathConfig;
 import io.warmpath.fleet.EngineKind;
+import io.warmpath.fleet.Taint;
 import io.warmpath.fleet.WorkerSpec;
 import java.net.URI;
 import java.util.ArrayList;
@@ -69,6 +70,7 @@ final class WorkerSpecs {
                 entry.eventsEndpoint().orElse(null),
                 entry.replayEndpoint().orElse(null),
                 entry.eventsBind(),
-                entry.topic().orElse(""));
+                entry.topic().orElse(""),
+                entry.taints().orElse(List.of()).stream().map(Taint::parse).toList());
     }
 }

@@ -62,7 +62,8 @@ class EngineProbeTest {
                 endpoint,
                 null,
                 false,
-                "t");
+                "t",
+                List.of());
     }
 
     @Test

@@ -29,6 +29,8 @@ import org.junit.jupiter.api.extension.ExtendWith;
  */
 @ExtendWith(Leaks.class)
 class AdmissionTest {
+    private static final String RESERVATIONS = "/router/reservations";
+
     private final Semaphore firstTokens = new Semaphore(0);
     private Gateway gateway;
     private StubEngine engine;
@@ -189,6 +191,155 @@ class AdmissionTest {
         }
         assertEquals(1, gateway.counter("warmpath.overload.rejections", "cause", "queue_full"));
         assertEquals(1, gateway.counter("warmpath.requests", "outcome", "overloaded"));
+    }
+
+    private static String reservation(String id, String more) {
+        return "{\"model\":\"m\",\"token_ids\":[1,2,3],\"reservation_id\":\""
+                + id
+                + "\""
+                + more
+                + "}";
+    }
+
+    private RawClient reserve(String id) throws Exception {
+        RawClient client = new RawClient(gateway.port);
+        client.sendPost(RESERVATIONS, reservation(id, ""));
+        return client;
+    }
+
+    private int release(String id) {
+        return RestAssured.delete("http://127.0.0.1:" + gateway.port + RESERVATIONS + "/" + id)
+                .statusCode();
+    }
+
+    @Test
+    void a_reservation_waits_like_a_request() throws Exception {
+        start(queue(PolicyClass.NO_LIMIT));
+        try (RawClient first = ask()) {
+            await().untilAsserted(() -> assertEquals(1, gateway.books.booked.get()));
+            try (RawClient waits = reserve("r1")) {
+                await().untilAsserted(() -> assertEquals(1, queued()));
+                assertEquals(1, gateway.books.booked.get());
+                firstTokens.release();
+                assertEquals(200, first.readAnswer().status());
+                assertEquals(201, waits.readAnswer().status());
+            }
+        }
+        assertEquals(2, gateway.books.booked.get());
+        assertEquals(1, gateway.meters.get("warmpath.queue.wait").timer().count());
+        assertEquals(204, release("r1"));
+    }
+
+    @Test
+    void whoever_waits_for_a_reservation_starts_when_its_prefill_or_itself_ends() throws Exception {
+        start(queue(PolicyClass.NO_LIMIT));
+        assertEquals(201, post(RESERVATIONS, reservation("r1", "")).status());
+        try (RawClient second = reserve("r2")) {
+            await().untilAsserted(() -> assertEquals(1, queued()));
+            RestAssured.post(
+                            "http://127.0.0.1:"
+                                    + gateway.port
+                                    + RESERVATIONS
+                                    + "/r1/prefill_complete")
+                    .then()
+                    .statusCode(204);
+            assertEquals(201, second.readAnswer().status());
+        }
+        try (RawClient third = reserve("r3")) {
+            await().untilAsserted(() -> assertEquals(1, queued()));
+            assertEquals(204, release("r2"));
+            assertEquals(201, third.readAnswer().status());
+        }
+        assertEquals(204, release("r1"));
+        assertEquals(204, release("r3"));
+    }
+
+    @Test
+    void whoever_waits_for_a_forgotten_reservation_starts_when_it_expires() throws Exception {
+        start(queue(PolicyClass.NO_LIMIT));
+        assertEquals(201, post(RESERVATIONS, reservation("r1", ",\"ttl_seconds\":0.2")).status());
+        assertEquals(201, post(RESERVATIONS, reservation("r2", "")).status());
+        assertEquals(204, release("r2"));
+    }
+
+    @Test
+    void a_caller_that_leaves_while_its_reservation_waits_leaves_the_queue() throws Exception {
+        start(queue(PolicyClass.NO_LIMIT));
+        try (RawClient first = ask()) {
+            await().untilAsserted(() -> assertEquals(1, gateway.books.booked.get()));
+            try (RawClient leaves = reserve("r1")) {
+                await().untilAsserted(() -> assertEquals(1, queued()));
+                leaves.reset();
+            }
+            await().untilAsserted(() -> assertEquals(0, queued()));
+            assertEquals(0, gateway.admission.waiting());
+            firstTokens.release();
+            assertEquals(200, first.readAnswer().status());
+        }
+        assertEquals(1, gateway.books.booked.get());
+        assertEquals(404, release("r1"));
+    }
+
+    @Test
+    void a_reservation_that_will_not_wait_is_refused_when_it_would_have_to() throws Exception {
+        start(queue(PolicyClass.NO_LIMIT));
+        String ask = reservation("r1", ",\"wait\":false");
+        assertEquals(201, post(RESERVATIONS, ask).status());
+        RawClient.Answer refused = post(RESERVATIONS, reservation("r2", ",\"wait\":false"));
+        assertEquals(529, refused.status());
+        assertEquals("1", refused.header("retry-after"));
+        assertTrue(refused.body().contains("`wait` forbids"), refused.body());
+        assertEquals(1, gateway.books.booked.get());
+        assertEquals(1, gateway.counter("warmpath.overload.rejections", "cause", "no_wait"));
+        assertEquals(204, release("r1"));
+        assertEquals(201, post(RESERVATIONS, ask).status());
+        assertEquals(204, release("r1"));
+    }
+
+    @Test
+    void a_reservation_is_refused_by_a_full_queue_and_a_busy_fleet() throws Exception {
+        start(queue(1));
+        assertEquals(201, post(RESERVATIONS, reservation("r1", "")).status());
+        try (RawClient second = reserve("r2")) {
+            await().untilAsserted(() -> assertEquals(1, queued()));
+            RawClient.Answer full = post(RESERVATIONS, reservation("r3", ""));
+            assertEquals(529, full.status());
+            assertEquals("1", full.header("retry-after"));
+            threshold("{\"model\":\"m\",\"active_prefill_tokens_threshold\":10}");
+            RawClient.Answer busy = post(RESERVATIONS, reservation("r3", ""));
+            assertEquals(529, busy.status());
+            assertTrue(busy.body().contains("are busy"), busy.body());
+            // Where would it go? Nowhere, now. How loaded are they? That is told.
+            String question = "{\"model\":\"m\",\"token_ids\":[1,2,3]}";
+            assertEquals(529, post("/router/best_worker", question).status());
+            assertEquals(1, gateway.counter("warmpath.overload.rejections", "cause", "busy"));
+            assertEquals(204, release("r1"));
+            assertEquals(201, second.readAnswer().status());
+        }
+        assertEquals(204, release("r2"));
+    }
+
+    @Test
+    void the_status_of_an_overload_is_a_matter_of_taste() throws Exception {
+        AdmissionOptions o = queue(0);
+        start(
+                new AdmissionOptions(
+                        o.policies(),
+                        o.perModel(),
+                        o.busy(),
+                        o.batchedTokens(),
+                        o.overlapRefresh(),
+                        503));
+        assertEquals(201, post(RESERVATIONS, reservation("r1", "")).status());
+        RawClient.Answer refused = gateway.post(Gateway.ASK);
+        assertEquals(503, refused.status());
+        assertEquals("1", refused.header("retry-after"));
+        assertEquals(503, post(RESERVATIONS, reservation("r2", "")).status());
+        assertEquals(204, release("r1"));
+    }
+
+    private RawClient.Answer post(String path, String json) throws Exception {
+        return RawClient.post(gateway.port, path, json);
     }
 
     @Test

@@ -22,6 +22,7 @@ import io.warmpath.routing.Routers;
 import io.warmpath.routing.RoutingDecision;
 import io.warmpath.routing.RoutingRequest;
 import io.warmpath.routing.RoutingRequest.Detail;
+import io.warmpath.routing.TaintRules;
 import java.io.IOException;
 import java.net.URI;
 import java.util.ArrayList;
@@ -54,8 +55,7 @@ class DecisionJsonTest {
 
     private static RoutingRequest request(OptionalLong pin, RouterOverrides o, Detail detail) {
         PrefixMatch match =
-                new PrefixMatch(
-                        B, 10, new int[] {0, 1}, new int[] {2, 4, 4, 4, 5, 5, 5, 5}, new long[0]);
+                new PrefixMatch(B, 10, new int[] {0, 1}, new int[] {2, 4, 4, 4, 5, 5, 5, 5});
         return new RoutingRequest(
                 candidates(),
                 10 * B,
@@ -63,6 +63,7 @@ class DecisionJsonTest {
                 List.of(),
                 pin,
                 OptionalInt.empty(),
+                TaintRules.NONE,
                 o,
                 null,
                 0,

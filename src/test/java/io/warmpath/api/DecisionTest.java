@@ -17,16 +17,23 @@ import io.warmpath.gateway.GatewayOptions;
 import io.warmpath.load.PromptBlocks;
 import io.warmpath.prefix.PrefixSpace;
 import io.warmpath.routing.Ineligible;
+import io.warmpath.routing.RouterMode;
+import io.warmpath.routing.RouterOptions;
+import io.warmpath.routing.Routers;
 import io.warmpath.routing.RoutingRequest;
+import io.warmpath.routing.TaintMatch;
+import io.warmpath.routing.TaintRules;
 import io.warmpath.tokens.PromptInput;
 import io.warmpath.upstream.UpstreamOptions;
 import java.time.Duration;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ArrayBlockingQueue;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Executor;
 import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
@@ -51,7 +58,8 @@ class DecisionTest {
                         d.retryAfter(),
                         d.bodyLinger(),
                         false,
-                        true);
+                        true,
+                        Map.of("batch", List.of(TaintMatch.parse("dedicated=batch"))));
         gateway = new Gateway(EnginePath.RAW, options, UpstreamOptions.defaults(), tokenizers);
         engine =
                 new StubEngine(
@@ -211,8 +219,8 @@ class DecisionTest {
         start();
         gateway.tokens.ids = null;
         assertEquals(200, gateway.post(Gateway.ASK, "x-warmpath-explain: 1").status());
-        String tools = Gateway.ASK.replace("{\"model\"", "{\"tools\":[{}],\"model\"");
-        RawClient.Answer answer = gateway.post(tools, "x-warmpath-explain: 1");
+        String opaque = Gateway.ASK.replace("{\"model\"", "{\"lora_path\":\"a\",\"model\"");
+        RawClient.Answer answer = gateway.post(opaque, "x-warmpath-explain: 1");
         assertEquals("w0", answer.header("x-warmpath-worker"));
         assertNull(answer.header("x-warmpath-prompt-tokens"));
         assertEquals(2, withoutTokens("unknown"));
@@ -313,6 +321,57 @@ class DecisionTest {
         assertEquals(RoutingRequest.Detail.ALL, onlyRequest().detail());
         assertEquals(
                 List.of(new Ineligible(draining.name(), "draining")), onlyRequest().ineligible());
+    }
+
+    @Test
+    void what_the_client_or_its_class_says_of_taints_reaches_the_decision() throws Exception {
+        start();
+        String body =
+                "{\"nvext\":{\"tolerations\":[\"spot\"],\"required_taints\":[\"gpu=a\"],"
+                        + "\"preferred_taints\":{\"zone=b\":0.5}},"
+                        + Gateway.ASK.substring(1);
+        Worker tainted = Gateway.tainted(0, engine.url(), "gpu=a", "dedicated=batch:NoSchedule");
+        gateway.fleet.workers(List.of(tainted));
+        assertEquals(200, gateway.post(body, "x-dynamo-meta-policy-class: batch").status());
+        TaintRules taints = onlyRequest().taints();
+        assertEquals(
+                List.of(TaintMatch.parse("spot"), TaintMatch.parse("dedicated=batch")),
+                taints.tolerated());
+        assertEquals(List.of(TaintMatch.parse("gpu=a")), taints.required());
+        assertEquals(Map.of(TaintMatch.parse("zone=b"), 0.5), taints.preferred());
+        gateway.router.requests.clear();
+        assertEquals(
+                200,
+                gateway.post(
+                                body,
+                                "x-warmpath-tolerations: dedicated, a=b",
+                                "x-warmpath-required-taints: gpu")
+                        .status());
+        assertEquals(
+                List.of(TaintMatch.parse("dedicated"), TaintMatch.parse("a=b")),
+                onlyRequest().taints().tolerated());
+        assertEquals(List.of(TaintMatch.parse("gpu")), onlyRequest().taints().required());
+    }
+
+    @Test
+    void a_worker_set_apart_takes_no_request_that_does_not_tolerate_it() throws Exception {
+        start();
+        gateway.fleet.workers(
+                List.of(Gateway.tainted(0, engine.url(), "dedicated=batch:NoSchedule")));
+        gateway.router.instead =
+                Routers.create(
+                        RouterOptions.of(RouterMode.RANDOM),
+                        gateway.books,
+                        ThreadLocalRandom::current);
+        RawClient.Answer refused = gateway.post(Gateway.ASK);
+        assertEquals(503, refused.status());
+        assertTrue(
+                refused.body().contains("taint dedicated=batch:NoSchedule is not tolerated"),
+                refused.body());
+        assertEquals(0, engine.requests.get());
+        assertEquals(400, gateway.post(Gateway.ASK, "x-warmpath-required-taints: gpu=z").status());
+        assertEquals(400, gateway.post(Gateway.ASK, "x-warmpath-tolerations: a b").status());
+        assertEquals(200, gateway.post(Gateway.ASK, "x-warmpath-tolerations: dedicated").status());
     }
 
     @Test

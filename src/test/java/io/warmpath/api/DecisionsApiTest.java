@@ -107,8 +107,11 @@ class DecisionsApiTest {
         String prompt = "{\"token_ids\":[1,2,3]}";
         assertEquals(200, RawClient.post(gateway.port, "/router/explain", prompt).status());
         assertEquals(0, written.size());
-        assertEquals(201, RawClient.post(gateway.port, "/router/reservations", prompt).status());
+        RawClient.Answer made = RawClient.post(gateway.port, "/router/reservations", prompt);
+        assertEquals(201, made.status());
         assertEquals(1, written.size());
+        String id = JSON.readTree(made.body()).get("reservation_id").textValue();
+        RawClient.request(gateway.port, "DELETE", "/router/reservations/" + id);
     }
 
     @Test
@@ -138,7 +141,7 @@ class DecisionsApiTest {
             value = {
                 "{\"mode\":\"direct\"}|mode",
                 "{\"mode\":3}|mode",
-                "{\"cost\":\"latency\"}|cost",
+                "{\"cost\":\"seconds\"}|cost",
                 "{\"limits\":3}|limits",
                 "{\"router_config_override\":{\"x\":1}}|router_config_override.x"
             })

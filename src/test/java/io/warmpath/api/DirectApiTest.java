@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
+import io.warmpath.admission.BusyThresholds;
 import io.warmpath.fleet.EngineKind;
 import io.warmpath.fleet.Worker;
 import io.warmpath.fleet.WorkerState;
@@ -15,8 +16,13 @@ import io.warmpath.routing.RouterMode;
 import io.warmpath.routing.RouterOptions;
 import io.warmpath.routing.Routers;
 import io.warmpath.tokens.PromptInput;
+import io.warmpath.tokens.profile.EngineProfile;
 import java.net.URI;
+import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
+import java.util.OptionalDouble;
+import java.util.OptionalLong;
 import java.util.Random;
 import java.util.Set;
 import java.util.stream.Collectors;
@@ -268,6 +274,8 @@ class DirectApiTest {
                         + "|router_config_override.weight",
                 "{\"model\":\"m\",\"token_ids\":[1],\"router_config_override\":{\"weight\":null}}"
                         + "|router_config_override.weight",
+                "{\"model\":\"m\",\"token_ids\":[1],\"nvext\":1}|nvext",
+                "{\"model\":\"m\",\"token_ids\":[1],\"nvext\":{\"dp_rank\":\"x\"}}|nvext.dp_rank",
                 "{\"model\":1,\"token_ids\":[1]}|model",
             })
     void what_is_wrong_in_a_body_is_named(String body, String param) throws Exception {
@@ -350,6 +358,79 @@ class DirectApiTest {
     }
 
     @Test
+    void a_reservation_outlives_the_expiry_of_bookings_nobody_watches() throws Exception {
+        gateway.books.expiry = Duration.ofMillis(40);
+        assertEquals(201, ask("reservations", prompt(",\"reservation_id\":\"r\"")).status());
+        // Its booking hears of it again and again; the answer has not grown.
+        await().untilAsserted(() -> assertTrue(gateway.books.progress.size() >= 3));
+        assertEquals(Set.of(0), Set.copyOf(gateway.books.progress));
+        assertEquals(204, act("DELETE", "/r").status());
+        int heard = gateway.books.progress.size();
+        assertEquals(201, ask("reservations", prompt(",\"reservation_id\":\"r\"")).status());
+        await().untilAsserted(() -> assertTrue(gateway.books.progress.size() > heard));
+        assertEquals(204, act("DELETE", "/r").status());
+    }
+
+    @Test
+    void nvext_says_in_a_body_of_this_api_what_it_says_in_a_request() throws Exception {
+        JsonNode best =
+                answer(
+                        "best_worker",
+                        prompt(
+                                ",\"nvext\":{\"router_config_override\":{\"overlap_score_credit\":0},"
+                                        + "\"backend_instance_id\":1,\"cache_salt\":\"s\",\"other\":1}"));
+        assertEquals("w1", best.get("worker").textValue());
+        assertEquals(5.5, best.get("cost").doubleValue(), 1e-9);
+        assertEquals("s", gateway.index.queries.getLast().space().salt());
+        // The body's own member is nearer.
+        JsonNode own =
+                answer(
+                        "best_worker",
+                        prompt(
+                                ",\"worker_id\":0,\"router_config_override\":{},"
+                                        + "\"nvext\":{\"backend_instance_id\":1,"
+                                        + "\"router_config_override\":{\"overlap_score_credit\":0}}"));
+        assertEquals("w0", own.get("worker").textValue());
+        assertEquals(3.5, own.get("cost").doubleValue(), 1e-9);
+    }
+
+    @Test
+    void nvext_may_bring_the_tokens() throws Exception {
+        JsonNode best =
+                answer(
+                        "best_worker",
+                        "{\"model\":\"m\",\"text\":\"hi\",\"nvext\":{\"token_data\":" + IDS + "}}");
+        assertEquals(40, best.get("prompt_tokens").intValue());
+        assertTrue(gateway.tokens.seen.getLast() instanceof PromptInput.Ids);
+        RawClient.Answer twice = ask("best_worker", prompt(",\"nvext\":{\"token_data\":[1]}"));
+        assertEquals(400, twice.status());
+        assertEquals("nvext.token_data", error(twice).get("param").textValue());
+    }
+
+    @Test
+    void a_busy_worker_or_rank_is_none_that_a_request_would_go_to() throws Exception {
+        String reserved = prompt(",\"worker_id\":3,\"dp_rank\":0,\"reservation_id\":\"r\"");
+        assertEquals(201, ask("reservations", reserved).status());
+        assertEquals(
+                201,
+                ask("reservations", prompt(",\"worker_id\":1,\"reservation_id\":\"s\"")).status());
+        gateway.admission.busy(
+                "m",
+                new BusyThresholds(
+                        OptionalDouble.empty(), OptionalLong.of(5), OptionalDouble.empty()));
+        List<String> out = new ArrayList<>();
+        for (JsonNode i : answer("explain", prompt("")).get("decision").get("ineligible")) {
+            out.add(i.get("worker").textValue() + " " + i.get("reason").textValue());
+        }
+        assertEquals(
+                List.of("w1 busy", "w3/0 busy", "w4 draining", "w5 does not serve the model"), out);
+        // How loaded each is, is told of all.
+        assertEquals(4, answer("potential_loads", prompt("")).get("loads").size());
+        assertEquals(204, act("DELETE", "/r").status());
+        assertEquals(204, act("DELETE", "/s").status());
+    }
+
+    @Test
     void a_bad_reservation_books_nothing() throws Exception {
         assertEquals(400, ask("reservations", prompt(",\"reservation_id\":\"a b\"")).status());
         assertEquals(400, ask("reservations", prompt(",\"ttl_seconds\":3601")).status());
@@ -359,5 +440,41 @@ class DirectApiTest {
 
     private static JsonNode error(RawClient.Answer answer) throws Exception {
         return JSON.readTree(answer.body()).get("error");
+    }
+
+    /** Engines write the same chat differently; the ids of one mean nothing to the other. */
+    @Test
+    void each_kind_of_worker_is_asked_about_with_its_own_tokens_when_they_differ()
+            throws Exception {
+        gateway.fleet.workers(
+                List.of(
+                        worker(0, 1),
+                        Gateway.worker(2, NOWHERE, EngineKind.SGLANG, WorkerState.READY, 1)));
+        int[] vllm = IntStream.range(100, 140).toArray();
+        int[] sglang = IntStream.range(200, 248).toArray();
+        gateway.tokens.idsOf.put(EngineProfile.VLLM, vllm);
+        gateway.tokens.idsOf.put(EngineProfile.SGLANG, sglang);
+        String chat = "{\"messages\":[{\"role\":\"user\",\"content\":\"a\"}]}";
+        JsonNode loads =
+                JSON.readTree(RawClient.post(gateway.port, "/router/overlap_scores", chat).body());
+        assertEquals(48, loads.get("prompt_tokens").intValue(), loads::toString);
+        for (JsonNode score : loads.get("scores")) {
+            assertEquals(2, score.get("gpu_blocks").intValue(), loads::toString);
+        }
+        assertEquals(
+                Set.of(100, 200),
+                gateway.index.queries.stream()
+                        .map(query -> query.tokens()[0])
+                        .collect(Collectors.toSet()));
+
+        gateway.index.queries.clear();
+        gateway.tokens.idsOf.put(EngineProfile.SGLANG, vllm.clone());
+        RawClient.post(gateway.port, "/router/overlap_scores", chat);
+        assertEquals(1, gateway.index.queries.size(), "one list when they agree");
+
+        gateway.index.queries.clear();
+        gateway.tokens.idsOf.put(EngineProfile.VLLM, new int[0]);
+        RawClient.post(gateway.port, "/router/overlap_scores", chat);
+        assertEquals(1, gateway.index.queries.size(), "nothing is asked where nothing is known");
     }
 }

@@ -161,8 +161,8 @@ class EngineFramingTest {
                         GatewayOptions.defaults(),
                         new UpstreamOptions(
                                 d.connectTimeout(),
-                                d.firstByteTimeout(),
-                                d.idleTimeout(),
+                                d.generation(),
+                                d.passThrough(),
                                 Duration.ofMillis(100),
                                 d.maxConnectionsPerWorker(),
                                 d.gather()),
@@ -183,8 +183,8 @@ class EngineFramingTest {
                         GatewayOptions.defaults(),
                         new UpstreamOptions(
                                 Duration.ofSeconds(10),
-                                d.firstByteTimeout(),
-                                d.idleTimeout(),
+                                d.generation(),
+                                d.passThrough(),
                                 d.keepAlive(),
                                 1,
                                 d.gather()),

@@ -14,7 +14,8 @@ enum EnginePath {
     RAW {
         @Override
         EngineClient engines(Vertx vertx, UpstreamOptions options, EngineTls tls) {
-            return new RawEngineClient(options, tls, System::nanoTime);
+            return new RawEngineClient(
+                    options, tls, VERTX.engines(vertx, options, tls), System::nanoTime);
         }
     },
     /** Vert.x on both sides. */
@@ -37,6 +38,7 @@ enum EnginePath {
                 o.retryAfter(),
                 o.bodyLinger(),
                 o.requestUsage(),
-                this == RAW);
+                this == RAW,
+                o.classTolerations());
     }
 }

@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import io.warmpath.fault.GatewayError;
 import java.time.Duration;
 import java.util.Arrays;
+import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
@@ -128,6 +129,16 @@ class ErrorMapperTest {
                         "service_unavailable_error",
                         "null",
                         "no_healthy_worker"),
+                pin(
+                        new GatewayError.TaintsNotTolerated(
+                                List.of("taint a=b:NoSchedule is not tolerated")),
+                        503,
+                        "No ready worker takes this request (taint a=b:NoSchedule is not"
+                                + " tolerated); tolerate a taint in `nvext.tolerations`, or try"
+                                + " again later.",
+                        "service_unavailable_error",
+                        "null",
+                        "taints_not_tolerated"),
                 pin(
                         new GatewayError.WorkerUnreachable("w"),
                         502,

@@ -1,5 +1,8 @@
 package io.warmpath.api;
 
+import static org.awaitility.Awaitility.await;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelOutboundHandlerAdapter;
@@ -9,6 +12,7 @@ import io.vertx.core.VertxOptions;
 import io.vertx.core.http.HttpServer;
 import io.vertx.core.http.HttpServerOptions;
 import io.vertx.core.impl.VertxInternal;
+import io.vertx.core.net.PemKeyCertOptions;
 import io.vertx.core.net.impl.ConnectionBase;
 import io.warmpath.admission.Admission;
 import io.warmpath.admission.AdmissionOptions;
@@ -18,6 +22,7 @@ import io.warmpath.fleet.Candidate;
 import io.warmpath.fleet.EngineKind;
 import io.warmpath.fleet.Fleet;
 import io.warmpath.fleet.FleetSnapshot;
+import io.warmpath.fleet.Taint;
 import io.warmpath.fleet.Worker;
 import io.warmpath.fleet.WorkerState;
 import io.warmpath.gateway.DecisionLog;
@@ -48,15 +53,21 @@ import io.warmpath.routing.Scores;
 import io.warmpath.routing.Sent;
 import io.warmpath.tokens.PromptInput;
 import io.warmpath.tokens.PromptTokens;
+import io.warmpath.tokens.Tokenizing;
+import io.warmpath.tokens.profile.EngineProfile;
+import io.warmpath.upstream.AnswerTimeouts;
 import io.warmpath.upstream.EngineClient;
 import io.warmpath.upstream.EngineTls;
 import io.warmpath.upstream.UpstreamOptions;
 import java.net.URI;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
@@ -79,12 +90,32 @@ final class Gateway implements AutoCloseable {
             "{\"model\":\"m\",\"messages\":[{\"role\":\"user\",\"content\":\"hi\"}]}";
 
     final Vertx vertx =
-            Vertx.vertx(new VertxOptions().setEventLoopPoolSize(2).setWorkerPoolSize(2));
+            Vertx.vertx(
+                    new VertxOptions()
+                            .setPreferNativeTransport(true) // as the product does
+                            .setEventLoopPoolSize(2)
+                            .setWorkerPoolSize(2));
     final Books books = new Books();
     final Admission admission;
     final FakeFleet fleet = new FakeFleet();
     final FakeIndex index = new FakeIndex();
     final FakeTokens tokens = new FakeTokens();
+
+    /** What /tokenize asks; nobody knows any prompt. */
+    private static final Tokenizing NO_TOKENIZER =
+            new Tokenizing() {
+                @Override
+                public Answer tokenize(
+                        String model, PromptInput prompt, EngineProfile engine, Boolean special) {
+                    return new NoTokenizer();
+                }
+
+                @Override
+                public Answer detokenize(String model, int[] ids) {
+                    return new NoTokenizer();
+                }
+            };
+
     final FirstRouter router = new FirstRouter();
     final SimpleMeterRegistry meters = new SimpleMeterRegistry();
     volatile boolean warm = true;
@@ -96,6 +127,7 @@ final class Gateway implements AutoCloseable {
     final AtomicLong flushes = new AtomicLong();
 
     final int port;
+    private final io.vertx.ext.web.Router routes;
     private final EngineClient engines;
 
     Gateway(EnginePath path) throws Exception {
@@ -148,6 +180,31 @@ final class Gateway implements AutoCloseable {
             AdmissionOptions admitted,
             DecisionLog decisions)
             throws Exception {
+        this(path, limits, upstream, tls, tokenizers, admitted, decisions, NO_TOKENIZER);
+    }
+
+    Gateway(EnginePath path, Tokenizing tokenizing, Executor tokenizers) throws Exception {
+        this(
+                path,
+                GatewayOptions.defaults(),
+                UpstreamOptions.defaults(),
+                EngineTls.standard(),
+                tokenizers,
+                AdmissionOptions.OFF,
+                DecisionLog.OFF,
+                tokenizing);
+    }
+
+    private Gateway(
+            EnginePath path,
+            GatewayOptions limits,
+            UpstreamOptions upstream,
+            EngineTls tls,
+            Executor tokenizers,
+            AdmissionOptions admitted,
+            DecisionLog decisions,
+            Tokenizing tokenizing)
+            throws Exception {
         admission = new Admission(admitted, books, System::nanoTime);
         GatewayOptions options = path.options(limits);
         engines = path.engines(vertx, upstream, tls);
@@ -166,9 +223,18 @@ final class Gateway implements AutoCloseable {
                         metrics,
                         decisions,
                         System::nanoTime);
-        io.vertx.ext.web.Router routes = io.vertx.ext.web.Router.router(vertx);
+        routes = io.vertx.ext.web.Router.router(vertx);
         AtomicLong ids = new AtomicLong();
-        new Routes(fleet, flow, options, metrics, () -> warm, ids::incrementAndGet).mount(routes);
+        new Routes(
+                        fleet,
+                        flow,
+                        tokenizing,
+                        tokenizers,
+                        options,
+                        metrics,
+                        () -> warm,
+                        ids::incrementAndGet)
+                .mount(routes);
         new DecisionsApi(decisions, new AdminAccess(Optional.empty())).mount(routes);
         new BusyThresholdApi(admission, fleet, new AdminAccess(Optional.empty())).mount(routes);
         HttpServer server =
@@ -205,10 +271,37 @@ final class Gateway implements AutoCloseable {
                         .actualPort();
     }
 
+    /** Listens with TLS as well, for HTTP/2 where the client offers it. */
+    int listenTls(Certificates.Identity own) {
+        return vertx.createHttpServer(
+                        new HttpServerOptions()
+                                .setSsl(true)
+                                .setUseAlpn(true)
+                                .setKeyCertOptions(
+                                        new PemKeyCertOptions()
+                                                .setCertPath(own.certificate().toString())
+                                                .setKeyPath(own.key().toString())))
+                .requestHandler(
+                        request -> {
+                            request.pause(); // as Quarkus does
+                            routes.handle(request);
+                        })
+                .listen(0, "127.0.0.1")
+                .toCompletionStage()
+                .toCompletableFuture()
+                .join()
+                .actualPort();
+    }
+
     static UpstreamOptions upstream(Duration connect, Duration firstByte, Duration idle) {
         UpstreamOptions d = UpstreamOptions.defaults();
         return new UpstreamOptions(
-                connect, firstByte, idle, d.keepAlive(), d.maxConnectionsPerWorker(), d.gather());
+                connect,
+                new AnswerTimeouts(firstByte, idle),
+                d.passThrough(),
+                d.keepAlive(),
+                d.maxConnectionsPerWorker(),
+                d.gather());
     }
 
     static GatewayOptions limits(long body, int hold, int tail) {
@@ -241,6 +334,22 @@ final class Gateway implements AutoCloseable {
         return new Worker(id, "w" + id, url, kind, Set.of(MODEL), 16, state, slots);
     }
 
+    /** A ready one that is set apart. */
+    static Worker tainted(int id, URI url, String... taints) {
+        Worker w = worker(id, url, EngineKind.OPENAI, WorkerState.READY, 1);
+        return new Worker(
+                w.id(),
+                w.name(),
+                w.url(),
+                w.kind(),
+                w.models(),
+                w.blockSize(),
+                w.state(),
+                w.ranks(),
+                w.capacity(),
+                Arrays.stream(taints).map(Taint::parse).toList());
+    }
+
     RawClient.Answer post(String json, String... headers) throws Exception {
         return RawClient.post(port, CHAT, json, headers);
     }
@@ -270,8 +379,26 @@ final class Gateway implements AutoCloseable {
         router.seen.clear();
     }
 
+    /**
+     * Nothing is left of what has been: no booking, no load on any rank, nobody in a queue. Waits
+     * for connections that are just being closed.
+     */
+    private void assertNothingIsBooked() {
+        await().untilAsserted(
+                        () -> {
+                            assertEquals(0, books.open(), "open bookings");
+                            assertEquals(0, admission.waiting(), "waiting requests");
+                        });
+        assertEquals(0, books.closedTwice.get(), "bookings closed twice");
+        for (WorkerSlot slot : books.slots) {
+            assertEquals(WorkerLoad.IDLE, books.sums.load(slot), () -> "load of " + slot);
+        }
+        assertEquals(0, books.sums.stretches(), "blocks of requests that have ended");
+    }
+
     @Override
     public void close() {
+        assertNothingIsBooked();
         engines.close();
         runOutstandingTasks();
         vertx.close()
@@ -327,6 +454,12 @@ final class Gateway implements AutoCloseable {
         final List<Integer> progress = new CopyOnWriteArrayList<>();
         final LoadTracker sums = new LoadTracker();
 
+        /** Those that anything was ever booked on. */
+        final Set<WorkerSlot> slots = ConcurrentHashMap.newKeySet();
+
+        /** As a {@link LoadBook} tells it; the tracker has its own. */
+        volatile Duration expiry = Duration.ofMinutes(5);
+
         @Override
         public PromptBlocks name(String model, String salt, int[] tokens, int blockSize) {
             return sums.name(model, salt, tokens, blockSize);
@@ -337,6 +470,7 @@ final class Gateway implements AutoCloseable {
                 WorkerSlot slot, int prefillTokens, PromptBlocks prompt, int expectedOutput) {
             open.incrementAndGet();
             booked.incrementAndGet();
+            slots.add(slot);
             prompts.add(prompt);
             AtomicBoolean closed = new AtomicBoolean();
             Booking sum = sums.book(slot, Math.max(0, prefillTokens), prompt, expectedOutput);
@@ -375,6 +509,11 @@ final class Gateway implements AutoCloseable {
         }
 
         @Override
+        public Duration expiry() {
+            return expiry;
+        }
+
+        @Override
         public long open() {
             return open.get();
         }
@@ -384,24 +523,31 @@ final class Gateway implements AutoCloseable {
         volatile boolean cheap = true;
         volatile RuntimeException failure;
         volatile int[] ids = new int[40];
+
+        /** In place of these, where a kind of engine is among the keys; empty: not known. */
+        final Map<EngineProfile, int[]> idsOf = new ConcurrentHashMap<>();
+
         final AtomicInteger asked = new AtomicInteger();
         volatile String thread = "";
         final List<PromptInput> seen = new CopyOnWriteArrayList<>();
 
         @Override
-        public boolean isCheap(String model, PromptInput prompt) {
+        public boolean isCheap(String model, PromptInput prompt, EngineProfile engine) {
             return cheap;
         }
 
         @Override
-        public Optional<int[]> tokens(String model, PromptInput prompt) {
+        public Optional<int[]> tokens(String model, PromptInput prompt, EngineProfile engine) {
             asked.incrementAndGet();
             seen.add(prompt);
             thread = Thread.currentThread().getName();
             if (failure != null) {
                 throw failure;
             }
-            return Optional.ofNullable(ids);
+            int[] own = idsOf.get(engine);
+            return own == null
+                    ? Optional.ofNullable(ids)
+                    : Optional.of(own).filter(list -> list.length > 0);
         }
     }
 
@@ -450,8 +596,7 @@ final class Gateway implements AutoCloseable {
                     query.blockSize(),
                     query.blocks(),
                     new int[] {0, 10, 20},
-                    new int[] {2, 3, 3, 3, 2, 3, 3, 3, 2, 3, 3, 3},
-                    new long[0]);
+                    new int[] {2, 3, 3, 3, 2, 3, 3, 3, 2, 3, 3, 3});
         }
 
         @Override

@@ -232,9 +232,11 @@ class RequestFuzzTest {
             InferenceRequest r =
                     reading.read().request(endpoint, "", "", NO_HEADERS, Buffer.buffer(0), false);
             String prompt =
-                    r.prompt() instanceof PromptInput.Ids ids
-                            ? Arrays.toString(ids.tokens())
-                            : r.prompt().toString();
+                    switch (r.prompt()) {
+                        case PromptInput.Ids ids -> Arrays.toString(ids.tokens());
+                        case PromptInput.Conversation chat -> "conversation"; // read later
+                        case PromptInput other -> other.toString();
+                    };
             return r.model()
                     + r.stream()
                     + prompt

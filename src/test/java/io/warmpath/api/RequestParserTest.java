@@ -17,6 +17,7 @@ import io.warmpath.gateway.InferenceRequest;
 import io.warmpath.routing.RouterOverrides;
 import io.warmpath.tokens.PromptInput;
 import io.warmpath.tokens.PromptInput.Message;
+import io.warmpath.tokens.profile.ChatRequest;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.Collections;
@@ -65,7 +66,7 @@ class RequestParserTest {
                 chat(
                         "\"stream\":true,\"max_tokens\":5,\"x\":{\"y\":[1,{}]},\"messages\":["
                                 + "{\"role\":\"system\",\"content\":\"be\\nshort\"},"
-                                + "{\"content\":[{\"type\":\"text\",\"text\":\"h\\u00e9\"}],"
+                                + "{\"content\":\"h\\u00e9\","
                                 + "\"role\":\"user\",\"name\":null}]");
         assertEquals("m", r.model());
         assertTrue(r.stream());
@@ -132,11 +133,11 @@ class RequestParserTest {
     @ParameterizedTest
     @ValueSource(
             strings = {
-                "\"tools\":[{\"type\":\"function\"}]",
                 "\"chat_template\":\"x\"",
-                "\"chat_template_kwargs\":{\"enable_thinking\":false}",
-                "\"continue_final_message\":true",
-                "\"documents\":[[1,[2]],{}]",
+                "\"functions\":[{}]",
+                "\"reasoning\":{\"effort\":\"low\"}",
+                "\"add_special_tokens\":true",
+                "\"add_special_tokens\":false",
                 "\"lora_path\":\"a\"",
             })
     void what_changes_the_tokens_unseen_makes_the_prompt_opaque(String member) {
@@ -147,7 +148,57 @@ class RequestParserTest {
     @ParameterizedTest
     @ValueSource(
             strings = {
+                "\"tools\":[{\"type\":\"function\"}]",
                 "\"tools\":[]",
+                "\"chat_template_kwargs\":{\"enable_thinking\":false}",
+                "\"continue_final_message\":true",
+                "\"reasoning_effort\":\"low\"",
+                "\"documents\":[[1,[2]],{}]",
+            })
+    void what_reaches_a_template_is_read_when_the_tokens_are_wanted(String member) {
+        assertConversation(chat(USER + "," + member));
+        assertConversation(chat(member + "," + USER));
+        assertOpaque(completion("\"prompt\":\"a\"," + member));
+    }
+
+    private static ChatRequest assertConversation(InferenceRequest r) {
+        return assertInstanceOf(PromptInput.Conversation.class, r.prompt(), r::toString)
+                .source()
+                .get();
+    }
+
+    @Test
+    void all_that_reaches_a_template_is_read_as_it_was_written() {
+        ChatRequest chat =
+                assertConversation(
+                        chat(
+                                "\"messages\":[{\"content\":[{\"type\":\"text\",\"text\":\"a\"}],"
+                                        + "\"role\":\"user\",\"x\":null}],\"tools\":[{\"b\":1,\"a\":2.0}],"
+                                        + "\"tool_choice\":\"auto\",\"documents\":[],"
+                                        + "\"add_generation_prompt\":false,"
+                                        + "\"continue_final_message\":true,"
+                                        + "\"chat_template_kwargs\":{\"n\":123456789012345678901},"
+                                        + "\"reasoning_effort\":\"low\",\"temperature\":1"));
+        assertEquals(
+                "ChatRequest[messages=[{content=[{type=text, text=a}], role=user, x=null}],"
+                        + " tools=[{b=1, a=2.0}], toolChoice=auto, documents=[],"
+                        + " addGenerationPrompt=false, continueFinalMessage=true,"
+                        + " arguments={n=123456789012345678901}, reasoningEffort=low]",
+                chat.toString());
+    }
+
+    @Test
+    void a_member_for_the_template_of_another_type_gives_no_chat() {
+        IllegalArgumentException refused =
+                assertThrows(
+                        IllegalArgumentException.class,
+                        () -> assertConversation(chat(USER + ",\"tools\":{\"a\":1}")));
+        assertEquals("`tools` must be an array, but it is an object.", refused.getMessage());
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
                 "\"tools\":null",
                 "\"chat_template_kwargs\":{}",
                 "\"continue_final_message\":false",
@@ -169,8 +220,9 @@ class RequestParserTest {
                 "{\"role\":\"assistant\",\"content\":null}",
                 "{\"role\":\"user\",\"content\":\"a\",\"name\":\"x\"}",
             })
-    void messages_that_templates_treat_specially_make_the_prompt_opaque(String message) {
-        assertOpaque(chat("\"messages\":[" + message + "]"));
+    void messages_of_more_than_roles_and_texts_are_read_when_the_tokens_are_wanted(String message) {
+        assertEquals(
+                1, assertConversation(chat("\"messages\":[" + message + "]")).messages().size());
     }
 
     @Test
@@ -206,16 +258,13 @@ class RequestParserTest {
                                         + decoy
                                         + "],\"x\":{}}",
                                 "\"max_tokens\":5",
-                                "\"tools\":[]",
+                                "\"tools\":null",
                                 "\"chat_template_kwargs\":{}",
                                 "\"prompt\":" + decoy,
                                 "\"response_format\":" + decoy,
                                 "\"logit_bias\":{}",
                                 "\"x\":[" + decoy + ",[[" + decoy + "]]]",
-                                "\"messages\":[{\"role\":\"user\",\"content\":[{\"type\":\"text\","
-                                        + "\"text\":\"hi\",\"x\":"
-                                        + decoy
-                                        + "}]}]"));
+                                "\"messages\":[{\"role\":\"user\",\"content\":\"hi\"}]"));
         long seed = 5;
         Random random = new Random(seed);
         for (int round = 0; round < 500; round++) {

@@ -68,7 +68,7 @@ class RequestSmugglingTest {
     private void refused(String bytes) throws IOException {
         String answer = answersTo(bytes);
         assertTrue(
-                answer.matches("(?s)HTTP/1\\.[01] (400|505) .*")
+                answer.matches("(?s)HTTP/1\\.\\d (400|505) .*")
                         || answer.isEmpty()
                         || answer.equals("reset"),
                 () -> bytes + "\nwas answered with\n" + answer);
@@ -171,7 +171,10 @@ class RequestSmugglingTest {
                     POST + "Connection: close\r\n" + LENGTH + "\r\n" + Gateway.ASK_WHOLE,
                     next + POST + "Connection: CLOSE\r\n" + LENGTH + "\r\n" + Gateway.ASK_WHOLE,
                     "GET /v1/models HTTP/1.1\r\nHost: g\r\nConnection: close\r\n\r\n",
-                    "GET /nothing HTTP/1.0\r\nHost: g\r\n\r\n"
+                    "GET /nothing HTTP/1.0\r\nHost: g\r\n\r\n",
+                    // Answered by Vert.x before any route.
+                    "GET / HTTP/1.1\r\nConnection: close\r\n\r\n",
+                    "GET / HTTP/1.2\r\nHost: g\r\n\r\n"
                 }) {
             for (int i = 0; i < 10; i++) {
                 try (RawClient client = new RawClient(gateway.port)) {
@@ -179,7 +182,7 @@ class RequestSmugglingTest {
                     String answers =
                             new String(client.in.readAllBytes(), StandardCharsets.ISO_8859_1);
                     int expected = last.startsWith(next) ? 2 : 1;
-                    assertEquals(expected, answers.split("HTTP/1\\.", -1).length - 1, answers);
+                    assertEquals(expected, answers.split("HTTP/1\\.\\d ", -1).length - 1, answers);
                 }
             }
         }

@@ -21,6 +21,7 @@ import io.warmpath.fleet.WorkerProfile;
 import io.warmpath.fleet.WorkerSpec;
 import io.warmpath.fleet.WorkerState;
 import io.warmpath.prefix.ReferencePrefixIndex;
+import java.util.List;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
@@ -60,7 +61,7 @@ class WorkersApiTest {
     private RequestSpecification api(Optional<String> token) {
         try {
             Router router = Router.router(vertx);
-            new WorkersApi(fleet, new AdminAccess(token), ErrorMapper::respond).mount(router);
+            new WorkersApi(fleet, new AdminAccess(token), ErrorMapper::respond, true).mount(router);
             server =
                     vertx.createHttpServer()
                             .requestHandler(
@@ -94,7 +95,8 @@ class WorkersApiTest {
                         """
                         {"url":"http://10.0.0.1:8000/","name":"big","id":"18446744073709551615",
                          "kind":"vllm","models":["m"],"block_size":32,"dp-size":2,
-                         "events_endpoint":"tcp://10.0.0.1:5557","topic":"kv"}
+                         "events_endpoint":"tcp://10.0.0.1:5557","topic":"kv",
+                         "taints":["dedicated=batch:NoSchedule","gpu=a"]}
                         """)
                 .post("/workers")
                 .then()
@@ -125,6 +127,8 @@ class WorkersApiTest {
                 .body("version", equalTo("0.32.0"))
                 .body("block_size", equalTo(32))
                 .body("dp_size", equalTo(2))
+                .body("events_followed", equalTo(true))
+                .body("taints", equalTo(List.of("dedicated=batch:NoSchedule", "gpu=a")))
                 .body("events", hasSize(2))
                 .body("events[1].endpoint", equalTo("tcp://10.0.0.1:5558"));
         given().spec(api).get("/workers").then().statusCode(200).body("data", hasSize(1));

@@ -16,7 +16,15 @@ import java.util.TreeSet;
 final class Layers {
     /** Use the JDK and each other, nothing else. */
     static final Set<String> PURE =
-            Set.of("fault", "prefix", "fleet", "load", "routing", "admission", "tokens.jinja");
+            Set.of(
+                    "fault",
+                    "prefix",
+                    "fleet",
+                    "load",
+                    "routing",
+                    "admission",
+                    "tokens.jinja",
+                    "tokens.profile");
 
     /** What one use case is made of; the gateway puts it in order. */
     private static final Set<String> STEPS =
@@ -53,7 +61,7 @@ final class Layers {
         allow("upstream", "fault", "fleet");
         MAY_USE.put("gateway", STEPS);
         MAY_USE.put("api", with(STEPS, "gateway"));
-        allow("adapter.nativeindex", "fault", "prefix");
+        allow("adapter.nativeindex", "fault", "prefix", "tokens");
         allow("adapter.zmq", "fault", "prefix", "fleet", "events");
         allow("adapter.nats", "fault", "prefix", "fleet", "events", "state", "replica");
         allow("adapter.mooncake", "fault", "prefix", "pool");

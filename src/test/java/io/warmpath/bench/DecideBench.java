@@ -24,6 +24,7 @@ import java.util.List;
 import java.util.OptionalInt;
 import java.util.OptionalLong;
 import java.util.Set;
+import java.util.SplittableRandom;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
 import org.openjdk.jmh.annotations.Benchmark;
@@ -39,7 +40,7 @@ import org.openjdk.jmh.annotations.Warmup;
 
 /**
  * One decision over {@code workers} candidates, all of which hold something: with the chosen one's
- * terms, with everybody's, and with its booking.
+ * terms, with everybody's, with a prompt that runs there already, and with its booking.
  */
 @State(Scope.Benchmark)
 @BenchmarkMode(Mode.AverageTime)
@@ -60,6 +61,7 @@ public class DecideBench {
     private Router router;
     private RoutingRequest request;
     private RoutingRequest explained;
+    private RoutingRequest named;
 
     @Setup
     public void build() {
@@ -88,6 +90,12 @@ public class DecideBench {
         }
         request = request(List.copyOf(candidates), slots, depths, OptionalLong.empty());
         explained = request.with(RoutingRequest.Detail.ALL);
+        int[] tokens = new SplittableRandom(1).ints(BLOCKS * BLOCK, 0, 1 << 17).toArray();
+        named = request.withPrompts(List.of(loads.name("m", "", tokens, BLOCK)));
+        for (int i = 0; i < workers; i++) { // of which half of the prompt runs everywhere
+            int[] half = Arrays.copyOf(tokens, tokens.length / 2);
+            loads.book(new WorkerSlot(i), 0, loads.name("m", "", half, BLOCK), 0).firstToken();
+        }
         for (int i = 0; i < workers; i++) { // so that each has something running
             RoutingRequest there =
                     request(List.copyOf(candidates), slots, depths, OptionalLong.of(i));
@@ -100,7 +108,7 @@ public class DecideBench {
         return new RoutingRequest(
                 candidates,
                 BLOCKS * BLOCK,
-                List.of(new PrefixMatch(BLOCK, BLOCKS, slots, depths, new long[0])),
+                List.of(new PrefixMatch(BLOCK, BLOCKS, slots, depths)),
                 worker,
                 OptionalInt.empty());
     }
@@ -113,6 +121,12 @@ public class DecideBench {
     @Benchmark
     public RoutingDecision decide() {
         return router.decide(request);
+    }
+
+    /** The prompt's blocks have names, and half of them run everywhere already. */
+    @Benchmark
+    public RoutingDecision decideNamed() {
+        return router.decide(named);
     }
 
     @Benchmark

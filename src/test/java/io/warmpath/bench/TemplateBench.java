@@ -2,8 +2,12 @@ package io.warmpath.bench;
 
 import io.warmpath.tokens.ChatTemplate;
 import io.warmpath.tokens.JinjaChatTemplate;
+import io.warmpath.tokens.PromptInput.Chat;
 import io.warmpath.tokens.PromptInput.Message;
 import io.warmpath.tokens.jinja.Template;
+import io.warmpath.tokens.profile.EngineProfile;
+import io.warmpath.tokens.profile.EnginePrompt;
+import io.warmpath.tokens.profile.ModelFacts;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.charset.StandardCharsets;
@@ -40,7 +44,7 @@ public class TemplateBench {
     public String family;
 
     private ChatTemplate template;
-    private List<Message> messages;
+    private Chat chat;
 
     @Setup
     public void load() throws IOException {
@@ -50,22 +54,26 @@ public class TemplateBench {
             template =
                     new JinjaChatTemplate(
                             Template.compile(new String(source, StandardCharsets.UTF_8)),
+                            null,
                             Map.of("bos_token", "<s>"),
-                            Clock.fixed(Instant.EPOCH, ZoneOffset.UTC));
+                            ModelFacts.UNKNOWN,
+                            Clock.fixed(Instant.EPOCH, ZoneOffset.UTC),
+                            null);
         }
-        messages = new ArrayList<>();
+        List<Message> messages = new ArrayList<>();
         messages.add(new Message("system", "You are helpful. ".repeat(94)));
         for (int i = 1; i < 20; i++) {
             String role = i % 2 == 1 ? "user" : "assistant";
             messages.add(new Message(role, ("turn " + i + " of this talk, ").repeat(72)));
         }
-        if (!(template.render(messages, true) instanceof ChatTemplate.Rendered)) {
-            throw new IllegalStateException(template.render(messages, true).toString());
+        chat = new Chat(messages, true);
+        if (!(render() instanceof EnginePrompt.Text)) {
+            throw new IllegalStateException(render().toString());
         }
     }
 
     @Benchmark
-    public ChatTemplate.Rendering render() {
-        return template.render(messages, true);
+    public EnginePrompt render() {
+        return template.render(chat, EngineProfile.VLLM);
     }
 }

@@ -1,5 +1,6 @@
 package io.warmpath.bench;
 
+import io.warmpath.adapter.nativeindex.NativeBpeTokenizer;
 import io.warmpath.adapter.tokenizer.DemoModel;
 import io.warmpath.adapter.tokenizer.HuggingFaceModelLoader;
 import io.warmpath.tokens.ModelTokens;
@@ -7,9 +8,11 @@ import io.warmpath.tokens.PromptInput.Chat;
 import io.warmpath.tokens.PromptInput.Message;
 import io.warmpath.tokens.TokenizerLoadException;
 import io.warmpath.tokens.TokensOptions;
+import io.warmpath.tokens.profile.EngineProfile;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Random;
 import java.util.concurrent.TimeUnit;
 import org.openjdk.jmh.annotations.Benchmark;
@@ -62,7 +65,7 @@ public class TokensBench {
             known.add(new Message(i % 2 == 0 ? "user" : "assistant", text.toString()));
         }
         chat = new Chat(known, true);
-        cached.tokens("demo", chat);
+        cached.tokens("demo", chat, EngineProfile.ANY);
     }
 
     @TearDown
@@ -73,12 +76,12 @@ public class TokensBench {
 
     @Benchmark
     public Object withoutCache() {
-        return uncached.tokens("demo", chat);
+        return uncached.tokens("demo", chat, EngineProfile.ANY);
     }
 
     @Benchmark
     public Object everyMessageKnown() {
-        return cached.tokens("demo", chat);
+        return cached.tokens("demo", chat, EngineProfile.ANY);
     }
 
     @Benchmark
@@ -86,20 +89,21 @@ public class TokensBench {
         List<Message> grown = new ArrayList<>(known);
         String text = "And what of turn " + ++turn + "? " + known.getFirst().content();
         grown.set(grown.size() - 1, new Message("user", text));
-        return cached.tokens("demo", new Chat(grown, true));
+        return cached.tokens("demo", new Chat(grown, true), EngineProfile.ANY);
     }
 
     /** What the event loop pays to learn that a prompt may be tokenised there. */
     @Benchmark
     public boolean isCheap() {
-        return cached.isCheap("demo", chat);
+        return cached.isCheap("demo", chat, EngineProfile.ANY);
     }
 
     private static ModelTokens tokens(TokensOptions options) throws TokenizerLoadException {
         return new ModelTokens(
                 Map.of("demo", DemoModel.directory()),
                 null,
-                new HuggingFaceModelLoader(),
+                new HuggingFaceModelLoader(
+                        parts -> new NativeBpeTokenizer(Optional.empty(), parts)),
                 options,
                 System::nanoTime);
     }

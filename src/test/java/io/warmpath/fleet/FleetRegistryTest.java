@@ -77,7 +77,18 @@ class FleetRegistryTest {
 
     private static WorkerSpec named(String url, String name, OptionalLong id, int dpSize) {
         return new WorkerSpec(
-                URI.create(url), name, id, null, Set.of("m"), 0, dpSize, null, null, false, "");
+                URI.create(url),
+                name,
+                id,
+                null,
+                Set.of("m"),
+                0,
+                dpSize,
+                null,
+                null,
+                false,
+                "",
+                List.of(Taint.parse("gpu=a:NoSchedule")));
     }
 
     private static WorkerSpec ofKind(String url, EngineKind kind) {
@@ -92,7 +103,8 @@ class FleetRegistryTest {
                 null,
                 null,
                 false,
-                "");
+                "",
+                List.of());
     }
 
     private Worker worker(String name) {

@@ -1,6 +1,5 @@
 package io.warmpath.prefix;
 
-import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertThrows;
@@ -11,13 +10,12 @@ import java.util.TreeMap;
 import org.junit.jupiter.api.Test;
 
 class PrefixMatchTest {
-    private static PrefixMatch match(Map<Integer, int[]> depths, long... names) {
+    private static PrefixMatch match(Map<Integer, int[]> depths) {
         return new PrefixMatch(
                 16,
                 9,
                 depths.keySet().stream().mapToInt(i -> i).toArray(),
-                depths.values().stream().flatMapToInt(java.util.Arrays::stream).toArray(),
-                names);
+                depths.values().stream().flatMapToInt(java.util.Arrays::stream).toArray());
     }
 
     @Test
@@ -45,6 +43,34 @@ class PrefixMatchTest {
         }
     }
 
+    @Test
+    void answers_about_two_prompts_stand_beside_each_other_each_for_its_own_slots() {
+        for (int seed = 0; seed < 200; seed++) {
+            Random random = new Random(seed);
+            Map<Integer, int[]> a = random(random);
+            Map<Integer, int[]> b = random(random);
+            PrefixMatch both =
+                    PrefixMatch.beside(
+                            match(a).only(slot -> slot % 2 == 0),
+                            match(b).only(slot -> slot % 2 == 1));
+            a.keySet().removeIf(slot -> slot % 2 == 1);
+            b.keySet().removeIf(slot -> slot % 2 == 0);
+            assertEquals(a.size() + b.size(), both.size(), "seed " + seed);
+            b.putAll(a);
+            int place = 0;
+            for (Map.Entry<Integer, int[]> e : new TreeMap<>(b).entrySet()) {
+                assertEquals(e.getKey(), both.slotAt(place), "seed " + seed);
+                for (Tier tier : Tier.values()) {
+                    assertEquals(
+                            e.getValue()[tier.number()], both.depthAt(place, tier), "seed " + seed);
+                }
+                place++;
+            }
+        }
+        PrefixMatch longer = PrefixMatch.none(16, 12);
+        assertEquals(12, PrefixMatch.beside(match(Map.of()), longer).blocks());
+    }
+
     private static Map<Integer, int[]> random(Random random) {
         Map<Integer, int[]> depths = new TreeMap<>();
         for (int i = random.nextInt(6); i > 0; i--) {
@@ -60,11 +86,8 @@ class PrefixMatchTest {
     }
 
     @Test
-    void names_come_from_whichever_answer_has_them_and_nothing_is_copied_for_nothing() {
+    void nothing_is_copied_for_nothing() {
         PrefixMatch plain = match(new TreeMap<>(Map.of(1, new int[] {1, 1, 1, 1})));
-        PrefixMatch named = match(new TreeMap<>(), 7, 8);
-        assertArrayEquals(new long[] {7, 8}, PrefixMatch.larger(plain, named).sequenceHashes());
-        assertArrayEquals(new long[] {7, 8}, PrefixMatch.larger(named, plain).sequenceHashes());
         assertSame(plain, PrefixMatch.larger(plain, PrefixMatch.none(16, 9)));
     }
 

@@ -25,11 +25,11 @@ class CostRouterTest {
     private static final int B = 16;
 
     private final LoadTracker loads = new LoadTracker();
-    private final CostRouter router = router(RouterOptions.of(RouterMode.KV));
+    private final Router router = router(RouterOptions.of(RouterMode.KV));
 
-    private CostRouter router(RouterOptions options) {
+    private Router router(RouterOptions options) {
         SplittableRandom random = new SplittableRandom(7);
-        return new CostRouter(options, loads, () -> random, System::nanoTime);
+        return Routers.create(options, loads, () -> random, System::nanoTime);
     }
 
     private static RouterOptions weight(double overlapWeight) {
@@ -316,7 +316,7 @@ class CostRouterTest {
         book(1, 0, 5);
         book(2, 0, 10); // costs 2, 7, 12: normalised 0, 0.5, 1
         double temperature = 0.7;
-        CostRouter warm = router(temperature(temperature));
+        Router warm = router(temperature(temperature));
         double[] p = new double[3];
         double sum = 0;
         for (int i = 0; i < 3; i++) {
@@ -341,8 +341,8 @@ class CostRouterTest {
     void extreme_temperatures_keep_their_meaning() {
         book(1, 0, 5);
         RoutingRequest r = request(workers(2, B), B);
-        CostRouter cold = router(temperature(Double.MIN_VALUE));
-        CostRouter hot = router(temperature(1e300));
+        Router cold = router(temperature(Double.MIN_VALUE));
+        Router hot = router(temperature(1e300));
         int dearer = 0;
         for (int i = 0; i < 1000; i++) {
             assertEquals("w0", chosen(cold.decide(r)));
@@ -353,7 +353,7 @@ class CostRouterTest {
 
     @Test
     void equal_costs_are_sampled_evenly_at_any_temperature() {
-        CostRouter warm = router(temperature(0.5));
+        Router warm = router(temperature(0.5));
         int first = 0;
         for (int i = 0; i < 2000; i++) {
             RoutingDecision d = warm.decide(request(workers(2, B), B));

@@ -198,6 +198,7 @@ class LatencyCostTest {
                         r.prompts(),
                         r.pinnedWorker(),
                         r.pinnedRank(),
+                        TaintRules.NONE,
                         r.overrides(),
                         null,
                         1,
@@ -265,15 +266,15 @@ class LatencyCostTest {
         WorkerRates rates = new WorkerRates(P, () -> now);
         WorkerSlot old = new WorkerSlot(3);
         WorkerSlot reborn = new WorkerSlot(3 | 1 << WorkerSlot.NUMBER_BITS);
-        Sent lost = rates.sent(old, new WorkerRates.Work(100, 50, 0, 8, 0, 0, 256), true);
+        Sent lost = rates.sent(old, new WorkerRates.Work(100, 50, 0, 8, 0, 0, 256, 1), true);
         assertEquals(1, rates.state(old).requests());
         assertEquals(0, rates.state(reborn).requests());
-        rates.sent(reborn, new WorkerRates.Work(100, 50, 0, 8, 0, 0, 256), true);
+        rates.sent(reborn, new WorkerRates.Work(100, 50, 0, 8, 0, 0, 256, 1), true);
         lost.firstToken();
         lost.ended(5);
         assertEquals(1, rates.state(reborn).requests());
         assertEquals(1, rates.state(reborn).pending());
-        Sent late = rates.sent(old, new WorkerRates.Work(100, 50, 0, 8, 0, 0, 256), true);
+        Sent late = rates.sent(old, new WorkerRates.Work(100, 50, 0, 8, 0, 0, 256, 1), true);
         assertEquals(1, rates.state(reborn).pending(), "a late one does not take its place");
         late.ended(-1);
     }

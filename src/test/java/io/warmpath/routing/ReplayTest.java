@@ -6,8 +6,11 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.warmpath.fleet.Candidate;
 import io.warmpath.load.LoadTracker;
 import io.warmpath.prefix.WorkerSlot;
+import java.util.ArrayDeque;
 import java.util.ArrayList;
+import java.util.Deque;
 import java.util.List;
+import java.util.Map;
 import java.util.Random;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
@@ -90,20 +93,83 @@ class ReplayTest {
                 made.stream().map(d -> d.chosen().candidate()).distinct().count(), 4L, "all drawn");
     }
 
+    private List<RoutingDecision> observed(RouterOptions options, int count) {
+        Random random = new Random(SEED);
+        long[] now = {1_000_000_000_000L};
+        Router router =
+                Routers.create(
+                        options,
+                        VllmCacheAwareOptions.DEFAULT,
+                        Map.of(),
+                        loads,
+                        () -> random,
+                        () -> now[0],
+                        true);
+        List<Candidate> workers = Fleets.workers(4, 16);
+        Deque<Sent> running = new ArrayDeque<>();
+        List<RoutingDecision> made = new ArrayList<>();
+        for (int i = 0; i < count; i++) {
+            int[] held = random.ints(4, 0, 9).toArray();
+            RoutingDecision d =
+                    router.decide(
+                            Fleets.request(workers, 16 * 500 + 5, Fleets.device(16, 500, held)));
+            made.add(d);
+            running.add(router.sent(d, true));
+            now[0] += random.nextInt(400_000_000);
+            if (running.size() > 6) {
+                Sent oldest = running.remove();
+                oldest.firstToken();
+                oldest.ended(random.nextInt(300));
+            }
+        }
+        return made;
+    }
+
+    private static Replay.Outcome as(List<RoutingDecision> made, CostKind cost) {
+        Random random = new Random(SEED);
+        return Replay.run(
+                made, new Replay.Policy(RouterMode.KV, cost, RouterOverrides.NONE), () -> random);
+    }
+
     @Test
-    void what_the_cost_in_milliseconds_had_learnt_is_not_made_up() {
+    void decisions_by_milliseconds_are_made_again_from_the_speeds_that_they_saw() {
         RouterOptions latency =
                 RouterOptions.of(RouterMode.KV).with(CostKind.LATENCY, LatencyPriors.DEFAULT);
-        List<RoutingDecision> made = decisions(latency, 5);
-        assertEquals(5, replay(made, null, RouterOverrides.NONE).skipped());
-        Random random = new Random(SEED);
-        assertEquals(
-                5,
-                Replay.run(
-                                made,
-                                new Replay.Policy(null, CostKind.BLOCKS, RouterOverrides.NONE),
-                                () -> random)
-                        .replayed());
-        assertEquals(5, replay(made, RouterMode.LEAST_LOADED, RouterOverrides.NONE).replayed());
+        List<RoutingDecision> made = observed(latency, 200);
+        Replay.Outcome same = replay(made, null, RouterOverrides.NONE);
+        assertEquals(200, same.replayed(), "seed " + SEED);
+        assertEquals(List.of(), same.changes());
+        Replay.Outcome blocks = as(made, CostKind.BLOCKS);
+        assertEquals(200, blocks.replayed());
+        assertTrue(!blocks.changes().isEmpty(), "the loads of blocks were never booked here");
+        assertEquals(200, replay(made, RouterMode.LEAST_LOADED, RouterOverrides.NONE).replayed());
+    }
+
+    /** The other way round: what milliseconds would have chosen, whoever decided. */
+    @Test
+    void decisions_of_every_mode_can_be_weighed_by_milliseconds() {
+        for (RouterMode mode : RouterMode.values()) {
+            if (mode == RouterMode.DIRECT) {
+                continue; // needs a pin, which leaves no choice
+            }
+            List<RoutingDecision> made = observed(RouterOptions.of(mode), 100);
+            Replay.Outcome latency = as(made, CostKind.LATENCY);
+            assertEquals(100, latency.replayed(), mode + ", seed " + SEED);
+            assertEquals(0, latency.skipped(), mode.toString());
+            assertTrue(!latency.changes().isEmpty(), mode + ", seed " + SEED);
+            for (RouterMode other : RouterMode.values()) {
+                int expected = other == RouterMode.DIRECT ? 0 : 100;
+                assertEquals(
+                        expected,
+                        replay(made, other, RouterOverrides.NONE).replayed(),
+                        mode + " as " + other);
+            }
+        }
+    }
+
+    @Test
+    void where_no_speeds_were_kept_milliseconds_are_not_made_up() {
+        List<RoutingDecision> made = decisions(RouterOptions.of(RouterMode.KV), 5);
+        assertEquals(5, as(made, CostKind.LATENCY).skipped());
     }
 }

@@ -16,8 +16,8 @@ class SharedBlocksTest {
     private static final int B = 2;
 
     private final LoadTracker loads = new LoadTracker();
-    private final CostRouter router =
-            new CostRouter(
+    private final Router router =
+            Routers.create(
                     RouterOptions.of(RouterMode.KV),
                     loads,
                     () -> RandomGenerator.of("L64X128MixRandom"),

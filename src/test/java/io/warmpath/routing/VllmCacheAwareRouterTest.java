@@ -40,14 +40,22 @@ class VllmCacheAwareRouterTest {
         return loads;
     }
 
+    private Router router(
+            VllmCacheAwareOptions all, Map<String, VllmCacheAwareOptions> own, int... requests) {
+        return Routers.create(
+                RouterOptions.of(RouterMode.VLLM_CACHE_AWARE),
+                all,
+                own,
+                loads(requests),
+                () -> random,
+                System::nanoTime,
+                false);
+    }
+
     private RoutingDecision decide(
             VllmCacheAwareOptions options, int[] requests, PrefixMatch... matches) {
         int blocks = matches.length == 0 ? 0 : matches[0].blocks();
-        return new VllmCacheAwareRouter(
-                        options,
-                        RouterOptions.of(RouterMode.VLLM_CACHE_AWARE),
-                        loads(requests),
-                        () -> random)
+        return router(options, Map.of(), requests)
                 .decide(request(workers(requests.length, B), blocks * B + 1, matches));
     }
 
@@ -117,11 +125,7 @@ class VllmCacheAwareRouterTest {
                 }
             }
             RoutingDecision d =
-                    new VllmCacheAwareRouter(
-                                    VllmCacheAwareOptions.DEFAULT,
-                                    RouterOptions.of(RouterMode.VLLM_CACHE_AWARE),
-                                    loads(requests),
-                                    () -> random)
+                    router(VllmCacheAwareOptions.DEFAULT, Map.of(), requests)
                             .decide(
                                     request(
                                             ready,
@@ -183,13 +187,13 @@ class VllmCacheAwareRouterTest {
 
     @Test
     void models_may_have_settings_of_their_own() {
-        VllmCacheAwareRouter router =
-                new VllmCacheAwareRouter(
+        Router router =
+                router(
                         VllmCacheAwareOptions.DEFAULT,
                         Map.of("strict", new VllmCacheAwareOptions(0.9f, 1.25)),
-                        RouterOptions.of(RouterMode.VLLM_CACHE_AWARE),
-                        loads(2, 1, 9),
-                        () -> random);
+                        2,
+                        1,
+                        9);
         RoutingRequest half = request(workers(3, B), 65, device(B, 4, 2));
         assertSame(router, router.forModel("other"));
         assertNotSame(router, router.forModel("strict"));

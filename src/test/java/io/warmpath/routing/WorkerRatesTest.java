@@ -3,6 +3,7 @@ package io.warmpath.routing;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.warmpath.fleet.Candidate;
 import io.warmpath.prefix.WorkerSlot;
 import io.warmpath.routing.WorkerRates.Work;
 import java.util.ArrayList;
@@ -23,14 +24,31 @@ class WorkerRatesTest {
     }
 
     private static Work prefill(double millis) {
-        return new Work(1000, millis, 0, 0, 0, 0, 256);
+        return new Work(1000, millis, 0, 0, 0, 0, 256, 1);
     }
 
     private void answer(Work work, double firstTokenMillis) {
-        Sent s = rates.sent(SLOT, work, true);
+        answer(SLOT, work, firstTokenMillis);
+    }
+
+    private void answer(WorkerSlot slot, Work work, double firstTokenMillis) {
+        Sent s = rates.sent(slot, work, true);
         pass(firstTokenMillis);
         s.firstToken();
         s.ended(-1);
+    }
+
+    /** Beside a fleet that is as its priors say. */
+    private double prefillFactor() {
+        return state().prefillFactor(FleetRates.UNSEEN);
+    }
+
+    private double decodeFactor() {
+        return state().decodeFactor(FleetRates.UNSEEN);
+    }
+
+    private double loadMillis(int host, int pool) {
+        return state().loadMillis(P, FleetRates.UNSEEN, host, pool);
     }
 
     private RateState state() {
@@ -40,12 +58,47 @@ class WorkerRatesTest {
     @Test
     void a_worker_half_as_fast_is_learnt_slowly_and_one_odd_answer_changes_little() {
         answer(prefill(500), 5_000);
-        assertTrue(state().prefillFactor() < 1.1, "one answer ten times too late");
+        assertTrue(prefillFactor() < 1.1, "one answer ten times too late");
         for (int i = 0; i < 1000; i++) {
             answer(prefill(1000), 2000);
         }
         // 49 s of samples are kept at most, against 50 s of prior.
-        assertEquals(1.5, state().prefillFactor(), 0.02);
+        assertEquals(1.5 - 0.03, prefillFactor(), 0.02);
+    }
+
+    /** The one that was tried must not look better than the others for it. */
+    @Test
+    void a_rank_that_was_not_tried_is_taken_for_what_its_fleet_has_shown() {
+        List<Candidate> fleet = List.of(candidate(70), candidate(71));
+        for (int i = 0; i < 200; i++) {
+            answer(prefill(300), 100);
+            pass(1000);
+            FleetRates together = rates.fleet(fleet, now);
+            double untried = rates.state(new WorkerSlot(71)).prefillFactor(together);
+            assertEquals(untried, state().prefillFactor(together), "after " + i);
+        }
+        assertEquals(0.355, rates.fleet(fleet, now).prefillFactor(), 0.02);
+    }
+
+    @Test
+    void a_rank_unlike_its_fleet_is_known_by_its_own_answers() {
+        List<Candidate> fleet = List.of(candidate(70), candidate(71), candidate(72));
+        for (int i = 0; i < 200; i++) {
+            answer(new WorkerSlot(70), prefill(300), 100);
+            answer(new WorkerSlot(71), prefill(300), 300);
+            pass(1000);
+        }
+        FleetRates together = rates.fleet(fleet, now);
+        double fast = rates.state(new WorkerSlot(70)).prefillFactor(together);
+        double slow = rates.state(new WorkerSlot(71)).prefillFactor(together);
+        double untried = rates.state(new WorkerSlot(72)).prefillFactor(together);
+        assertEquals(together.prefillFactor(), untried);
+        assertTrue(fast < 0.97 * untried, fast + " and " + untried);
+        assertTrue(slow > 1.03 * untried, slow + " and " + untried);
+    }
+
+    private static Candidate candidate(int slot) {
+        return Fleets.ranks(slot, 16, slot).getFirst();
     }
 
     @Test
@@ -60,7 +113,7 @@ class WorkerRatesTest {
             first.ended(-1);
             second.ended(-1);
         }
-        assertEquals(1, state().prefillFactor(), 1e-9);
+        assertEquals(1, prefillFactor(), 1e-9);
     }
 
     @Test
@@ -69,7 +122,7 @@ class WorkerRatesTest {
         pass(10_000);
         assertEquals(0, state().waitMillis(now), "by prediction it is long done");
         answer(prefill(100), 30_000);
-        assertEquals(1, state().prefillFactor());
+        assertEquals(1, prefillFactor());
         stuck.ended(-1);
     }
 
@@ -81,8 +134,8 @@ class WorkerRatesTest {
             s.firstToken();
             s.ended(100);
         }
-        assertEquals(1, state().prefillFactor());
-        assertEquals(1, state().decodeFactor());
+        assertEquals(1, prefillFactor());
+        assertEquals(1, decodeFactor());
     }
 
     @Test
@@ -90,7 +143,7 @@ class WorkerRatesTest {
         Sent s = rates.sent(SLOT, prefill(100), true);
         pass(5000);
         s.ended(-1);
-        assertEquals(1, state().prefillFactor());
+        assertEquals(1, prefillFactor());
         assertEquals(0, state().pending());
         assertEquals(0, state().waitMillis(now));
     }
@@ -98,18 +151,18 @@ class WorkerRatesTest {
     @Test
     void loading_rates_are_learnt_from_what_is_left_of_the_time() {
         // 15,000 tokens at 75,000 a second instead of 150,000: 200 ms on top of the computation.
-        Work host = new Work(16_000, 100, 100, 0, 15_000, 0, 256);
+        Work host = new Work(16_000, 100, 100, 0, 15_000, 0, 256, 1);
         for (int i = 0; i < 2000; i++) {
             answer(host, 300);
         }
-        assertTrue(state().hostRate() < 110_000, "host " + state().hostRate());
-        assertEquals(75_000, state().poolRate());
-        assertEquals(1, state().prefillFactor(), "loading is not taken for slow computing");
-        Work pool = new Work(16_000, 100, 100, 0, 0, 15_000, 256);
+        assertTrue(loadMillis(15_000, 0) > 136, "host " + loadMillis(15_000, 0));
+        assertEquals(200, loadMillis(0, 15_000), 1e-9);
+        assertEquals(1, prefillFactor(), "loading is not taken for slow computing");
+        Work pool = new Work(16_000, 100, 100, 0, 0, 15_000, 256, 1);
         for (int i = 0; i < 2000; i++) {
             answer(pool, 200);
         }
-        assertTrue(state().poolRate() > 100_000, "pool " + state().poolRate());
+        assertTrue(loadMillis(0, 15_000) < 150, "pool " + loadMillis(0, 15_000));
     }
 
     @Test
@@ -122,8 +175,8 @@ class WorkerRatesTest {
             pass(2 * 255 * step);
             s.ended(256);
         }
-        assertEquals(1.66, state().decodeFactor(), 0.05);
-        double learnt = state().decodeFactor();
+        assertEquals(1.66 - 0.03, decodeFactor(), 0.05);
+        double learnt = decodeFactor();
         for (int i = 0; i < 50; i++) {
             Sent s = rates.sent(SLOT, prefill(100), true);
             pass(107.5);
@@ -133,7 +186,7 @@ class WorkerRatesTest {
             other.ended(-1);
             s.ended(256);
         }
-        assertEquals(learnt, state().decodeFactor(), 1e-9);
+        assertEquals(learnt, decodeFactor(), 1e-9);
     }
 
     @Test
@@ -141,11 +194,11 @@ class WorkerRatesTest {
         for (int i = 0; i < 100; i++) {
             answer(prefill(1), 10_000_000);
         }
-        assertEquals(10, state().prefillFactor());
+        assertEquals(10, prefillFactor());
         for (int i = 0; i < 3000; i++) {
             answer(prefill(1_000_000), 1);
         }
-        assertEquals(0.2, state().prefillFactor());
+        assertEquals(0.2, prefillFactor());
     }
 
     @Test

@@ -34,6 +34,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 class SimEngineTest {
     private static final String CHAT = "/v1/chat/completions";
     private static final String COMPLETE = "/v1/completions";
+    private static final String GENERATE = "/generate";
     private static final Duration SOON = Duration.ofSeconds(10);
 
     private static SimTokenizer tokenizer;
@@ -94,6 +95,149 @@ class SimEngineTest {
         SimClient client = client(engine(fast().wire(wire)));
         JsonNode got = client.json(CHAT, body(true, "Say something short.", 4, false, ""));
         assertEquals(shape(TestVectors.file(recorded)), shape(got));
+    }
+
+    @Test
+    void generate_streams_the_events_and_keys_of_sglang() throws Exception {
+        SimClient client = client(engine(fast()));
+        List<String> expected =
+                SimClient.events(TestVectors.text("captures/http/sglang-generate-stream.txt"));
+        List<String> got = client.events(GENERATE, generate(5, true, "\"ignore_eos\":true", 3));
+        assertEquals(expected.size(), got.size());
+        for (int i = 0; i < 3; i++) {
+            JsonNode was = TestVectors.json(expected.get(i));
+            JsonNode is = TestVectors.json(got.get(i));
+            assertEquals(names(was), names(is));
+            assertEquals(names(was.path("meta_info")), names(is.path("meta_info")), "event " + i);
+            assertEquals(shape(was), shape(is), "event " + i);
+            assertEquals(i + 1, is.path("output_ids").size());
+            for (String same :
+                    List.of(
+                            "finish_reason",
+                            "prompt_tokens",
+                            "completion_tokens",
+                            "cached_tokens")) {
+                assertEquals(was.at("/meta_info/" + same), is.at("/meta_info/" + same), same);
+            }
+        }
+        String text = "";
+        for (int i = 0; i < 3; i++) {
+            String more = TestVectors.json(got.get(i)).path("text").textValue();
+            assertTrue(more.startsWith(text) && more.length() > text.length(), got.get(i));
+            text = more;
+        }
+        assertEquals("[DONE]", got.getLast());
+    }
+
+    @Test
+    void generate_tells_the_new_ids_only_when_it_is_started_so() throws Exception {
+        String ask = generate(5, true, "\"ignore_eos\":true", 4);
+        JsonNode whole = TestVectors.json(client(engine(fast())).events(GENERATE, ask).get(3));
+        List<String> got = client(engine(fast().streamsIncrements(true))).events(GENERATE, ask);
+        StringBuilder text = new StringBuilder();
+        List<JsonNode> ids = new ArrayList<>();
+        for (int i = 0; i < 4; i++) {
+            JsonNode event = TestVectors.json(got.get(i));
+            text.append(event.path("text").textValue());
+            assertEquals(1, event.path("output_ids").size());
+            ids.add(event.path("output_ids").get(0));
+            assertEquals(i + 1, event.at("/meta_info/completion_tokens").intValue());
+        }
+        assertEquals(whole.path("text").textValue(), text.toString());
+        assertEquals(whole.path("output_ids").valueStream().toList(), ids);
+    }
+
+    @Test
+    void generate_reports_cached_tokens_and_their_tiers_as_sglang_does() throws Exception {
+        SimClient client = client(engine(fast()));
+        String ask = generate(70, false, "\"ignore_eos\":true", 2);
+        JsonNode cold = client.json(GENERATE, ask).path("meta_info");
+        assertEquals(0, cold.path("cached_tokens").intValue());
+        assertTrue(cold.path("cached_tokens_details").isNull());
+        JsonNode warm = client.json(GENERATE, ask).path("meta_info");
+        assertEquals(64, warm.path("cached_tokens").intValue());
+        assertEquals(
+                TestVectors.json("{\"device\":64,\"host\":0}"), warm.path("cached_tokens_details"));
+        assertEquals(70, warm.path("prompt_tokens").intValue());
+    }
+
+    @Test
+    void answers_stop_where_the_client_wants_them_to() throws Exception {
+        SimClient client = client(engine(fast()));
+        JsonNode free = client.json(GENERATE, generate(5, false, "\"ignore_eos\":true", 12));
+        JsonNode ids = free.path("output_ids");
+        String text = free.path("text").textValue();
+
+        int stop = ids.get(6).intValue();
+        int first = 0;
+        while (ids.get(first).intValue() != stop) {
+            first++;
+        }
+        JsonNode byId =
+                client.json(GENERATE, generate(5, false, "\"stop_token_ids\":[" + stop + "]", 12));
+        assertEquals(first + 1, byId.path("output_ids").size());
+        assertEquals(stop, byId.at("/meta_info/finish_reason/matched").intValue());
+        assertEquals("stop", byId.at("/meta_info/finish_reason/type").textValue());
+
+        String word = text.substring(text.indexOf(' ', 12) + 1, text.indexOf(' ', 12) + 3);
+        JsonNode byText =
+                client.json(GENERATE, generate(5, false, "\"stop\":[\"" + word + "\"]", 12));
+        assertEquals(text.substring(0, text.indexOf(word)), byText.path("text").textValue());
+        assertEquals(word, byText.at("/meta_info/finish_reason/matched").textValue());
+
+        // The same ids by vLLM's completions, whose reason stands apart.
+        SimClient vllm = client(engine(fast().wire(WireFormat.VLLM_MAP)));
+        JsonNode choice =
+                vllm.json(
+                                COMPLETE,
+                                "{\"model\":\"demo\",\"return_token_ids\":true,\"max_tokens\":12,"
+                                        + "\"prompt\":"
+                                        + prompt(5)
+                                        + ",\"stop\":\""
+                                        + word
+                                        + "\"}")
+                        .at("/choices/0");
+        assertEquals(byText.path("output_ids"), choice.path("token_ids"));
+        assertEquals(byText.path("text"), choice.path("text"));
+        assertEquals(word, choice.path("stop_reason").textValue());
+        assertEquals("stop", choice.path("finish_reason").textValue());
+    }
+
+    @Test
+    void generate_refuses_what_it_cannot_read_and_is_sglangs_alone() throws Exception {
+        SimClient client = client(engine(fast()));
+        for (String body :
+                List.of(
+                        "{}",
+                        "{\"input_ids\":[1],\"text\":\"a\"}",
+                        "{\"input_ids\":[-1]}",
+                        "{\"input_ids\":[1],\"sampling_params\":{\"max_new_tokens\":0}}")) {
+            HttpResponse<String> refused = client.post(GENERATE, body);
+            assertEquals(400, refused.statusCode(), body);
+            assertTrue(TestVectors.json(refused.body()).at("/error/message").isTextual(), body);
+        }
+        SimClient vllm = client(engine(fast().wire(WireFormat.VLLM_MAP)));
+        assertEquals(404, vllm.post(GENERATE, generate(5, false, "", 1)).statusCode());
+    }
+
+    private static String generate(int prompt, boolean stream, String sampling, int tokens) {
+        return "{\"input_ids\":"
+                + prompt(prompt)
+                + (stream ? ",\"stream\":true" : "")
+                + ",\"sampling_params\":{\"max_new_tokens\":"
+                + tokens
+                + (sampling.isEmpty() ? "" : "," + sampling)
+                + "}}";
+    }
+
+    private static String prompt(int tokens) {
+        return IntStream.range(100, 100 + tokens).boxed().toList().toString();
+    }
+
+    private static List<String> names(JsonNode object) {
+        List<String> names = new ArrayList<>();
+        object.fieldNames().forEachRemaining(names::add);
+        return names;
     }
 
     @Test

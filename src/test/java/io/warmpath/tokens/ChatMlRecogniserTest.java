@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import io.warmpath.adapter.tokenizer.DemoModel;
+import io.warmpath.tokens.profile.EnginePrompt;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -37,11 +38,11 @@ class ChatMlRecogniserTest {
         }
         for (JsonNode rendering : one.get("renderings")) {
             List<PromptInput.Message> messages = messages(rendering);
-            ChatTemplate.Rendering ours =
+            EnginePrompt ours =
                     template.get()
                             .render(messages, rendering.get("addGenerationPrompt").asBoolean());
             assertEquals(
-                    new ChatTemplate.Rendered(rendering.get("text").asText()),
+                    new EnginePrompt.Text(rendering.get("text").asText()),
                     ours,
                     messages::toString);
         }

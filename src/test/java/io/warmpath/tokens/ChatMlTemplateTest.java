@@ -4,6 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 
 import io.warmpath.tokens.PromptInput.Message;
+import io.warmpath.tokens.profile.EnginePrompt;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
@@ -11,7 +12,7 @@ class ChatMlTemplateTest {
     @Test
     void plain_chatml_looks_like_this() {
         assertEquals(
-                new ChatTemplate.Rendered(
+                new EnginePrompt.Text(
                         """
                         <|im_start|>system
                         Be brief.<|im_end|>
@@ -34,6 +35,7 @@ class ChatMlTemplateTest {
 
     private static void refused(Message... messages) {
         assertInstanceOf(
-                ChatTemplate.Refused.class, ChatMlTemplate.PLAIN.render(List.of(messages), true));
+                EnginePrompt.Unpredictable.class,
+                ChatMlTemplate.PLAIN.render(List.of(messages), true));
     }
 }

@@ -12,6 +12,7 @@ import io.warmpath.adapter.tokenizer.HuggingFaceTokenizerAdapter;
 import io.warmpath.adapter.tokenizer.TokenizerVariants;
 import io.warmpath.tokens.PromptInput.Chat;
 import io.warmpath.tokens.PromptInput.Message;
+import io.warmpath.tokens.profile.EngineProfile;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -36,7 +37,8 @@ class ModelTokensTest {
             int[] expected =
                     plain.encode(
                             "<|im_start|>user\nHello<|im_end|>\n<|im_start|>assistant\n", false);
-            assertArrayEquals(expected, tokens.tokens("any", HELLO).orElseThrow());
+            assertArrayEquals(
+                    expected, tokens.tokens("any", HELLO, EngineProfile.ANY).orElseThrow());
         }
     }
 
@@ -45,7 +47,9 @@ class ModelTokensTest {
         try (ModelTokens tokens = demoWithBeginOfText();
                 TextTokenizer plain = new HuggingFaceTokenizerAdapter(DemoModel.json())) {
             int[] bare = plain.encode("Hello", false);
-            int[] ids = tokens.tokens("any", new PromptInput.Text("Hello")).orElseThrow();
+            int[] ids =
+                    tokens.tokens("any", new PromptInput.Text("Hello"), EngineProfile.ANY)
+                            .orElseThrow();
             assertEquals(3069, ids[0]);
             assertEquals(bare.length + 1, ids.length);
         }
@@ -54,10 +58,11 @@ class ModelTokensTest {
     @Test
     void what_is_asked_apart_gives_the_same_ids_and_leaves_no_trace() throws Exception {
         try (ModelTokens tokens = demo(Map.of("demo", DemoModel.directory()), null)) {
-            int[] apart = tokens.apart(1 << 20).tokens("demo", HELLO).orElseThrow();
+            int[] apart =
+                    tokens.apart(1 << 20).tokens("demo", HELLO, EngineProfile.ANY).orElseThrow();
             assertEquals(0, tokens.counters().prompts());
             assertEquals(0, tokens.cacheEntries());
-            assertArrayEquals(apart, tokens.tokens("demo", HELLO).orElseThrow());
+            assertArrayEquals(apart, tokens.tokens("demo", HELLO, EngineProfile.ANY).orElseThrow());
             assertEquals(1, tokens.counters().prompts());
             assertTrue(tokens.cacheEntries() > 0);
         }
@@ -68,8 +73,10 @@ class ModelTokensTest {
         try (ModelTokens tokens = demo(Map.of(), null)) {
             int[] ids = {1, 2, -1};
             assertArrayEquals(
-                    ids, tokens.tokens("unheard-of", new PromptInput.Ids(ids)).orElseThrow());
-            assertTrue(tokens.isCheap("unheard-of", new PromptInput.Ids(ids)));
+                    ids,
+                    tokens.tokens("unheard-of", new PromptInput.Ids(ids), EngineProfile.ANY)
+                            .orElseThrow());
+            assertTrue(tokens.isCheap("unheard-of", new PromptInput.Ids(ids), EngineProfile.ANY));
         }
     }
 
@@ -77,10 +84,12 @@ class ModelTokensTest {
     void a_model_without_tokenizer_and_an_opaque_prompt_have_no_tokens_and_are_counted()
             throws Exception {
         try (ModelTokens tokens = demo(Map.of("demo", DemoModel.directory()), null)) {
-            assertTrue(tokens.tokens("demo", HELLO).isPresent());
-            assertEquals(Optional.empty(), tokens.tokens("other", HELLO));
-            assertEquals(Optional.empty(), tokens.tokens("demo", new PromptInput.Opaque("tools")));
-            assertTrue(tokens.isCheap("other", HELLO));
+            assertTrue(tokens.tokens("demo", HELLO, EngineProfile.ANY).isPresent());
+            assertEquals(Optional.empty(), tokens.tokens("other", HELLO, EngineProfile.ANY));
+            assertEquals(
+                    Optional.empty(),
+                    tokens.tokens("demo", new PromptInput.Opaque("tools"), EngineProfile.ANY));
+            assertTrue(tokens.isCheap("other", HELLO, EngineProfile.ANY));
             assertEquals(1, tokens.counters().unknownModel());
             assertEquals(1, tokens.counters().opaque());
             assertEquals(1, tokens.counters().prompts());
@@ -93,8 +102,10 @@ class ModelTokensTest {
         Files.writeString(
                 dir.resolve("tokenizer_config.json"), "{\"chat_template\": \"{% include x %}\"}");
         try (ModelTokens tokens = demo(Map.of(), dir)) {
-            assertEquals(Optional.empty(), tokens.tokens("m", HELLO));
-            assertTrue(tokens.tokens("m", new PromptInput.Text("Hello")).isPresent());
+            assertEquals(Optional.empty(), tokens.tokens("m", HELLO, EngineProfile.ANY));
+            assertTrue(
+                    tokens.tokens("m", new PromptInput.Text("Hello"), EngineProfile.ANY)
+                            .isPresent());
             assertEquals(1, tokens.counters().noTemplate());
         }
     }
@@ -104,7 +115,7 @@ class ModelTokensTest {
         Chat open =
                 new Chat(List.of(new Message("user", "Hi"), new Message("assistant", "He")), true);
         try (ModelTokens tokens = demo(Map.of(), DemoModel.directory())) {
-            assertEquals(Optional.empty(), tokens.tokens("m", open));
+            assertEquals(Optional.empty(), tokens.tokens("m", open, EngineProfile.ANY));
             assertEquals(1, tokens.counters().refused());
         }
     }
@@ -119,12 +130,14 @@ class ModelTokensTest {
                         new HuggingFaceModelLoader(),
                         options,
                         clock::get)) {
-            assertEquals(Optional.empty(), tokens.tokens("m", new PromptInput.Text("a\ud83d b")));
+            assertEquals(
+                    Optional.empty(),
+                    tokens.tokens("m", new PromptInput.Text("a\ud83d b"), EngineProfile.ANY));
             assertEquals(1, tokens.counters().failed());
             PromptInput tooLong = new PromptInput.Text("a".repeat(1001));
-            assertEquals(Optional.empty(), tokens.tokens("m", tooLong));
+            assertEquals(Optional.empty(), tokens.tokens("m", tooLong, EngineProfile.ANY));
             assertEquals(1, tokens.counters().tooLong());
-            assertTrue(tokens.isCheap("m", tooLong));
+            assertTrue(tokens.isCheap("m", tooLong, EngineProfile.ANY));
         }
     }
 
@@ -141,13 +154,13 @@ class ModelTokensTest {
                         true);
         Chat huge = new Chat(List.of(new Message("user", "x".repeat(40_000))), true);
         try (ModelTokens tokens = demo(Map.of(), DemoModel.directory())) {
-            assertTrue(tokens.isCheap("m", HELLO));
-            assertFalse(tokens.isCheap("m", first));
-            tokens.tokens("m", first);
-            assertTrue(tokens.isCheap("m", first));
-            assertTrue(tokens.isCheap("m", second));
-            tokens.tokens("m", huge);
-            assertFalse(tokens.isCheap("m", huge), "known, but long to look up");
+            assertTrue(tokens.isCheap("m", HELLO, EngineProfile.ANY));
+            assertFalse(tokens.isCheap("m", first, EngineProfile.ANY));
+            tokens.tokens("m", first, EngineProfile.ANY);
+            assertTrue(tokens.isCheap("m", first, EngineProfile.ANY));
+            assertTrue(tokens.isCheap("m", second, EngineProfile.ANY));
+            tokens.tokens("m", huge, EngineProfile.ANY);
+            assertFalse(tokens.isCheap("m", huge, EngineProfile.ANY), "known, but long to look up");
         }
     }
 
@@ -163,12 +176,12 @@ class ModelTokensTest {
                                 none,
                                 clock::get);
                 ModelTokens with = demo(Map.of(), DemoModel.directory())) {
-            int[] ids = without.tokens("m", essay).orElseThrow();
-            assertArrayEquals(with.tokens("m", essay).orElseThrow(), ids);
-            assertFalse(without.isCheap("m", essay));
+            int[] ids = without.tokens("m", essay, EngineProfile.ANY).orElseThrow();
+            assertArrayEquals(with.tokens("m", essay, EngineProfile.ANY).orElseThrow(), ids);
+            assertFalse(without.isCheap("m", essay, EngineProfile.ANY));
             assertEquals(0, without.cacheBytes());
             assertEquals(ids.length, without.counters().encodedTokens());
-            assertTrue(with.isCheap("m", essay));
+            assertTrue(with.isCheap("m", essay, EngineProfile.ANY));
             assertEquals(1, with.cacheEntries());
             assertTrue(with.cacheBytes() > 1500);
         }
@@ -205,8 +218,7 @@ class ModelTokensTest {
                     synchronized (loaded) {
                         loaded.add(tokenizer);
                     }
-                    return new LoadedModel(
-                            tokenizer, Optional.empty(), Optional.empty(), List.of());
+                    return loaded(tokenizer);
                 };
         Map<String, Path> paths =
                 Map.of("1", Path.of("good"), "2", Path.of("bad1"), "3", Path.of("bad2"));
@@ -221,21 +233,25 @@ class ModelTokensTest {
         assertTrue(loaded.getFirst().closed);
     }
 
+    private static LoadedModel loaded(TextTokenizer tokenizer) {
+        return new LoadedModel(tokenizer, Optional.empty(), Optional.empty(), Map.of(), List.of());
+    }
+
     @Test
     void a_failing_tokenizer_costs_the_tokens_and_not_the_request() throws Exception {
         FakeTokenizer tokenizer = new FakeTokenizer();
-        ModelLoader loader =
-                path -> new LoadedModel(tokenizer, Optional.empty(), Optional.empty(), List.of());
+        ModelLoader loader = path -> loaded(tokenizer);
         PromptInput text = new PromptInput.Text("a");
         try (ModelTokens tokens =
                 new ModelTokens(
                         Map.of(), Path.of("x"), loader, TokensOptions.DEFAULT, clock::get)) {
             tokenizer.broken = true;
-            assertEquals(Optional.empty(), tokens.tokens("m", text));
-            assertEquals(Optional.empty(), tokens.tokens("m", text));
+            assertEquals(Optional.empty(), tokens.tokens("m", text, EngineProfile.ANY));
+            assertEquals(Optional.empty(), tokens.tokens("m", text, EngineProfile.ANY));
             assertEquals(2, tokens.counters().failed());
             tokenizer.broken = false;
-            assertArrayEquals(new int[] {42}, tokens.tokens("m", text).orElseThrow());
+            assertArrayEquals(
+                    new int[] {42}, tokens.tokens("m", text, EngineProfile.ANY).orElseThrow());
             assertEquals(250, tokens.counters().encodeNanos());
         }
         assertTrue(tokenizer.closed);
@@ -245,7 +261,7 @@ class ModelTokensTest {
     void after_close_there_are_no_tokens() throws Exception {
         ModelTokens tokens = demo(Map.of(), DemoModel.directory());
         tokens.close();
-        assertEquals(Optional.empty(), tokens.tokens("m", HELLO));
+        assertEquals(Optional.empty(), tokens.tokens("m", HELLO, EngineProfile.ANY));
         assertEquals(0, tokens.counters().failed());
     }
 

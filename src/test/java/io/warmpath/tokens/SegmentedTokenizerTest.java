@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.warmpath.adapter.tokenizer.DemoModel;
 import io.warmpath.adapter.tokenizer.HuggingFaceModelLoader;
 import io.warmpath.adapter.tokenizer.TokenizerVariants;
+import io.warmpath.tokens.profile.EnginePrompt;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Arrays;
@@ -97,8 +98,8 @@ class SegmentedTokenizerTest {
 
     private static String rendered(List<PromptInput.Message> messages) {
         return switch (ChatMlTemplate.PLAIN.render(messages, true)) {
-            case ChatTemplate.Rendered rendered -> rendered.text();
-            case ChatTemplate.Refused refused -> throw new AssertionError(refused.why());
+            case EnginePrompt.Text text -> text.rendered();
+            default -> throw new AssertionError("no text");
         };
     }
 

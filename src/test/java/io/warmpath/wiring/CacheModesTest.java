@@ -2,100 +2,31 @@ package io.warmpath.wiring;
 
 import static org.awaitility.Awaitility.await;
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
-import io.vertx.core.Vertx;
-import io.vertx.core.http.HttpServer;
-import io.vertx.core.http.HttpServerOptions;
-import io.vertx.ext.web.Router;
-import io.warmpath.sim.SimEngine;
 import io.warmpath.sim.SimOptions;
-import io.warmpath.sim.model.SimTokenizer;
 import java.io.IOException;
-import java.net.URI;
-import java.net.http.HttpClient;
-import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
-import java.time.Duration;
-import java.util.ArrayList;
-import java.util.HashMap;
-import java.util.List;
 import java.util.Map;
-import java.util.concurrent.TimeUnit;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
 /** Routing without KV events, by the whole gateway in front of two simulated engines. */
 class CacheModesTest {
-    private static final Duration SOON = Duration.ofSeconds(20);
     private static final int BLOCKS = 20;
 
-    private final Vertx vertx = Vertx.vertx();
-    private final HttpClient client = HttpClient.newHttpClient();
-    private final List<AutoCloseable> open = new ArrayList<>();
-    private int port;
-
-    @BeforeEach
-    void closeVertxLast() {
-        open.add(() -> vertx.close().toCompletionStage().toCompletableFuture().get());
-    }
+    private SimGateway gateway;
 
     @AfterEach
-    void closeAll() throws Exception {
-        for (AutoCloseable c : open.reversed()) {
-            c.close();
-        }
-        client.close();
+    void close() throws Exception {
+        gateway.close();
     }
 
     private void start(Map<String, String> more) throws Exception {
-        SimTokenizer tokenizer = SimTokenizer.demo();
-        open.add(tokenizer);
-        List<String> urls = new ArrayList<>();
-        for (int i = 0; i < 2; i++) {
-            SimEngine engine = SimEngine.start(SimOptions.builder().build(), tokenizer);
-            open.add(engine);
-            urls.add(engine.url().toString());
-        }
-        Map<String, String> properties = new HashMap<>(more);
-        properties.put("warmpath.worker-urls", String.join(",", urls));
-        properties.put("warmpath.warmup.requests", "0");
-        GatewayRuntime gateway =
-                new GatewayRuntime(TestConfig.of(properties), vertx, new SimpleMeterRegistry());
-        open.add(gateway);
-        Router router = Router.router(vertx);
-        gateway.mount(router);
-        gateway.start();
-        HttpServer server =
-                vertx.createHttpServer(
-                                new HttpServerOptions()
-                                        .setHost("127.0.0.1")
-                                        .setPort(0)
-                                        .setMaxChunkSize(64 << 10)
-                                        .setHttp2ClearTextEnabled(false))
-                        .requestHandler(
-                                request -> {
-                                    request.pause(); // as Quarkus does
-                                    router.handle(request);
-                                })
-                        .listen()
-                        .toCompletionStage()
-                        .toCompletableFuture()
-                        .get(10, TimeUnit.SECONDS);
-        port = server.actualPort();
-        await().atMost(SOON).until(() -> get("/workers").split("\"ready\"", -1).length == 3);
-    }
-
-    private String get(String path) throws IOException, InterruptedException {
-        return client.send(
-                        HttpRequest.newBuilder(URI.create("http://127.0.0.1:" + port + path))
-                                .build(),
-                        HttpResponse.BodyHandlers.ofString())
-                .body();
+        gateway = SimGateway.start(more, SimOptions.builder(), SimOptions.builder());
     }
 
     /** The answer to a prompt that only this {@code number} has. */
@@ -105,17 +36,11 @@ class CacheModesTest {
                         .mapToObj(i -> Integer.toString(number * 100 + i % 90))
                         .collect(Collectors.joining(","));
         HttpResponse<String> answer =
-                client.send(
-                        HttpRequest.newBuilder(
-                                        URI.create("http://127.0.0.1:" + port + "/v1/completions"))
-                                .header("x-warmpath-explain", "1")
-                                .POST(
-                                        HttpRequest.BodyPublishers.ofString(
-                                                "{\"model\":\"demo\",\"max_tokens\":1,\"prompt\":["
-                                                        + ids
-                                                        + "]}"))
-                                .build(),
-                        HttpResponse.BodyHandlers.ofString());
+                gateway.post(
+                        "/v1/completions",
+                        "{\"model\":\"demo\",\"max_tokens\":1,\"prompt\":[" + ids + "]}",
+                        "x-warmpath-explain",
+                        "1");
         assertEquals(200, answer.statusCode(), answer.body());
         return answer;
     }
@@ -146,6 +71,32 @@ class CacheModesTest {
     void without_events_a_prompt_goes_where_it_went() throws Exception {
         start(Map.of("warmpath.router.use-kv-events", "false"));
         the_second_time_a_prompt_goes_where_it_went("lowest cost");
+    }
+
+    @Test
+    void what_was_sent_to_workers_is_counted_where_decisions_count() throws Exception {
+        start(Map.of("warmpath.router.predicted-ttl", "60s"));
+        ask(1);
+        // Scrapes may see the sizes of half a second ago.
+        await().untilAsserted(() -> assertEquals(1, gateway.gauge("warmpath.predicted.prompts")));
+        assertEquals(BLOCKS, gateway.gauge("warmpath.predicted.residencies"));
+        assertEquals(1, gateway.counted("warmpath.predicted.recorded"));
+        assertEquals(BLOCKS, gateway.counted("warmpath.predicted.recorded.blocks"));
+        assertTrue(gateway.gauge("warmpath.predicted.bytes") > 0);
+    }
+
+    @Test
+    void with_an_overlap_weight_of_0_there_is_no_index_and_nobody_listens() throws Exception {
+        start(Map.of("warmpath.router.overlap-score-weight", "0"));
+        assertNull(gateway.meters.find("warmpath.index.slots").gauge());
+        assertNull(gateway.meters.find("warmpath.events.sources").gauge());
+        assertNull(gateway.meters.find("warmpath.predicted.prompts").gauge());
+        HttpResponse<String> answer = ask(1);
+        assertTrue(header(ask(1), "x-warmpath-matched-blocks").startsWith("gpu=0;"));
+        assertEquals(200, answer.statusCode());
+        assertTrue(
+                gateway.get("/workers").body().contains("\"events_followed\":false"),
+                gateway.get("/workers").body());
     }
 
     @Test

@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
+import io.vertx.core.Vertx;
 import io.warmpath.events.EventCounters;
 import io.warmpath.events.EventSource;
 import io.warmpath.fleet.EngineKind;
@@ -28,6 +29,7 @@ import org.junit.jupiter.api.Test;
 class FleetRuntimeTest {
     private static final Duration SOON = Duration.ofSeconds(20);
 
+    private final Vertx vertx = Vertx.vertx();
     private final ReferencePrefixIndex index = new ReferencePrefixIndex();
     private final LoadTracker load = new LoadTracker();
     private final TestFeed feed = new TestFeed();
@@ -43,6 +45,7 @@ class FleetRuntimeTest {
         runtime =
                 new FleetRuntime(
                         TestConfig.of(properties),
+                        vertx,
                         EngineTls.standard(),
                         index,
                         feed,
@@ -58,6 +61,7 @@ class FleetRuntimeTest {
             runtime.close();
         }
         engine.close();
+        vertx.close().toCompletionStage().toCompletableFuture().join();
         assertEquals(0, index.stats().slots(), "closing frees every slot");
         assertEquals(List.of(), feed.open(), "closing ends every subscription");
     }
@@ -159,7 +163,7 @@ class FleetRuntimeTest {
         SimpleMeterRegistry meters = new SimpleMeterRegistry();
         start(Map.of());
         GatewayMeters.bind(
-                meters, index, null, load, runtime, new EventCounters(), TestConfig.noTokens());
+                meters, index, load, runtime, new EventCounters(), TestConfig.noTokens());
         awaitState(WorkerState.READY);
         try (LoadBook.Booking booking = load.book(slot(), 100, 7)) {
             await().atMost(SOON)

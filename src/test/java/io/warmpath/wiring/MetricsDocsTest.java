@@ -7,15 +7,16 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.micrometer.core.instrument.Meter;
 import io.micrometer.core.instrument.Tag;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
+import io.vertx.core.Vertx;
 import io.warmpath.events.EventCounters;
 import io.warmpath.gateway.FlowMetrics;
-import io.warmpath.gateway.TrackerOverlaps;
 import io.warmpath.load.LoadTracker;
 import io.warmpath.prefix.ReferencePrefixIndex;
 import io.warmpath.upstream.EngineTls;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
@@ -58,26 +59,33 @@ class MetricsDocsTest {
         ReferencePrefixIndex index = new ReferencePrefixIndex();
         LoadTracker load = new LoadTracker();
         new FlowMetrics(registry);
+        Vertx vertx = Vertx.vertx();
         try (DecisionParts decisions =
                         new DecisionParts(TestConfig.of(Map.of()).explain(), registry);
                 FleetRuntime fleet =
                         new FleetRuntime(
                                 TestConfig.of(Map.of("warmpath.worker-urls", "http://127.0.0.1:1")),
+                                vertx,
                                 EngineTls.standard(),
                                 index,
                                 new TestFeed(),
                                 slot -> 0,
                                 load::forget)) {
             GatewayMeters.bind(
-                    registry,
-                    index,
-                    new TrackerOverlaps((model, size) -> null, model -> 0),
-                    load,
-                    fleet,
-                    new EventCounters(),
-                    TestConfig.noTokens());
+                    registry, index, load, fleet, new EventCounters(), TestConfig.noTokens());
+            for (Map<String, String> mode :
+                    List.of(
+                            Map.of("warmpath.router.predicted-ttl", "5s"),
+                            Map.of("warmpath.router.mode", "vllm-cache-aware"))) {
+                try (OverlapParts caches =
+                        new OverlapParts(TestConfig.of(mode), System::nanoTime)) {
+                    caches.bind(registry);
+                }
+            }
             assertFalse(decisions.log().isOn());
             return rows(registry);
+        } finally {
+            vertx.close().toCompletionStage().toCompletableFuture().join();
         }
     }
 

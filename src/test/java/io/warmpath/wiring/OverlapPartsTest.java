@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import io.warmpath.fleet.Candidate;
 import io.warmpath.fleet.EngineKind;
 import io.warmpath.fleet.Worker;
@@ -148,8 +149,13 @@ class OverlapPartsTest {
             parts.start();
             await().atMost(SOON).until(() -> held(parts, "m", to) == 7);
             await().atMost(SOON).until(() -> held(parts, "org/small.v1", to) == 3);
+            SimpleMeterRegistry meters = new SimpleMeterRegistry();
+            parts.bind(meters);
+            assertEquals(2, meters.get("warmpath.tracker.recorded").functionCounter().count());
+            assertEquals(2, meters.get("warmpath.tracker.backends").gauge().value());
+            assertEquals(10, meters.get("warmpath.tracker.blocks").gauge().value());
             parts.slots().close(to.slot());
-            assertEquals(0, parts.trackers().stats().backends());
+            assertEquals(0, meters.get("warmpath.tracker.backends").gauge().value());
         }
     }
 }

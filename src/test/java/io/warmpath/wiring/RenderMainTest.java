@@ -3,18 +3,27 @@ package io.warmpath.wiring;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import io.warmpath.adapter.tokenizer.DemoModel;
+import java.io.BufferedReader;
 import java.io.ByteArrayInputStream;
 import java.io.ByteArrayOutputStream;
+import java.io.InputStreamReader;
 import java.io.PrintStream;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Objects;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 class RenderMainTest {
     private static final String CHAT =
             "\"messages\": [{\"role\": \"user\", \"content\": \"Grüße\"}]";
+    private static final ObjectMapper JSON = new ObjectMapper();
     @TempDir Path dir;
     private final ByteArrayOutputStream out = new ByteArrayOutputStream();
     private final ByteArrayOutputStream err = new ByteArrayOutputStream();
@@ -65,8 +74,85 @@ class RenderMainTest {
 
     @Test
     void a_mode_that_is_not_there_is_refused_and_not_ignored() {
-        run("{\"mode\": \"vllm\", \"template\": \"a\", " + CHAT + "}\n");
-        assertTrue(answers().startsWith("{\"error\":\"mode vllm is not known;"), answers());
+        run("{\"mode\": \"tgi\", \"template\": \"a\", " + CHAT + "}\n");
+        assertTrue(answers().startsWith("{\"error\":\"mode tgi is not known;"), answers());
+    }
+
+    /** Each row of what engines do to chats, for each engine; written by hand, not recorded. */
+    @Test
+    void each_engine_changes_chats_in_its_own_way() throws Exception {
+        List<String> golden =
+                new BufferedReader(
+                                new InputStreamReader(
+                                        Objects.requireNonNull(
+                                                RenderMainTest.class.getResourceAsStream(
+                                                        "/templates/engines.jsonl")),
+                                        StandardCharsets.UTF_8))
+                        .lines()
+                        .toList();
+        StringBuilder lines = new StringBuilder();
+        for (String row : golden) {
+            lines.append(JSON.readTree(row).get("line")).append('\n');
+        }
+        assertEquals(0, run(lines.toString()));
+        String[] answers = answers().split("\n", -1);
+        List<String> different = new ArrayList<>();
+        for (int i = 0; i < golden.size(); i++) {
+            JsonNode row = JSON.readTree(golden.get(i));
+            if (!row.get("want").equals(JSON.readTree(answers[i]))) {
+                different.add(row + "\n" + answers[i]);
+            }
+        }
+        assertTrue(golden.size() >= 50, "only " + golden.size() + " rows");
+        assertEquals(List.of(), different);
+    }
+
+    @Test
+    void with_a_model_the_tokens_come_too_and_the_template_is_its_own() {
+        String model = DemoModel.directory().toString();
+        assertEquals(0, run("{" + CHAT + ", \"mode\": \"vllm\"}\n", "--model", model));
+        assertTrue(
+                answers()
+                        .startsWith(
+                                "{\"text\":\"<|im_start|>user\\nGrüße<|im_end|>\\n<|im_start|>"
+                                        + "assistant\\n\",\"tokens\":["),
+                answers());
+    }
+
+    @Test
+    void a_message_to_go_on_with_is_tokenised_as_the_engine_does() throws Exception {
+        String open =
+                "{\"messages\": [{\"role\": \"user\", \"content\": \"a\"}, {\"role\":"
+                        + " \"assistant\", \"content\": \"b c\"}], \"continue_final_message\":"
+                        + " true, \"add_generation_prompt\": false, \"mode\": \"%s\"}\n";
+        String whole = "{\"template\": \"%s\", " + CHAT + "}\n";
+        String user = "<|im_start|>user\\na<|im_end|>\\n<|im_start|>assistant\\n";
+        run(
+                open.formatted("vllm")
+                        + whole.formatted(user + "b c")
+                        + open.formatted("sglang")
+                        + whole.formatted(user + "{{ '' }}")
+                        + whole.formatted("b c"),
+                "--model",
+                DemoModel.directory().toString());
+        List<JsonNode> answers = new ArrayList<>();
+        for (String line : answers().strip().split("\n", -1)) {
+            answers.add(JSON.readTree(line));
+        }
+        assertEquals(answers.get(1), answers.get(0));
+        assertEquals(answers.get(1).get("text"), answers.get(2).get("text"));
+        List<JsonNode> joined = new ArrayList<>();
+        answers.get(3).get("tokens").forEach(joined::add);
+        answers.get(4).get("tokens").forEach(joined::add);
+        List<JsonNode> got = new ArrayList<>();
+        answers.get(2).get("tokens").forEach(got::add);
+        assertEquals(joined, got);
+    }
+
+    @Test
+    void a_model_that_cannot_be_loaded_is_bad_usage() {
+        assertEquals(2, run("", "--model", dir.toString()));
+        assertEquals(2, run("", "--model"));
     }
 
     @Test

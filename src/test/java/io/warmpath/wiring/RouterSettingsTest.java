@@ -12,8 +12,10 @@ import io.warmpath.routing.CostKind;
 import io.warmpath.routing.LatencyPriors;
 import io.warmpath.routing.RouterMode;
 import io.warmpath.routing.RouterOptions;
+import io.warmpath.routing.TaintMatch;
 import java.time.Duration;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import org.junit.jupiter.api.Test;
@@ -158,6 +160,20 @@ class RouterSettingsTest {
         assertEquals(
                 Optional.empty(),
                 RouterSettings.predictedTtl(router("cost", "latency", "mode", "random")));
+    }
+
+    @Test
+    void policy_classes_tolerate_what_is_configured() {
+        WarmpathConfig.Router r = router("classes.\"batch\".tolerations", "spot,dedicated=batch");
+        assertEquals(
+                Map.of(
+                        "batch",
+                        List.of(TaintMatch.parse("spot"), TaintMatch.parse("dedicated=batch"))),
+                RouterSettings.classTolerations(r));
+        WarmpathConfig.Router wrong = router("classes.\"batch\".tolerations", "spot:NoSchedule");
+        StartFailure failure =
+                assertThrows(StartFailure.class, () -> RouterSettings.classTolerations(wrong));
+        assertTrue(String.valueOf(failure.getMessage()).contains("batch"), failure.getMessage());
     }
 
     @Test

@@ -8,6 +8,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.warmpath.config.EngineType;
 import io.warmpath.config.RoutingMode;
 import io.warmpath.fleet.EngineKind;
+import io.warmpath.fleet.Taint;
 import io.warmpath.fleet.WorkerSpec;
 import io.warmpath.routing.RouterMode;
 import java.net.URI;
@@ -34,7 +35,10 @@ class WorkerSpecsTest {
                                 "tcp://c:5557",
                                 null,
                                 true,
-                                "kv"),
+                                "kv",
+                                List.of(
+                                        Taint.parse("spot:PreferNoSchedule"),
+                                        Taint.parse("gpu=a"))),
                         WorkerSpec.of("http://a:1")),
                 WorkerSpecs.of(
                         TestConfig.of(
@@ -42,6 +46,9 @@ class WorkerSpecsTest {
                                         Map.entry("warmpath.worker-urls", "http://a:1/"),
                                         Map.entry("warmpath.workers[0].url", "http://c:3"),
                                         Map.entry("warmpath.workers[0].name", "big"),
+                                        Map.entry(
+                                                "warmpath.workers[0].taints",
+                                                "spot:PreferNoSchedule,gpu=a"),
                                         Map.entry("warmpath.workers[0].id", "18446744073709551615"),
                                         Map.entry("warmpath.workers[0].kind", "vllm"),
                                         Map.entry("warmpath.workers[0].models", "m1,m2"),

@@ -3,15 +3,19 @@ package io.warmpath.adapter.tokenizer;
 import com.fasterxml.jackson.core.JacksonException;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import io.warmpath.tokens.AddedTokens;
+import io.warmpath.tokens.BpeTokenizers;
 import io.warmpath.tokens.ChatMlRecogniser;
 import io.warmpath.tokens.ChatMlTemplate;
 import io.warmpath.tokens.ChatTemplate;
+import io.warmpath.tokens.GuessedChatMl;
 import io.warmpath.tokens.JinjaChatTemplate;
 import io.warmpath.tokens.LoadedModel;
 import io.warmpath.tokens.ModelLoader;
+import io.warmpath.tokens.TextTokenizer;
 import io.warmpath.tokens.TokenizerLoadException;
 import io.warmpath.tokens.jinja.Template;
 import io.warmpath.tokens.jinja.TemplateException;
+import io.warmpath.tokens.profile.EngineProfile;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -19,17 +23,30 @@ import java.time.Clock;
 import java.time.ZoneId;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Map;
 import java.util.Optional;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Reads a model directory as it is published: {@code tokenizer.json}, and beside it, when they are
- * there, {@code tokenizer_config.json} and {@code chat_template.jinja}.
+ * there, {@code tokenizer_config.json}, {@code chat_template.jinja} and {@code config.json}.
  *
  * <p>Any thread.
  */
 public final class HuggingFaceModelLoader implements ModelLoader {
     private final ObjectMapper mapper = new ObjectMapper();
+    private final @Nullable BpeTokenizers fast;
+
+    /** Every file is run by the tokenizers library. */
+    public HuggingFaceModelLoader() {
+        this.fast = null;
+    }
+
+    /**
+     * @param fast runs the files that are understood wholly
+     */
+    public HuggingFaceModelLoader(BpeTokenizers fast) {
+        this.fast = fast;
+    }
 
     @Override
     public LoadedModel load(Path path) throws TokenizerLoadException {
@@ -61,9 +78,8 @@ public final class HuggingFaceModelLoader implements ModelLoader {
         }
     }
 
-    private static LoadedModel loaded(
-            Path file, String json, TokenizerJson head, TokenizerConfig config)
-            throws TokenizerLoadException {
+    private LoadedModel loaded(Path file, String json, TokenizerJson head, TokenizerConfig config)
+            throws TokenizerLoadException, IOException {
         List<String> warnings = new ArrayList<>();
         Optional<ChatTemplate> template = template(file, head, config, warnings);
         if (!config.overriding().isEmpty()) {
@@ -74,7 +90,7 @@ public final class HuggingFaceModelLoader implements ModelLoader {
                             + "); engines follow it, this gateway reads tokenizer.json only, so"
                             + " prompts with these tokens are not found in the cache");
         }
-        HuggingFaceTokenizerAdapter tokenizer = tokenizer(file, json);
+        TextTokenizer tokenizer = tokenizer(file, json, head, warnings);
         String whyNotSplit = head.whyNotSplit(tokenizer);
         if (!whyNotSplit.isEmpty()) {
             warnings.add(
@@ -85,10 +101,32 @@ public final class HuggingFaceModelLoader implements ModelLoader {
         }
         Optional<AddedTokens> splitOn =
                 whyNotSplit.isEmpty() ? Optional.of(head.splitOn()) : Optional.empty();
-        return new LoadedModel(tokenizer, splitOn, template, List.copyOf(warnings));
+        return new LoadedModel(
+                tokenizer, splitOn, template, config.specialTokens(), List.copyOf(warnings));
     }
 
-    private static HuggingFaceTokenizerAdapter tokenizer(Path file, String json)
+    private TextTokenizer tokenizer(
+            Path file, String json, TokenizerJson head, List<String> warnings)
+            throws TokenizerLoadException, IOException {
+        if (fast == null) {
+            return library(file, json);
+        }
+        String why;
+        try {
+            return fast.open(ByteLevelBpe.read(head.head(), BpeModel.read(json, mapper)));
+        } catch (NotUnderstoodException | IllegalArgumentException e) {
+            why = e.getMessage();
+        }
+        TextTokenizer library = library(file, json);
+        warnings.add(
+                file
+                        + ": run by the tokenizers library ("
+                        + why
+                        + "), which costs some ten times the CPU");
+        return library;
+    }
+
+    private static HuggingFaceTokenizerAdapter library(Path file, String json)
             throws TokenizerLoadException {
         try {
             return new HuggingFaceTokenizerAdapter(json);
@@ -105,15 +143,8 @@ public final class HuggingFaceModelLoader implements ModelLoader {
 
     private static Optional<ChatTemplate> template(
             Path file, TokenizerJson head, TokenizerConfig config, List<String> warnings) {
-        Optional<ChatTemplate> template =
-                config.chatTemplate()
-                        .flatMap(jinja -> ChatMlRecogniser.recognise(jinja, config.specialTokens()))
-                        .map(ChatTemplate.class::cast);
-        if (template.isPresent()) {
-            return template;
-        }
         if (config.chatTemplate().isPresent()) {
-            return jinja(file, config.chatTemplate().get(), config.specialTokens(), warnings);
+            return jinja(file, config.chatTemplate().get(), config, warnings);
         }
         boolean chatMl =
                 head.hasAddedToken(ChatMlTemplate.START) && head.hasAddedToken(ChatMlTemplate.END);
@@ -121,9 +152,9 @@ public final class HuggingFaceModelLoader implements ModelLoader {
             warnings.add(
                     file
                             + ": no tokenizer_config.json beside it; taken for plain ChatML because"
-                            + " of its tokens. Put the model's tokenizer_config.json there to be"
-                            + " sure");
-            return Optional.of(ChatMlTemplate.PLAIN);
+                            + " of its tokens, chats with tools are routed by load alone. Put the"
+                            + " model's tokenizer_config.json there to be sure");
+            return Optional.of(new GuessedChatMl());
         }
         warnings.add(
                 file
@@ -134,10 +165,32 @@ public final class HuggingFaceModelLoader implements ModelLoader {
     }
 
     private static Optional<ChatTemplate> jinja(
-            Path file, String source, Map<String, String> specials, List<String> warnings) {
+            Path file, String source, TokenizerConfig config, List<String> warnings) {
+        for (EngineProfile engine : List.of(EngineProfile.VLLM, EngineProfile.SGLANG)) {
+            config.model()
+                    .renderedByCode(engine)
+                    .ifPresent(
+                            code ->
+                                    warnings.add(
+                                            file
+                                                    + ": "
+                                                    + engine
+                                                    + " makes this model's prompts by code ("
+                                                    + code
+                                                    + "), not with its template; chats are routed"
+                                                    + " by load alone there"));
+        }
         try {
-            Clock clock = Clock.system(ZoneId.systemDefault());
-            return Optional.of(new JinjaChatTemplate(Template.compile(source), specials, clock));
+            Template forTools = config.toolTemplate().map(Template::compile).orElse(null);
+            return Optional.of(
+                    new JinjaChatTemplate(
+                            Template.compile(source),
+                            forTools,
+                            config.specialTokens(),
+                            config.model(),
+                            Clock.system(ZoneId.systemDefault()),
+                            ChatMlRecogniser.recognise(source, config.specialTokens())
+                                    .orElse(null)));
         } catch (TemplateException e) {
             warnings.add(
                     file

@@ -3,6 +3,7 @@ package io.warmpath.adapter.tokenizer;
 import ai.djl.huggingface.tokenizers.jni.TokenizersLibrary;
 import io.warmpath.tokens.TextTokenizer;
 import io.warmpath.tokens.UnencodableTextException;
+import java.util.Optional;
 import java.util.concurrent.locks.ReadWriteLock;
 import java.util.concurrent.locks.ReentrantReadWriteLock;
 
@@ -36,7 +37,7 @@ public final class HuggingFaceTokenizerAdapter implements TextTokenizer {
 
     @Override
     public int[] encode(String text, boolean addSpecialTokens) {
-        requireWellFormed(text);
+        UnencodableTextException.throwIfIllFormed(text);
         lock.readLock().lock();
         try {
             if (closed) {
@@ -54,6 +55,23 @@ public final class HuggingFaceTokenizerAdapter implements TextTokenizer {
     }
 
     @Override
+    public Optional<String> decode(int[] ids) {
+        long[] wide = new long[ids.length];
+        for (int i = 0; i < ids.length; i++) {
+            wide[i] = Integer.toUnsignedLong(ids[i]);
+        }
+        lock.readLock().lock();
+        try {
+            if (closed) {
+                throw new IllegalStateException("the tokenizer is closed");
+            }
+            return Optional.of(library.decode(handle, wide, false));
+        } finally {
+            lock.readLock().unlock();
+        }
+    }
+
+    @Override
     public void close() {
         lock.writeLock().lock();
         try {
@@ -63,17 +81,6 @@ public final class HuggingFaceTokenizerAdapter implements TextTokenizer {
             }
         } finally {
             lock.writeLock().unlock();
-        }
-    }
-
-    /** JNI would turn a lone surrogate into replacement characters, silently. */
-    private static void requireWellFormed(String text) {
-        int codePoint;
-        for (int i = 0; i < text.length(); i += Character.charCount(codePoint)) {
-            codePoint = text.codePointAt(i); // a surrogate only when it stands alone
-            if (codePoint >= Character.MIN_SURROGATE && codePoint <= Character.MAX_SURROGATE) {
-                throw new UnencodableTextException(i);
-            }
         }
     }
 

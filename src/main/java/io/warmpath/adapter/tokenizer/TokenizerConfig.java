@@ -2,6 +2,7 @@ package io.warmpath.adapter.tokenizer;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
+import io.warmpath.tokens.profile.ModelFacts;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -16,16 +17,20 @@ import org.jspecify.annotations.Nullable;
  * The files beside a {@code tokenizer.json} that say how a model is talked to: {@code
  * tokenizer_config.json} and {@code chat_template.jinja}, either of which may be missing.
  *
- * @param chatTemplate Jinja source of the template for chats without tools
+ * @param chatTemplate Jinja source of the template
+ * @param toolTemplate of another one for chats with tools, where there are several
  * @param specialTokens bos_token, eos_token and so on, as far as they are set
  * @param overriding added tokens of the configuration that tokenizer.json has otherwise or not at
  *     all; engines let the configuration win
+ * @param model what config.json and the names of the files tell
  */
 record TokenizerConfig(
         boolean present,
         Optional<String> chatTemplate,
+        Optional<String> toolTemplate,
         Map<String, String> specialTokens,
-        List<String> overriding) {
+        List<String> overriding,
+        ModelFacts model) {
 
     /** The names under which templates find them. */
     private static final String[] SPECIAL_TOKENS = {
@@ -44,6 +49,10 @@ record TokenizerConfig(
                 Files.isRegularFile(jinja)
                         ? Optional.of(Files.readString(jinja))
                         : inlineTemplate(root.path("chat_template"));
+        Optional<String> forTools =
+                Files.isRegularFile(jinja)
+                        ? Optional.empty()
+                        : namedTemplate(root.path("chat_template"), "tool_use");
         Map<String, String> specials = new HashMap<>();
         for (String name : SPECIAL_TOKENS) {
             String content = tokenContent(root.path(name));
@@ -54,17 +63,36 @@ record TokenizerConfig(
         return new TokenizerConfig(
                 hasConfig || template.isPresent(),
                 template,
+                forTools,
                 Map.copyOf(specials),
-                overriding(root.path("added_tokens_decoder"), addedTokens));
+                overriding(root.path("added_tokens_decoder"), addedTokens),
+                model(tokenizerJson, mapper));
     }
 
-    /** A string, or a list of named templates of which "default" is for plain chats. */
+    private static ModelFacts model(Path tokenizerJson, ObjectMapper mapper) throws IOException {
+        Path config = tokenizerJson.resolveSibling("config.json");
+        JsonNode root =
+                Files.isRegularFile(config)
+                        ? mapper.readTree(config.toFile())
+                        : mapper.createObjectNode();
+        List<String> architectures = new ArrayList<>();
+        root.path("architectures").forEach(name -> architectures.add(name.asText()));
+        return new ModelFacts(
+                root.path("model_type").asText(),
+                architectures,
+                Files.isRegularFile(tokenizerJson.resolveSibling("tekken.json")));
+    }
+
+    /** A string, or a list of named templates. */
     private static Optional<String> inlineTemplate(JsonNode template) {
-        if (template.isTextual()) {
-            return Optional.of(template.asText());
-        }
-        for (JsonNode named : template) {
-            if (named.path("name").asText().equals("default")) {
+        return template.isTextual()
+                ? Optional.of(template.asText())
+                : namedTemplate(template, "default");
+    }
+
+    private static Optional<String> namedTemplate(JsonNode templates, String name) {
+        for (JsonNode named : templates) {
+            if (named.path("name").asText().equals(name)) {
                 return Optional.of(named.path("template").asText());
             }
         }

@@ -24,6 +24,7 @@ import io.warmpath.routing.Routers;
 import io.warmpath.routing.RoutingDecision;
 import io.warmpath.routing.RoutingRequest;
 import io.warmpath.routing.Sent;
+import io.warmpath.routing.TaintRules;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.OptionalInt;
@@ -136,6 +137,7 @@ final class ProductPolicy extends Policy {
                                 List.of(named),
                                 OptionalLong.empty(),
                                 OptionalInt.empty(),
+                                TaintRules.NONE,
                                 RouterOverrides.NONE,
                                 null,
                                 0,

@@ -32,7 +32,7 @@ final class Prompts {
                 depths[i * Tier.COUNT + tier.number()] = match.depthAt(i, tier);
             }
         }
-        return new PrefixMatch(blockTokens, match.blocks(), slots, depths, NONE);
+        return new PrefixMatch(blockTokens, match.blocks(), slots, depths);
     }
 
     /** The names of the prompt's blocks, so that running requests share them. */
@@ -44,5 +44,4 @@ final class Prompts {
     }
 
     private static final Tier[] TIERS = Tier.values();
-    private static final long[] NONE = {};
 }

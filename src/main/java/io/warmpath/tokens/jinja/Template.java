@@ -18,11 +18,11 @@ import org.jspecify.annotations.Nullable;
  */
 public final class Template {
     private final Compiler.Program program;
-    private final boolean loopsOverContent;
+    private final TemplateFacts facts;
 
-    private Template(Compiler.Program program, boolean loopsOverContent) {
+    private Template(Compiler.Program program, TemplateFacts facts) {
         this.program = program;
-        this.loopsOverContent = loopsOverContent;
+        this.facts = facts;
     }
 
     /**
@@ -30,15 +30,12 @@ public final class Template {
      */
     public static Template compile(String source) {
         List<Ast.Stmt> body = Parser.parse(source);
-        return new Template(Compiler.compile(body), ContentParts.loopedOver(body));
+        return new Template(Compiler.compile(body), TemplateFacts.of(source, body));
     }
 
-    /**
-     * Whether it may loop over the parts of a message's content, so that engines may hand over
-     * contents as lists of parts. True rather too often than too seldom.
-     */
-    public boolean loopsOverContent() {
-        return loopsOverContent;
+    /** What engines look for in it. */
+    public TemplateFacts facts() {
+        return facts;
     }
 
     /**

@@ -29,6 +29,11 @@ public final class TemplateException extends RuntimeException {
         return kind;
     }
 
+    /** Jinja would say the same: the conversation and the template do not go together. */
+    public boolean isItsOwn() {
+        return kind == Kind.RAISED || kind == Kind.FAILED;
+    }
+
     static TemplateException syntax(int line, String what) {
         return new TemplateException(Kind.SYNTAX, "line " + line + ": " + what);
     }

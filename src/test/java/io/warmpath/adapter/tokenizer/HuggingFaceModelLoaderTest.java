@@ -2,14 +2,18 @@ package io.warmpath.adapter.tokenizer;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.warmpath.tokens.ChatMlTemplate;
+import io.warmpath.adapter.nativeindex.NativeBpeTokenizer;
 import io.warmpath.tokens.ChatTemplate;
 import io.warmpath.tokens.LoadedModel;
 import io.warmpath.tokens.PromptInput;
 import io.warmpath.tokens.TokenizerLoadException;
+import io.warmpath.tokens.profile.ChatRequest;
+import io.warmpath.tokens.profile.EngineProfile;
+import io.warmpath.tokens.profile.EnginePrompt;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -33,10 +37,48 @@ class HuggingFaceModelLoaderTest {
                 List.of(DemoModel.directory(), DemoModel.directory().resolve("tokenizer.json"))) {
             LoadedModel model = loader.load(path);
             model.tokenizer().close();
-            assertEquals(Optional.of(ChatMlTemplate.PLAIN), model.template());
+            assertEquals("<|im_start|>user\nhi<|im_end|>\n<|im_start|>assistant\n", prompt(model));
             assertTrue(model.splitOn().isPresent());
             assertEquals(List.of(), model.warnings());
         }
+    }
+
+    @Test
+    void a_file_that_is_understood_runs_natively_and_another_by_the_library_with_a_warning()
+            throws Exception {
+        HuggingFaceModelLoader fast =
+                new HuggingFaceModelLoader(
+                        parts -> new NativeBpeTokenizer(Optional.empty(), parts));
+        LoadedModel understood = fast.load(DemoModel.directory());
+        understood.tokenizer().close();
+        assertInstanceOf(NativeBpeTokenizer.class, understood.tokenizer());
+        assertEquals(List.of(), understood.warnings());
+        Files.copy(
+                DemoModel.directory().resolve("tokenizer_config.json"),
+                dir.resolve("tokenizer_config.json"));
+        LoadedModel other = fast.load(write("tokenizer.json", BpeFamilies.lowercase()));
+        other.tokenizer().close();
+        assertInstanceOf(HuggingFaceTokenizerAdapter.class, other.tokenizer());
+        assertEquals(1, other.warnings().size());
+        assertTrue(
+                other.warnings()
+                        .getFirst()
+                        .contains("run by the tokenizers library (normalizer Lowercase)"),
+                other.warnings().getFirst());
+    }
+
+    @Test
+    void a_native_library_that_cannot_be_loaded_leaves_the_file_to_the_other_one()
+            throws Exception {
+        HuggingFaceModelLoader fast =
+                new HuggingFaceModelLoader(
+                        parts -> {
+                            throw new IllegalArgumentException("there is no native index");
+                        });
+        LoadedModel model = fast.load(DemoModel.directory());
+        model.tokenizer().close();
+        assertInstanceOf(HuggingFaceTokenizerAdapter.class, model.tokenizer());
+        assertTrue(model.warnings().getFirst().contains("(there is no native index)"));
     }
 
     @Test
@@ -65,7 +107,13 @@ class HuggingFaceModelLoaderTest {
     @Test
     void without_a_configuration_its_tokens_make_it_plain_chatml_with_a_warning() throws Exception {
         LoadedModel model = load(write("tokenizer.json", DemoModel.json()));
-        assertEquals(Optional.of(ChatMlTemplate.PLAIN), model.template());
+        assertEquals("<|im_start|>user\nhi<|im_end|>\n<|im_start|>assistant\n", prompt(model));
+        assertInstanceOf(
+                EnginePrompt.Unpredictable.class,
+                model.template()
+                        .orElseThrow()
+                        .render(ChatRequest.of(List.of(), null), EngineProfile.VLLM),
+                "what it makes of tools nobody knows");
         assertEquals(1, model.warnings().size());
         assertTrue(model.warnings().getFirst().contains("taken for plain ChatML"));
     }
@@ -90,11 +138,10 @@ class HuggingFaceModelLoaderTest {
                  "bos_token": {"content": "<|endoftext|>"}, "cls_token": "<|im_end|>"}
                 """);
         LoadedModel model = load(write("tokenizer.json", DemoModel.json()));
+        assertEquals("<|endoftext|>HI<|im_end|>", prompt(model));
         assertEquals(
-                new ChatTemplate.Rendered("<|endoftext|>HI<|im_end|>"),
-                model.template()
-                        .orElseThrow()
-                        .render(List.of(new PromptInput.Message("user", "hi")), true));
+                Map.of("bos_token", "<|endoftext|>", "cls_token", "<|im_end|>"),
+                model.specialTokens());
         assertEquals(List.of(), model.warnings());
     }
 
@@ -115,9 +162,22 @@ class HuggingFaceModelLoaderTest {
                  "bos_token": {"content": "<|endoftext|>"}}
                 """);
         LoadedModel model = load(write("tokenizer.json", DemoModel.json()));
+        assertEquals("<|endoftext|>user:hi", prompt(model));
         assertEquals(
-                Optional.of(new ChatMlTemplate("", null, "<|endoftext|>", ":", "", "")),
-                model.template());
+                new EnginePrompt.Text("[]"),
+                model.template()
+                        .orElseThrow()
+                        .render(
+                                new ChatRequest(
+                                        List.of(Map.of("role", "user", "content", "hi")),
+                                        List.of(),
+                                        null,
+                                        null,
+                                        null,
+                                        false,
+                                        Map.of(),
+                                        null),
+                                EngineProfile.VLLM));
     }
 
     @Test
@@ -129,7 +189,7 @@ class HuggingFaceModelLoaderTest {
                 "chat_template.jinja",
                 "{% for message in messages %}{{ message.role }}={{ message.content }};{% endfor %}");
         LoadedModel model = load(write("tokenizer.json", DemoModel.json()));
-        assertEquals(Optional.of(new ChatMlTemplate("", null, "", "=", ";", "")), model.template());
+        assertEquals("user=hi;", prompt(model));
     }
 
     @Test
@@ -171,6 +231,33 @@ class HuggingFaceModelLoaderTest {
         assertFalse(model.splitOn().isPresent());
         String setting = name.split(" ", 2)[0];
         assertTrue(model.warnings().getLast().contains(setting), model.warnings()::toString);
+    }
+
+    @Test
+    void prompts_that_an_engine_makes_by_code_are_warned_of_and_not_made() throws Exception {
+        write("chat_template.jinja", "x");
+        write("config.json", "{\"architectures\": [\"GptOssForCausalLM\"]}");
+        LoadedModel model = load(write("tokenizer.json", DemoModel.json()));
+        assertEquals(1, model.warnings().size(), model.warnings()::toString);
+        assertTrue(
+                model.warnings().getFirst().contains("VLLM makes this model's prompts by code"),
+                model.warnings()::toString);
+        PromptInput.Chat chat =
+                new PromptInput.Chat(List.of(new PromptInput.Message("user", "hi")), true);
+        ChatTemplate template = model.template().orElseThrow();
+        assertInstanceOf(
+                EnginePrompt.Unpredictable.class, template.render(chat, EngineProfile.VLLM));
+        assertEquals(new EnginePrompt.Text("x"), template.render(chat, EngineProfile.SGLANG));
+    }
+
+    /** Of one plain message. */
+    private static String prompt(LoadedModel model) {
+        PromptInput.Chat chat =
+                new PromptInput.Chat(List.of(new PromptInput.Message("user", "hi")), true);
+        return switch (model.template().orElseThrow().render(chat, EngineProfile.ANY)) {
+            case EnginePrompt.Text text -> text.whole();
+            case EnginePrompt other -> throw new AssertionError(other.toString());
+        };
     }
 
     private Path write(String name, String content) throws IOException {

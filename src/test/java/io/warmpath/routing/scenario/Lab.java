@@ -31,6 +31,7 @@ import io.warmpath.routing.Routers;
 import io.warmpath.routing.RoutingDecision;
 import io.warmpath.routing.RoutingRequest;
 import io.warmpath.routing.Sent;
+import io.warmpath.routing.TaintRules;
 import java.net.URI;
 import java.util.ArrayList;
 import java.util.List;
@@ -217,6 +218,7 @@ final class Lab {
                         List.of(named),
                         r.pin,
                         OptionalInt.empty(),
+                        TaintRules.NONE,
                         RouterOverrides.NONE,
                         null,
                         0,

@@ -8,7 +8,8 @@ import java.util.function.ToDoubleFunction;
 import java.util.stream.Collectors;
 
 /**
- * Prints every scenario under every rule, one number per seed: the table of src/perf/RESULTS.md.
+ * Prints every scenario, or those that are named, under every rule, one number per seed: the table
+ * of src/perf/RESULTS.md.
  */
 final class ScenarioTable {
     private static final long[] SEEDS = {1, 2, 3};
@@ -21,13 +22,33 @@ final class ScenarioTable {
     private static final Measure P99 = new Measure("first token, 99th of 100", Outcome::p99First);
     private static final Measure HITS = new Measure("cache hits, %", o -> 100 * o.hitRate());
 
-    private ScenarioTable() {}
+    /** Parts of the names of scenarios that are wanted; empty: all. */
+    private final List<String> wanted;
+
+    private ScenarioTable(List<String> wanted) {
+        this.wanted = wanted;
+    }
 
     public static void main(String[] args) {
+        new ScenarioTable(List.of(args)).print();
+    }
+
+    private void print() {
         String rules = Setting.TABLE.stream().map(Setting::name).collect(Collectors.joining(" | "));
         System.out.println("| scenario | naive rule | measure | naive | " + rules + " |");
         System.out.println("|---|---|---|---|" + "---|".repeat(Setting.TABLE.size()));
         rows("equal scores", Scenarios::equalScores, Naive.FIRST_OF_EQUALS, BUSIEST);
+        rows(
+                "idle, faster than the priors",
+                Scenarios::fasterThanThought,
+                Naive.FIRST_OF_EQUALS,
+                BUSIEST);
+        rows(
+                "idle, one twice as fast",
+                Scenarios::idleUnequal,
+                Setting.ROUND_ROBIN,
+                new Measure("fast worker's share, %", o -> 100 * o.share(0)),
+                FIRST);
         rows("idle, documents", Scenarios::idleDocuments, Naive.FIRST_OF_EQUALS, HITS, FIRST);
         rows("32k in, 1 out", Scenarios::bursts, Naive.COUNTED_AT_FIRST_TOKEN, BUSIEST, FIRST);
         rows(
@@ -75,7 +96,10 @@ final class ScenarioTable {
         return stuckWorker.sentSince(Scenarios.STUCK_MILLIS + millis).spread()[1];
     }
 
-    private static void rows(String name, Scenario scenario, Setting control, Measure... all) {
+    private void rows(String name, Scenario scenario, Setting control, Measure... all) {
+        if (!wanted.isEmpty() && wanted.stream().noneMatch(name::contains)) {
+            return;
+        }
         List<Setting> settings = new ArrayList<>();
         settings.add(control);
         settings.addAll(Setting.TABLE);

@@ -29,6 +29,37 @@ final class Scenarios {
         return lab.play(800.0 * requests + 10_000);
     }
 
+    /**
+     * One at a time, each new, on engines twice as fast as the priors say; long ones, so that much
+     * is learnt.
+     */
+    static Outcome fasterThanThought(Setting setting, long seed) {
+        Lab lab = new Lab(setting, seed);
+        for (int i = 0; i < 4; i++) {
+            lab.addWorker(2);
+        }
+        return oneAtATime(lab, 10_000);
+    }
+
+    /** One at a time, each new; worker 0 is twice as fast as the other three. */
+    static Outcome idleUnequal(Setting setting, long seed) {
+        Lab lab = new Lab(setting, seed);
+        lab.addWorker(2);
+        for (int i = 0; i < 3; i++) {
+            lab.addWorker(1);
+        }
+        return oneAtATime(lab, 10_000);
+    }
+
+    private static Outcome oneAtATime(Lab lab, int tokens) {
+        int requests = 400;
+        for (int i = 0; i < requests; i++) {
+            Prompt prompt = fresh(lab, tokens, 50);
+            lab.time.after(1_500.0 * i, () -> lab.send(prompt));
+        }
+        return lab.play(1_500.0 * requests + 10_000);
+    }
+
     /** One at a time, over 60 documents of 10,000 tokens: one and a half times one cache. */
     static Outcome idleDocuments(Setting setting, long seed) {
         Lab lab = new Lab(setting, seed).withWorkers(4);

@@ -45,19 +45,19 @@ record Setting(
                     RouterOptions.of(RouterMode.KV).with(CostKind.LATENCY, LatencyPriors.DEFAULT),
                     5_000);
 
-    /**
-     * Its priors take a worker for faster than it is, so that none looks better once it is known.
-     */
-    static final Setting LATENCY_FAST =
+    /** A preset: caches count double, prefill four times, requests spread. */
+    static final Setting AGENTIC =
             of(
-                    "kv, cost latency, priors x 0.8",
-                    RouterOptions.of(RouterMode.KV)
-                            .with(
-                                    CostKind.LATENCY,
-                                    new LatencyPriors(
-                                            6, 0.016, 42e-6, 0.0256, 1.06e-6, 150_000, 75_000, 1,
-                                            256)),
-                    5_000);
+                    "kv, agentic",
+                    RouterOptions.of(RouterMode.KV).with(BlockWeights.DEFAULT.agentic()),
+                    0);
+
+    /** A preset: caches do not count. */
+    static final Setting LOAD_AWARE =
+            of(
+                    "kv, load-aware",
+                    RouterOptions.of(RouterMode.KV).with(BlockWeights.DEFAULT.loadAware()),
+                    0);
 
     static final Setting KV_QUEUE =
             new Setting(
@@ -70,7 +70,8 @@ record Setting(
     static final Setting ROUND_ROBIN =
             of("round-robin", RouterOptions.of(RouterMode.ROUND_ROBIN), 0);
 
-    static final List<Setting> TABLE = List.of(KV, KV_SCALE_8, LATENCY, LATENCY_FAST, ROUND_ROBIN);
+    static final List<Setting> TABLE =
+            List.of(KV, KV_SCALE_8, AGENTIC, LOAD_AWARE, LATENCY, ROUND_ROBIN);
 
     private static Setting of(String name, RouterOptions options, long predictedMillis) {
         return new Setting(name, options, predictedMillis, null, null);

@@ -8,6 +8,11 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import com.sun.net.httpserver.HttpServer;
 import com.sun.net.httpserver.HttpsConfigurator;
 import com.sun.net.httpserver.HttpsServer;
+import io.vertx.core.Vertx;
+import io.vertx.core.VertxOptions;
+import io.vertx.core.http.HttpClientOptions;
+import io.vertx.core.http.HttpServerOptions;
+import io.vertx.core.net.SocketAddress;
 import io.warmpath.api.Certificates;
 import io.warmpath.fleet.EngineHttp;
 import io.warmpath.upstream.EngineTls;
@@ -28,8 +33,9 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-class JdkEngineHttpTest {
+class VertxEngineHttpTest {
     private final CountDownLatch release = new CountDownLatch(1);
+    private final Vertx vertx = Vertx.vertx(new VertxOptions().setPreferNativeTransport(true));
     private HttpServer server;
     private URI worker;
 
@@ -93,12 +99,13 @@ class JdkEngineHttpTest {
     void stop() {
         release.countDown();
         server.stop(0);
+        vertx.close().toCompletionStage().toCompletableFuture().join();
     }
 
     @Test
     void status_and_body_are_passed_on() throws IOException {
-        try (JdkEngineHttp http =
-                new JdkEngineHttp(Duration.ofSeconds(10), JdkEngineHttpTest::noTls)) {
+        try (VertxEngineHttp http =
+                new VertxEngineHttp(vertx, Duration.ofSeconds(10), VertxEngineHttpTest::noTls)) {
             assertEquals(new EngineHttp.Answer(200, "{\"é\":1}"), http.get(worker, "/ok"));
             assertEquals(404, http.get(worker, "/nothing").status());
             assertFalse(http.get(worker, "/redirect").ok(), "an engine does not redirect");
@@ -107,8 +114,8 @@ class JdkEngineHttpTest {
 
     @Test
     void silence_before_or_inside_the_answer_is_an_error_that_is_not_a_refusal() {
-        try (JdkEngineHttp http =
-                new JdkEngineHttp(Duration.ofMillis(200), JdkEngineHttpTest::noTls)) {
+        try (VertxEngineHttp http =
+                new VertxEngineHttp(vertx, Duration.ofMillis(200), VertxEngineHttpTest::noTls)) {
             for (String path : new String[] {"/slow-head", "/slow-body"}) {
                 IOException e = assertThrows(IOException.class, () -> http.get(worker, path));
                 assertEquals("no answer within 200 ms", e.getMessage(), path);
@@ -119,8 +126,8 @@ class JdkEngineHttpTest {
 
     @Test
     void an_endless_answer_is_cut_off() {
-        try (JdkEngineHttp http =
-                new JdkEngineHttp(Duration.ofSeconds(20), JdkEngineHttpTest::noTls)) {
+        try (VertxEngineHttp http =
+                new VertxEngineHttp(vertx, Duration.ofSeconds(20), VertxEngineHttpTest::noTls)) {
             assertThrows(IOException.class, () -> http.get(worker, "/endless"));
         }
     }
@@ -131,14 +138,53 @@ class JdkEngineHttpTest {
         try (ServerSocket free = new ServerSocket(0)) {
             port = free.getLocalPort();
         }
-        try (JdkEngineHttp http =
-                new JdkEngineHttp(Duration.ofSeconds(10), JdkEngineHttpTest::noTls)) {
+        try (VertxEngineHttp http =
+                new VertxEngineHttp(vertx, Duration.ofSeconds(10), VertxEngineHttpTest::noTls)) {
             ConnectException e =
                     assertThrows(
                             ConnectException.class,
                             () -> http.get(URI.create("http://127.0.0.1:" + port), "/health"));
             assertEquals("connection refused", e.getMessage());
         }
+    }
+
+    @Test
+    void an_engine_behind_a_socket_file_is_asked_there(@TempDir Path dir) throws Exception {
+        Path file = dir.resolve("engine.sock");
+        URI url = URI.create("unix://" + file);
+        try (VertxEngineHttp http =
+                new VertxEngineHttp(vertx, Duration.ofSeconds(10), VertxEngineHttpTest::noTls)) {
+            assertThrows(ConnectException.class, () -> http.get(url, "/health"), "no file yet");
+            io.vertx.core.http.HttpServer engine = echo(new HttpServerOptions());
+            engine.listen(SocketAddress.domainSocketAddress(file.toString()))
+                    .toCompletionStage()
+                    .toCompletableFuture()
+                    .join();
+            assertEquals(new EngineHttp.Answer(200, "HTTP_1_1 /health"), http.get(url, "/health"));
+        }
+    }
+
+    @Test
+    void an_engine_that_speaks_http2_only_is_asked_in_it() throws Exception {
+        io.vertx.core.http.HttpServer engine =
+                echo(new HttpServerOptions().setHttp2ClearTextEnabled(true));
+        int port =
+                engine.listen(0, "127.0.0.1")
+                        .toCompletionStage()
+                        .toCompletableFuture()
+                        .join()
+                        .actualPort();
+        try (VertxEngineHttp http =
+                new VertxEngineHttp(vertx, Duration.ofSeconds(10), VertxEngineHttpTest::noTls)) {
+            assertEquals(
+                    new EngineHttp.Answer(200, "HTTP_2 /base/v1/models"),
+                    http.get(URI.create("h2c://127.0.0.1:" + port + "/base"), "/v1/models"));
+        }
+    }
+
+    private io.vertx.core.http.HttpServer echo(HttpServerOptions options) {
+        return vertx.createHttpServer(options)
+                .requestHandler(r -> r.response().end(r.version() + " " + r.uri()));
     }
 
     @Test
@@ -152,10 +198,12 @@ class JdkEngineHttpTest {
                                 Certificates.make(dir, "engine", "ip:127.0.0.1"), null)));
         secure.start();
         URI url = URI.create("https://127.0.0.1:" + secure.getAddress().getPort());
-        try (JdkEngineHttp http =
-                new JdkEngineHttp(Duration.ofSeconds(10), () -> EngineTls.standard().forJdk())) {
+        try (VertxEngineHttp http =
+                new VertxEngineHttp(vertx, Duration.ofSeconds(10), EngineTls.standard()::applyTo)) {
             IOException e = assertThrows(IOException.class, () -> http.get(url, "/health"));
-            assertTrue(String.valueOf(e.getMessage()).contains("PKIX path"), e.getMessage());
+            assertTrue(
+                    String.valueOf(e.getMessage()).contains("valid certification path"),
+                    e.getMessage());
             assertEquals(200, http.get(worker, "/ok").status());
         } finally {
             secure.stop(0);
@@ -164,8 +212,8 @@ class JdkEngineHttpTest {
 
     @Test
     void a_host_without_an_address_is_an_error_that_names_it() {
-        try (JdkEngineHttp http =
-                new JdkEngineHttp(Duration.ofSeconds(10), JdkEngineHttpTest::noTls)) {
+        try (VertxEngineHttp http =
+                new VertxEngineHttp(vertx, Duration.ofSeconds(10), VertxEngineHttpTest::noTls)) {
             IOException e =
                     assertThrows(
                             IOException.class,
@@ -175,7 +223,7 @@ class JdkEngineHttpTest {
         }
     }
 
-    private static javax.net.ssl.SSLContext noTls() {
+    private static HttpClientOptions noTls(HttpClientOptions options) {
         throw new AssertionError("no worker here speaks TLS");
     }
 }

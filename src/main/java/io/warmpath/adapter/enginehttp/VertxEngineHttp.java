@@ -1,0 +1,232 @@
+package io.warmpath.adapter.enginehttp;
+
+import io.netty.channel.ConnectTimeoutException;
+import io.vertx.core.Future;
+import io.vertx.core.Promise;
+import io.vertx.core.Vertx;
+import io.vertx.core.buffer.Buffer;
+import io.vertx.core.http.HttpClient;
+import io.vertx.core.http.HttpClientOptions;
+import io.vertx.core.http.HttpClientRequest;
+import io.vertx.core.http.HttpClientResponse;
+import io.vertx.core.http.HttpMethod;
+import io.vertx.core.http.HttpVersion;
+import io.vertx.core.http.RequestOptions;
+import io.vertx.core.net.SocketAddress;
+import io.warmpath.fleet.EngineAddress;
+import io.warmpath.fleet.EngineHttp;
+import java.io.FileNotFoundException;
+import java.io.IOException;
+import java.io.InterruptedIOException;
+import java.net.ConnectException;
+import java.net.NoRouteToHostException;
+import java.net.URI;
+import java.net.UnknownHostException;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.EnumMap;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import java.util.function.UnaryOperator;
+import org.jboss.logging.Logger;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * GET requests over connections apart from those of the streaming path, so that a health check
+ * never waits behind requests. All that {@link EngineAddress} knows: TLS, socket files, HTTP/2.
+ *
+ * <p>Any thread but an event loop, blocks up to the time-out; meant for virtual threads.
+ */
+public final class VertxEngineHttp implements EngineHttp, AutoCloseable {
+    private static final Logger LOG = Logger.getLogger(VertxEngineHttp.class);
+
+    /** vLLM's /metrics, the longest answer read, has some 100 KiB. */
+    private static final int MAX_ANSWER_BYTES = 8 << 20;
+
+    private enum Kind {
+        PLAIN,
+        TLS,
+        HTTP2,
+        HTTP2_TLS;
+
+        static Kind of(EngineAddress engine) {
+            return engine.http2() ? (engine.tls() ? HTTP2_TLS : HTTP2) : engine.tls() ? TLS : PLAIN;
+        }
+    }
+
+    private final Vertx vertx;
+    private final Duration timeout;
+    private final UnaryOperator<HttpClientOptions> tls;
+    private final Map<Kind, HttpClient> clients = new EnumMap<>(Kind.class); // guarded by this
+
+    /**
+     * @param timeout of a whole exchange, the body included
+     * @param tls sets what is trusted and shown; asked at the first worker with TLS
+     */
+    public VertxEngineHttp(Vertx vertx, Duration timeout, UnaryOperator<HttpClientOptions> tls) {
+        this.vertx = vertx;
+        this.timeout = timeout;
+        this.tls = tls;
+    }
+
+    private synchronized HttpClient client(EngineAddress engine) {
+        return clients.computeIfAbsent(Kind.of(engine), k -> newClient(engine));
+    }
+
+    private HttpClient newClient(EngineAddress engine) {
+        HttpClientOptions options =
+                new HttpClientOptions()
+                        .setConnectTimeout(Math.toIntExact(timeout.toMillis()))
+                        .setProtocolVersion(
+                                engine.http2() ? HttpVersion.HTTP_2 : HttpVersion.HTTP_1_1)
+                        .setUseAlpn(engine.http2() && engine.tls())
+                        .setHttp2ClearTextUpgrade(false)
+                        .setDecompressionSupported(false);
+        return vertx.httpClientBuilder()
+                .with(engine.tls() ? tls.apply(options) : options)
+                // Each exchange tells its own failure; without a handler Vert.x logs it as an
+                // error.
+                .withConnectHandler(c -> c.exceptionHandler(e -> LOG.debug("probe", e)))
+                .build();
+    }
+
+    @Override
+    public Answer get(URI worker, String path) throws IOException {
+        EngineAddress engine = EngineAddress.of(worker);
+        if (engine.socket() != null && !vertx.isNativeTransportEnabled()) {
+            throw new IOException(
+                    "socket files need Linux and quarkus.vertx.prefer-native-transport=true");
+        }
+        Exchange exchange = new Exchange();
+        exchange.start(engine, path);
+        try {
+            return exchange.answer.get(timeout.toMillis(), TimeUnit.MILLISECONDS);
+        } catch (TimeoutException e) {
+            exchange.stop();
+            throw late(e);
+        } catch (InterruptedException e) {
+            exchange.stop();
+            Thread.currentThread().interrupt();
+            throw new InterruptedIOException("interrupted");
+        } catch (ExecutionException e) {
+            throw explained(e.getCause());
+        }
+    }
+
+    /** One GET. Its callbacks come on one event loop. */
+    private final class Exchange {
+        final CompletableFuture<Answer> answer = new CompletableFuture<>();
+        private volatile @Nullable HttpClientRequest request;
+        private final Buffer body = Buffer.buffer();
+
+        void start(EngineAddress engine, String path) {
+            RequestOptions to =
+                    new RequestOptions()
+                            .setMethod(HttpMethod.GET)
+                            .setHost(engine.host())
+                            .setPort(engine.port())
+                            .setSsl(engine.tls())
+                            .setFollowRedirects(false)
+                            .setURI(engine.path() + path);
+            String file = engine.socket();
+            if (file != null) {
+                to.setServer(SocketAddress.domainSocketAddress(file));
+            }
+            client(engine)
+                    .request(to)
+                    .compose(this::send)
+                    .compose(this::read)
+                    .onSuccess(answer::complete)
+                    .onFailure(answer::completeExceptionally);
+        }
+
+        private Future<HttpClientResponse> send(HttpClientRequest connected) {
+            request = connected;
+            if (answer.isDone()) {
+                stop();
+            }
+            return connected.send();
+        }
+
+        private Future<Answer> read(HttpClientResponse response) {
+            Promise<Answer> read = Promise.promise();
+            response.exceptionHandler(read::tryFail);
+            response.handler(
+                    part -> {
+                        body.appendBuffer(part);
+                        if (body.length() > MAX_ANSWER_BYTES) {
+                            read.tryFail(
+                                    new IOException(
+                                            "the answer is longer than "
+                                                    + MAX_ANSWER_BYTES
+                                                    + " bytes"));
+                            stop();
+                        }
+                    });
+            response.endHandler(
+                    v ->
+                            read.tryComplete(
+                                    new Answer(
+                                            response.statusCode(),
+                                            body.toString(StandardCharsets.UTF_8))));
+            return read.future();
+        }
+
+        /** Nobody waits for the rest. Any thread. */
+        void stop() {
+            answer.cancel(false);
+            HttpClientRequest running = request;
+            if (running != null) {
+                running.reset();
+            }
+        }
+    }
+
+    /**
+     * Only a refusal says that the process is gone; a name or a route that is missing for a while
+     * does not. A socket file that is missing is a refusal: the engine makes it.
+     */
+    private IOException explained(@Nullable Throwable cause) {
+        return switch (cause) {
+            case ConnectTimeoutException e -> late(e); // not refused: the host is silent
+            case NoRouteToHostException e -> failed(e);
+            case ConnectException e -> refused(e);
+            case FileNotFoundException e -> refused(e);
+            case UnknownHostException e -> new IOException("the host name cannot be resolved", e);
+            case IOException e -> failed(e);
+            case null -> new IOException("failed without a cause");
+            default -> new IOException(deepest(cause), cause);
+        };
+    }
+
+    private static IOException failed(IOException e) {
+        return new IOException(deepest(e), e);
+    }
+
+    private static ConnectException refused(IOException cause) {
+        ConnectException refused = new ConnectException("connection refused");
+        refused.initCause(cause);
+        return refused;
+    }
+
+    /** What went wrong at the bottom: an untrusted certificate, not "handshake failed". */
+    private static String deepest(Throwable failure) {
+        Throwable t = failure;
+        while (t.getCause() != null && t.getCause() != t) {
+            t = t.getCause();
+        }
+        return t.getMessage() == null ? t.toString() : t.getMessage();
+    }
+
+    private IOException late(Exception cause) {
+        return new IOException("no answer within " + timeout.toMillis() + " ms", cause);
+    }
+
+    @Override
+    public synchronized void close() {
+        clients.values().forEach(HttpClient::close);
+    }
+}

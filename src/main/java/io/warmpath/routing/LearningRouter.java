@@ -1,0 +1,40 @@
+package io.warmpath.routing;
+
+import io.warmpath.load.LoadBook;
+
+/** Another router, and what the answers to its requests tell of the workers' speeds. Any thread. */
+final class LearningRouter implements Router {
+    private final Router router;
+    private final WorkerRates rates;
+    private final Scorer scorer;
+
+    /**
+     * @param rates those that the router shows or decides by
+     */
+    LearningRouter(Router router, RouterOptions options, LoadBook loads, WorkerRates rates) {
+        this.router = router;
+        this.rates = rates;
+        this.scorer = new Scorer(options, loads, new LatencyCost(options.latency()), rates);
+    }
+
+    @Override
+    public RoutingDecision decide(RoutingRequest request) {
+        return router.decide(request);
+    }
+
+    @Override
+    public Sent sent(RoutingDecision decision, boolean streamed) {
+        return rates.sent(decision.chosen().candidate().slot(), scorer.work(decision), streamed);
+    }
+
+    @Override
+    public Router forModel(String model) {
+        Router own = router.forModel(model);
+        return own == router ? this : own;
+    }
+
+    @Override
+    public RouterMode mode() {
+        return router.mode();
+    }
+}

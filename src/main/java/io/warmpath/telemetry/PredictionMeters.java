@@ -1,0 +1,86 @@
+package io.warmpath.telemetry;
+
+import io.micrometer.core.instrument.FunctionCounter;
+import io.micrometer.core.instrument.Gauge;
+import io.micrometer.core.instrument.MeterRegistry;
+import io.warmpath.prefix.IndexStats;
+import io.warmpath.prefix.PrefixIndex;
+import java.util.function.LongSupplier;
+import java.util.function.ToDoubleFunction;
+
+/**
+ * Meters of what workers are taken to hold because prompts were sent to them: of the side index, or
+ * of the index itself where no events are followed.
+ */
+public final class PredictionMeters {
+    private static final String NAME = "warmpath.predicted.";
+
+    private PredictionMeters() {}
+
+    /**
+     * @param holder of the decisions
+     * @param recorded decisions since the beginning; any thread
+     * @param recordedBlocks their blocks that were new to the worker; any thread
+     * @param nanoTime as {@link System#nanoTime}
+     */
+    public static void bind(
+            MeterRegistry registry,
+            PrefixIndex holder,
+            LongSupplier recorded,
+            LongSupplier recordedBlocks,
+            LongSupplier nanoTime) {
+        RecentStats stats = new RecentStats(holder, nanoTime);
+        gauge(
+                registry,
+                stats,
+                "prompts",
+                "Prompts that a rank is taken to hold because they were sent there",
+                IndexStats::decisions);
+        gauge(registry, stats, "blocks", "Distinct blocks of them", IndexStats::blocks);
+        gauge(
+                registry,
+                stats,
+                "residencies",
+                "Pairs of a rank and a block it is taken to hold",
+                IndexStats::residencies);
+        gauge(registry, stats, "bytes", "Memory of the tables that hold them", IndexStats::bytes);
+        ended(registry, stats, "time", IndexStats::decisionsEndedByTime);
+        ended(registry, stats, "capacity", IndexStats::decisionsEndedByCapacity);
+        counter(registry, recorded, "recorded", "Prompts recorded as sent to a rank");
+        counter(
+                registry,
+                recordedBlocks,
+                "recorded.blocks",
+                "Blocks of these prompts that the rank was not taken to hold before");
+    }
+
+    private static void gauge(
+            MeterRegistry registry,
+            RecentStats stats,
+            String what,
+            String doc,
+            ToDoubleFunction<IndexStats> value) {
+        Gauge.builder(NAME + what, stats, s -> value.applyAsDouble(s.get()))
+                .description(doc)
+                .strongReference(true)
+                .register(registry);
+    }
+
+    private static void ended(
+            MeterRegistry registry,
+            RecentStats stats,
+            String cause,
+            ToDoubleFunction<IndexStats> value) {
+        FunctionCounter.builder(NAME + "ended", stats, s -> value.applyAsDouble(s.get()))
+                .description("Recorded prompts that nobody is taken to hold any more")
+                .tag("cause", cause)
+                .register(registry);
+    }
+
+    private static void counter(
+            MeterRegistry registry, LongSupplier value, String what, String doc) {
+        FunctionCounter.builder(NAME + what, value, v -> (double) v.getAsLong())
+                .description(doc)
+                .register(registry);
+    }
+}

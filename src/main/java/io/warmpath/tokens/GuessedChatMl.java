@@ -1,0 +1,21 @@
+package io.warmpath.tokens;
+
+import io.warmpath.tokens.profile.ChatRequest;
+import io.warmpath.tokens.profile.EngineProfile;
+import io.warmpath.tokens.profile.EnginePrompt;
+
+/**
+ * For a model whose template is not there and whose tokens look like ChatML: plain chats only,
+ * because nobody knows what its template makes of tools.
+ */
+public final class GuessedChatMl implements ChatTemplate {
+    @Override
+    public EnginePrompt render(PromptInput.Chat chat, EngineProfile engine) {
+        return ChatMlTemplate.PLAIN.render(chat, engine);
+    }
+
+    @Override
+    public EnginePrompt render(ChatRequest chat, EngineProfile engine) {
+        return new EnginePrompt.Unpredictable("the model's own template is not known");
+    }
+}
