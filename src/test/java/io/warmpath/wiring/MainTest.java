@@ -61,9 +61,18 @@ class MainTest {
     }
 
     @Test
+    void the_lab_plays_over_the_native_index() {
+        assertEquals(
+                0,
+                run("lab", "run", "synth", "--policies", "latency,seed-002", "--loads", "0.3"),
+                err());
+        assertTrue(out().contains("synth at load 0.3"), out());
+    }
+
+    @Test
     void help_names_every_command() {
         assertEquals(0, run());
-        for (String command : new String[] {"serve", "sim", "demo", "capture", "help"}) {
+        for (String command : new String[] {"serve", "sim", "demo", "capture", "lab", "help"}) {
             assertTrue(out().contains("\n  " + command + " "), command);
         }
     }
