@@ -144,6 +144,7 @@ public final class VertxEngineHttp implements EngineHttp, AutoCloseable {
         }
 
         private Future<HttpClientResponse> send(HttpClientRequest connected) {
+            connected.exceptionHandler(e -> {}); // told by send; and stop() is no news
             request = connected;
             if (answer.isDone()) {
                 stop();
