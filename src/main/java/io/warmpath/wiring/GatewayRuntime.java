@@ -11,6 +11,7 @@ import io.warmpath.api.AdminAccess;
 import io.warmpath.api.BusyThresholdApi;
 import io.warmpath.api.DecisionsApi;
 import io.warmpath.api.ErrorMapper;
+import io.warmpath.api.ModelsApi;
 import io.warmpath.api.Routes;
 import io.warmpath.api.WorkersApi;
 import io.warmpath.config.RawPath;
@@ -20,6 +21,7 @@ import io.warmpath.fleet.Fleet;
 import io.warmpath.gateway.DecisionLog;
 import io.warmpath.gateway.FlowMetrics;
 import io.warmpath.gateway.GatewayOptions;
+import io.warmpath.gateway.ModelNames;
 import io.warmpath.gateway.Overlaps;
 import io.warmpath.gateway.RequestFlow;
 import io.warmpath.load.LoadBook;
@@ -31,7 +33,6 @@ import io.warmpath.routing.Routers;
 import io.warmpath.tokens.ModelTokens;
 import io.warmpath.tokens.PromptInput;
 import io.warmpath.tokens.PromptTokens;
-import io.warmpath.tokens.TokenizerLoadException;
 import io.warmpath.tokens.TokensOptions;
 import io.warmpath.tokens.profile.EngineProfile;
 import io.warmpath.upstream.AnswerTimeouts;
@@ -46,8 +47,6 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.security.SecureRandom;
 import java.time.Duration;
-import java.util.LinkedHashMap;
-import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.function.BooleanSupplier;
@@ -75,23 +74,32 @@ final class GatewayRuntime implements AutoCloseable {
     private final Admission admission;
     private final Vertx vertx;
     private long queueTimer = -1;
+    private final ModelNames models;
     private final ModelTokens tokens;
+    private final ModelReloads reloads;
     private final TokenThreads tokenThreads;
     private final @Nullable ZmqEventFeed feed;
     private final FleetRuntime fleet;
     private final EngineClient engines;
     private final Routes routes;
+    private final ModelsApi modelsApi;
     private final WorkersApi workersApi;
     private final BusyThresholdApi busyApi;
     private final DecisionParts decisions;
     private final DecisionsApi decisionsApi;
     private final Warmup warmup;
 
-    GatewayRuntime(WarmpathConfig config, Vertx vertx, MeterRegistry meters)
-            throws TokenizerLoadException {
+    GatewayRuntime(WarmpathConfig config, Vertx vertx, MeterRegistry meters) {
         RouterOptions router = RouterSettings.options(config.router());
         RouterSettings.deprecation(config.router()).ifPresent(LOG::warn);
-        tokens = tokens(config.tokens());
+        models = ModelSettings.names(config);
+        tokens =
+                new ModelTokens(
+                        ModelSettings.sources(config),
+                        new HuggingFaceModelLoader(),
+                        TokensOptions.DEFAULT,
+                        System::nanoTime);
+        reloads = new ModelReloads(vertx, tokens, config.tokens().reloadInterval());
         caches = new OverlapParts(config, System::nanoTime);
         load = loadTracker(config.router());
         admission = new Admission(AdmissionSetup.options(config), load, System::nanoTime);
@@ -138,6 +146,7 @@ final class GatewayRuntime implements AutoCloseable {
         GatewayMeters.bind(meters, index, load, fleet, events, tokens);
         caches.bind(meters);
         AdminAccess access = new AdminAccess(adminToken(config.admin()));
+        modelsApi = new ModelsApi(tokens::reload, access);
         workersApi =
                 new WorkersApi(
                         fleet.registry(), access, ErrorMapper::respond, caches.followsEvents());
@@ -160,6 +169,7 @@ final class GatewayRuntime implements AutoCloseable {
         RequestFlow flow =
                 new RequestFlow(
                         fleet,
+                        models,
                         tokens,
                         overlaps,
                         router,
@@ -235,6 +245,7 @@ final class GatewayRuntime implements AutoCloseable {
 
     void mount(Router router) {
         routes.mount(router);
+        modelsApi.mount(router);
         workersApi.mount(router);
         decisionsApi.mount(router);
         busyApi.mount(router);
@@ -251,12 +262,14 @@ final class GatewayRuntime implements AutoCloseable {
             // For what nobody tells: a new worker, a booking that expired.
             queueTimer = vertx.setPeriodic(QUEUE_CHECK_MILLIS, id -> admission.wake());
         }
+        reloads.start();
         warmup.start();
     }
 
     @Override
     public void close() {
         vertx.cancelTimer(queueTimer);
+        reloads.close();
         warmup.close();
         fleet.close();
         if (feed != null) {
@@ -267,17 +280,6 @@ final class GatewayRuntime implements AutoCloseable {
         decisions.close();
         tokens.close();
         caches.close();
-    }
-
-    private static ModelTokens tokens(WarmpathConfig.Tokens config) throws TokenizerLoadException {
-        Map<String, Path> files = new LinkedHashMap<>();
-        config.tokenizers().forEach((model, file) -> files.put(model, Path.of(file)));
-        return new ModelTokens(
-                files,
-                config.defaultTokenizer().map(Path::of).orElse(null),
-                new HuggingFaceModelLoader(),
-                TokensOptions.DEFAULT,
-                System::nanoTime);
     }
 
     private static ZmqEventFeed feed(

@@ -10,6 +10,7 @@ import io.warmpath.tokens.GuessedChatMl;
 import io.warmpath.tokens.JinjaChatTemplate;
 import io.warmpath.tokens.LoadedModel;
 import io.warmpath.tokens.ModelLoader;
+import io.warmpath.tokens.ModelSource;
 import io.warmpath.tokens.TokenizerLoadException;
 import io.warmpath.tokens.jinja.Template;
 import io.warmpath.tokens.jinja.TemplateException;
@@ -25,7 +26,7 @@ import java.util.Optional;
 
 /**
  * Reads a model directory as it is published: {@code tokenizer.json}, and beside it, when they are
- * there, {@code tokenizer_config.json}, {@code chat_template.jinja} and {@code config.json}.
+ * there, the files of {@link TokenizerConfig}.
  *
  * <p>Any thread.
  */
@@ -33,8 +34,9 @@ public final class HuggingFaceModelLoader implements ModelLoader {
     private final ObjectMapper mapper = new ObjectMapper();
 
     @Override
-    public LoadedModel load(Path path) throws TokenizerLoadException {
-        Path file = Files.isDirectory(path) ? path.resolve("tokenizer.json") : path;
+    public LoadedModel load(ModelSource source) throws TokenizerLoadException {
+        Path told = source.tokenizer();
+        Path file = tokenizerIn(told == null ? source.path() : told);
         if (!Files.isRegularFile(file)) {
             throw new TokenizerLoadException(
                     "tokenizer file "
@@ -46,13 +48,18 @@ public final class HuggingFaceModelLoader implements ModelLoader {
         try {
             String json = Files.readString(file);
             TokenizerJson head = TokenizerJson.parse(json, mapper);
-            TokenizerConfig config = TokenizerConfig.beside(file, head.addedTokens(), mapper);
+            TokenizerConfig config =
+                    TokenizerConfig.beside(
+                            tokenizerIn(source.path()),
+                            source.chatTemplate(),
+                            head.addedTokens(),
+                            mapper);
             return loaded(file, json, head, config);
         } catch (JacksonException e) {
             throw new TokenizerLoadException(
                     "tokenizer file "
                             + file
-                            + ", or its tokenizer_config.json, is not valid JSON; fetch it again"
+                            + " is not valid JSON; fetch it again"
                             + " (a file of a few lines may be a pointer to a large file): "
                             + e.getOriginalMessage(),
                     e);
@@ -60,6 +67,10 @@ public final class HuggingFaceModelLoader implements ModelLoader {
             throw new TokenizerLoadException(
                     "tokenizer file " + file + " cannot be read: " + e.getMessage(), e);
         }
+    }
+
+    private static Path tokenizerIn(Path path) {
+        return Files.isDirectory(path) ? path.resolve("tokenizer.json") : path;
     }
 
     private static LoadedModel loaded(
@@ -70,7 +81,8 @@ public final class HuggingFaceModelLoader implements ModelLoader {
         if (!config.overriding().isEmpty()) {
             warnings.add(
                     file
-                            + ": tokenizer_config.json changes added tokens of tokenizer.json ("
+                            + ": tokenizer_config.json or added_tokens.json changes added tokens"
+                            + " of tokenizer.json ("
                             + String.join(" ", config.overriding())
                             + "); engines follow it, this gateway reads tokenizer.json only, so"
                             + " prompts with these tokens are not found in the cache");
