@@ -20,6 +20,9 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.Test;
@@ -317,6 +320,65 @@ class ModelTokensTest {
         }
         assertEquals(2, made.size());
         assertTrue(made.getLast().closed);
+    }
+
+    @Test
+    void prompts_have_tokens_all_the_time_while_models_are_exchanged_and_each_is_closed_once()
+            throws Exception {
+        demoWithTemplate("a");
+        List<CountedTokenizer> made = new ArrayList<>();
+        ModelLoader loader =
+                source -> {
+                    made.add(new CountedTokenizer());
+                    return loaded(made.getLast());
+                };
+        PromptInput text = new PromptInput.Text("a");
+        ModelSources here = ModelSources.of(Map.of("m", dir), null);
+        AtomicInteger without = new AtomicInteger();
+        AtomicBoolean over = new AtomicBoolean();
+        try (ModelTokens tokens = new ModelTokens(here, loader, TokensOptions.DEFAULT, () -> 0);
+                ExecutorService threads = Executors.newFixedThreadPool(3)) {
+            Runnable ask =
+                    () -> {
+                        while (!over.get()) {
+                            if (tokens.tokens("m", text, EngineProfile.ANY).isEmpty()) {
+                                without.incrementAndGet();
+                            }
+                        }
+                    };
+            for (int i = 0; i < 3; i++) {
+                threads.execute(ask);
+            }
+            for (int i = 1; i <= 200; i++) {
+                demoWithTemplate("a".repeat(1 + i));
+                assertEquals(ReloadedModel.Outcome.LOADED, of("m", tokens.reload()).outcome());
+            }
+            over.set(true);
+        }
+        assertEquals(0, without.get());
+        assertEquals(201, made.size());
+        for (CountedTokenizer tokenizer : made) {
+            assertEquals(1, tokenizer.closed.get());
+            assertEquals(0, tokenizer.usedClosed.get());
+        }
+    }
+
+    private static final class CountedTokenizer implements TextTokenizer {
+        final AtomicInteger closed = new AtomicInteger();
+        final AtomicInteger usedClosed = new AtomicInteger();
+
+        @Override
+        public int[] encode(String text, boolean addSpecialTokens) {
+            usedClosed.addAndGet(closed.get());
+            Thread.onSpinWait();
+            usedClosed.addAndGet(closed.get());
+            return new int[] {42};
+        }
+
+        @Override
+        public void close() {
+            closed.incrementAndGet();
+        }
     }
 
     private static ReloadedModel of(String model, List<ReloadedModel> told) {
