@@ -1,6 +1,7 @@
 package io.warmpath.api;
 
 import io.vertx.core.MultiMap;
+import io.warmpath.gateway.Span;
 import io.warmpath.upstream.HeapBytes;
 import java.nio.charset.StandardCharsets;
 import java.util.Locale;
@@ -35,9 +36,11 @@ final class FormModel {
     }
 
     /**
+     * Where its value lies, relative to the body's first byte.
+     *
      * @return null when there is no such field
      */
-    static @Nullable String of(MultiMap headers, HeapBytes body) {
+    static @Nullable Span find(MultiMap headers, HeapBytes body) {
         Matcher named = BOUNDARY.matcher(headers.get("content-type"));
         if (!named.find()) {
             return null;
@@ -55,7 +58,7 @@ final class FormModel {
                 int from = head + HEAD_END.length;
                 return next < from || next - from > LONGEST
                         ? null
-                        : new String(b, from, next - from, StandardCharsets.UTF_8);
+                        : new Span(from - body.offset(), next - body.offset());
             }
             boundary = next;
             part = next + delimiter.length;

@@ -8,6 +8,7 @@ import io.vertx.core.buffer.Buffer;
 import io.warmpath.fault.GatewayError;
 import io.warmpath.fault.GatewayException;
 import io.warmpath.gateway.InferenceRequest;
+import io.warmpath.gateway.Span;
 import io.warmpath.upstream.HeapBytes;
 import java.io.IOException;
 import java.util.regex.Pattern;
@@ -48,7 +49,11 @@ final class RequestParser {
         HeapBytes bytes = HeapBytes.of(body);
         if (endpoint == Endpoint.OTHER && FormModel.isForm(headers)) {
             RequestFields form = new RequestFields();
-            form.model = FormModel.of(headers, bytes);
+            Span model = FormModel.find(headers, bytes);
+            if (model != null) {
+                form.modelSpan = model;
+                form.model = body.getString(model.start(), model.end());
+            }
             return form.request(endpoint, requestId, target, headers, body, explain);
         }
         RequestFields fields = QuickReader.read(endpoint, bytes);

@@ -70,9 +70,10 @@ public final class Routes {
             LongSupplier random) {
         this.ids = new RequestIds(random);
         this.inference = new InferenceEndpoint(flow, options, metrics, ids);
-        this.status = new StatusEndpoints(fleet, warm, ids);
+        this.status = new StatusEndpoints(fleet, flow.models(), warm, ids);
         this.direct = new DirectApi(flow, options.rawPath());
-        this.tokenize = new TokenizeApi(fleet, tokens, tokenizers, options.retryAfter());
+        this.tokenize =
+                new TokenizeApi(fleet, flow.models(), tokens, tokenizers, options.retryAfter());
     }
 
     public void mount(Router router) {

@@ -7,30 +7,44 @@ import io.vertx.ext.web.RoutingContext;
 import io.warmpath.fleet.Fleet;
 import io.warmpath.fleet.FleetSnapshot;
 import io.warmpath.fleet.Worker;
+import io.warmpath.gateway.ModelName;
+import io.warmpath.gateway.ModelNames;
 import java.util.function.BooleanSupplier;
 
 /** Models and health, answered from the fleet snapshot. Never names an engine's address. */
 final class StatusEndpoints {
     private final Fleet fleet;
+    private final ModelNames names;
     private final BooleanSupplier warm;
     private final RequestIds ids;
 
-    StatusEndpoints(Fleet fleet, BooleanSupplier warm, RequestIds ids) {
+    StatusEndpoints(Fleet fleet, ModelNames names, BooleanSupplier warm, RequestIds ids) {
         this.fleet = fleet;
+        this.names = names;
         this.warm = warm;
         this.ids = ids;
     }
 
-    /** OpenAI's model list; empty when no worker is known. */
+    /**
+     * OpenAI's model list; empty when no worker is known. As in engines' lists, {@code root} is
+     * what a name stands for and {@code parent} what an adapter belongs to.
+     */
     void models(RoutingContext rc) {
         JsonArray data = new JsonArray();
-        for (String model : fleet.snapshot().models()) {
-            data.add(
+        for (ModelName model : names.listed(fleet.snapshot())) {
+            JsonObject entry =
                     new JsonObject()
-                            .put("id", model)
+                            .put("id", model.asked())
                             .put("object", "model")
                             .put("created", 0)
-                            .put("owned_by", "warmpath"));
+                            .put("owned_by", "warmpath");
+            if (!model.asked().equals(model.served())) {
+                entry.put("root", model.served());
+            }
+            if (!model.lora().isEmpty()) {
+                entry.put("parent", model.base());
+            }
+            data.add(entry);
         }
         respond(rc, 200, new JsonObject().put("object", "list").put("data", data));
     }

@@ -66,6 +66,9 @@ final class TokenForm implements EngineForm {
         if (changes.dpRank().isPresent()) {
             json.writeNumberField("routed_dp_rank", changes.dpRank().getAsInt());
         }
+        if (!request.name().lora().isEmpty()) {
+            json.writeStringField("lora_path", request.name().lora());
+        }
         json.writeObjectFieldStart("sampling_params");
         for (Map.Entry<String, Object> p : parameters.parameters().entrySet()) {
             parameter(SGLANG.getOrDefault(p.getKey(), p.getKey()), p.getValue(), json);

@@ -16,6 +16,7 @@ import io.warmpath.fault.GatewayError;
 import io.warmpath.fault.GatewayException;
 import io.warmpath.fleet.Fleet;
 import io.warmpath.gateway.Engines;
+import io.warmpath.gateway.ModelNames;
 import io.warmpath.tokens.PromptInput;
 import io.warmpath.tokens.Tokenizing;
 import io.warmpath.tokens.profile.ChatRequest;
@@ -41,6 +42,7 @@ final class TokenizeApi {
     private static final JsonFactory JSON = new JsonFactory();
 
     private final Fleet fleet;
+    private final ModelNames names;
     private final Tokenizing tokens;
     private final Executor threads;
     private final Duration retryAfter;
@@ -48,8 +50,14 @@ final class TokenizeApi {
     /**
      * @param threads bounded; throws {@link RejectedExecutionException} when full
      */
-    TokenizeApi(Fleet fleet, Tokenizing tokens, Executor threads, Duration retryAfter) {
+    TokenizeApi(
+            Fleet fleet,
+            ModelNames names,
+            Tokenizing tokens,
+            Executor threads,
+            Duration retryAfter) {
         this.fleet = fleet;
+        this.names = names;
         this.tokens = tokens;
         this.threads = threads;
         this.retryAfter = retryAfter;
@@ -204,7 +212,7 @@ final class TokenizeApi {
 
     private String model(Asked asked) {
         if (asked.model != null && !asked.model.isEmpty()) {
-            return asked.model;
+            return names.of(asked.model).served();
         }
         List<String> models = fleet.snapshot().models();
         if (models.size() == 1) {

@@ -56,7 +56,7 @@ public final class SettingCatalog {
                 return Optional.of(k);
             }
             int names = k.name().indexOf(".*.");
-            if (names >= 0 && isEntry(name, k.name(), names)) {
+            if (names >= 0 && isEntry(ofList(name), k.name(), names)) {
                 return Optional.of(k);
             }
             if (k.name().endsWith(".*")
@@ -65,6 +65,11 @@ public final class SettingCatalog {
             }
         }
         return Optional.empty();
+    }
+
+    /** {@code a[*]}, an entry of the list {@code a}, as {@code a}. */
+    private static String ofList(String name) {
+        return name.endsWith("[*]") ? name.substring(0, name.length() - 3) : name;
     }
 
     /** {@code models."a.b".load-factor} for the key {@code models.*.load-factor}. */

@@ -41,6 +41,9 @@ public interface WarmpathConfig {
 
     Tokens tokens();
 
+    /** What models have of their own, by the name that engines serve them under. */
+    Map<String, ModelEntry> models();
+
     Events events();
 
     Fleet fleet();
@@ -774,6 +777,15 @@ public interface WarmpathConfig {
                                 + " Both give the same ids.")
         TokenizerImplementation implementation();
 
+        @WithDefault("0ms")
+        @WithConverter(TimeSpan.class)
+        @Setting(
+                doc =
+                        "How often models' files are looked at; what has changed is loaded. 0ms:"
+                                + " only on `POST /models/reload`.",
+                maxTime = "1d")
+        Duration reloadInterval();
+
         @WithDefault("0")
         @Setting(
                 doc = "Threads that tokenise; 0: one per two cores, at least one.",
@@ -797,6 +809,54 @@ public interface WarmpathConfig {
                 minTime = "1ms",
                 maxTime = "1h")
         Duration deadline();
+    }
+
+    /** One model. */
+    interface ModelEntry {
+        @Setting(
+                doc =
+                        "Directory with the model's tokenizer, chat template and configuration, as"
+                                + " it is published; or its tokenizer.json with the others beside"
+                                + " it.",
+                unit = "path")
+        Optional<String> path();
+
+        @Setting(doc = "Its tokenizer.json, where that is not the one of `path`.", unit = "path")
+        Optional<String> tokenizer();
+
+        @Setting(
+                doc =
+                        "File with its chat template, in place of those of `path`: what the engines"
+                                + " were given with `--chat-template`.",
+                unit = "path")
+        Optional<String> chatTemplate();
+
+        @Setting(
+                doc =
+                        "Tokens per KV block of its workers that neither tell it nor have it"
+                                + " configured, in place of `warmpath.fleet.default-block-size`.",
+                unit = "tokens",
+                min = 1,
+                max = 65536)
+        Optional<Integer> blockSize();
+
+        @Setting(
+                doc =
+                        "Cache salt of all its requests, which keeps their blocks apart in the"
+                                + " engines' caches; a client's own salt goes behind it and a"
+                                + " colon.",
+                unit = "text without a colon")
+        Optional<String> namespace();
+
+        @Setting(doc = "Other names under which clients find it.", unit = "name,name,...")
+        Optional<List<String>> aliases();
+
+        @Setting(
+                doc =
+                        "Its LoRA adapters, as engines list them. They have its tokens, and blocks"
+                                + " of their own.",
+                unit = "name,name,...")
+        Optional<List<String>> lora();
     }
 
     /** The engines' KV events. */

@@ -6,6 +6,7 @@ import java.net.URI;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
+import java.util.function.ToIntFunction;
 
 /**
  * Learns a worker by its model list and by the dialects of the known engines, in order.
@@ -17,17 +18,18 @@ public final class DialectProbe implements WorkerProbe {
     private final ModelList models;
     private final List<EngineDialect> dialects;
     private final String healthPath;
-    private final int defaultBlockSize;
+    private final ToIntFunction<Set<String>> defaultBlockSize;
 
     /**
-     * @param defaultBlockSize tokens per block of workers that neither say nor are told
+     * @param defaultBlockSize tokens per block of workers that neither say nor are told, by the
+     *     models that they serve
      */
     public DialectProbe(
             EngineHttp http,
             ModelList models,
             List<EngineDialect> dialects,
             String healthPath,
-            int defaultBlockSize) {
+            ToIntFunction<Set<String>> defaultBlockSize) {
         this.http = http;
         this.models = models;
         this.dialects = List.copyOf(dialects);
@@ -45,7 +47,10 @@ public final class DialectProbe implements WorkerProbe {
                     facts.kind(),
                     facts.version(),
                     served,
-                    firstPositive(spec.blockSize(), facts.blockSize(), defaultBlockSize),
+                    firstPositive(
+                            spec.blockSize(),
+                            facts.blockSize(),
+                            defaultBlockSize.applyAsInt(served)),
                     spec.blockSize() == 0 && facts.blockSize() == 0,
                     dpSize,
                     facts.capacity(),

@@ -40,6 +40,10 @@ public final class Advisor {
             workers = Set.copyOf(workers);
         }
 
+        private Question named(ModelNames names) {
+            return new Question(request.named(names), workers);
+        }
+
         private boolean allows(Worker worker) {
             return workers.isEmpty() || workers.contains(worker.id());
         }
@@ -57,7 +61,11 @@ public final class Advisor {
      * @param timeToLive without a word it is given up after this
      * @param mayWait false: when it would have to wait it is refused
      */
-    public record Wish(Question question, String id, Duration timeToLive, boolean mayWait) {}
+    public record Wish(Question question, String id, Duration timeToLive, boolean mayWait) {
+        private Wish named(ModelNames names) {
+            return new Wish(question.named(names), id, timeToLive, mayWait);
+        }
+    }
 
     /** How a question is answered; on its event loop. */
     public interface Reply {
@@ -88,7 +96,8 @@ public final class Advisor {
      * @param asRequest busy workers get nothing, as a request would find; else they are looked at
      *     too
      */
-    public void wouldDecide(Context context, Question question, boolean asRequest, Reply reply) {
+    public void wouldDecide(Context context, Question asked, boolean asRequest, Reply reply) {
+        Question question = asked.named(flow.models);
         InferenceRequest request = question.request();
         ask(
                 context,
@@ -113,7 +122,8 @@ public final class Advisor {
      *
      * @return what to do when the caller leaves; harmless after the answer
      */
-    public Runnable reserve(Context context, Wish wish, Reply reply) {
+    public Runnable reserve(Context context, Wish wished, Reply reply) {
+        Wish wish = wished.named(flow.models);
         reservations.refuseIfTaken(wish.id());
         Caller caller = new Caller(context, wish, reply);
         ask(context, wish.question(), reply, (all, tokens) -> caller.enter(tokens));
@@ -191,7 +201,7 @@ public final class Advisor {
         InferenceRequest request = question.request();
         FleetSnapshot fleet = flow.fleet.snapshot();
         if (!fleet.knows(request.model())) {
-            reply.refused(new GatewayError.UnknownModel(request.model()));
+            reply.refused(new GatewayError.UnknownModel(request.name().asked()));
             return;
         }
         flow.tokenStep.run(

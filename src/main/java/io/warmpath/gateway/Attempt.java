@@ -77,6 +77,10 @@ final class Attempt implements UpstreamListener {
         if (request.saltToSend() != null) {
             changes = changes.withCacheSalt(request.saltToSend());
         }
+        String model = request.name().on(to.worker().kind());
+        if (!model.equals(request.name().asked())) {
+            changes = changes.withModel(model);
+        }
         boolean ranks = to.worker().ranks().size() > 1;
         boolean rankInBody =
                 ranks && to.worker().kind() == EngineKind.SGLANG && !request.passThrough();

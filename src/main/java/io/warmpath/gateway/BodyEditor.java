@@ -48,7 +48,7 @@ public final class BodyEditor {
             set(at.cacheSalt(), "cache_salt", quoted(changes.cacheSalt()));
         }
         if (changes.model() != null) {
-            set(at.model(), "model", quoted(changes.model()));
+            model(changes.model());
         }
         if (changes.priority().isPresent()) {
             set(at.priority(), "priority", Integer.toString(changes.priority().getAsInt()));
@@ -69,6 +69,16 @@ public final class BodyEditor {
         splices.sort(
                 Comparator.<Splice>comparingInt(s -> s.at().start())
                         .thenComparingInt(s -> s.at().end()));
+    }
+
+    /** In a form, where it is no JSON, its value stands without quotes. */
+    private void model(String name) {
+        Span old = at.model();
+        if (old.present() && body.getByte(old.start()) != '"') {
+            splices.add(new Splice(old, name));
+        } else {
+            set(old, "model", quoted(name));
+        }
     }
 
     private void set(Span old, String name, String value) {

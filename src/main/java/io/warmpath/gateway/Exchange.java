@@ -93,7 +93,7 @@ public final class Exchange {
         try {
             FleetSnapshot fleet = flow.fleet.snapshot();
             if (!fleet.knows(request.model())) {
-                refuse(Outcome.REJECTED, new GatewayError.UnknownModel(request.model()));
+                refuse(Outcome.REJECTED, new GatewayError.UnknownModel(request.name().asked()));
                 return;
             }
             List<Candidate> candidates = candidates();

@@ -2,6 +2,7 @@ package io.warmpath.gateway;
 
 import io.vertx.core.MultiMap;
 import io.vertx.core.buffer.Buffer;
+import io.warmpath.prefix.PrefixSpace;
 import io.warmpath.routing.RouterOverrides;
 import io.warmpath.routing.TaintRules;
 import io.warmpath.tokens.PromptInput;
@@ -16,7 +17,7 @@ import org.jspecify.annotations.Nullable;
  * @param target path and query as the client sent them
  * @param headers the client's headers
  * @param body the client's bytes; never changed in place
- * @param model as the client wrote it
+ * @param name of the model
  * @param stream the client wants an event stream
  * @param prompt what will become tokens
  * @param cacheSalt separates caches of equal prompts; empty when there is none
@@ -37,7 +38,7 @@ public record InferenceRequest(
         String target,
         MultiMap headers,
         Buffer body,
-        String model,
+        ModelName name,
         boolean stream,
         PromptInput prompt,
         String cacheSalt,
@@ -50,6 +51,88 @@ public record InferenceRequest(
         BodyEdits edits,
         boolean explain,
         boolean passThrough) {
+    /**
+     * @param model its name, which stands for itself until {@link #named}
+     */
+    public InferenceRequest(
+            String requestId,
+            String target,
+            MultiMap headers,
+            Buffer body,
+            String model,
+            boolean stream,
+            PromptInput prompt,
+            String cacheSalt,
+            @Nullable String saltToSend,
+            OptionalLong pinnedWorker,
+            OptionalInt pinnedRank,
+            TaintRules taints,
+            RouterOverrides overrides,
+            RequestHints hints,
+            BodyEdits edits,
+            boolean explain,
+            boolean passThrough) {
+        this(
+                requestId,
+                target,
+                headers,
+                body,
+                ModelName.plain(model),
+                stream,
+                prompt,
+                cacheSalt,
+                saltToSend,
+                pinnedWorker,
+                pinnedRank,
+                taints,
+                overrides,
+                hints,
+                edits,
+                explain,
+                passThrough);
+    }
+
+    /** The model as workers list it. */
+    public String model() {
+        return name.served();
+    }
+
+    /** Which blocks of caches are this request's. */
+    PrefixSpace space() {
+        String lora = name.lora();
+        return lora.isEmpty() && cacheSalt.isEmpty()
+                ? PrefixSpace.NONE
+                : new PrefixSpace(lora, cacheSalt);
+    }
+
+    /** The same with what its model's name stands for; to be done once. */
+    InferenceRequest named(ModelNames names) {
+        ModelName known = names.of(name.asked());
+        if (known.equals(name)) {
+            return this;
+        }
+        boolean salted = !known.namespace().isEmpty() && !passThrough;
+        String salt = salted ? known.salt(cacheSalt) : cacheSalt;
+        return new InferenceRequest(
+                requestId,
+                target,
+                headers,
+                body,
+                known,
+                stream,
+                prompt,
+                salt,
+                salted ? salt : saltToSend,
+                pinnedWorker,
+                pinnedRank,
+                taints,
+                overrides,
+                hints,
+                edits,
+                explain,
+                passThrough);
+    }
+
     /** The same without what is only needed until an answer has begun to reach the client. */
     InferenceRequest answered() {
         return new InferenceRequest(
@@ -57,7 +140,7 @@ public record InferenceRequest(
                 target,
                 headers,
                 Buffer.buffer(0),
-                model,
+                name,
                 stream,
                 NO_PROMPT,
                 cacheSalt,

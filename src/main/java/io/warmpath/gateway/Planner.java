@@ -8,7 +8,6 @@ import io.warmpath.fleet.Worker;
 import io.warmpath.load.LoadBook;
 import io.warmpath.load.PromptBlocks;
 import io.warmpath.prefix.PrefixMatch;
-import io.warmpath.prefix.PrefixSpace;
 import io.warmpath.prefix.Tier;
 import io.warmpath.routing.Eligibility;
 import io.warmpath.routing.Ineligible;
@@ -158,7 +157,7 @@ final class Planner {
             return;
         }
         try {
-            overlaps.booked(request.model(), space(request.cacheSalt()), to, ids);
+            overlaps.booked(request.model(), request.space(), to, ids);
         } catch (RuntimeException e) {
             metrics.indexFailed();
             indexHealth.failed(e);
@@ -277,7 +276,7 @@ final class Planner {
                     tokens.isOne()
                             ? overlaps.matches(
                                     request.model(),
-                                    space(request.cacheSalt()),
+                                    request.space(),
                                     candidates,
                                     tokens.of(EngineKind.OPENAI))
                             : matchesByKind(request, candidates, tokens);
@@ -303,8 +302,7 @@ final class Planner {
             Set<Integer> slots = new HashSet<>();
             own.forEach(c -> slots.add(c.slot().index()));
             for (PrefixMatch match :
-                    overlaps.matches(
-                            request.model(), space(request.cacheSalt()), own, tokens.of(kind))) {
+                    overlaps.matches(request.model(), request.space(), own, tokens.of(kind))) {
                 PrefixMatch mine = match.only(slots::contains);
                 int same = indexOf(all, mine.blockSize());
                 if (same < 0) {
@@ -324,10 +322,6 @@ final class Planner {
             }
         }
         return -1;
-    }
-
-    private static PrefixSpace space(String salt) {
-        return salt.isEmpty() ? PrefixSpace.NONE : new PrefixSpace("", salt);
     }
 
     private static List<Candidate> others(List<Candidate> all, List<Long> without) {

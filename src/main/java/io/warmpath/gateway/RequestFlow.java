@@ -18,6 +18,7 @@ import java.util.function.LongSupplier;
  */
 public final class RequestFlow {
     final Fleet fleet;
+    final ModelNames models;
     final TokenStep tokenStep;
     final Planner planner;
     final LoadBook load;
@@ -28,12 +29,14 @@ public final class RequestFlow {
     final LongSupplier nanoTime;
 
     /**
+     * @param models what the names in requests stand for
      * @param tokenizers runs the prompts that are not cheap; its queue is bounded, and it throws
      *     {@link java.util.concurrent.RejectedExecutionException} when that is full
      * @param nanoTime as {@link System#nanoTime}
      */
     public RequestFlow(
             Fleet fleet,
+            ModelNames models,
             PromptTokens tokens,
             Overlaps overlaps,
             Router router,
@@ -46,6 +49,7 @@ public final class RequestFlow {
             DecisionLog decisions,
             LongSupplier nanoTime) {
         this.fleet = fleet;
+        this.models = models;
         this.tokenStep =
                 new TokenStep(
                         tokens,
@@ -85,9 +89,14 @@ public final class RequestFlow {
      */
     public Exchange start(
             Context context, InferenceRequest request, Answer answer, EngineForm form) {
-        Exchange exchange = new Exchange(this, context, request, answer, form);
+        Exchange exchange = new Exchange(this, context, request.named(models), answer, form);
         exchange.begin();
         return exchange;
+    }
+
+    /** What the names of models in requests stand for. */
+    public ModelNames models() {
+        return models;
     }
 
     /** Answers questions about prompts and books for those who send them themselves. */

@@ -31,6 +31,7 @@ public final class TokenMeters {
         m.counter(
                 "encode.seconds", "Time spent on these prompts", null, c -> c.encodeNanos() / 1e9);
         m.unknown("unknown_model", TokensCounters::unknownModel);
+        m.unknown("not_loaded", TokensCounters::notLoaded);
         m.unknown("no_template", TokensCounters::noTemplate);
         m.unknown("opaque", TokensCounters::opaque);
         m.unknown("refused", TokensCounters::refused);

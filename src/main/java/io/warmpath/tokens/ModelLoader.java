@@ -2,11 +2,16 @@ package io.warmpath.tokens;
 
 import java.nio.file.Path;
 
-/** Reads a model's tokenizer files. Any thread. */
+/** Reads the files of one tokenizer. Any thread; takes as long as it takes. */
 @FunctionalInterface
 public interface ModelLoader {
     /**
-     * @param path a {@code tokenizer.json}, or the directory that holds it
+     * @throws TokenizerLoadException naming the file and what is wrong with it
      */
-    LoadedModel load(Path path) throws TokenizerLoadException;
+    LoadedModel load(ModelSource source) throws TokenizerLoadException;
+
+    /** As {@link #load(ModelSource)}, for a tokenizer.json or a directory with one. */
+    default LoadedModel load(Path path) throws TokenizerLoadException {
+        return load(ModelSource.of(path));
+    }
 }

@@ -7,13 +7,7 @@ import io.warmpath.tokens.PromptInput.Opaque;
 import io.warmpath.tokens.PromptInput.Text;
 import io.warmpath.tokens.profile.EngineProfile;
 import io.warmpath.tokens.profile.EnginePrompt;
-import java.nio.file.Path;
-import java.util.ArrayList;
-import java.util.Collection;
-import java.util.HashMap;
-import java.util.LinkedHashSet;
 import java.util.List;
-import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
@@ -37,100 +31,40 @@ public final class ModelTokens implements PromptTokens, Tokenizing, AutoCloseabl
     /** Names come from clients; more than this many are not worth a line each. */
     private static final int MAX_WARNED_MODELS = 64;
 
-    private final Map<String, Model> models;
-    private final @Nullable Model fallback;
-    private final Collection<Model> distinct;
+    private final ModelShelf shelf;
     private final TokensOptions options;
     private final LongSupplier nanoTime;
     private final TokensCounters counters;
     private final Set<String> warnedModels = ConcurrentHashMap.newKeySet();
-    private volatile boolean closed;
-
-    /** One tokenizer with its template and its remembered pieces. */
-    private static final class Model {
-        final Path path;
-        final LoadedModel loaded;
-        final TextTokenizer tokenizer;
-        final @Nullable SegmentedTokenizer segmented;
-        final @Nullable SegmentCache cache;
-        final @Nullable ChatTemplate template;
-        volatile boolean failing;
-
-        Model(Path path, LoadedModel loaded, long cacheBytes, TokensCounters counters) {
-            this.path = path;
-            this.loaded = loaded;
-            template = loaded.template().orElse(null);
-            AddedTokens splitOn = loaded.splitOn().orElse(null);
-            if (splitOn == null || cacheBytes == 0) {
-                cache = null;
-                segmented = null;
-                tokenizer = loaded.tokenizer();
-            } else {
-                cache = new SegmentCache(cacheBytes);
-                segmented = new SegmentedTokenizer(loaded.tokenizer(), splitOn, cache, counters);
-                tokenizer = segmented;
-            }
-        }
-    }
 
     /**
-     * Loads all tokenizers, several at a time; each file once, however many models use it.
+     * Loads all tokenizers, several at a time; each file once, however many models use it. One that
+     * cannot be loaded is told in the log, and its models have no tokens until {@link #reload}.
      *
-     * @param paths model name to tokenizer file or directory
-     * @param fallback for models that are not named; null: they get no tokens
      * @param nanoTime a monotonic clock, nanoseconds
      */
     public ModelTokens(
-            Map<String, Path> paths,
-            @Nullable Path fallback,
+            ModelSources sources,
             ModelLoader loader,
             TokensOptions options,
-            LongSupplier nanoTime)
-            throws TokenizerLoadException {
+            LongSupplier nanoTime) {
         this.options = options;
         this.nanoTime = nanoTime;
         this.counters = new TokensCounters();
-        Set<Path> files = new LinkedHashSet<>(paths.values());
-        if (fallback != null) {
-            files.add(fallback);
-        }
-        Map<Path, LoadedModel> loaded = ParallelLoad.all(files, loader);
-        Map<Path, Model> byPath = new HashMap<>();
-        for (Path file : files) {
-            LoadedModel one = loaded.get(file);
-            if (one == null) {
-                throw new IllegalStateException(file + " was not loaded");
-            }
-            one.warnings().forEach(LOG::warn);
-            long share = options.cacheBytes() / files.size();
-            byPath.put(file, new Model(file, one, share, counters));
-        }
-        Map<String, Model> byName = new HashMap<>();
-        paths.forEach((name, file) -> byName.put(name, byPath.get(file)));
-        this.models = Map.copyOf(byName);
-        this.fallback = fallback == null ? null : byPath.get(fallback);
-        this.distinct = List.copyOf(byPath.values());
+        this.shelf = new ModelShelf(sources, loader, options.cacheBytes(), counters);
+        shelf.load();
     }
 
     private ModelTokens(ModelTokens other, long cacheBytes) {
         options = other.options;
         nanoTime = other.nanoTime;
         counters = new TokensCounters();
-        Map<Model, Model> copies = new HashMap<>();
-        for (Model m : other.distinct) {
-            long share = cacheBytes / other.distinct.size();
-            copies.put(m, new Model(m.path, m.loaded, share, counters));
-        }
-        Map<String, Model> byName = new HashMap<>();
-        other.models.forEach((name, m) -> byName.put(name, copies.get(m)));
-        models = Map.copyOf(byName);
-        fallback = other.fallback == null ? null : copies.get(other.fallback);
-        distinct = List.copyOf(copies.values());
+        shelf = other.shelf.copy(cacheBytes, counters);
     }
 
     /**
      * The same tokenizers with counters and remembered pieces of their own: what is asked of it
-     * leaves no trace here. Not to be asked after this is closed.
+     * leaves no trace here. It has no tokens of a model that was closed or loaded anew since.
      *
      * @param cacheBytes memory for its remembered pieces
      */
@@ -140,8 +74,26 @@ public final class ModelTokens implements PromptTokens, Tokenizing, AutoCloseabl
 
     /** A model that has a tokenizer; empty when none has. */
     public Optional<String> anyModel() {
-        Optional<String> named = models.keySet().stream().sorted().findFirst();
-        return named.isPresent() || fallback == null ? named : Optional.of("any");
+        return shelf.anyModel();
+    }
+
+    /**
+     * Loads what has changed on disk, and what could not be loaded before. A model is exchanged as
+     * a whole, under running requests; files that cannot be used leave the loaded ones in service.
+     * One at a time; takes as long as loading does.
+     *
+     * @return one entry for each set of files
+     */
+    public List<ReloadedModel> reload() {
+        return shelf.reload();
+    }
+
+    /**
+     * As {@link #reload}, for files that have changed since they were last tried and have not since
+     * the last call: not those that are just being written.
+     */
+    public void reloadChanged() {
+        shelf.reloadChanged();
     }
 
     @Override
@@ -157,8 +109,20 @@ public final class ModelTokens implements PromptTokens, Tokenizing, AutoCloseabl
 
     private boolean isCheap(
             String modelName, long chars, PromptInput prompt, EngineProfile engine) {
-        Model model = model(modelName);
-        if (model == null || closed || chars > options.maxPromptChars()) {
+        ServedModel model = shelf.enter(modelName);
+        if (model == null) {
+            return true; // nothing will be tokenised
+        }
+        try {
+            return isCheap(model, chars, prompt, engine);
+        } finally {
+            model.leave();
+        }
+    }
+
+    private boolean isCheap(
+            ServedModel model, long chars, PromptInput prompt, EngineProfile engine) {
+        if (chars > options.maxPromptChars()) {
             return true; // nothing will be tokenised
         }
         if (prompt instanceof Conversation) {
@@ -196,15 +160,24 @@ public final class ModelTokens implements PromptTokens, Tokenizing, AutoCloseabl
 
     private Optional<int[]> tokens(
             String modelName, long chars, PromptInput prompt, EngineProfile engine) {
-        Model model = model(modelName);
+        ServedModel model = shelf.enter(modelName);
         if (model == null) {
-            counters.unknownModel.increment();
-            warnUnknown(modelName);
+            absent(modelName);
             return Optional.empty();
         }
-        if (closed) {
-            return Optional.empty();
+        try {
+            return tokens(modelName, model, chars, prompt, engine);
+        } finally {
+            model.leave();
         }
+    }
+
+    private Optional<int[]> tokens(
+            String modelName,
+            ServedModel model,
+            long chars,
+            PromptInput prompt,
+            EngineProfile engine) {
         if (chars > options.maxPromptChars()) {
             counters.tooLong.increment();
             return Optional.empty();
@@ -218,7 +191,7 @@ public final class ModelTokens implements PromptTokens, Tokenizing, AutoCloseabl
             counters.refused.increment();
             return Optional.empty();
         }
-        int[] ids = encode(model, text, prompt instanceof Text);
+        int[] ids = encode(modelName, model, text, prompt instanceof Text);
         if (ids == null) {
             return Optional.empty();
         }
@@ -234,10 +207,23 @@ public final class ModelTokens implements PromptTokens, Tokenizing, AutoCloseabl
             PromptInput prompt,
             EngineProfile engine,
             @Nullable Boolean addSpecialTokens) {
-        Model model = model(modelName);
-        if (model == null || closed) {
+        ServedModel model = shelf.enter(modelName);
+        if (model == null) {
             return new NoTokenizer();
         }
+        try {
+            return tokenize(modelName, model, prompt, engine, addSpecialTokens);
+        } finally {
+            model.leave();
+        }
+    }
+
+    private static Answer tokenize(
+            String modelName,
+            ServedModel model,
+            PromptInput prompt,
+            EngineProfile engine,
+            @Nullable Boolean addSpecialTokens) {
         if (!(prompt instanceof Text) && model.template == null) {
             return new Refused(
                     "model",
@@ -268,23 +254,28 @@ public final class ModelTokens implements PromptTokens, Tokenizing, AutoCloseabl
 
     @Override
     public Answer detokenize(String modelName, int[] ids) {
-        Model model = model(modelName);
-        if (model == null || closed) {
+        ServedModel model = shelf.enter(modelName);
+        if (model == null) {
             return new NoTokenizer();
         }
-        Optional<String> text = model.tokenizer.decode(ids);
-        return text.isPresent()
-                ? new Tokens(ids, text.get())
-                : new Refused("tokens", "These tokens are not known to the model's tokenizer.");
+        try {
+            Optional<String> text = model.tokenizer.decode(ids);
+            return text.isPresent()
+                    ? new Tokens(ids, text.get())
+                    : new Refused("tokens", "These tokens are not known to the model's tokenizer.");
+        } finally {
+            model.leave();
+        }
     }
 
-    private static int[] ids(Model model, EnginePrompt.Text text, boolean addSpecialTokens) {
+    private static int[] ids(ServedModel model, EnginePrompt.Text text, boolean addSpecialTokens) {
         return addSpecialTokens
                 ? model.tokenizer.encode(text.whole(), true)
                 : LoadedModel.promptIds(model.tokenizer, text, model.loaded.specialTokens());
     }
 
-    private int @Nullable [] encode(Model model, EnginePrompt.Text text, boolean addSpecialTokens) {
+    private int @Nullable [] encode(
+            String modelName, ServedModel model, EnginePrompt.Text text, boolean addSpecialTokens) {
         try {
             int[] ids = ids(model, text, addSpecialTokens);
             if (model.segmented == null) {
@@ -301,15 +292,16 @@ public final class ModelTokens implements PromptTokens, Tokenizing, AutoCloseabl
                 model.failing = true;
                 LOG.warnf(
                         e,
-                        "The tokenizer %s fails; its models are routed by load until it works",
-                        model.path);
+                        "The tokenizer of %s fails; its requests are routed by load until it works",
+                        modelName);
             }
             return null;
         }
     }
 
     /** What the engine tokenises, as far as it is certain. */
-    private static EnginePrompt prompt(Model model, PromptInput prompt, EngineProfile engine) {
+    private static EnginePrompt prompt(
+            ServedModel model, PromptInput prompt, EngineProfile engine) {
         if (prompt instanceof Text text) {
             return new EnginePrompt.Text(text.text());
         }
@@ -335,9 +327,17 @@ public final class ModelTokens implements PromptTokens, Tokenizing, AutoCloseabl
         return chars;
     }
 
-    private @Nullable Model model(String name) {
-        Model model = models.get(name);
-        return model == null ? fallback : model;
+    /** Why there is no tokenizer: it could not be loaded, or nobody gave one, or all is over. */
+    private void absent(String modelName) {
+        if (shelf.isClosed()) {
+            return;
+        }
+        if (shelf.knows(modelName)) {
+            counters.notLoaded.increment(); // the log said so when it was tried
+        } else {
+            counters.unknownModel.increment();
+            warnUnknown(modelName);
+        }
     }
 
     private void warnUnknown(String modelName) {
@@ -363,33 +363,16 @@ public final class ModelTokens implements PromptTokens, Tokenizing, AutoCloseabl
     }
 
     public long cacheEvictions() {
-        return sumOfCaches(SegmentCache::evictions);
+        return shelf.formerEvictions() + sumOfCaches(SegmentCache::evictions);
     }
 
     private long sumOfCaches(ToLongFunction<SegmentCache> value) {
-        long sum = 0;
-        for (Model model : distinct) {
-            sum += model.cache == null ? 0 : value.applyAsLong(model.cache);
-        }
-        return sum;
+        return shelf.sumOfCaches(value);
     }
 
     /** Frees the tokenizers; prompts that come later get no tokens. */
     @Override
     public void close() {
-        closed = true;
-        List<RuntimeException> failures = new ArrayList<>();
-        for (Model model : distinct) {
-            try {
-                model.tokenizer.close();
-            } catch (RuntimeException e) {
-                failures.add(e);
-            }
-        }
-        if (!failures.isEmpty()) {
-            RuntimeException first = failures.removeFirst();
-            failures.forEach(first::addSuppressed);
-            throw first;
-        }
+        shelf.close();
     }
 }

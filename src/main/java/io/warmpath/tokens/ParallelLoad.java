@@ -1,8 +1,6 @@
 package io.warmpath.tokens;
 
-import java.nio.file.Path;
 import java.util.Collection;
-import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.concurrent.ExecutionException;
@@ -11,56 +9,43 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import org.jspecify.annotations.Nullable;
 
-/** Loads several tokenizers at once: all of them or none. */
+/** Loads several tokenizers at once; one that fails does not disturb the others. */
 final class ParallelLoad {
     private ParallelLoad() {}
 
-    static Map<Path, LoadedModel> all(Collection<Path> files, ModelLoader loader)
-            throws TokenizerLoadException {
-        if (files.isEmpty()) {
+    /**
+     * @param model null when it failed
+     * @param problem why, as a sentence without its end; empty when it did not
+     */
+    record Result(@Nullable LoadedModel model, String problem) {}
+
+    static Map<ModelSource, Result> all(Collection<ModelSource> sources, ModelLoader loader) {
+        if (sources.isEmpty()) {
             return Map.of();
         }
-        int threads = Math.min(files.size(), Runtime.getRuntime().availableProcessors());
-        Map<Path, LoadedModel> loaded = new HashMap<>();
-        @Nullable TokenizerLoadException failure = null;
+        int threads = Math.min(sources.size(), Runtime.getRuntime().availableProcessors());
+        Map<ModelSource, Result> results = new LinkedHashMap<>();
         try (ExecutorService pool = Executors.newFixedThreadPool(threads)) {
-            Map<Path, Future<LoadedModel>> pending = new LinkedHashMap<>();
-            files.forEach(file -> pending.put(file, pool.submit(() -> loader.load(file))));
-            for (Map.Entry<Path, Future<LoadedModel>> one : pending.entrySet()) {
-                try {
-                    loaded.put(one.getKey(), one.getValue().get());
-                } catch (ExecutionException e) {
-                    failure = with(failure, cause(one.getKey(), e));
-                } catch (InterruptedException e) {
-                    Thread.currentThread().interrupt();
-                    pool.shutdownNow();
-                    failure =
-                            with(
-                                    failure,
-                                    new TokenizerLoadException(
-                                            "interrupted while loading " + one.getKey(), e));
-                }
-            }
+            Map<ModelSource, Future<LoadedModel>> pending = new LinkedHashMap<>();
+            sources.forEach(source -> pending.put(source, pool.submit(() -> loader.load(source))));
+            pending.forEach((source, load) -> results.put(source, result(source, load)));
         }
-        if (failure != null) {
-            loaded.values().forEach(model -> model.tokenizer().close());
-            throw failure;
-        }
-        return loaded;
+        return results;
     }
 
-    private static TokenizerLoadException cause(Path file, ExecutionException e) {
-        return e.getCause() instanceof TokenizerLoadException known
-                ? known
-                : new TokenizerLoadException("cannot load the tokenizer " + file, e.getCause());
-    }
-
-    private static TokenizerLoadException with(
-            @Nullable TokenizerLoadException first, TokenizerLoadException next) {
-        if (first == null) {
-            return next;
+    private static Result result(ModelSource source, Future<LoadedModel> load) {
+        try {
+            return new Result(load.get(), "");
+        } catch (ExecutionException e) {
+            return new Result(
+                    null,
+                    e.getCause() instanceof TokenizerLoadException known
+                            ? String.valueOf(known.getMessage())
+                            : "the tokenizer of " + source + " cannot be loaded: " + e.getCause());
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            load.cancel(true);
+            return new Result(null, "loading " + source + " was interrupted");
         }
-        first.addSuppressed(next);
-        return first;
     }
 }

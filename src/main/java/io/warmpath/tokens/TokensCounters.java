@@ -11,6 +11,7 @@ public final class TokensCounters {
     final LongAdder cacheHits = new LongAdder();
     final LongAdder cacheMisses = new LongAdder();
     final LongAdder unknownModel = new LongAdder();
+    final LongAdder notLoaded = new LongAdder();
     final LongAdder noTemplate = new LongAdder();
     final LongAdder opaque = new LongAdder();
     final LongAdder refused = new LongAdder();
@@ -48,6 +49,11 @@ public final class TokensCounters {
     /** Prompts without tokens because no tokenizer is set up for their model. */
     public long unknownModel() {
         return unknownModel.sum();
+    }
+
+    /** Prompts without tokens because the files of their model could not be loaded. */
+    public long notLoaded() {
+        return notLoaded.sum();
     }
 
     /** Chats without tokens because the model's template is not of a known form. */

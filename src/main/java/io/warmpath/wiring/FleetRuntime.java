@@ -73,7 +73,7 @@ public final class FleetRuntime implements AutoCloseable {
                         new OpenAiModels(),
                         List.of(new SglangDialect(), new VllmDialect()),
                         fleet.healthPath(),
-                        fleet.defaultBlockSize());
+                        served -> ModelSettings.blockSize(config, served));
         monitor =
                 new FleetMonitor(
                         registry,

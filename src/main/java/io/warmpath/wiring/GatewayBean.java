@@ -7,7 +7,6 @@ import io.vertx.core.Vertx;
 import io.vertx.ext.web.Router;
 import io.warmpath.adapter.nativeindex.NativeIndexException;
 import io.warmpath.config.WarmpathConfig;
-import io.warmpath.tokens.TokenizerLoadException;
 import io.warmpath.wiring.warmup.Warmup;
 import jakarta.enterprise.event.Observes;
 import jakarta.inject.Inject;
@@ -22,7 +21,7 @@ class GatewayBean {
     GatewayBean(WarmpathConfig config, Vertx vertx, MeterRegistry meters) {
         try {
             runtime = new GatewayRuntime(config, vertx, meters);
-        } catch (TokenizerLoadException | NativeIndexException e) {
+        } catch (NativeIndexException e) {
             throw new StartFailure(String.valueOf(e.getMessage()));
         }
     }

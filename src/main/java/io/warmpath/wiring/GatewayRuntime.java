@@ -12,6 +12,7 @@ import io.warmpath.api.AdminAccess;
 import io.warmpath.api.BusyThresholdApi;
 import io.warmpath.api.DecisionsApi;
 import io.warmpath.api.ErrorMapper;
+import io.warmpath.api.ModelsApi;
 import io.warmpath.api.Routes;
 import io.warmpath.api.WorkersApi;
 import io.warmpath.config.RawPath;
@@ -22,6 +23,7 @@ import io.warmpath.fleet.Fleet;
 import io.warmpath.gateway.DecisionLog;
 import io.warmpath.gateway.FlowMetrics;
 import io.warmpath.gateway.GatewayOptions;
+import io.warmpath.gateway.ModelNames;
 import io.warmpath.gateway.Overlaps;
 import io.warmpath.gateway.RequestFlow;
 import io.warmpath.load.LoadBook;
@@ -30,10 +32,10 @@ import io.warmpath.prefix.PrefixIndex;
 import io.warmpath.routing.RouterMode;
 import io.warmpath.routing.RouterOptions;
 import io.warmpath.routing.Routers;
+import io.warmpath.tokens.ModelLoader;
 import io.warmpath.tokens.ModelTokens;
 import io.warmpath.tokens.PromptInput;
 import io.warmpath.tokens.PromptTokens;
-import io.warmpath.tokens.TokenizerLoadException;
 import io.warmpath.tokens.TokensOptions;
 import io.warmpath.tokens.profile.EngineProfile;
 import io.warmpath.upstream.AnswerTimeouts;
@@ -48,8 +50,6 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.security.SecureRandom;
 import java.time.Duration;
-import java.util.LinkedHashMap;
-import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.function.BooleanSupplier;
@@ -77,23 +77,32 @@ final class GatewayRuntime implements AutoCloseable {
     private final Admission admission;
     private final Vertx vertx;
     private long queueTimer = -1;
+    private final ModelNames models;
     private final ModelTokens tokens;
+    private final ModelReloads reloads;
     private final TokenThreads tokenThreads;
     private final @Nullable ZmqEventFeed feed;
     private final FleetRuntime fleet;
     private final EngineClient engines;
     private final Routes routes;
+    private final ModelsApi modelsApi;
     private final WorkersApi workersApi;
     private final BusyThresholdApi busyApi;
     private final DecisionParts decisions;
     private final DecisionsApi decisionsApi;
     private final Warmup warmup;
 
-    GatewayRuntime(WarmpathConfig config, Vertx vertx, MeterRegistry meters)
-            throws TokenizerLoadException {
+    GatewayRuntime(WarmpathConfig config, Vertx vertx, MeterRegistry meters) {
         RouterOptions router = RouterSettings.options(config.router());
         RouterSettings.deprecation(config.router()).ifPresent(LOG::warn);
-        tokens = tokens(config.tokens(), config.index().nativePath().map(Path::of));
+        models = ModelSettings.names(config);
+        tokens =
+                new ModelTokens(
+                        ModelSettings.sources(config),
+                        loader(config.tokens(), config.index().nativePath().map(Path::of)),
+                        TokensOptions.DEFAULT,
+                        System::nanoTime);
+        reloads = new ModelReloads(vertx, tokens, config.tokens().reloadInterval());
         caches = new OverlapParts(config, System::nanoTime);
         load = loadTracker(config.router());
         admission = new Admission(AdmissionSetup.options(config), load, System::nanoTime);
@@ -140,6 +149,7 @@ final class GatewayRuntime implements AutoCloseable {
         GatewayMeters.bind(meters, index, load, fleet, events, tokens);
         caches.bind(meters);
         AdminAccess access = new AdminAccess(adminToken(config.admin()));
+        modelsApi = new ModelsApi(tokens::reload, access);
         workersApi =
                 new WorkersApi(
                         fleet.registry(), access, ErrorMapper::respond, caches.followsEvents());
@@ -162,6 +172,7 @@ final class GatewayRuntime implements AutoCloseable {
         RequestFlow flow =
                 new RequestFlow(
                         fleet,
+                        models,
                         tokens,
                         overlaps,
                         router,
@@ -237,6 +248,7 @@ final class GatewayRuntime implements AutoCloseable {
 
     void mount(Router router) {
         routes.mount(router);
+        modelsApi.mount(router);
         workersApi.mount(router);
         decisionsApi.mount(router);
         busyApi.mount(router);
@@ -253,12 +265,14 @@ final class GatewayRuntime implements AutoCloseable {
             // For what nobody tells: a new worker, a booking that expired.
             queueTimer = vertx.setPeriodic(QUEUE_CHECK_MILLIS, id -> admission.wake());
         }
+        reloads.start();
         warmup.start();
     }
 
     @Override
     public void close() {
         vertx.cancelTimer(queueTimer);
+        reloads.close();
         warmup.close();
         fleet.close();
         if (feed != null) {
@@ -271,19 +285,10 @@ final class GatewayRuntime implements AutoCloseable {
         caches.close();
     }
 
-    private static ModelTokens tokens(WarmpathConfig.Tokens config, Optional<Path> library)
-            throws TokenizerLoadException {
-        Map<String, Path> files = new LinkedHashMap<>();
-        config.tokenizers().forEach((model, file) -> files.put(model, Path.of(file)));
-        return new ModelTokens(
-                files,
-                config.defaultTokenizer().map(Path::of).orElse(null),
-                config.implementation() == TokenizerImplementation.AUTO
-                        ? new HuggingFaceModelLoader(
-                                parts -> new NativeBpeTokenizer(library, parts))
-                        : new HuggingFaceModelLoader(),
-                TokensOptions.DEFAULT,
-                System::nanoTime);
+    private static ModelLoader loader(WarmpathConfig.Tokens config, Optional<Path> library) {
+        return config.implementation() == TokenizerImplementation.AUTO
+                ? new HuggingFaceModelLoader(parts -> new NativeBpeTokenizer(library, parts))
+                : new HuggingFaceModelLoader();
     }
 
     private static ZmqEventFeed feed(

@@ -124,7 +124,7 @@ public final class Serve implements QuarkusApplication {
             return problems;
         }
         sizeEventLoops(raw);
-        return workerProblems(raw);
+        return typedProblems(raw);
     }
 
     /** One event loop per core: each does its share of the streams, and none waits for another. */
@@ -134,12 +134,15 @@ public final class Serve implements QuarkusApplication {
         System.setProperty("quarkus.vertx.event-loops-pool-size", Integer.toString(loops));
     }
 
-    private static List<String> workerProblems(SmallRyeConfig raw) {
+    private static List<String> typedProblems(SmallRyeConfig raw) {
         try {
             // Into the configuration that is there: building another one takes long at start.
             ConfigMappings.registerConfigMappings(
                     raw, Set.of(ConfigMappings.ConfigClass.configClass(WarmpathConfig.class)));
-            WorkerSpecs.of(raw.getConfigMapping(WarmpathConfig.class));
+            WarmpathConfig config = raw.getConfigMapping(WarmpathConfig.class);
+            WorkerSpecs.of(config);
+            ModelSettings.names(config);
+            ModelSettings.sources(config);
             return List.of();
         } catch (IllegalArgumentException e) {
             return List.of(String.valueOf(e.getMessage()));

@@ -32,7 +32,7 @@ class EngineProbeTest {
                 new OpenAiModels(),
                 List.of(new SglangDialect(), new VllmDialect()),
                 "/health",
-                16);
+                served -> 16);
     }
 
     private static FakeEngine sglang(String serverInfo) {

@@ -29,6 +29,7 @@ import io.warmpath.gateway.DecisionLog;
 import io.warmpath.gateway.FlowMetrics;
 import io.warmpath.gateway.GatewayOptions;
 import io.warmpath.gateway.IndexOverlaps;
+import io.warmpath.gateway.ModelNames;
 import io.warmpath.gateway.RequestFlow;
 import io.warmpath.load.LoadBook;
 import io.warmpath.load.LoadTracker;
@@ -180,7 +181,16 @@ final class Gateway implements AutoCloseable {
             AdmissionOptions admitted,
             DecisionLog decisions)
             throws Exception {
-        this(path, limits, upstream, tls, tokenizers, admitted, decisions, NO_TOKENIZER);
+        this(
+                path,
+                limits,
+                upstream,
+                tls,
+                tokenizers,
+                admitted,
+                decisions,
+                NO_TOKENIZER,
+                ModelNames.NONE);
     }
 
     Gateway(EnginePath path, Tokenizing tokenizing, Executor tokenizers) throws Exception {
@@ -192,7 +202,21 @@ final class Gateway implements AutoCloseable {
                 tokenizers,
                 AdmissionOptions.OFF,
                 DecisionLog.OFF,
-                tokenizing);
+                tokenizing,
+                ModelNames.NONE);
+    }
+
+    Gateway(EnginePath path, Tokenizing tokenizing, ModelNames names) throws Exception {
+        this(
+                path,
+                GatewayOptions.defaults(),
+                UpstreamOptions.defaults(),
+                EngineTls.standard(),
+                Runnable::run,
+                AdmissionOptions.OFF,
+                DecisionLog.OFF,
+                tokenizing,
+                names);
     }
 
     private Gateway(
@@ -203,7 +227,8 @@ final class Gateway implements AutoCloseable {
             Executor tokenizers,
             AdmissionOptions admitted,
             DecisionLog decisions,
-            Tokenizing tokenizing)
+            Tokenizing tokenizing,
+            ModelNames names)
             throws Exception {
         admission = new Admission(admitted, books, System::nanoTime);
         GatewayOptions options = path.options(limits);
@@ -212,6 +237,7 @@ final class Gateway implements AutoCloseable {
         RequestFlow flow =
                 new RequestFlow(
                         fleet,
+                        names,
                         tokens,
                         IndexOverlaps.ofEvents(index),
                         router,

@@ -12,6 +12,7 @@ import io.warmpath.adapter.tokenizer.DemoModel;
 import io.warmpath.adapter.tokenizer.HuggingFaceModelLoader;
 import io.warmpath.fleet.EngineKind;
 import io.warmpath.fleet.WorkerState;
+import io.warmpath.tokens.ModelSources;
 import io.warmpath.tokens.ModelTokens;
 import io.warmpath.tokens.TokensOptions;
 import java.net.URI;
@@ -51,8 +52,9 @@ class TokenizeApiTest {
                         + "{{ m.role }}{% endfor %}{{ tools | tojson }}{{ x }}");
         tokens =
                 new ModelTokens(
-                        Map.of(Gateway.MODEL, DemoModel.directory(), "strict", strict),
-                        null,
+                        ModelSources.of(
+                                Map.of(Gateway.MODEL, DemoModel.directory(), "strict", strict),
+                                null),
                         new HuggingFaceModelLoader(),
                         TokensOptions.DEFAULT,
                         System::nanoTime);

@@ -3,10 +3,10 @@ package io.warmpath.bench;
 import io.warmpath.adapter.nativeindex.NativeBpeTokenizer;
 import io.warmpath.adapter.tokenizer.DemoModel;
 import io.warmpath.adapter.tokenizer.HuggingFaceModelLoader;
+import io.warmpath.tokens.ModelSources;
 import io.warmpath.tokens.ModelTokens;
 import io.warmpath.tokens.PromptInput.Chat;
 import io.warmpath.tokens.PromptInput.Message;
-import io.warmpath.tokens.TokenizerLoadException;
 import io.warmpath.tokens.TokensOptions;
 import io.warmpath.tokens.profile.EngineProfile;
 import java.util.ArrayList;
@@ -52,7 +52,7 @@ public class TokensBench {
     private long turn;
 
     @Setup
-    public void build() throws TokenizerLoadException {
+    public void build() {
         cached = tokens(TokensOptions.DEFAULT);
         uncached = tokens(new TokensOptions(0, 8 << 20, 128, 32 << 10));
         Random random = new Random(7);
@@ -98,10 +98,9 @@ public class TokensBench {
         return cached.isCheap("demo", chat, EngineProfile.ANY);
     }
 
-    private static ModelTokens tokens(TokensOptions options) throws TokenizerLoadException {
+    private static ModelTokens tokens(TokensOptions options) {
         return new ModelTokens(
-                Map.of("demo", DemoModel.directory()),
-                null,
+                ModelSources.of(Map.of("demo", DemoModel.directory()), null),
                 new HuggingFaceModelLoader(
                         parts -> new NativeBpeTokenizer(Optional.empty(), parts)),
                 options,

@@ -3,7 +3,6 @@ package io.warmpath.tokens;
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
-import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.warmpath.adapter.tokenizer.DemoModel;
@@ -13,12 +12,17 @@ import io.warmpath.adapter.tokenizer.TokenizerVariants;
 import io.warmpath.tokens.PromptInput.Chat;
 import io.warmpath.tokens.PromptInput.Message;
 import io.warmpath.tokens.profile.EngineProfile;
+import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.Test;
@@ -125,8 +129,7 @@ class ModelTokensTest {
         TokensOptions options = new TokensOptions(1 << 20, 1000, 128, 500);
         try (ModelTokens tokens =
                 new ModelTokens(
-                        Map.of(),
-                        DemoModel.directory(),
+                        ModelSources.of(Map.of(), DemoModel.directory()),
                         new HuggingFaceModelLoader(),
                         options,
                         clock::get)) {
@@ -170,8 +173,7 @@ class ModelTokensTest {
         TokensOptions none = new TokensOptions(0, 8 << 20, 128, 32 << 10);
         try (ModelTokens without =
                         new ModelTokens(
-                                Map.of(),
-                                DemoModel.directory(),
+                                ModelSources.of(Map.of(), DemoModel.directory()),
                                 new HuggingFaceModelLoader(),
                                 none,
                                 clock::get);
@@ -197,8 +199,7 @@ class ModelTokensTest {
                 };
         Path file = DemoModel.directory();
         new ModelTokens(
-                        Map.of("a", file, "b", file),
-                        file,
+                        ModelSources.of(Map.of("a", file, "b", file), file),
                         counting,
                         TokensOptions.DEFAULT,
                         clock::get)
@@ -207,30 +208,190 @@ class ModelTokensTest {
     }
 
     @Test
-    void when_one_tokenizer_cannot_be_loaded_the_others_are_closed_and_all_failures_told() {
-        List<FakeTokenizer> loaded = new ArrayList<>();
-        ModelLoader loader =
-                path -> {
-                    if (path.toString().startsWith("bad")) {
-                        throw new TokenizerLoadException(path + " is bad", null);
-                    }
-                    FakeTokenizer tokenizer = new FakeTokenizer();
-                    synchronized (loaded) {
-                        loaded.add(tokenizer);
-                    }
-                    return loaded(tokenizer);
+    void a_model_whose_files_cannot_be_loaded_has_no_tokens_and_never_those_of_the_default() {
+        Path broken = dir.resolve("broken");
+        Map<String, Path> paths = Map.of("good", DemoModel.directory(), "bad", broken);
+        try (ModelTokens tokens = demo(paths, DemoModel.directory())) {
+            assertTrue(tokens.tokens("good", HELLO, EngineProfile.ANY).isPresent());
+            assertTrue(tokens.tokens("other", HELLO, EngineProfile.ANY).isPresent());
+            assertTrue(tokens.isCheap("bad", HELLO, EngineProfile.ANY));
+            assertEquals(Optional.empty(), tokens.tokens("bad", HELLO, EngineProfile.ANY));
+            assertEquals(1, tokens.counters().notLoaded());
+            assertEquals(0, tokens.counters().unknownModel());
+            assertEquals(
+                    new Tokenizing.NoTokenizer(),
+                    tokens.tokenize("bad", HELLO, EngineProfile.ANY, null));
+        }
+    }
+
+    @Test
+    void a_reload_tells_of_each_model_and_loads_only_what_changed_or_was_broken() throws Exception {
+        Path mended = Files.createDirectories(dir.resolve("mended"));
+        Map<String, Path> paths = Map.of("still", DemoModel.directory(), "late", mended);
+        try (ModelTokens tokens = demo(paths, null)) {
+            assertEquals(Optional.empty(), tokens.tokens("late", HELLO, EngineProfile.ANY));
+            List<ReloadedModel> told = tokens.reload();
+            assertEquals(
+                    List.of(ReloadedModel.Outcome.UNCHANGED, ReloadedModel.Outcome.WITHOUT_TOKENS),
+                    List.of(of("still", told).outcome(), of("late", told).outcome()));
+            String missing = mended.resolve("tokenizer.json") + " does not exist";
+            assertTrue(of("late", told).problem().contains(missing), told::toString);
+
+            Files.writeString(mended.resolve("tokenizer.json"), DemoModel.json());
+            told = tokens.reload();
+            assertEquals(
+                    new ReloadedModel(
+                            List.of("late"), mended.toString(), ReloadedModel.Outcome.LOADED, ""),
+                    of("late", told));
+            assertTrue(tokens.tokens("late", HELLO, EngineProfile.ANY).isPresent());
+        }
+    }
+
+    @Test
+    void new_files_that_are_broken_leave_the_old_model_in_service() throws Exception {
+        demoWithTemplate("{% for m in messages %}{{ m.content }}{% endfor %}");
+        try (ModelTokens tokens = demo(Map.of("m", dir), null)) {
+            int[] before = tokens.tokens("m", HELLO, EngineProfile.ANY).orElseThrow();
+            Files.writeString(dir.resolve("tokenizer.json"), "{\"model\": ");
+            ReloadedModel told = of("m", tokens.reload());
+            assertEquals(ReloadedModel.Outcome.KEPT, told.outcome());
+            assertTrue(told.problem().contains("is not valid JSON"), told::problem);
+            assertArrayEquals(before, tokens.tokens("m", HELLO, EngineProfile.ANY).orElseThrow());
+
+            demoWithTemplate("{% for m in messages %}!{{ m.content }}{% endfor %}");
+            assertEquals(ReloadedModel.Outcome.LOADED, of("m", tokens.reload()).outcome());
+            int[] after = tokens.tokens("m", HELLO, EngineProfile.ANY).orElseThrow();
+            assertEquals(before.length + 1, after.length);
+        }
+    }
+
+    @Test
+    void files_are_loaded_by_themselves_once_they_have_stopped_changing() throws Exception {
+        AtomicInteger loads = new AtomicInteger();
+        ModelLoader counting =
+                source -> {
+                    loads.incrementAndGet();
+                    return new HuggingFaceModelLoader().load(source);
                 };
-        Map<String, Path> paths =
-                Map.of("1", Path.of("good"), "2", Path.of("bad1"), "3", Path.of("bad2"));
-        TokenizerLoadException failure =
-                assertThrows(
-                        TokenizerLoadException.class,
-                        () ->
-                                new ModelTokens(
-                                        paths, null, loader, TokensOptions.DEFAULT, clock::get));
-        assertEquals(1, failure.getSuppressed().length);
-        assertEquals(1, loaded.size());
-        assertTrue(loaded.getFirst().closed);
+        demoWithTemplate("a");
+        ModelSources here = ModelSources.of(Map.of("m", dir), null);
+        try (ModelTokens tokens =
+                new ModelTokens(here, counting, TokensOptions.DEFAULT, clock::get)) {
+            tokens.reloadChanged();
+            assertEquals(1, loads.get(), "nothing has changed");
+            demoWithTemplate("ab");
+            tokens.reloadChanged();
+            assertEquals(1, loads.get(), "it may still be written");
+            demoWithTemplate("abc");
+            tokens.reloadChanged();
+            assertEquals(1, loads.get(), "and it was");
+            tokens.reloadChanged();
+            assertEquals(2, loads.get());
+            tokens.reloadChanged();
+            assertEquals(2, loads.get());
+        }
+    }
+
+    @Test
+    void a_tokenizer_that_is_exchanged_under_a_running_prompt_is_closed_after_it()
+            throws Exception {
+        demoWithTemplate("a");
+        List<FakeTokenizer> made = new ArrayList<>();
+        ModelLoader loader =
+                source -> {
+                    made.add(new FakeTokenizer());
+                    return loaded(made.getLast());
+                };
+        PromptInput text = new PromptInput.Text("a");
+        ModelSources here = ModelSources.of(Map.of("m", dir), null);
+        try (ModelTokens tokens =
+                new ModelTokens(here, loader, TokensOptions.DEFAULT, clock::get)) {
+            FakeTokenizer first = made.getFirst();
+            first.meanwhile =
+                    () -> {
+                        demoWithTemplate("ab");
+                        tokens.reload();
+                        assertFalse(first.closed, "it is in use");
+                    };
+            assertTrue(tokens.tokens("m", text, EngineProfile.ANY).isPresent());
+            assertTrue(first.closed);
+            assertTrue(tokens.tokens("m", text, EngineProfile.ANY).isPresent());
+            assertFalse(made.getLast().closed);
+        }
+        assertEquals(2, made.size());
+        assertTrue(made.getLast().closed);
+    }
+
+    @Test
+    void prompts_have_tokens_all_the_time_while_models_are_exchanged_and_each_is_closed_once()
+            throws Exception {
+        demoWithTemplate("a");
+        List<CountedTokenizer> made = new ArrayList<>();
+        ModelLoader loader =
+                source -> {
+                    made.add(new CountedTokenizer());
+                    return loaded(made.getLast());
+                };
+        PromptInput text = new PromptInput.Text("a");
+        ModelSources here = ModelSources.of(Map.of("m", dir), null);
+        AtomicInteger without = new AtomicInteger();
+        AtomicBoolean over = new AtomicBoolean();
+        try (ModelTokens tokens = new ModelTokens(here, loader, TokensOptions.DEFAULT, () -> 0);
+                ExecutorService threads = Executors.newFixedThreadPool(3)) {
+            Runnable ask =
+                    () -> {
+                        while (!over.get()) {
+                            if (tokens.tokens("m", text, EngineProfile.ANY).isEmpty()) {
+                                without.incrementAndGet();
+                            }
+                        }
+                    };
+            for (int i = 0; i < 3; i++) {
+                threads.execute(ask);
+            }
+            for (int i = 1; i <= 200; i++) {
+                demoWithTemplate("a".repeat(1 + i));
+                assertEquals(ReloadedModel.Outcome.LOADED, of("m", tokens.reload()).outcome());
+            }
+            over.set(true);
+        }
+        assertEquals(0, without.get());
+        assertEquals(201, made.size());
+        for (CountedTokenizer tokenizer : made) {
+            assertEquals(1, tokenizer.closed.get());
+            assertEquals(0, tokenizer.usedClosed.get());
+        }
+    }
+
+    private static final class CountedTokenizer implements TextTokenizer {
+        final AtomicInteger closed = new AtomicInteger();
+        final AtomicInteger usedClosed = new AtomicInteger();
+
+        @Override
+        public int[] encode(String text, boolean addSpecialTokens) {
+            usedClosed.addAndGet(closed.get());
+            Thread.onSpinWait();
+            usedClosed.addAndGet(closed.get());
+            return new int[] {42};
+        }
+
+        @Override
+        public void close() {
+            closed.incrementAndGet();
+        }
+    }
+
+    private static ReloadedModel of(String model, List<ReloadedModel> told) {
+        return told.stream().filter(t -> t.models().contains(model)).findFirst().orElseThrow();
+    }
+
+    private void demoWithTemplate(String template) {
+        try {
+            Files.writeString(dir.resolve("tokenizer.json"), DemoModel.json());
+            Files.writeString(dir.resolve("chat_template.jinja"), template);
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
     }
 
     private static LoadedModel loaded(TextTokenizer tokenizer) {
@@ -244,7 +405,10 @@ class ModelTokensTest {
         PromptInput text = new PromptInput.Text("a");
         try (ModelTokens tokens =
                 new ModelTokens(
-                        Map.of(), Path.of("x"), loader, TokensOptions.DEFAULT, clock::get)) {
+                        ModelSources.of(Map.of(), Path.of("x")),
+                        loader,
+                        TokensOptions.DEFAULT,
+                        clock::get)) {
             tokenizer.broken = true;
             assertEquals(Optional.empty(), tokens.tokens("m", text, EngineProfile.ANY));
             assertEquals(Optional.empty(), tokens.tokens("m", text, EngineProfile.ANY));
@@ -265,9 +429,12 @@ class ModelTokensTest {
         assertEquals(0, tokens.counters().failed());
     }
 
-    private ModelTokens demo(Map<String, Path> paths, Path fallback) throws TokenizerLoadException {
+    private ModelTokens demo(Map<String, Path> paths, Path fallback) {
         return new ModelTokens(
-                paths, fallback, new HuggingFaceModelLoader(), TokensOptions.DEFAULT, clock::get);
+                ModelSources.of(paths, fallback),
+                new HuggingFaceModelLoader(),
+                TokensOptions.DEFAULT,
+                clock::get);
     }
 
     private ModelTokens demoWithBeginOfText() throws Exception {
@@ -282,10 +449,12 @@ class ModelTokensTest {
     private final class FakeTokenizer implements TextTokenizer {
         boolean broken;
         boolean closed;
+        Runnable meanwhile = () -> {};
 
         @Override
         public int[] encode(String text, boolean addSpecialTokens) {
             clock.addAndGet(250);
+            meanwhile.run();
             if (broken) {
                 throw new IllegalStateException("out of order");
             }

@@ -33,6 +33,8 @@ class RunningGatewayTest {
                     "warmpath.index.implementation", "java",
                     "warmpath.router.cost", "latency",
                     "warmpath.explain.decisions", "10",
+                    "warmpath.models.\"torn\".path", "no/such/directory",
+                    "warmpath.models.\"tiny\".aliases", "little,small",
                     "warmpath.fleet.health-timeout", "5s",
                     "warmpath.http.max-body-size", "1M");
         }
@@ -88,6 +90,10 @@ class RunningGatewayTest {
                 .statusCode(200)
                 .body("worker", equalTo("late"))
                 .body("model", equalTo("tiny"));
+        // An alias of the configuration is served, and told to the engine as the engine knows it.
+        when().get("/v1/models")
+                .then()
+                .body("data.find { it.id == 'small' }.root", equalTo("tiny"));
         // The question is not among the decisions.
         when().get("/router/decisions")
                 .then()
@@ -109,6 +115,19 @@ class RunningGatewayTest {
                 .statusCode(404)
                 .body("error.code", equalTo("model_not_found"));
         given().header("x-forwarded-for", "10.0.0.1").get("/busy_threshold").then().statusCode(403);
+    }
+
+    @Test
+    void a_model_without_its_files_does_not_stop_the_start_and_a_reload_tells_of_it() {
+        given().post("/models/reload")
+                .then()
+                .statusCode(200)
+                .body("ok", equalTo(false))
+                .body("models[0].models", hasItem("torn"))
+                .body("models[0].outcome", equalTo("without_tokens"))
+                .body("models[0].problem", containsString("no/such/directory does not exist"));
+        given().header("x-forwarded-for", "10.0.0.1").post("/models/reload").then().statusCode(403);
+        when().get("/models/reload").then().statusCode(405);
     }
 
     @Test

@@ -3,8 +3,8 @@ package io.warmpath.wiring;
 import io.smallrye.config.PropertiesConfigSource;
 import io.smallrye.config.SmallRyeConfigBuilder;
 import io.warmpath.config.WarmpathConfig;
+import io.warmpath.tokens.ModelSources;
 import io.warmpath.tokens.ModelTokens;
-import io.warmpath.tokens.TokenizerLoadException;
 import io.warmpath.tokens.TokensOptions;
 import java.util.Map;
 
@@ -22,17 +22,12 @@ final class TestConfig {
 
     /** Token ids for no model at all. */
     static ModelTokens noTokens() {
-        try {
-            return new ModelTokens(
-                    Map.of(),
-                    null,
-                    file -> {
-                        throw new IllegalStateException("nothing to load at " + file);
-                    },
-                    TokensOptions.DEFAULT,
-                    System::nanoTime);
-        } catch (TokenizerLoadException e) {
-            throw new IllegalStateException(e);
-        }
+        return new ModelTokens(
+                ModelSources.of(Map.of(), null),
+                source -> {
+                    throw new IllegalStateException("nothing to load at " + source);
+                },
+                TokensOptions.DEFAULT,
+                System::nanoTime);
     }
 }

@@ -11,6 +11,7 @@ import io.warmpath.tokens.GuessedChatMl;
 import io.warmpath.tokens.JinjaChatTemplate;
 import io.warmpath.tokens.LoadedModel;
 import io.warmpath.tokens.ModelLoader;
+import io.warmpath.tokens.ModelSource;
 import io.warmpath.tokens.TextTokenizer;
 import io.warmpath.tokens.TokenizerLoadException;
 import io.warmpath.tokens.jinja.Template;
@@ -28,7 +29,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Reads a model directory as it is published: {@code tokenizer.json}, and beside it, when they are
- * there, {@code tokenizer_config.json}, {@code chat_template.jinja} and {@code config.json}.
+ * there, the files of {@link TokenizerConfig}.
  *
  * <p>Any thread.
  */
@@ -49,8 +50,9 @@ public final class HuggingFaceModelLoader implements ModelLoader {
     }
 
     @Override
-    public LoadedModel load(Path path) throws TokenizerLoadException {
-        Path file = Files.isDirectory(path) ? path.resolve("tokenizer.json") : path;
+    public LoadedModel load(ModelSource source) throws TokenizerLoadException {
+        Path told = source.tokenizer();
+        Path file = tokenizerIn(told == null ? source.path() : told);
         if (!Files.isRegularFile(file)) {
             throw new TokenizerLoadException(
                     "tokenizer file "
@@ -62,13 +64,18 @@ public final class HuggingFaceModelLoader implements ModelLoader {
         try {
             String json = Files.readString(file);
             TokenizerJson head = TokenizerJson.parse(json, mapper);
-            TokenizerConfig config = TokenizerConfig.beside(file, head.addedTokens(), mapper);
+            TokenizerConfig config =
+                    TokenizerConfig.beside(
+                            tokenizerIn(source.path()),
+                            source.chatTemplate(),
+                            head.addedTokens(),
+                            mapper);
             return loaded(file, json, head, config);
         } catch (JacksonException e) {
             throw new TokenizerLoadException(
                     "tokenizer file "
                             + file
-                            + ", or its tokenizer_config.json, is not valid JSON; fetch it again"
+                            + " is not valid JSON; fetch it again"
                             + " (a file of a few lines may be a pointer to a large file): "
                             + e.getOriginalMessage(),
                     e);
@@ -78,6 +85,10 @@ public final class HuggingFaceModelLoader implements ModelLoader {
         }
     }
 
+    private static Path tokenizerIn(Path path) {
+        return Files.isDirectory(path) ? path.resolve("tokenizer.json") : path;
+    }
+
     private LoadedModel loaded(Path file, String json, TokenizerJson head, TokenizerConfig config)
             throws TokenizerLoadException, IOException {
         List<String> warnings = new ArrayList<>();
@@ -85,7 +96,8 @@ public final class HuggingFaceModelLoader implements ModelLoader {
         if (!config.overriding().isEmpty()) {
             warnings.add(
                     file
-                            + ": tokenizer_config.json changes added tokens of tokenizer.json ("
+                            + ": tokenizer_config.json or added_tokens.json changes added tokens"
+                            + " of tokenizer.json ("
                             + String.join(" ", config.overriding())
                             + "); engines follow it, this gateway reads tokenizer.json only, so"
                             + " prompts with these tokens are not found in the cache");

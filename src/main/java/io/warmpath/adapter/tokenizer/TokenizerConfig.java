@@ -1,21 +1,29 @@
 package io.warmpath.adapter.tokenizer;
 
+import com.fasterxml.jackson.core.JacksonException;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
+import io.warmpath.tokens.TokenizerLoadException;
 import io.warmpath.tokens.profile.ModelFacts;
 import java.io.IOException;
+import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The files beside a {@code tokenizer.json} that say how a model is talked to: {@code
- * tokenizer_config.json} and {@code chat_template.jinja}, either of which may be missing.
+ * The files beside a {@code tokenizer.json} that say how a model is talked to, each of which may be
+ * missing: {@code tokenizer_config.json}, {@code chat_template.jinja} and {@code
+ * additional_chat_templates}, {@code special_tokens_map.json} and {@code added_tokens.json}, {@code
+ * config.json}. Which of them counts is as in Hugging Face's transformers, which engines load them
+ * with.
  *
  * @param chatTemplate Jinja source of the template
  * @param toolTemplate of another one for chats with tools, where there are several
@@ -39,42 +47,107 @@ record TokenizerConfig(
 
     private static final String[] FLAGS = {"lstrip", "rstrip", "single_word", "normalized"};
 
-    static TokenizerConfig beside(Path tokenizerJson, JsonNode addedTokens, ObjectMapper mapper)
-            throws IOException {
+    /**
+     * @param tokenizerJson need not be there
+     * @param ownTemplate of the operator, in place of all that the files have; null: theirs
+     * @throws TokenizerLoadException naming the file that is no JSON
+     */
+    static TokenizerConfig beside(
+            Path tokenizerJson,
+            @Nullable Path ownTemplate,
+            JsonNode addedTokens,
+            ObjectMapper mapper)
+            throws IOException, TokenizerLoadException {
         Path config = tokenizerJson.resolveSibling("tokenizer_config.json");
-        Path jinja = tokenizerJson.resolveSibling("chat_template.jinja");
-        boolean hasConfig = Files.isRegularFile(config);
-        JsonNode root = hasConfig ? mapper.readTree(config.toFile()) : mapper.createObjectNode();
-        Optional<String> template =
-                Files.isRegularFile(jinja)
-                        ? Optional.of(Files.readString(jinja))
-                        : inlineTemplate(root.path("chat_template"));
-        Optional<String> forTools =
-                Files.isRegularFile(jinja)
-                        ? Optional.empty()
-                        : namedTemplate(root.path("chat_template"), "tool_use");
+        JsonNode root = read(config, mapper);
+        Templates templates = templates(tokenizerJson, ownTemplate, root.path("chat_template"));
+        // Files of the old form count only without the new one.
+        boolean old = !root.has("added_tokens_decoder");
         Map<String, String> specials = new HashMap<>();
-        for (String name : SPECIAL_TOKENS) {
-            String content = tokenContent(root.path(name));
-            if (content != null) {
-                specials.put(name, content);
-            }
+        specials(root, specials);
+        if (old) {
+            specials(
+                    read(tokenizerJson.resolveSibling("special_tokens_map.json"), mapper),
+                    specials);
         }
         return new TokenizerConfig(
-                hasConfig || template.isPresent(),
-                template,
-                forTools,
+                Files.isRegularFile(config) || templates.plain().isPresent(),
+                templates.plain(),
+                templates.forTools(),
                 Map.copyOf(specials),
-                overriding(root.path("added_tokens_decoder"), addedTokens),
+                old
+                        ? unknown(
+                                read(tokenizerJson.resolveSibling("added_tokens.json"), mapper),
+                                addedTokens)
+                        : overriding(root.path("added_tokens_decoder"), addedTokens),
                 model(tokenizerJson, mapper));
     }
 
-    private static ModelFacts model(Path tokenizerJson, ObjectMapper mapper) throws IOException {
-        Path config = tokenizerJson.resolveSibling("config.json");
-        JsonNode root =
-                Files.isRegularFile(config)
-                        ? mapper.readTree(config.toFile())
-                        : mapper.createObjectNode();
+    /** An empty object where there is no such file. */
+    private static JsonNode read(Path file, ObjectMapper mapper)
+            throws IOException, TokenizerLoadException {
+        if (!Files.isRegularFile(file)) {
+            return mapper.createObjectNode();
+        }
+        try {
+            return mapper.readTree(file.toFile());
+        } catch (JacksonException e) {
+            throw new TokenizerLoadException(
+                    file
+                            + " is not valid JSON; fetch it again (a file of a few lines may be a"
+                            + " pointer to a large file): "
+                            + e.getOriginalMessage(),
+                    e);
+        }
+    }
+
+    private record Templates(Optional<String> plain, Optional<String> forTools) {}
+
+    /** Template files win over the configuration, all of them over all of it. */
+    private static Templates templates(
+            Path tokenizerJson, @Nullable Path ownTemplate, JsonNode inline)
+            throws IOException, TokenizerLoadException {
+        if (ownTemplate != null) {
+            if (!Files.isRegularFile(ownTemplate)) {
+                throw new TokenizerLoadException(
+                        "chat template " + ownTemplate + " does not exist; give a Jinja file",
+                        null);
+            }
+            return new Templates(Optional.of(Files.readString(ownTemplate)), Optional.empty());
+        }
+        Path jinja = tokenizerJson.resolveSibling("chat_template.jinja");
+        Path named = tokenizerJson.resolveSibling("additional_chat_templates");
+        if (Files.isRegularFile(jinja) || hasTemplates(named)) {
+            return new Templates(text(jinja), text(named.resolve("tool_use.jinja")));
+        }
+        return new Templates(inlineTemplate(inline), namedTemplate(inline, "tool_use"));
+    }
+
+    private static boolean hasTemplates(Path directory) throws IOException {
+        if (!Files.isDirectory(directory)) {
+            return false;
+        }
+        try (DirectoryStream<Path> files = Files.newDirectoryStream(directory, "*.jinja")) {
+            return files.iterator().hasNext();
+        }
+    }
+
+    private static Optional<String> text(Path file) throws IOException {
+        return Files.isRegularFile(file) ? Optional.of(Files.readString(file)) : Optional.empty();
+    }
+
+    private static void specials(JsonNode from, Map<String, String> into) {
+        for (String name : SPECIAL_TOKENS) {
+            String content = tokenContent(from.path(name));
+            if (content != null) {
+                into.put(name, content);
+            }
+        }
+    }
+
+    private static ModelFacts model(Path tokenizerJson, ObjectMapper mapper)
+            throws IOException, TokenizerLoadException {
+        JsonNode root = read(tokenizerJson.resolveSibling("config.json"), mapper);
         List<String> architectures = new ArrayList<>();
         root.path("architectures").forEach(name -> architectures.add(name.asText()));
         return new ModelFacts(
@@ -116,6 +189,21 @@ record TokenizerConfig(
             }
         }
         return List.copyOf(different);
+    }
+
+    /** Tokens of an added_tokens.json that tokenizer.json lacks: engines add them. */
+    private static List<String> unknown(JsonNode added, JsonNode addedTokens) {
+        Set<String> known = new HashSet<>();
+        addedTokens.forEach(token -> known.add(token.path("content").asText()));
+        List<String> unknown = new ArrayList<>();
+        added.fieldNames()
+                .forEachRemaining(
+                        name -> {
+                            if (!known.contains(name)) {
+                                unknown.add(name);
+                            }
+                        });
+        return List.copyOf(unknown);
     }
 
     private static boolean sameFlags(JsonNode one, JsonNode other) {

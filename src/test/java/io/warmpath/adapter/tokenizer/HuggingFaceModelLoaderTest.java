@@ -9,6 +9,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.warmpath.adapter.nativeindex.NativeBpeTokenizer;
 import io.warmpath.tokens.ChatTemplate;
 import io.warmpath.tokens.LoadedModel;
+import io.warmpath.tokens.ModelSource;
 import io.warmpath.tokens.PromptInput;
 import io.warmpath.tokens.TokenizerLoadException;
 import io.warmpath.tokens.profile.ChatRequest;
@@ -91,7 +92,7 @@ class HuggingFaceModelLoaderTest {
     @Test
     void a_file_that_is_no_json_is_named() throws IOException {
         Path file = write("tokenizer.json", "version of a large file pointer\nsize 7031645\n");
-        assertRefused(file, file + ", or its tokenizer_config.json, is not valid JSON");
+        assertRefused(file, file + " is not valid JSON");
         assertRefused(
                 write("tokenizer.json", DemoModel.json().substring(0, 40_000)),
                 "is not valid JSON");
@@ -190,6 +191,87 @@ class HuggingFaceModelLoaderTest {
                 "{% for message in messages %}{{ message.role }}={{ message.content }};{% endfor %}");
         LoadedModel model = load(write("tokenizer.json", DemoModel.json()));
         assertEquals("user=hi;", prompt(model));
+    }
+
+    @Test
+    void a_file_beside_it_that_is_no_json_is_named() throws IOException {
+        Path file = write("tokenizer.json", DemoModel.json());
+        for (String beside :
+                List.of("config.json", "special_tokens_map.json", "tokenizer_config.json")) {
+            Path broken = write(beside, "{");
+            assertRefused(file, broken + " is not valid JSON");
+            Files.delete(broken);
+        }
+    }
+
+    @Test
+    void the_old_map_of_special_tokens_counts_only_without_a_list_of_added_tokens()
+            throws Exception {
+        write("chat_template.jinja", "{{ bos_token }}");
+        write("special_tokens_map.json", "{\"bos_token\": {\"content\": \"<|im_end|>\"}}");
+        write("tokenizer_config.json", "{\"bos_token\": \"<|im_start|>\"}");
+        assertEquals("<|im_end|>", prompt(load(write("tokenizer.json", DemoModel.json()))));
+        write(
+                "tokenizer_config.json",
+                "{\"bos_token\": \"<|im_start|>\", \"added_tokens_decoder\": {}}");
+        assertEquals("<|im_start|>", prompt(load(dir.resolve("tokenizer.json"))));
+    }
+
+    @Test
+    void added_tokens_that_the_tokenizer_lacks_are_warned_of() throws Exception {
+        write("chat_template.jinja", "x");
+        write("added_tokens.json", "{\"<|im_start|>\": 1, \"<|new|>\": 2}");
+        LoadedModel model = load(write("tokenizer.json", DemoModel.json()));
+        assertEquals(1, model.warnings().size(), model.warnings()::toString);
+        assertTrue(model.warnings().getFirst().contains("(<|new|>)"), model.warnings()::toString);
+    }
+
+    @Test
+    void named_template_files_are_those_of_the_model_and_win_over_its_configuration()
+            throws Exception {
+        Files.createDirectory(dir.resolve("additional_chat_templates"));
+        write("tokenizer_config.json", "{\"chat_template\": \"inside\"}");
+        write("additional_chat_templates/tool_use.jinja", "for tools");
+        Path file = write("tokenizer.json", DemoModel.json());
+        assertEquals(Optional.empty(), load(file).template(), "engines have no default, either");
+        write("chat_template.jinja", "plain");
+        ChatTemplate template = load(file).template().orElseThrow();
+        assertEquals(new EnginePrompt.Text("plain"), render(template, null));
+        assertEquals(new EnginePrompt.Text("for tools"), render(template, List.of()));
+    }
+
+    private static EnginePrompt render(ChatTemplate template, List<Object> tools) {
+        return template.render(
+                new ChatRequest(
+                        List.of(Map.of("role", "user", "content", "hi")),
+                        tools,
+                        null,
+                        null,
+                        null,
+                        false,
+                        Map.of(),
+                        null),
+                EngineProfile.VLLM);
+    }
+
+    @Test
+    void the_operators_tokenizer_and_template_win_over_those_of_the_directory() throws Exception {
+        write("chat_template.jinja", "theirs");
+        write("tokenizer_config.json", "{\"bos_token\": \"<|im_start|>\"}");
+        Path own = write("own.jinja", "{{ bos_token }}ours");
+        Path tokenizer = DemoModel.directory().resolve("tokenizer.json");
+        LoadedModel model = loader.load(new ModelSource(dir, tokenizer, own));
+        assertEquals("<|im_start|>ours", prompt(model));
+        model.tokenizer().close();
+        TokenizerLoadException refused =
+                assertThrows(
+                        TokenizerLoadException.class,
+                        () ->
+                                loader.load(
+                                        new ModelSource(dir, tokenizer, dir.resolve("no.jinja"))));
+        assertTrue(
+                String.valueOf(refused.getMessage())
+                        .contains(dir.resolve("no.jinja") + " does not exist"));
     }
 
     @Test

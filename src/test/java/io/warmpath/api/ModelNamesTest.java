@@ -1,0 +1,219 @@
+package io.warmpath.api;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.vertx.core.json.JsonArray;
+import io.vertx.core.json.JsonObject;
+import io.warmpath.fleet.EngineKind;
+import io.warmpath.fleet.Worker;
+import io.warmpath.fleet.WorkerState;
+import io.warmpath.gateway.ModelName;
+import io.warmpath.gateway.ModelNames;
+import io.warmpath.prefix.PrefixQuery;
+import io.warmpath.prefix.PrefixSpace;
+import io.warmpath.tokens.PromptInput;
+import io.warmpath.tokens.Tokenizing;
+import io.warmpath.tokens.profile.EngineProfile;
+import java.nio.charset.StandardCharsets;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+/** Names that stand for something else, from the client to the engine. */
+class ModelNamesTest {
+    private static final ModelNames NAMES =
+            new ModelNames(
+                    Map.of(
+                            "fast", new ModelName("fast", "m", "m", ""),
+                            "gone", new ModelName("gone", "not-served", "not-served", ""),
+                            "sql", new ModelName("sql", "sql", "m", ""),
+                            "m:sql", new ModelName("m:sql", "sql", "m", ""),
+                            "db", new ModelName("db", "sql", "m", ""),
+                            "team", new ModelName("team", "m", "m", "blue")));
+
+    /** Tells under which name it was asked. */
+    private static final Tokenizing ECHO =
+            new Tokenizing() {
+                @Override
+                public Answer tokenize(
+                        String model, PromptInput prompt, EngineProfile engine, Boolean special) {
+                    return new Tokens(new int[] {7}, model + " on " + engine);
+                }
+
+                @Override
+                public Answer detokenize(String model, int[] ids) {
+                    return new Tokens(ids, model);
+                }
+            };
+
+    private Gateway gateway;
+    private StubEngine engine;
+
+    private void start(EngineKind kind) throws Exception {
+        gateway = new Gateway(EnginePath.RAW, ECHO, NAMES);
+        engine = new StubEngine(call -> call.json(200, "{}"));
+        Worker w = Gateway.worker(0, engine.url(), kind, WorkerState.READY, 1);
+        gateway.fleet.workers(
+                List.of(
+                        new Worker(
+                                w.id(),
+                                w.name(),
+                                w.url(),
+                                w.kind(),
+                                Set.of(Gateway.MODEL, "sql"),
+                                w.blockSize(),
+                                w.state(),
+                                w.ranks())));
+    }
+
+    @AfterEach
+    void stop() throws Exception {
+        gateway.close();
+        engine.close();
+    }
+
+    private String sent(String body) throws Exception {
+        assertEquals(200, gateway.post(body).status());
+        return engine.calls.getLast().bodyText();
+    }
+
+    private PrefixSpace space() {
+        PrefixQuery last = gateway.index.queries.getLast();
+        return last.space();
+    }
+
+    @Test
+    void an_alias_reaches_the_engine_under_its_own_name_and_nothing_else_changes()
+            throws Exception {
+        start(EngineKind.VLLM);
+        String body = "{\"odd\":1e400,%s\"messages\":[{\"role\":\"user\",\"content\":\"hi\"}] }";
+        assertEquals(
+                body.formatted("\"model\":\"m\", "), sent(body.formatted("\"model\":\"fast\", ")));
+        assertEquals(PrefixSpace.NONE, space());
+        // Escapes are another way to write the same name.
+        assertEquals(
+                body.formatted("\"model\":\"m\","),
+                sent(body.formatted("\"model\":\"f\\u0061st\",")));
+        assertEquals(body.formatted("\"model\":\"m\","), sent(body.formatted("\"model\":\"m\",")));
+    }
+
+    @Test
+    void an_adapter_has_blocks_of_its_own_and_the_name_that_its_engine_understands()
+            throws Exception {
+        String body = "{\"model\":\"%s\",\"messages\":[{\"role\":\"user\",\"content\":\"hi\"}]}";
+        start(EngineKind.VLLM);
+        for (String name : List.of("sql", "m:sql", "db")) {
+            assertEquals(body.formatted("sql"), sent(body.formatted(name)));
+            assertEquals(new PrefixSpace("sql", ""), space());
+        }
+        stop();
+        start(EngineKind.SGLANG);
+        for (String name : List.of("sql", "m:sql", "db")) {
+            assertEquals(body.formatted("m:sql"), sent(body.formatted(name)));
+            assertEquals(new PrefixSpace("sql", ""), space());
+        }
+    }
+
+    @Test
+    void a_namespace_is_the_salt_of_every_request_and_stands_before_the_clients_own()
+            throws Exception {
+        start(EngineKind.VLLM);
+        String rest = "\"messages\":[{\"role\":\"user\",\"content\":\"hi\"}]}";
+        assertEquals(
+                "{\"cache_salt\":\"blue\",\"model\":\"m\"," + rest,
+                sent("{\"model\":\"team\"," + rest));
+        assertEquals(new PrefixSpace("", "blue"), space());
+        assertEquals(
+                "{\"model\":\"m\",\"cache_salt\":\"blue:x\"," + rest,
+                sent("{\"model\":\"team\",\"cache_salt\":\"x\"," + rest));
+        assertEquals(new PrefixSpace("", "blue:x"), space());
+        // Other APIs know no salt.
+        RawClient.Answer answer =
+                RawClient.post(gateway.port, "/v1/embeddings", "{\"model\":\"team\"}");
+        assertEquals(200, answer.status());
+        assertEquals("{\"model\":\"m\"}", engine.calls.getLast().bodyText());
+    }
+
+    @Test
+    void the_alias_in_a_form_is_replaced_in_its_place() throws Exception {
+        start(EngineKind.OPENAI);
+        String form =
+                String.join(
+                        "\r\n",
+                        "--b",
+                        "Content-Disposition: form-data; name=\"model\"",
+                        "",
+                        "%s",
+                        "--b",
+                        "Content-Disposition: form-data; name=\"file\"",
+                        "",
+                        "xyz",
+                        "--b--",
+                        "");
+        byte[] body = form.formatted("fast").getBytes(StandardCharsets.UTF_8);
+        try (RawClient client = new RawClient(gateway.port)) {
+            client.send(
+                    "POST /v1/audio/transcriptions HTTP/1.1\r\nHost: g\r\nContent-Type:"
+                            + " multipart/form-data; boundary=b\r\nContent-Length: "
+                            + body.length
+                            + "\r\n\r\n");
+            client.socket.getOutputStream().write(body);
+            assertEquals(200, client.readAnswer().status());
+        }
+        assertEquals(form.formatted("m"), engine.calls.getLast().bodyText());
+    }
+
+    @Test
+    void models_lists_what_is_served_under_every_name() throws Exception {
+        start(EngineKind.VLLM);
+        JsonArray data =
+                new JsonObject(RawClient.request(gateway.port, "GET", "/v1/models").body())
+                        .getJsonArray("data");
+        List<String> lines =
+                data.stream()
+                        .map(JsonObject.class::cast)
+                        .map(
+                                m ->
+                                        m.getString("id")
+                                                + " "
+                                                + m.getString("root")
+                                                + " "
+                                                + m.getString("parent"))
+                        .toList();
+        assertEquals(
+                List.of("db sql m", "fast m null", "m null null", "sql null m", "team m null"),
+                lines);
+    }
+
+    @Test
+    void tokenize_and_the_direct_api_know_aliases_too() throws Exception {
+        start(EngineKind.VLLM);
+        RawClient.Answer told =
+                RawClient.post(
+                        gateway.port,
+                        "/tokenize",
+                        "{\"model\":\"fast\",\"prompt\":\"x\",\"return_text\":true}");
+        assertTrue(told.body().contains("\"text\":\"m on VLLM\""), told.body());
+        RawClient.Answer best =
+                RawClient.post(
+                        gateway.port,
+                        "/router/best_worker",
+                        "{\"model\":\"db\",\"token_ids\":[1,2,3]}");
+        assertEquals(200, best.status(), best.body());
+        assertEquals(new PrefixSpace("sql", ""), space());
+    }
+
+    @Test
+    void an_alias_of_what_nobody_serves_is_refused_as_the_client_wrote_it() throws Exception {
+        start(EngineKind.VLLM);
+        RawClient.Answer answer =
+                gateway.post(
+                        "{\"model\":\"gone\",\"messages\":[{\"role\":\"user\",\"content\":\"\"}]}");
+        assertEquals(404, answer.status());
+        assertTrue(answer.body().contains("`gone`"), answer.body());
+        assertEquals(0, engine.requests.get());
+    }
+}
