@@ -2,6 +2,7 @@ package io.warmpath.gateway;
 
 import io.vertx.core.Context;
 import io.warmpath.admission.Admission;
+import io.warmpath.fleet.EventWatch;
 import io.warmpath.fleet.Fleet;
 import io.warmpath.load.LoadBook;
 import io.warmpath.routing.Router;
@@ -44,6 +45,7 @@ public final class RequestFlow {
             GatewayOptions options,
             FlowMetrics metrics,
             DecisionLog decisions,
+            EventWatch events,
             LongSupplier nanoTime) {
         this.fleet = fleet;
         this.tokenStep =
@@ -62,7 +64,8 @@ public final class RequestFlow {
                         load,
                         metrics,
                         decisions,
-                        options.classTolerations());
+                        options.classTolerations(),
+                        events);
         this.load = load;
         this.admission = admission;
         this.engines = engines;

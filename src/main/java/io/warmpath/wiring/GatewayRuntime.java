@@ -16,6 +16,7 @@ import io.warmpath.api.WorkersApi;
 import io.warmpath.config.RawPath;
 import io.warmpath.config.WarmpathConfig;
 import io.warmpath.events.EventCounters;
+import io.warmpath.fleet.EventWatch;
 import io.warmpath.fleet.Fleet;
 import io.warmpath.gateway.DecisionLog;
 import io.warmpath.gateway.FlowMetrics;
@@ -134,6 +135,7 @@ final class GatewayRuntime implements AutoCloseable {
                         options(config, config.http().maxBodySize().bytes()),
                         new FlowMetrics(meters),
                         decisions.log(),
+                        fleet.eventWatch(),
                         warmup::done);
         GatewayMeters.bind(meters, index, load, fleet, events, tokens);
         caches.bind(meters);
@@ -156,6 +158,7 @@ final class GatewayRuntime implements AutoCloseable {
             GatewayOptions options,
             FlowMetrics metrics,
             DecisionLog decisions,
+            EventWatch events,
             BooleanSupplier warm) {
         RequestFlow flow =
                 new RequestFlow(
@@ -170,6 +173,7 @@ final class GatewayRuntime implements AutoCloseable {
                         options,
                         metrics,
                         decisions,
+                        events,
                         System::nanoTime);
         return new Routes(
                 fleet,
@@ -209,6 +213,7 @@ final class GatewayRuntime implements AutoCloseable {
                                 options(config, body),
                                 metrics,
                                 DecisionLog.OFF,
+                                EventWatch.OFF,
                                 () -> true)
                         .mount(router);
             }
