@@ -1,7 +1,8 @@
 #!/bin/sh
 # Builds the fuzzers with clang (libFuzzer, ASan, UBSan) and searches with each of them.
 #
-#   fuzz.sh SECONDS TARGET...      TARGET: apply_then_match, apply_any_bytes, abi_calls, tracker_calls, or all
+#   fuzz.sh SECONDS TARGET...      TARGET: apply_then_match, apply_any_bytes, abi_calls, tracker_calls,
+#                              encode_any_text, or all
 #
 # A search starts from the corpus in the tree and from what earlier searches found (target/fuzz/TARGET/found). Exit
 # code 1 when one finds something; the input stays in target/fuzz/TARGET. First a control: a body with a planted
@@ -17,7 +18,7 @@ fail() {
 seconds=$1
 shift
 cd "$(dirname -- "$0")/.."
-[ "$1" != all ] || set -- apply_then_match apply_any_bytes abi_calls tracker_calls
+[ "$1" != all ] || set -- apply_then_match apply_any_bytes abi_calls tracker_calls encode_any_text
 command -v clang++ >/dev/null 2>&1 || fail "clang++ is missing (Debian: clang libclang-rt-dev)"
 command -v cmake >/dev/null 2>&1 || fail "cmake is missing; install cmake 3.21 or newer"
 if command -v ninja >/dev/null 2>&1; then
@@ -33,7 +34,7 @@ mkdir -p "$work" "$build"
 
 binary_of() {
     case $1 in
-        control | apply_then_match) echo "$build/src-cpp/tests/$1_fuzz" ;;
+        control | apply_then_match | encode_any_text) echo "$build/src-cpp/tests/$1_fuzz" ;;
         *) echo "$build/tests/$1_fuzz" ;;
     esac
 }
@@ -44,7 +45,8 @@ corpus_of() {
         apply_any_bytes) echo native-core/tests/corpus ;;
         abi_calls) echo native-core/tests/corpus-calls ;;
         tracker_calls) echo native-core/tests/corpus-tracker ;;
-        *) fail "there is no target '$1'; apply_then_match, apply_any_bytes, abi_calls and tracker_calls are" ;;
+        encode_any_text) echo src-cpp/tests/fuzz/corpus-encode ;;
+        *) fail "there is no target '$1'; apply_then_match, apply_any_bytes, abi_calls, tracker_calls and encode_any_text are" ;;
     esac
 }
 

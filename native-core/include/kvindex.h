@@ -15,7 +15,7 @@
  *     kvi_apply, kvi_decide, kvi_expire, kvi_stats from any thread, serialised inside. kvi_close must not run
  *     beside another call on the same handle, nor kvi_snapshot_load. kvi_snapshot_save from any thread, one at
  *     a time inside; everything else goes on meanwhile.
- *  8. KVI_ABI_VERSION changes with any change here or in kvtracker.h; the loader compares it.
+ *  8. KVI_ABI_VERSION changes with any change here, in kvtracker.h or kvtokens.h; the loader compares it.
  *  9. Costs are per call, with n = blocks; measured figures live in src-cpp/bench/RESULTS.md.
  *
  * Hashing (source: Dynamo's rule, src/docs/hashing.md)
@@ -33,7 +33,7 @@
 extern "C" {
 #endif
 
-#define KVI_ABI_VERSION 4u
+#define KVI_ABI_VERSION 5u
 
 /* Tiers, fastest first. Depths in kvi_hit are cumulative over tiers 0..i. */
 #define KVI_TIER_GPU 0u

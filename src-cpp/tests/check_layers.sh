@@ -5,7 +5,7 @@
 #   check_layers.sh --self-test      shows that it would
 set -eu
 
-layers="base sync storage tracker index snapshot include facade"
+layers="base tokens sync storage tracker index snapshot include facade"
 
 # Works on names relative to the tree, which have no spaces.
 check() (

@@ -154,6 +154,7 @@ everything() {
     if [ "$label" = verify ]; then
         step 'native: aarch64, compiled and emulated' native_aarch64
         step 'native: long proofs' native_proofs
+        step 'tokenizer: four real ones against the library, 1.2 * 10^8 characters' real_tokenizers
         step 'native: fuzz, 60 s a target' native_fuzz 60 all
     fi
     step 'end to end: openai client' openai_client_test
@@ -169,6 +170,15 @@ native_proofs() {
     KVI_STRESS_QUERIES=1000000000 "$target/native-release/src-cpp/tests/kvindex_tests" --gtest_brief=1 \
         '--gtest_filter=bracket.no_answer*' &&
         KVI_CALLS=10000000 "$target/native-asan-ubsan/tests/abi_calls_random"
+}
+
+# Needs the network once; skipped without.
+real_tokenizers() {
+    sh "$root/src/test/sh/fetch_tokenizers.sh" "$target/tokenizers" || return $?
+    take_lock
+    maven test '-Dtest=BpeDifferentialTest#real_models_give_the_same_ids' "-Dtest.bpe.models=$target/tokenizers" \
+        -Dtest.bpe.chars=30000000 || return 1
+    free_lock
 }
 
 native_aarch64() {
@@ -198,8 +208,8 @@ run_fuzz() {
         '' | 0* | *[!0-9]*) die 2 "--seconds is a number from 1 on, not '$fuzz_seconds'" ;;
     esac
     case $fuzz_target in
-        all | apply_then_match | apply_any_bytes | abi_calls | tracker_calls) ;;
-        *) die 2 "there is no fuzz target '$fuzz_target'; apply_then_match, apply_any_bytes, abi_calls, tracker_calls and all are" ;;
+        all | apply_then_match | apply_any_bytes | abi_calls | tracker_calls | encode_any_text) ;;
+        *) die 2 "there is no fuzz target '$fuzz_target'; apply_then_match, apply_any_bytes, abi_calls, tracker_calls, encode_any_text and all are" ;;
     esac
     need_toolchain tests
     step "native: fuzz $fuzz_target, $fuzz_seconds s a target" native_fuzz "$fuzz_seconds" "$fuzz_target"
@@ -207,8 +217,10 @@ run_fuzz() {
 }
 
 # test.histories: random histories that the native index and the reference are compared over (300 otherwise).
+# test.bpe.chars: random text for each dialect that our tokenizer and the library are compared over (150,000 otherwise).
 # test.fuzz: random bodies and streams that the scanners and the slow readers are compared over (100,000 otherwise).
-run_verify() { everything verify 'asan-ubsan release tsan' -Dtest.histories=10000 -Dtest.fuzz=10000000; }
+run_verify() { everything verify 'asan-ubsan release tsan' -Dtest.histories=10000 -Dtest.fuzz=10000000 \
+    -Dtest.bpe.chars=2000000; }
 
 jmh() {
     take_lock

@@ -82,7 +82,8 @@ public final class Routes {
                         rc -> {
                             VertxInternals.guard(rc.request());
                             rc.next();
-                        });
+                        })
+                .failureHandler(this::notHttp);
         post(router, "/v1/chat/completions", RequestParser.Endpoint.CHAT);
         post(router, "/v1/completions", RequestParser.Endpoint.COMPLETIONS);
         for (String path : PASSED_ON) {
@@ -102,17 +103,6 @@ public final class Routes {
         router.route("/v1/*").order(FIRST + 1).handler(this::unknown);
         // Whatever no other route of the application took.
         router.errorHandler(404, this::unknown);
-        // What Vert.x refuses before any route, such as a request without a Host.
-        router.errorHandler(
-                400,
-                rc -> {
-                    String why = rc.failure() == null ? null : rc.failure().getMessage();
-                    respond(
-                            rc,
-                            new GatewayError.BadRequest(
-                                    "",
-                                    why == null ? "The request is not valid HTTP." : why + "."));
-                });
     }
 
     private void post(Router router, String path, RequestParser.Endpoint endpoint) {
@@ -191,6 +181,19 @@ public final class Routes {
         respond(
                 rc,
                 new GatewayError.NoSuchRoute(rc.request().method().name(), rc.normalizedPath()));
+    }
+
+    /** What Vert.x refuses before any route, such as a request without a Host. */
+    private void notHttp(RoutingContext rc) {
+        if (rc.statusCode() != 400 || rc.response().ended()) {
+            rc.next();
+            return;
+        }
+        String why = rc.failure() == null ? null : rc.failure().getMessage();
+        respond(
+                rc,
+                new GatewayError.BadRequest(
+                        "", why == null ? "The request is not valid HTTP." : why));
     }
 
     private void respond(RoutingContext rc, GatewayError error) {

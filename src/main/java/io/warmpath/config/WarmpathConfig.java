@@ -766,6 +766,14 @@ public interface WarmpathConfig {
         @Setting(doc = "tokenizer.json of models without an entry of their own.", unit = "path")
         Optional<String> defaultTokenizer();
 
+        @WithDefault("auto")
+        @Setting(
+                doc =
+                        "auto: the C++ tokenizer for files that it understands wholly, the"
+                                + " tokenizers library for the others; library: always the latter."
+                                + " Both give the same ids.")
+        TokenizerImplementation implementation();
+
         @WithDefault("0")
         @Setting(
                 doc = "Threads that tokenise; 0: one per two cores, at least one.",

@@ -80,8 +80,7 @@ public record EngineAddress(
             throw new IllegalArgumentException(
                     "worker URL `"
                             + url
-                            + "` must look like http://host:port (https, h2c and h2 as well)"
-                            + " or unix:///path/to/socket");
+                            + "` must look like http://host:port or unix:///path/to/socket");
         }
         if (url.getRawQuery() != null
                 || url.getRawFragment() != null

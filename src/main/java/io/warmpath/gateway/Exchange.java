@@ -238,8 +238,7 @@ public final class Exchange {
     /** The answer has begun to reach the client: nobody else will be asked. */
     void answered() {
         request = request.answered();
-        tokens = null;
-        named.clear();
+        tokens = null; // the names of its blocks stay with the decision
         form.answered();
     }
 

@@ -19,17 +19,13 @@ public final class PrefixMatch {
     private final int blocks;
     private final int[] slots;
     private final int[] depths;
-    private final long[] sequenceHashes;
 
     /**
      * @param blocks complete blocks of the prompt
      * @param slots slot numbers with a match, ascending
      * @param depths {@link Tier#COUNT} cumulative depths per entry of {@code slots}
-     * @param sequenceHashes chained hash of each of the prompt's blocks, or empty when not asked
-     *     for
      */
-    public PrefixMatch(
-            int blockSize, int blocks, int[] slots, int[] depths, long[] sequenceHashes) {
+    public PrefixMatch(int blockSize, int blocks, int[] slots, int[] depths) {
         if (depths.length != slots.length * Tier.COUNT) {
             throw new IllegalArgumentException(
                     depths.length + " depths for " + slots.length + " slots");
@@ -38,12 +34,11 @@ public final class PrefixMatch {
         this.blocks = blocks;
         this.slots = slots;
         this.depths = depths;
-        this.sequenceHashes = sequenceHashes;
     }
 
     /** A prompt that nobody is known to hold. */
     public static PrefixMatch none(int blockSize, int blocks) {
-        return new PrefixMatch(blockSize, blocks, new int[0], new int[0], new long[0]);
+        return new PrefixMatch(blockSize, blocks, new int[0], new int[0]);
     }
 
     /**
@@ -87,16 +82,11 @@ public final class PrefixMatch {
             }
         }
         return new PrefixMatch(
-                blockSize,
-                blocks,
-                Arrays.copyOf(kept, n),
-                Arrays.copyOf(theirs, n * Tier.COUNT),
-                sequenceHashes);
+                blockSize, blocks, Arrays.copyOf(kept, n), Arrays.copyOf(theirs, n * Tier.COUNT));
     }
 
     private static PrefixMatch merged(PrefixMatch a, PrefixMatch b) {
-        long[] names = a.sequenceHashes.length == 0 ? b.sequenceHashes : a.sequenceHashes;
-        if (b.slots.length == 0 && names.length == a.sequenceHashes.length) {
+        if (b.slots.length == 0) {
             return a;
         }
         int[] slots = new int[a.slots.length + b.slots.length];
@@ -119,8 +109,7 @@ public final class PrefixMatch {
                 a.blockSize,
                 a.blocks,
                 Arrays.copyOf(slots, n),
-                Arrays.copyOf(depths, n * Tier.COUNT),
-                names);
+                Arrays.copyOf(depths, n * Tier.COUNT));
     }
 
     public int blockSize() {
@@ -158,10 +147,5 @@ public final class PrefixMatch {
     /** As {@link #depth}, for a place that {@link #indexOf} found; 0 for a negative one. */
     public int depthAt(int i, Tier tier) {
         return i < 0 ? 0 : depths[i * Tier.COUNT + tier.number()];
-    }
-
-    /** Chained hash per block (names of the prompt's blocks for load accounting); not copied. */
-    public long[] sequenceHashes() {
-        return sequenceHashes;
     }
 }

@@ -41,9 +41,6 @@ import org.jspecify.annotations.Nullable;
  *   <li>An approximate slot holds the blocks of its decisions that have not ended, nothing else.
  *   <li>Removing a block leaves those behind it: they count again when the hole is filled.
  * </ul>
- *
- * <p>{@link PrefixMatch#sequenceHashes} here are <em>not</em> the XXH3 chain of the native index,
- * only a stable 64-bit chain over the same content: equal prefixes have equal hashes, nothing more.
  */
 public final class ReferencePrefixIndex implements PrefixIndex {
     public static final long DEFAULT_ORPHAN_LIMIT = 1 << 20;
@@ -344,8 +341,7 @@ public final class ReferencePrefixIndex implements PrefixIndex {
                     query.blockSize(),
                     content.size(),
                     depths.keySet().stream().mapToInt(Integer::intValue).toArray(),
-                    depths.values().stream().flatMapToInt(Arrays::stream).toArray(),
-                    query.sequenceHashes() ? chain(content) : new long[0]);
+                    depths.values().stream().flatMapToInt(Arrays::stream).toArray());
         } finally {
             lock.readLock().unlock();
         }
@@ -433,19 +429,5 @@ public final class ReferencePrefixIndex implements PrefixIndex {
             blocks.add(new Block(space, Arrays.copyOfRange(tokens, from, from + blockSize)));
         }
         return blocks;
-    }
-
-    private static long[] chain(List<Block> content) {
-        long[] chain = new long[content.size()];
-        long hash = 0;
-        for (int i = 0; i < chain.length; i++) {
-            // splitmix64's finaliser over (previous, block)
-            hash = hash * 31 + content.get(i).hashCode() + 0x9e3779b97f4a7c15L;
-            hash = (hash ^ (hash >>> 30)) * 0xbf58476d1ce4e5b9L;
-            hash = (hash ^ (hash >>> 27)) * 0x94d049bb133111ebL;
-            hash ^= hash >>> 31;
-            chain[i] = hash;
-        }
-        return chain;
     }
 }

@@ -7,4 +7,17 @@ public final class UnencodableTextException extends RuntimeException {
     public UnencodableTextException(int charIndex) {
         super("the text has an unpaired surrogate at character " + charIndex);
     }
+
+    /** Made into UTF-8 by the JDK such a surrogate would become a question mark, silently. */
+    public static void throwIfIllFormed(String text) {
+        for (int i = 0; i < text.length(); i++) {
+            if (Character.isSurrogate(text.charAt(i))) {
+                int codePoint = text.codePointAt(i);
+                if (Character.charCount(codePoint) == 1) {
+                    throw new UnencodableTextException(i);
+                }
+                i++;
+            }
+        }
+    }
 }

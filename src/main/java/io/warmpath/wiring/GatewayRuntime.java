@@ -3,6 +3,7 @@ package io.warmpath.wiring;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.vertx.core.Vertx;
 import io.vertx.ext.web.Router;
+import io.warmpath.adapter.nativeindex.NativeBpeTokenizer;
 import io.warmpath.adapter.tokenizer.HuggingFaceModelLoader;
 import io.warmpath.adapter.zmq.ZmqEventFeed;
 import io.warmpath.admission.Admission;
@@ -14,6 +15,7 @@ import io.warmpath.api.ErrorMapper;
 import io.warmpath.api.Routes;
 import io.warmpath.api.WorkersApi;
 import io.warmpath.config.RawPath;
+import io.warmpath.config.TokenizerImplementation;
 import io.warmpath.config.WarmpathConfig;
 import io.warmpath.events.EventCounters;
 import io.warmpath.fleet.EventWatch;
@@ -92,7 +94,7 @@ final class GatewayRuntime implements AutoCloseable {
             throws TokenizerLoadException {
         RouterOptions router = RouterSettings.options(config.router());
         RouterSettings.deprecation(config.router()).ifPresent(LOG::warn);
-        tokens = tokens(config.tokens());
+        tokens = tokens(config.tokens(), config.index().nativePath().map(Path::of));
         caches = new OverlapParts(config, System::nanoTime);
         load = loadTracker(config.router());
         admission = new Admission(AdmissionSetup.options(config), load, System::nanoTime);
@@ -274,13 +276,17 @@ final class GatewayRuntime implements AutoCloseable {
         caches.close();
     }
 
-    private static ModelTokens tokens(WarmpathConfig.Tokens config) throws TokenizerLoadException {
+    private static ModelTokens tokens(WarmpathConfig.Tokens config, Optional<Path> library)
+            throws TokenizerLoadException {
         Map<String, Path> files = new LinkedHashMap<>();
         config.tokenizers().forEach((model, file) -> files.put(model, Path.of(file)));
         return new ModelTokens(
                 files,
                 config.defaultTokenizer().map(Path::of).orElse(null),
-                new HuggingFaceModelLoader(),
+                config.implementation() == TokenizerImplementation.AUTO
+                        ? new HuggingFaceModelLoader(
+                                parts -> new NativeBpeTokenizer(library, parts))
+                        : new HuggingFaceModelLoader(),
                 TokensOptions.DEFAULT,
                 System::nanoTime);
     }

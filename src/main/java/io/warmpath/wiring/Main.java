@@ -1,6 +1,7 @@
 package io.warmpath.wiring;
 
 import io.quarkus.runtime.annotations.QuarkusMain;
+import io.warmpath.lab.LabMain;
 import io.warmpath.sim.SimMain;
 import io.warmpath.sim.demo.DemoMain;
 import io.warmpath.wiring.warmup.Training;
@@ -21,6 +22,7 @@ public final class Main {
               demo       plays a workload over simulated engines and the gateway
               capture    replays recorded engine events and compares predictions with reports
               render     renders chats with their templates, for who debugs a prompt
+              lab        plays workloads against routing policies in virtual time
               help       prints this
               --version  prints the version
             """;
@@ -44,6 +46,7 @@ public final class Main {
             case "demo" -> DemoMain.run(rest, out, err);
             case "capture" -> CaptureMain.run(rest, out, err);
             case "render" -> RenderMain.run(rest, System.in, out, err);
+            case "lab" -> LabMain.run(rest, new LabIndexes(), out, err);
             case "help", "--help", "-h" -> {
                 out.print(HELP);
                 yield 0;

@@ -57,8 +57,7 @@ class DecisionJsonTest {
 
     private static RoutingRequest request(OptionalLong pin, RouterOverrides o, Detail detail) {
         PrefixMatch match =
-                new PrefixMatch(
-                        B, 10, new int[] {0, 1}, new int[] {2, 4, 4, 4, 5, 5, 5, 5}, new long[0]);
+                new PrefixMatch(B, 10, new int[] {0, 1}, new int[] {2, 4, 4, 4, 5, 5, 5, 5});
         return new RoutingRequest(
                 candidates(),
                 10 * B,

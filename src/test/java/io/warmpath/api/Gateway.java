@@ -607,8 +607,7 @@ final class Gateway implements AutoCloseable {
                     query.blockSize(),
                     query.blocks(),
                     new int[] {0, 10, 20},
-                    new int[] {2, 3, 3, 3, 2, 3, 3, 3, 2, 3, 3, 3},
-                    new long[0]);
+                    new int[] {2, 3, 3, 3, 2, 3, 3, 3, 2, 3, 3, 3});
         }
 
         @Override

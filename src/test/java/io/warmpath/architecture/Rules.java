@@ -73,14 +73,21 @@ final class Rules {
     }
 
     /**
-     * The launcher has one jar and one main class, which hands `sim` and `demo` to their own mains.
-     * Nothing else of the simulator is touched, and nothing but the dispatcher touches it.
+     * The launcher has one jar and one main class, which hands `sim`, `demo` and `lab` to their own
+     * mains; the lab gets the indexes to run its routers over, which only wiring can make. Nothing
+     * else of the two is touched, and nothing else touches them.
      */
     private static boolean excepted(String base, Dependency d) {
         String target = d.getTargetClass().getName();
-        return d.getOriginClass().getName().equals(base + ".wiring.Main")
-                && (target.equals(base + ".sim.SimMain")
-                        || target.equals(base + ".sim.demo.DemoMain"));
+        String origin = d.getOriginClass().getName();
+        boolean indexes = target.equals(base + ".lab.policy.Indexes");
+        return (origin.equals(base + ".wiring.LabIndexes") && indexes)
+                || (origin.equals(base + ".wiring.Main")
+                        && (indexes
+                                || target.equals(base + ".wiring.LabIndexes")
+                                || target.equals(base + ".lab.LabMain")
+                                || target.equals(base + ".sim.SimMain")
+                                || target.equals(base + ".sim.demo.DemoMain")));
     }
 
     /** The pure packages use the JDK and each other only. */

@@ -18,8 +18,8 @@ import org.openjdk.jmh.runner.options.VerboseMode;
 class BenchSmokeTest {
     @ParameterizedTest
     @CsvSource({
-        "MatchBench, 6",
-        "PromptBench, 4",
+        "MatchBench, 4",
+        "PromptBench, 2",
         "DecideBench, 24",
         "LoadBench, 6",
         "TokensBench, 8",

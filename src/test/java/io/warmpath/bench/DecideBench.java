@@ -108,7 +108,7 @@ public class DecideBench {
         return new RoutingRequest(
                 candidates,
                 BLOCKS * BLOCK,
-                List.of(new PrefixMatch(BLOCK, BLOCKS, slots, depths, new long[0])),
+                List.of(new PrefixMatch(BLOCK, BLOCKS, slots, depths)),
                 worker,
                 OptionalInt.empty());
     }

@@ -48,7 +48,6 @@ public class MatchBench {
 
     private PrefixIndex index;
     private PrefixQuery held;
-    private PrefixQuery heldWithHashes;
     private PrefixQuery unknown;
 
     @Setup
@@ -75,7 +74,6 @@ public class MatchBench {
         }
         index.apply(events);
         held = new PrefixQuery(prompt, prompt.length, BLOCK, PrefixSpace.NONE);
-        heldWithHashes = new PrefixQuery(prompt, prompt.length, BLOCK, PrefixSpace.NONE, true);
         unknown = new PrefixQuery(other, other.length, BLOCK, PrefixSpace.NONE);
         if (index.match(held).size() != workers || index.match(unknown).size() != 0) {
             throw new IllegalStateException("the corpus is not what this benchmark says");
@@ -90,11 +88,6 @@ public class MatchBench {
     @Benchmark
     public PrefixMatch matchHeldPrompt() {
         return index.match(held);
-    }
-
-    @Benchmark
-    public PrefixMatch matchHeldPromptWithHashes() {
-        return index.match(heldWithHashes);
     }
 
     @Benchmark

@@ -42,7 +42,6 @@ public class PromptBench {
 
     private PrefixIndex index;
     private PrefixQuery depths;
-    private PrefixQuery depthsAndHashes;
 
     @Setup
     public void fill() {
@@ -65,7 +64,6 @@ public class PromptBench {
         }
         index.apply(events);
         depths = new PrefixQuery(prompt, prompt.length, BLOCK, PrefixSpace.NONE);
-        depthsAndHashes = new PrefixQuery(prompt, prompt.length, BLOCK, PrefixSpace.NONE, true);
         PrefixMatch match = index.match(depths);
         for (int i = 0; i < workers; i++) {
             if (match.size() != workers || match.depthAt(i, Tier.GPU) != BLOCKS) {
@@ -82,10 +80,5 @@ public class PromptBench {
     @Benchmark
     public PrefixMatch hashAndMatch() {
         return index.match(depths);
-    }
-
-    @Benchmark
-    public PrefixMatch hashAndMatchAndNameTheBlocks() {
-        return index.match(depthsAndHashes);
     }
 }

@@ -1,5 +1,6 @@
 package io.warmpath.bench;
 
+import io.warmpath.adapter.nativeindex.NativeBpeTokenizer;
 import io.warmpath.adapter.tokenizer.DemoModel;
 import io.warmpath.adapter.tokenizer.HuggingFaceModelLoader;
 import io.warmpath.tokens.ModelTokens;
@@ -11,6 +12,7 @@ import io.warmpath.tokens.profile.EngineProfile;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Random;
 import java.util.concurrent.TimeUnit;
 import org.openjdk.jmh.annotations.Benchmark;
@@ -100,7 +102,8 @@ public class TokensBench {
         return new ModelTokens(
                 Map.of("demo", DemoModel.directory()),
                 null,
-                new HuggingFaceModelLoader(),
+                new HuggingFaceModelLoader(
+                        parts -> new NativeBpeTokenizer(Optional.empty(), parts)),
                 options,
                 System::nanoTime);
     }

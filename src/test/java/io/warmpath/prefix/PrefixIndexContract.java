@@ -180,7 +180,7 @@ public abstract class PrefixIndexContract {
         int[][] prompts = {{1, 2, 3}, {}, {9}, {1}, {1, 2, 4, 5}};
         for (int i = 0; i < 40; i++) { // more than go down at once
             int[] tokens = prompt(prompts[i % prompts.length]);
-            queries.add(new PrefixQuery(tokens, tokens.length, B, NONE, i % 2 == 0));
+            queries.add(new PrefixQuery(tokens, tokens.length, B, NONE));
         }
         List<PrefixMatch> answers = index.matchAll(queries);
         assertEquals(queries.size(), answers.size());
@@ -194,7 +194,6 @@ public abstract class PrefixIndexContract {
                 assertEquals(one.depth(a, tier), same.depth(a, tier), "query " + i);
                 assertEquals(one.depth(b, tier), same.depth(b, tier), "query " + i);
             }
-            assertArrayEquals(one.sequenceHashes(), same.sequenceHashes(), "query " + i);
         }
         assertDepth(answers.getFirst(), a, 3);
         assertEquals(0, answers.get(1).size());
@@ -208,7 +207,6 @@ public abstract class PrefixIndexContract {
         PrefixMatch match = index.match(new PrefixQuery(new int[0], 0, B, NONE));
         assertEquals(0, match.size());
         assertEquals(0, match.blocks());
-        assertEquals(0, match.sequenceHashes().length);
     }
 
     @Test
@@ -914,28 +912,7 @@ public abstract class PrefixIndexContract {
         assertDepth(ask(blocks), a, 12_345);
     }
 
-    // ---- hashes, input, life
-
-    @Test
-    void sequence_hashes_name_every_complete_block_whoever_holds_it() {
-        int[] tokens = Arrays.copyOf(prompt(1, 2, 3), 3 * B - 1);
-        long[] cold = hashesOf(tokens, NONE);
-        assertEquals(2, cold.length);
-        WorkerSlot a = open(7);
-        apply(root(a, GPU, 7, 1, 2, 3));
-        assertArrayEquals(cold, hashesOf(tokens, NONE));
-        assertNotEquals(cold[0], cold[1]);
-        assertEquals(cold[0], hashesOf(prompt(1, 9), NONE)[0]);
-        assertNotEquals(cold[1], hashesOf(prompt(1, 9), NONE)[1]);
-        assertNotEquals(cold[1], hashesOf(prompt(9, 2), NONE)[1], "the chain names the prefix");
-        assertNotEquals(cold[0], hashesOf(tokens, new PrefixSpace("", "tenant"))[0]);
-        assertEquals(0, ask(1, 2, 3).sequenceHashes().length, "not asked for");
-    }
-
-    private long[] hashesOf(int[] tokens, PrefixSpace space) {
-        PrefixQuery query = new PrefixQuery(tokens, tokens.length, B, space, true);
-        return index.match(query).sequenceHashes();
-    }
+    // ---- input, life
 
     @Test
     void an_event_may_be_empty_handed() {

@@ -1,6 +1,5 @@
 package io.warmpath.prefix;
 
-import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertThrows;
@@ -11,13 +10,12 @@ import java.util.TreeMap;
 import org.junit.jupiter.api.Test;
 
 class PrefixMatchTest {
-    private static PrefixMatch match(Map<Integer, int[]> depths, long... names) {
+    private static PrefixMatch match(Map<Integer, int[]> depths) {
         return new PrefixMatch(
                 16,
                 9,
                 depths.keySet().stream().mapToInt(i -> i).toArray(),
-                depths.values().stream().flatMapToInt(java.util.Arrays::stream).toArray(),
-                names);
+                depths.values().stream().flatMapToInt(java.util.Arrays::stream).toArray());
     }
 
     @Test
@@ -88,11 +86,8 @@ class PrefixMatchTest {
     }
 
     @Test
-    void names_come_from_whichever_answer_has_them_and_nothing_is_copied_for_nothing() {
+    void nothing_is_copied_for_nothing() {
         PrefixMatch plain = match(new TreeMap<>(Map.of(1, new int[] {1, 1, 1, 1})));
-        PrefixMatch named = match(new TreeMap<>(), 7, 8);
-        assertArrayEquals(new long[] {7, 8}, PrefixMatch.larger(plain, named).sequenceHashes());
-        assertArrayEquals(new long[] {7, 8}, PrefixMatch.larger(named, plain).sequenceHashes());
         assertSame(plain, PrefixMatch.larger(plain, PrefixMatch.none(16, 9)));
     }
 

@@ -73,7 +73,7 @@ final class Fleets {
         int[] slots = new int[depths.length];
         Arrays.setAll(slots, i -> i);
         int[] flat = Arrays.stream(depths).flatMapToInt(Arrays::stream).toArray();
-        return new PrefixMatch(blockSize, blocks, slots, flat, new long[0]);
+        return new PrefixMatch(blockSize, blocks, slots, flat);
     }
 
     /** The same with device blocks only. */

@@ -61,9 +61,18 @@ class MainTest {
     }
 
     @Test
+    void the_lab_plays_over_the_native_index() {
+        assertEquals(
+                0,
+                run("lab", "run", "synth", "--policies", "latency,seed-002", "--loads", "0.3"),
+                err());
+        assertTrue(out().contains("synth at load 0.3"), out());
+    }
+
+    @Test
     void help_names_every_command() {
         assertEquals(0, run());
-        for (String command : new String[] {"serve", "sim", "demo", "capture", "help"}) {
+        for (String command : new String[] {"serve", "sim", "demo", "capture", "lab", "help"}) {
             assertTrue(out().contains("\n  " + command + " "), command);
         }
     }
@@ -105,7 +114,7 @@ class MainTest {
         assertEquals(2, run("serve", "--worker", "localhost:8001"));
         assertEquals(
                 "warmpath serve: warmpath.worker-urls (--worker, --workers): worker URL"
-                        + " `localhost:8001` must look like http://host:port.\n",
+                        + " `localhost:8001` must look like http://host:port or unix:///path/to/socket.\n",
                 err());
     }
 

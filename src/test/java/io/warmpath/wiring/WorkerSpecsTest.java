@@ -66,7 +66,7 @@ class WorkerSpecsTest {
         refused(
                 Map.of("warmpath.worker-urls", "a:1"),
                 "warmpath.worker-urls (--worker, --workers): worker URL `a:1` must look like"
-                        + " http://host:port.");
+                        + " http://host:port or unix:///path/to/socket.");
         refused(
                 Map.of("warmpath.worker-urls", "http://a:1,http://a:1/"),
                 "warmpath.worker-urls (--worker, --workers): the URL http://a:1 is listed twice.");

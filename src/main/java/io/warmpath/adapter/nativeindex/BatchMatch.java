@@ -21,8 +21,6 @@ final class BatchMatch {
     /** At most this many go down together: their rows of depths stay small. */
     static final int MOST = 32;
 
-    private static final long[] NO_HASHES = new long[0];
-
     private final long handle;
     private final int nameSpace;
     private final Scratch scratch;
@@ -51,11 +49,10 @@ final class BatchMatch {
         scratch.locals.ensure(Long.BYTES * blocks);
         scratch.queries.ensure((long) queries.size() * KvLayout.QUERY_SIZE);
         scratch.queries.segment().fill((byte) 0);
-        List<long[]> sequences = new ArrayList<>(queries.size());
         long at = 0;
         for (int i = 0; i < queries.size(); i++) {
             PrefixQuery query = queries.get(i);
-            sequences.add(hash(query, at));
+            hash(query, at);
             long record = (long) i * KvLayout.QUERY_SIZE;
             MemorySegment out = scratch.queries.segment();
             out.set(ValueLayout.JAVA_LONG, record + KvLayout.QUERY_OFFSET_AT, at);
@@ -65,23 +62,20 @@ final class BatchMatch {
         }
         int stride = ask(queries.size(), blocks);
         for (int i = 0; i < queries.size(); i++) {
-            answers.add(read(queries.get(i), i, stride, sequences.get(i)));
+            answers.add(read(queries.get(i), i, stride));
         }
     }
 
-    /** Local hashes to place {@code at}; answers the sequence hashes, or none. */
-    private long[] hash(PrefixQuery query, long at) {
+    /** Local hashes to place {@code at}. */
+    private void hash(PrefixQuery query, long at) {
         int blocks = query.blocks();
         if (blocks == 0) {
-            return NO_HASHES;
+            return;
         }
         int tokens = blocks * query.blockSize();
         scratch.tokens.ensure((long) Integer.BYTES * tokens);
         MemorySegment.copy(
                 query.tokens(), 0, scratch.tokens.segment(), ValueLayout.JAVA_INT, 0, tokens);
-        if (query.sequenceHashes()) {
-            scratch.sequence.ensure((long) Long.BYTES * blocks);
-        }
         long seed = seeds.applyAsLong(query.space());
         Status.check(
                 KvIndexLibrary.kvi_hash(
@@ -90,17 +84,10 @@ final class BatchMatch {
                         query.blockSize(),
                         seed,
                         scratch.locals.address() + Long.BYTES * at,
-                        query.sequenceHashes() ? scratch.sequence.address() : 0,
+                        0,
                         blocks,
                         scratch.out.address()),
                 "kvi_hash");
-        if (!query.sequenceHashes()) {
-            return NO_HASHES;
-        }
-        long[] sequence = new long[blocks];
-        MemorySegment.copy(
-                scratch.sequence.segment(), ValueLayout.JAVA_LONG, 0, sequence, 0, blocks);
-        return sequence;
     }
 
     /** Rows of all queries; answers how long a row is. */
@@ -130,7 +117,7 @@ final class BatchMatch {
         }
     }
 
-    private PrefixMatch read(PrefixQuery query, int number, int slots, long[] sequence) {
+    private PrefixMatch read(PrefixQuery query, int number, int slots) {
         if (query.blocks() == 0) {
             return PrefixMatch.none(query.blockSize(), 0);
         }
@@ -156,6 +143,6 @@ final class BatchMatch {
             }
             i++;
         }
-        return new PrefixMatch(query.blockSize(), query.blocks(), numbers, depths, sequence);
+        return new PrefixMatch(query.blockSize(), query.blocks(), numbers, depths);
     }
 }

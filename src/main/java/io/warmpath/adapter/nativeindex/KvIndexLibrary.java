@@ -13,8 +13,8 @@ import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
- * {@code kvindex.h} and {@code kvtracker.h} as Java sees them: JNA direct mapping, addresses as raw
- * {@code long}.
+ * {@code kvindex.h}, {@code kvtracker.h} and {@code kvtokens.h} as Java sees them: JNA direct
+ * mapping, addresses as raw {@code long}.
  *
  * <p>Interface mapping or array arguments would cost a multiple of the call. One library per JVM:
  * {@link #load} binds it on the first call; later calls must mean the same file.
@@ -133,6 +133,19 @@ final class KvIndexLibrary {
     static native int kvt_evict_all(long tracker, long outEvicted);
 
     static native int kvt_stats(long tracker, long out);
+
+    static native int ktk_open(long config, long outTokenizer);
+
+    static native int ktk_close(long tokenizer);
+
+    static native int ktk_encode(
+            long tokenizer,
+            long text,
+            long length,
+            int flags,
+            long outIds,
+            long capacity,
+            long outCount);
 
     /**
      * Binds the library, once per JVM.

@@ -1,14 +1,14 @@
 package io.warmpath.adapter.nativeindex;
 
 /**
- * Numbers of {@code kvindex.h} and {@code kvtracker.h}: record sizes, field offsets in bytes, kinds
- * and limits.
+ * Numbers of {@code kvindex.h}, {@code kvtracker.h} and {@code kvtokens.h}: record sizes, field
+ * offsets in bytes, kinds and limits.
  *
  * <p>The headers assert the same numbers at compile time; {@code KvLayoutTest} computes them from
  * the headers' text and compares.
  */
 final class KvLayout {
-    static final int ABI_VERSION = 4;
+    static final int ABI_VERSION = 5;
 
     static final int EVENT_SIZE = 40;
     static final int EVENT_SIZE_AT = 0;
@@ -92,6 +92,42 @@ final class KvLayout {
     static final int TRACKER_STATISTICS_BLOCKS_AT = 8;
     static final int TRACKER_STATISTICS_BYTES_AT = 16;
     static final int TRACKER_STATISTICS_EVICTED_AT = 24;
+
+    static final int TOKENIZER_CONFIG_SIZE = 96;
+    static final int TOKENIZER_CONFIG_SIZE_AT = 0;
+    static final int TOKENIZER_CONFIG_FLAGS_AT = 4;
+    static final int TOKENIZER_CONFIG_BYTES_AT = 8;
+    static final int TOKENIZER_CONFIG_BYTE_COUNT_AT = 16;
+    static final int TOKENIZER_CONFIG_VOCABULARY_AT = 24;
+    static final int TOKENIZER_CONFIG_VOCABULARY_COUNT_AT = 72;
+
+    static final int NFC = 1;
+    static final int IGNORE_MERGES = 2;
+
+    static final int TOKEN_SIZE = 24;
+    static final int TOKEN_OFFSET_AT = 0;
+    static final int TOKEN_LENGTH_AT = 8;
+    static final int TOKEN_ID_AT = 12;
+    static final int TOKEN_FLAGS_AT = 16;
+    static final int TOKEN_RESERVED_AT = 20;
+
+    static final int SPECIAL = 1;
+    static final int NORMALIZED = 2;
+    static final int LSTRIP = 4;
+    static final int RSTRIP = 8;
+
+    static final int ADD_SPECIAL = 1;
+    static final int PARSE_SPECIAL = 2;
+
+    static final int GPT2 = 0;
+    static final int LLAMA3 = 1;
+    static final int QWEN2 = 2;
+    static final int QWEN35 = 3;
+    static final int O200K = 4;
+    static final int TEKKEN = 5;
+    static final int THREE_DIGITS = 6;
+    static final int CJK = 7;
+    static final int DEEPSEEK = 8;
 
     static final int ALL_TIERS = 255;
 

@@ -120,7 +120,7 @@ public final class NativeBlockTracker implements BlockTracker {
             int depth = hits.get(ValueLayout.JAVA_INT, hit + KvLayout.TRACKER_HIT_BLOCKS_AT);
             Arrays.fill(depths, i * Tier.COUNT, (i + 1) * Tier.COUNT, depth);
         }
-        return new PrefixMatch(blockSize, blocks, slots, depths, new long[0]);
+        return new PrefixMatch(blockSize, blocks, slots, depths);
     }
 
     @Override

@@ -39,8 +39,6 @@ public final class NativePrefixIndex implements PrefixIndex {
     /** One for all: the request's candidates say whose depths count (ADR-0002). */
     private static final int NAME_SPACE = 0;
 
-    private static final long[] NO_HASHES = new long[0];
-
     /** A batch above this goes down in several calls, in order. */
     private static final long BATCH_BYTES = 512 << 10;
 
@@ -274,18 +272,14 @@ public final class NativePrefixIndex implements PrefixIndex {
                 return PrefixMatch.none(blockSize, 0);
             }
             int tokens = copyTokens(query, s);
-            boolean wantsHashes = query.sequenceHashes();
-            if (wantsHashes) {
-                s.sequence.ensure(8L * blocks);
-            }
             long seed = seed(query.space(), s);
-            int status = match(s, tokens, blockSize, seed, wantsHashes ? blocks : 0);
+            int status = match(s, tokens, blockSize, seed);
             if (status == KvLayout.E_CAPACITY) {
                 s.hits.ensure((long) MAX_SLOTS * KvLayout.HIT_SIZE);
-                status = match(s, tokens, blockSize, seed, wantsHashes ? blocks : 0);
+                status = match(s, tokens, blockSize, seed);
             }
             Status.check(status, "kvi_match_tokens");
-            return read(s, blockSize, blocks, wantsHashes);
+            return read(s, blockSize, blocks);
         } finally {
             guard.exit(s);
         }
@@ -303,7 +297,7 @@ public final class NativePrefixIndex implements PrefixIndex {
         }
     }
 
-    private int match(Scratch s, int tokens, int blockSize, long seed, int sequenceCapacity) {
+    private int match(Scratch s, int tokens, int blockSize, long seed) {
         return KvIndexLibrary.kvi_match_tokens(
                 handle,
                 NAME_SPACE,
@@ -311,14 +305,14 @@ public final class NativePrefixIndex implements PrefixIndex {
                 tokens,
                 blockSize,
                 seed,
-                sequenceCapacity == 0 ? 0 : s.sequence.address(),
-                sequenceCapacity,
+                0,
+                0,
                 s.hits.address(),
                 (int) (s.hits.capacity() / KvLayout.HIT_SIZE),
                 s.out.address());
     }
 
-    private static PrefixMatch read(Scratch s, int blockSize, int blocks, boolean wantsHashes) {
+    private static PrefixMatch read(Scratch s, int blockSize, int blocks) {
         int count = s.outInt(0);
         int[] slots = new int[count];
         int[] depths = new int[count * Tier.COUNT];
@@ -334,12 +328,7 @@ public final class NativePrefixIndex implements PrefixIndex {
                     i * Tier.COUNT,
                     Tier.COUNT);
         }
-        long[] sequence = NO_HASHES;
-        if (wantsHashes) {
-            sequence = new long[blocks];
-            MemorySegment.copy(s.sequence.segment(), ValueLayout.JAVA_LONG, 0, sequence, 0, blocks);
-        }
-        return new PrefixMatch(blockSize, blocks, slots, depths, sequence);
+        return new PrefixMatch(blockSize, blocks, slots, depths);
     }
 
     private long seed(PrefixSpace space, Scratch s) {

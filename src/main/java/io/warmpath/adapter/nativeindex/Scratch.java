@@ -45,6 +45,9 @@ final class Scratch {
     /** What is asked in that call. */
     final OffHeap queries = new OffHeap(8, KEEP_BYTES);
 
+    /** A text to tokenise. */
+    final OffHeap utf8 = new OffHeap(8, KEEP_BYTES);
+
     /** Depths that it answers. */
     final OffHeap rows = new OffHeap(8, KEEP_BYTES);
 
@@ -85,6 +88,7 @@ final class Scratch {
         locals.trim();
         queries.trim();
         rows.trim();
+        utf8.trim();
         text.trim();
     }
 

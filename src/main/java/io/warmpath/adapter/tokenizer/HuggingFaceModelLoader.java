@@ -3,6 +3,7 @@ package io.warmpath.adapter.tokenizer;
 import com.fasterxml.jackson.core.JacksonException;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import io.warmpath.tokens.AddedTokens;
+import io.warmpath.tokens.BpeTokenizers;
 import io.warmpath.tokens.ChatMlRecogniser;
 import io.warmpath.tokens.ChatMlTemplate;
 import io.warmpath.tokens.ChatTemplate;
@@ -10,6 +11,7 @@ import io.warmpath.tokens.GuessedChatMl;
 import io.warmpath.tokens.JinjaChatTemplate;
 import io.warmpath.tokens.LoadedModel;
 import io.warmpath.tokens.ModelLoader;
+import io.warmpath.tokens.TextTokenizer;
 import io.warmpath.tokens.TokenizerLoadException;
 import io.warmpath.tokens.jinja.Template;
 import io.warmpath.tokens.jinja.TemplateException;
@@ -22,6 +24,7 @@ import java.time.ZoneId;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Reads a model directory as it is published: {@code tokenizer.json}, and beside it, when they are
@@ -31,6 +34,19 @@ import java.util.Optional;
  */
 public final class HuggingFaceModelLoader implements ModelLoader {
     private final ObjectMapper mapper = new ObjectMapper();
+    private final @Nullable BpeTokenizers fast;
+
+    /** Every file is run by the tokenizers library. */
+    public HuggingFaceModelLoader() {
+        this.fast = null;
+    }
+
+    /**
+     * @param fast runs the files that are understood wholly
+     */
+    public HuggingFaceModelLoader(BpeTokenizers fast) {
+        this.fast = fast;
+    }
 
     @Override
     public LoadedModel load(Path path) throws TokenizerLoadException {
@@ -62,9 +78,8 @@ public final class HuggingFaceModelLoader implements ModelLoader {
         }
     }
 
-    private static LoadedModel loaded(
-            Path file, String json, TokenizerJson head, TokenizerConfig config)
-            throws TokenizerLoadException {
+    private LoadedModel loaded(Path file, String json, TokenizerJson head, TokenizerConfig config)
+            throws TokenizerLoadException, IOException {
         List<String> warnings = new ArrayList<>();
         Optional<ChatTemplate> template = template(file, head, config, warnings);
         if (!config.overriding().isEmpty()) {
@@ -75,7 +90,7 @@ public final class HuggingFaceModelLoader implements ModelLoader {
                             + "); engines follow it, this gateway reads tokenizer.json only, so"
                             + " prompts with these tokens are not found in the cache");
         }
-        HuggingFaceTokenizerAdapter tokenizer = tokenizer(file, json);
+        TextTokenizer tokenizer = tokenizer(file, json, head, warnings);
         String whyNotSplit = head.whyNotSplit(tokenizer);
         if (!whyNotSplit.isEmpty()) {
             warnings.add(
@@ -90,7 +105,28 @@ public final class HuggingFaceModelLoader implements ModelLoader {
                 tokenizer, splitOn, template, config.specialTokens(), List.copyOf(warnings));
     }
 
-    private static HuggingFaceTokenizerAdapter tokenizer(Path file, String json)
+    private TextTokenizer tokenizer(
+            Path file, String json, TokenizerJson head, List<String> warnings)
+            throws TokenizerLoadException, IOException {
+        if (fast == null) {
+            return library(file, json);
+        }
+        String why;
+        try {
+            return fast.open(ByteLevelBpe.read(head.head(), BpeModel.read(json, mapper)));
+        } catch (NotUnderstoodException | IllegalArgumentException e) {
+            why = e.getMessage();
+        }
+        TextTokenizer library = library(file, json);
+        warnings.add(
+                file
+                        + ": run by the tokenizers library ("
+                        + why
+                        + "), which costs some ten times the CPU");
+        return library;
+    }
+
+    private static HuggingFaceTokenizerAdapter library(Path file, String json)
             throws TokenizerLoadException {
         try {
             return new HuggingFaceTokenizerAdapter(json);

@@ -37,7 +37,7 @@ public final class HuggingFaceTokenizerAdapter implements TextTokenizer {
 
     @Override
     public int[] encode(String text, boolean addSpecialTokens) {
-        requireWellFormed(text);
+        UnencodableTextException.throwIfIllFormed(text);
         lock.readLock().lock();
         try {
             if (closed) {
@@ -81,17 +81,6 @@ public final class HuggingFaceTokenizerAdapter implements TextTokenizer {
             }
         } finally {
             lock.writeLock().unlock();
-        }
-    }
-
-    /** JNI would turn a lone surrogate into replacement characters, silently. */
-    private static void requireWellFormed(String text) {
-        int codePoint;
-        for (int i = 0; i < text.length(); i += Character.charCount(codePoint)) {
-            codePoint = text.codePointAt(i); // a surrogate only when it stands alone
-            if (codePoint >= Character.MIN_SURROGATE && codePoint <= Character.MAX_SURROGATE) {
-                throw new UnencodableTextException(i);
-            }
         }
     }
 

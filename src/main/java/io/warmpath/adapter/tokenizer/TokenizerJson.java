@@ -70,6 +70,11 @@ final class TokenizerJson {
         return dropout;
     }
 
+    /** Everything but the model. */
+    JsonNode head() {
+        return head;
+    }
+
     JsonNode addedTokens() {
         return head.path("added_tokens");
     }

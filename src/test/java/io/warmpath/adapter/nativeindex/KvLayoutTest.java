@@ -7,24 +7,39 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.warmpath.prefix.PrefixIndex;
 import io.warmpath.prefix.Tier;
 import io.warmpath.prefix.WorkerSlot;
+import io.warmpath.tokens.BpeParts;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.junit.jupiter.api.Test;
 
 /**
- * The numbers of {@link KvLayout} against {@code kvindex.h} and {@code kvtracker.h}: field offsets
- * computed from the headers' structs by natural alignment, constants from its defines.
+ * The numbers of {@link KvLayout} against {@code kvindex.h}, {@code kvtracker.h} and {@code
+ * kvtokens.h}: field offsets computed from the headers' structs by natural alignment, constants
+ * from its defines.
  */
 class KvLayoutTest {
     private static final Path HEADER = Path.of("native-core", "include", "kvindex.h");
     private static final Path TRACKER = Path.of("native-core", "include", "kvtracker.h");
 
-    private final String header = read(HEADER) + read(TRACKER);
+    private static final List<String> ARRAYS =
+            List.of("vocabulary", "added", "merges", "steps", "before", "behind");
+    private static final List<String> COUNTS =
+            List.of(
+                    "vocabulary_count",
+                    "added_count",
+                    "merge_count",
+                    "step_count",
+                    "before_count",
+                    "behind_count");
+    private static final Path TOKENS = Path.of("native-core", "include", "kvtokens.h");
+
+    private final String header = read(HEADER) + read(TRACKER) + read(TOKENS);
 
     @Test
     void events_have_the_headers_layout() {
@@ -143,6 +158,50 @@ class KvLayoutTest {
     }
 
     @Test
+    void the_tokenizers_structs_have_the_headers_layout() {
+        Map<String, Integer> token = new LinkedHashMap<>();
+        token.put("offset", KvLayout.TOKEN_OFFSET_AT);
+        token.put("length", KvLayout.TOKEN_LENGTH_AT);
+        token.put("id", KvLayout.TOKEN_ID_AT);
+        token.put("flags", KvLayout.TOKEN_FLAGS_AT);
+        token.put("reserved", KvLayout.TOKEN_RESERVED_AT);
+        token.put("(size)", KvLayout.TOKEN_SIZE);
+        assertEquals(token, layout("ktk_token"));
+        Map<String, Integer> config = new LinkedHashMap<>();
+        config.put("size", KvLayout.TOKENIZER_CONFIG_SIZE_AT);
+        config.put("flags", KvLayout.TOKENIZER_CONFIG_FLAGS_AT);
+        config.put("bytes", KvLayout.TOKENIZER_CONFIG_BYTES_AT);
+        config.put("byte_count", KvLayout.TOKENIZER_CONFIG_BYTE_COUNT_AT);
+        int at = KvLayout.TOKENIZER_CONFIG_VOCABULARY_AT;
+        for (String array : ARRAYS) {
+            config.put(array, at);
+            at += Long.BYTES;
+        }
+        at = KvLayout.TOKENIZER_CONFIG_VOCABULARY_COUNT_AT;
+        for (String count : COUNTS) {
+            config.put(count, at);
+            at += Integer.BYTES;
+        }
+        config.put("(size)", KvLayout.TOKENIZER_CONFIG_SIZE);
+        assertEquals(config, layout("ktk_config"));
+    }
+
+    @Test
+    void the_tokenizers_constants_are_the_headers() {
+        assertEquals(defined("KTK_NFC"), KvLayout.NFC);
+        assertEquals(defined("KTK_IGNORE_MERGES"), KvLayout.IGNORE_MERGES);
+        assertEquals(defined("KTK_SPECIAL"), KvLayout.SPECIAL);
+        assertEquals(defined("KTK_NORMALIZED"), KvLayout.NORMALIZED);
+        assertEquals(defined("KTK_LSTRIP"), KvLayout.LSTRIP);
+        assertEquals(defined("KTK_RSTRIP"), KvLayout.RSTRIP);
+        assertEquals(defined("KTK_ADD_SPECIAL"), KvLayout.ADD_SPECIAL);
+        assertEquals(defined("KTK_PARSE_SPECIAL"), KvLayout.PARSE_SPECIAL);
+        for (BpeParts.Pattern pattern : BpeParts.Pattern.values()) {
+            assertEquals(defined("KTK_" + pattern), NativeBpeTokenizer.code(pattern));
+        }
+    }
+
+    @Test
     void the_buffer_for_results_holds_every_result() {
         long room = new Scratch().out.capacity();
         for (String struct : new String[] {"kvi_applied", "kvi_statistics", "kvt_statistics"}) {
@@ -197,9 +256,10 @@ class KvLayoutTest {
         int at = 0;
         int alignment = 1;
         Matcher field =
-                Pattern.compile("uint(\\d+)_t (\\w+)(?:\\[(\\w+)\\])?;").matcher(body.group(1));
+                Pattern.compile("(?:uint(\\d+)_t|const \\w+\\*) (\\w+)(?:\\[(\\w+)\\])?;")
+                        .matcher(body.group(1));
         while (field.find()) {
-            int bytes = Integer.parseInt(field.group(1)) / 8;
+            int bytes = field.group(1) == null ? Long.BYTES : Integer.parseInt(field.group(1)) / 8;
             int count = field.group(3) == null ? 1 : define(text, field.group(3));
             at = up(at, bytes);
             offsets.put(field.group(2), at);

@@ -6,8 +6,6 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
-import io.warmpath.prefix.PrefixIndex;
-import io.warmpath.prefix.PrefixQuery;
 import io.warmpath.prefix.PrefixSpace;
 import java.io.IOException;
 import java.io.InputStream;
@@ -75,10 +73,6 @@ class VectorsTest {
             assertEquals(locals.length, count.get(ValueLayout.JAVA_INT, 0));
             assertArrayEquals(locals, longs(outLocals, locals.length), "local");
             assertArrayEquals(sequence, longs(outSequence, locals.length), "sequence");
-        }
-        try (PrefixIndex index = new NativePrefixIndex(Optional.empty(), 0)) {
-            PrefixQuery query = new PrefixQuery(tokens, tokens.length, blockSize, space, true);
-            assertArrayEquals(sequence, index.match(query).sequenceHashes(), "of a match");
         }
     }
 

@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.warmpath.adapter.nativeindex.NativeBpeTokenizer;
 import io.warmpath.tokens.ChatTemplate;
 import io.warmpath.tokens.LoadedModel;
 import io.warmpath.tokens.PromptInput;
@@ -40,6 +41,44 @@ class HuggingFaceModelLoaderTest {
             assertTrue(model.splitOn().isPresent());
             assertEquals(List.of(), model.warnings());
         }
+    }
+
+    @Test
+    void a_file_that_is_understood_runs_natively_and_another_by_the_library_with_a_warning()
+            throws Exception {
+        HuggingFaceModelLoader fast =
+                new HuggingFaceModelLoader(
+                        parts -> new NativeBpeTokenizer(Optional.empty(), parts));
+        LoadedModel understood = fast.load(DemoModel.directory());
+        understood.tokenizer().close();
+        assertInstanceOf(NativeBpeTokenizer.class, understood.tokenizer());
+        assertEquals(List.of(), understood.warnings());
+        Files.copy(
+                DemoModel.directory().resolve("tokenizer_config.json"),
+                dir.resolve("tokenizer_config.json"));
+        LoadedModel other = fast.load(write("tokenizer.json", BpeFamilies.lowercase()));
+        other.tokenizer().close();
+        assertInstanceOf(HuggingFaceTokenizerAdapter.class, other.tokenizer());
+        assertEquals(1, other.warnings().size());
+        assertTrue(
+                other.warnings()
+                        .getFirst()
+                        .contains("run by the tokenizers library (normalizer Lowercase)"),
+                other.warnings().getFirst());
+    }
+
+    @Test
+    void a_native_library_that_cannot_be_loaded_leaves_the_file_to_the_other_one()
+            throws Exception {
+        HuggingFaceModelLoader fast =
+                new HuggingFaceModelLoader(
+                        parts -> {
+                            throw new IllegalArgumentException("there is no native index");
+                        });
+        LoadedModel model = fast.load(DemoModel.directory());
+        model.tokenizer().close();
+        assertInstanceOf(HuggingFaceTokenizerAdapter.class, model.tokenizer());
+        assertTrue(model.warnings().getFirst().contains("(there is no native index)"));
     }
 
     @Test

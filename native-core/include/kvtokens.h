@@ -1,0 +1,117 @@
+/*
+ * kvtokens: byte-level byte-pair tokenizers, C ABI. Text to the ids that the reference gives, and back. Part of
+ * libkvindex.so; KVI_ABI_VERSION covers it.
+ *
+ * Conventions: as in kvindex.h, its status values too. What is supported, and how it was checked:
+ * src/docs/tokenizer.md. Threads: ktk_encode and ktk_decode from any thread at any time between open and close,
+ * side by side; they share a mutex for the time of a push or a pop. ktk_close must not run beside another call
+ * on the same handle. The tokenizer is immutable; what it remembers of words is bounded (256 KB for each call
+ * that runs beside others).
+ */
+#ifndef WARMPATH_KVTOKENS_H
+#define WARMPATH_KVTOKENS_H
+
+#include "kvindex.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define KTK_MAX_ID 0x1fffffu     /* a token id */
+#define KTK_MAX_MERGES 0x3fffffu /* of one tokenizer */
+#define KTK_MAX_TEXT 0x7fffffffu /* bytes of one text */
+#define KTK_MAX_STEPS 16u        /* pre-tokenisers in a row */
+
+/* ktk_config.flags */
+#define KTK_NFC 1u           /* texts are brought into normal form C, of Unicode 9.0 */
+#define KTK_IGNORE_MERGES 2u /* a piece that is a token is that token, whatever the merges say */
+
+/* Pre-tokenisers; classes of characters are those of Unicode 16.0. */
+#define KTK_GPT2 0u
+#define KTK_LLAMA3 1u /* also GLM */
+#define KTK_QWEN2 2u
+#define KTK_QWEN35 3u
+#define KTK_O200K 4u
+#define KTK_TEKKEN 5u
+#define KTK_THREE_DIGITS 6u /* these three: DeepSeek V3 */
+#define KTK_CJK 7u
+#define KTK_DEEPSEEK 8u
+
+/* ktk_token.flags of added tokens */
+#define KTK_SPECIAL 1u
+#define KTK_NORMALIZED 2u /* looked for after the normaliser */
+#define KTK_LSTRIP 4u
+#define KTK_RSTRIP 8u
+
+/* flags of ktk_encode */
+#define KTK_ADD_SPECIAL 1u   /* what the model puts around a raw prompt */
+#define KTK_PARSE_SPECIAL 2u /* special tokens written in the text are tokens */
+
+/* flags of ktk_decode */
+#define KTK_SKIP_SPECIAL 1u
+
+typedef struct ktk_tokenizer ktk_tokenizer;
+
+/* A token: `length` of the config's bytes from `offset` on, at least one. */
+typedef struct ktk_token {
+    uint64_t offset;
+    uint32_t length;
+    uint32_t id;    /* at most KTK_MAX_ID */
+    uint32_t flags; /* added tokens: KTK_SPECIAL ...; of the vocabulary: 0 */
+    uint32_t reserved;
+} ktk_token;
+
+/* left and right become result. */
+typedef struct ktk_merge {
+    uint32_t left;
+    uint32_t right;
+    uint32_t result;
+} ktk_merge;
+
+/* What a tokenizer is made of; nothing is kept after ktk_open. */
+typedef struct ktk_config {
+    uint32_t size;  /* sizeof(ktk_config) of the caller */
+    uint32_t flags; /* KTK_NFC ... */
+    const uint8_t* bytes;
+    uint64_t byte_count;
+    const ktk_token* vocabulary; /* bytes as they are, not their letters; all 256 single bytes are there */
+    const ktk_token* added;
+    const ktk_merge* merges; /* in rank order, no pair twice, of tokens of the vocabulary */
+    const uint32_t* steps;   /* KTK_GPT2 ...; each cuts the pieces of the one before */
+    const uint32_t* before;  /* ids put before a raw prompt */
+    const uint32_t* behind;
+    uint32_t vocabulary_count;
+    uint32_t added_count;
+    uint32_t merge_count;
+    uint32_t step_count;
+    uint32_t before_count;
+    uint32_t behind_count;
+} ktk_config;
+
+/* Makes a tokenizer; KVI_E_ARGUMENT when the parts do not fit together. O(vocabulary + merges), some 0.2 s. */
+int32_t ktk_open(const ktk_config* config, ktk_tokenizer** out_tokenizer);
+
+/* Frees it. NULL is allowed. */
+int32_t ktk_close(ktk_tokenizer* tokenizer);
+
+/* The ids of a text. KVI_E_ARGUMENT when it is not UTF-8 (lone surrogates are not), KVI_E_CAPACITY when there
+ * are more than `capacity` ids; ids already written mean nothing then. There are at most as many as bytes in
+ * the normalised text (three times the text's, at most), and those put around it. O(length), length * log for a
+ * piece without end. */
+int32_t ktk_encode(const ktk_tokenizer* tokenizer, const uint8_t* text, uint64_t length, uint32_t flags,
+                   uint32_t* out_ids, uint64_t capacity, uint64_t* out_count);
+
+/* The bytes of the ids, which need not be UTF-8; an id that is no token has none. KVI_E_CAPACITY when there are
+ * more than `capacity`. */
+int32_t ktk_decode(const ktk_tokenizer* tokenizer, const uint32_t* ids, uint64_t count, uint32_t flags,
+                   uint8_t* out_bytes, uint64_t capacity, uint64_t* out_length);
+
+#ifdef __cplusplus
+} /* extern "C" */
+
+static_assert(sizeof(ktk_token) == 24 && offsetof(ktk_token, flags) == 16, "ktk_token layout");
+static_assert(sizeof(ktk_merge) == 12, "ktk_merge layout");
+static_assert(sizeof(ktk_config) == 96 && offsetof(ktk_config, vocabulary_count) == 72, "ktk_config layout");
+#endif
+
+#endif

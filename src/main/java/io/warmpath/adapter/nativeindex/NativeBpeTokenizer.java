@@ -1,0 +1,182 @@
+package io.warmpath.adapter.nativeindex;
+
+import io.warmpath.tokens.BpeParts;
+import io.warmpath.tokens.TextTokenizer;
+import io.warmpath.tokens.UnencodableTextException;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Optional;
+
+/**
+ * The C++ byte-level tokenizer: one native call per text, tens of nanoseconds per token.
+ *
+ * <p>Any thread; encodes run side by side. Buffers and closing as in {@link NativePrefixIndex}.
+ */
+public final class NativeBpeTokenizer implements TextTokenizer {
+    private final long handle;
+    private final CallGuard guard = new CallGuard("tokenizer");
+
+    /**
+     * @param library as in {@link NativePrefixIndex}
+     * @throws IllegalArgumentException when the parts do not fit together, or there is no library
+     *     that fits this gateway
+     */
+    public NativeBpeTokenizer(Optional<Path> library, BpeParts parts) {
+        try (Arena arena = Arena.ofConfined()) {
+            KvIndexLibrary.load(library);
+            MemorySegment out = arena.allocate(ValueLayout.JAVA_LONG);
+            MemorySegment config = new TokenizerConfigBuffer(arena, parts).config();
+            Status.check(KvIndexLibrary.ktk_open(config.address(), out.address()), "ktk_open");
+            handle = out.get(ValueLayout.JAVA_LONG, 0);
+        } catch (NativeIndexException e) {
+            throw new IllegalArgumentException(e.getMessage(), e);
+        }
+    }
+
+    @Override
+    public int[] encode(String text, boolean addSpecialTokens) {
+        UnencodableTextException.throwIfIllFormed(text);
+        byte[] utf8 = text.getBytes(StandardCharsets.UTF_8);
+        int flags = KvLayout.PARSE_SPECIAL | (addSpecialTokens ? KvLayout.ADD_SPECIAL : 0);
+        Scratch s = guard.enter();
+        try {
+            s.utf8.ensure(utf8.length);
+            MemorySegment.copy(utf8, 0, s.utf8.segment(), ValueLayout.JAVA_BYTE, 0, utf8.length);
+            // Few texts have more than an id for two bytes; none has more than three for a byte.
+            long room = utf8.length / 2 + 64L;
+            int status = encode(s, utf8.length, flags, room);
+            if (status == KvLayout.E_CAPACITY) {
+                status = encode(s, utf8.length, flags, utf8.length * 3L + 1024);
+            }
+            Status.check(status, "ktk_encode");
+            int[] ids = new int[Math.toIntExact(s.outLong(0))];
+            MemorySegment.copy(s.tokens.segment(), ValueLayout.JAVA_INT, 0, ids, 0, ids.length);
+            return ids;
+        } finally {
+            guard.exit(s);
+        }
+    }
+
+    private int encode(Scratch s, int length, int flags, long room) {
+        s.tokens.ensure(room * Integer.BYTES);
+        return KvIndexLibrary.ktk_encode(
+                handle,
+                s.utf8.address(),
+                length,
+                flags,
+                s.tokens.address(),
+                s.tokens.capacity() / Integer.BYTES,
+                s.out.address());
+    }
+
+    @Override
+    public void close() {
+        if (guard.close()) {
+            Status.check(KvIndexLibrary.ktk_close(handle), "ktk_close");
+        }
+    }
+
+    /** {@code ktk_config} and all that it points to. */
+    private record TokenizerConfigBuffer(Arena arena, BpeParts parts) {
+        MemorySegment config() {
+            MemorySegment config = arena.allocate(KvLayout.TOKENIZER_CONFIG_SIZE, 8).fill((byte) 0);
+            int[] ids = parts.ids();
+            List<BpeParts.Added> added = parts.added();
+            MemorySegment vocabulary = arena.allocate((long) ids.length * KvLayout.TOKEN_SIZE, 8);
+            MemorySegment special = arena.allocate((long) added.size() * KvLayout.TOKEN_SIZE, 8);
+            byte[] known = parts.bytes();
+            byte[][] contents = new byte[added.size()][];
+            long total = known.length;
+            for (int i = 0; i < contents.length; i++) {
+                contents[i] = added.get(i).content().getBytes(StandardCharsets.UTF_8);
+                total += contents[i].length;
+            }
+            MemorySegment bytes = arena.allocate(total);
+            MemorySegment.copy(known, 0, bytes, ValueLayout.JAVA_BYTE, 0, known.length);
+            long offset = 0;
+            int[] lengths = parts.lengths();
+            for (int i = 0; i < ids.length; i++) {
+                token(vocabulary, i, offset, lengths[i], ids[i], 0);
+                offset += lengths[i];
+            }
+            for (int i = 0; i < contents.length; i++) {
+                byte[] content = contents[i];
+                MemorySegment.copy(
+                        content, 0, bytes, ValueLayout.JAVA_BYTE, offset, content.length);
+                BpeParts.Added one = added.get(i);
+                token(special, i, offset, content.length, one.id(), flags(one));
+                offset += content.length;
+            }
+            int[] merges = parts.merges();
+            int[] steps = parts.steps().stream().mapToInt(NativeBpeTokenizer::code).toArray();
+            config.set(
+                    ValueLayout.JAVA_INT,
+                    KvLayout.TOKENIZER_CONFIG_SIZE_AT,
+                    KvLayout.TOKENIZER_CONFIG_SIZE);
+            config.set(
+                    ValueLayout.JAVA_INT,
+                    KvLayout.TOKENIZER_CONFIG_FLAGS_AT,
+                    (parts.nfc() ? KvLayout.NFC : 0)
+                            | (parts.ignoresMerges() ? KvLayout.IGNORE_MERGES : 0));
+            config.set(ValueLayout.JAVA_LONG, KvLayout.TOKENIZER_CONFIG_BYTES_AT, bytes.address());
+            config.set(ValueLayout.JAVA_LONG, KvLayout.TOKENIZER_CONFIG_BYTE_COUNT_AT, total);
+            array(config, 0, vocabulary, ids.length);
+            array(config, 1, special, contents.length);
+            array(config, 2, ints(merges), merges.length / 3);
+            array(config, 3, ints(steps), steps.length);
+            array(config, 4, ints(parts.before()), parts.before().length);
+            array(config, 5, ints(parts.behind()), parts.behind().length);
+            return config;
+        }
+
+        /** The addresses lie one behind the other, as do the counts, in the same order. */
+        private static void array(MemorySegment config, int at, MemorySegment array, int count) {
+            config.set(
+                    ValueLayout.JAVA_LONG,
+                    KvLayout.TOKENIZER_CONFIG_VOCABULARY_AT + (long) at * Long.BYTES,
+                    array.address());
+            config.set(
+                    ValueLayout.JAVA_INT,
+                    KvLayout.TOKENIZER_CONFIG_VOCABULARY_COUNT_AT + (long) at * Integer.BYTES,
+                    count);
+        }
+
+        private MemorySegment ints(int[] values) {
+            return arena.allocateFrom(ValueLayout.JAVA_INT, values);
+        }
+
+        private static void token(
+                MemorySegment tokens, int index, long offset, int length, int id, int flags) {
+            long at = (long) index * KvLayout.TOKEN_SIZE;
+            tokens.set(ValueLayout.JAVA_LONG, at + KvLayout.TOKEN_OFFSET_AT, offset);
+            tokens.set(ValueLayout.JAVA_INT, at + KvLayout.TOKEN_LENGTH_AT, length);
+            tokens.set(ValueLayout.JAVA_INT, at + KvLayout.TOKEN_ID_AT, id);
+            tokens.set(ValueLayout.JAVA_INT, at + KvLayout.TOKEN_FLAGS_AT, flags);
+        }
+    }
+
+    private static int flags(BpeParts.Added token) {
+        return (token.special() ? KvLayout.SPECIAL : 0)
+                | (token.normalized() ? KvLayout.NORMALIZED : 0)
+                | (token.lstrip() ? KvLayout.LSTRIP : 0)
+                | (token.rstrip() ? KvLayout.RSTRIP : 0);
+    }
+
+    static int code(BpeParts.Pattern pattern) {
+        return switch (pattern) {
+            case GPT2 -> KvLayout.GPT2;
+            case LLAMA3 -> KvLayout.LLAMA3;
+            case QWEN2 -> KvLayout.QWEN2;
+            case QWEN35 -> KvLayout.QWEN35;
+            case O200K -> KvLayout.O200K;
+            case TEKKEN -> KvLayout.TEKKEN;
+            case THREE_DIGITS -> KvLayout.THREE_DIGITS;
+            case CJK -> KvLayout.CJK;
+            case DEEPSEEK -> KvLayout.DEEPSEEK;
+        };
+    }
+}

@@ -1,0 +1,40 @@
+package io.warmpath.lab;
+
+import io.warmpath.lab.policy.Indexes;
+import io.warmpath.lab.policy.Policies;
+import io.warmpath.lab.workload.Scenario;
+import io.warmpath.lab.workload.Workload;
+import java.util.ArrayList;
+import java.util.List;
+
+/** All cells of a command, one after the other. A workload is drawn once and played by all. */
+final class Campaign {
+    private final LabFlags flags;
+    private final Indexes indexes;
+    private final Progress progress;
+
+    Campaign(LabFlags flags, Indexes indexes, Progress progress) {
+        this.flags = flags;
+        this.indexes = indexes;
+        this.progress = progress;
+    }
+
+    List<Result> play() {
+        List<Result> results = new ArrayList<>();
+        int all = flags.scenarios.size() * flags.seeds * flags.policies.size() * flags.loads.length;
+        for (Scenario s : flags.scenarios) {
+            for (int seed = 1; seed <= flags.seeds; seed++) {
+                Workload workload = s.draw().apply(seed);
+                for (double load : flags.loads) {
+                    for (Policies.Named p : flags.policies) {
+                        Cell cell = new Cell(s, p, load, seed, flags.lagMillis, flags.routers);
+                        progress.show(results.size(), all, s.name() + " " + p.name() + " " + load);
+                        results.add(Run.play(cell, workload, indexes));
+                    }
+                }
+            }
+        }
+        progress.show(all, all, "");
+        return results;
+    }
+}

@@ -1,0 +1,178 @@
+package io.warmpath.lab;
+
+import io.warmpath.lab.policy.Policies;
+import io.warmpath.lab.workload.Scenario;
+import io.warmpath.lab.workload.Scenarios;
+import io.warmpath.lab.workload.Workload;
+import io.warmpath.lab.workload.WorkloadFile;
+import io.warmpath.sim.virtual.EngineModel;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.function.DoublePredicate;
+import org.jspecify.annotations.Nullable;
+
+/** What a command of the lab was told. Mutable while it is parsed, then only read. */
+final class LabFlags {
+    boolean help;
+    boolean quiet;
+    List<Scenario> scenarios = new ArrayList<>();
+    List<Policies.Named> policies = new ArrayList<>();
+    double[] loads = {0.7, 0.9};
+    int seeds = 1;
+    int routers = 1;
+
+    // Of files.
+    boolean closed;
+    EngineModel model = EngineModel.SMALL;
+    int engines = 8;
+    double hostFactor;
+    double sloMillis = 4000;
+    int blockTokens = 512;
+
+    double lagMillis = Cell.LAG_MILLIS;
+    String ours = "latency";
+    @Nullable Path json;
+    @Nullable Path csv;
+    @Nullable Path html;
+
+    private LabFlags() {}
+
+    /**
+     * @throws IllegalArgumentException saying which argument is wrong and what it takes
+     */
+    static LabFlags parse(List<String> args) {
+        LabFlags flags = new LabFlags();
+        List<String> names = new ArrayList<>();
+        for (int i = 0; i < args.size(); i++) {
+            String arg = args.get(i);
+            if (!arg.startsWith("-")) {
+                names.add(arg);
+                continue;
+            }
+            switch (arg) {
+                case "--help", "-h" -> flags.help = true;
+                case "--quiet" -> flags.quiet = true;
+                case "--closed" -> flags.closed = true;
+                default -> {
+                    int equals = arg.indexOf('=');
+                    String name = equals > 0 ? arg.substring(0, equals) : arg;
+                    String value;
+                    if (equals > 0) {
+                        value = arg.substring(equals + 1);
+                    } else if (i + 1 < args.size()) {
+                        value = args.get(++i);
+                    } else {
+                        throw new IllegalArgumentException(name + " needs a value");
+                    }
+                    flags.set(name, value);
+                }
+            }
+        }
+        names.forEach(name -> flags.scenarios.addAll(flags.scenarios(name)));
+        if (flags.policies.isEmpty()) {
+            flags.policies.addAll(policies("kv,latency,least-loaded,round-robin"));
+        }
+        return flags;
+    }
+
+    private void set(String name, String value) {
+        switch (name) {
+            case "--policies" -> policies.addAll(policies(value));
+            case "--loads" ->
+                    loads =
+                            Arrays.stream(value.split(",", -1))
+                                    .mapToDouble(v -> number(name, v, x -> x > 0 && x <= 10))
+                                    .toArray();
+            case "--seeds" -> seeds = (int) number(name, value, x -> x >= 1 && x <= 100);
+            case "--routers" -> routers = (int) number(name, value, x -> x >= 1 && x <= 64);
+            case "--lag" -> lagMillis = number(name, value, x -> x >= 0 && x <= 60_000);
+            case "--model" ->
+                    model =
+                            EngineModel.preset(value)
+                                    .orElseThrow(
+                                            () ->
+                                                    new IllegalArgumentException(
+                                                            "--model " + value + ": 8b or 70b"));
+            case "--engines" -> engines = (int) number(name, value, x -> x >= 1 && x <= 1024);
+            case "--host" -> hostFactor = number(name, value, x -> x >= 0 && x <= 64);
+            case "--slo" -> sloMillis = number(name, value, x -> x > 0);
+            case "--block-tokens" ->
+                    blockTokens = (int) number(name, value, x -> x >= 1 && x <= 65_536);
+            case "--ours" -> ours = policies(value).getFirst().name();
+            case "--json" -> json = Path.of(value);
+            case "--html" -> html = Path.of(value);
+            case "--csv" -> csv = Path.of(value);
+            default ->
+                    throw new IllegalArgumentException(
+                            "unknown flag " + name + "; warmpath lab --help lists them");
+        }
+    }
+
+    private List<Scenario> scenarios(String name) {
+        Path file = Path.of(name);
+        if (Files.isRegularFile(file)) {
+            return List.of(ofFile(file));
+        }
+        return name.equals("all")
+                ? Scenarios.STANDING
+                : List.of(
+                        Scenarios.find(name)
+                                .orElseThrow(
+                                        () ->
+                                                new IllegalArgumentException(
+                                                        "no scenario and no file "
+                                                                + name
+                                                                + "; warmpath lab list shows the"
+                                                                + " scenarios")));
+    }
+
+    /** Load 1 is the rate that was recorded; draws are all the same. */
+    private Scenario ofFile(Path file) {
+        Workload workload;
+        try {
+            workload = WorkloadFile.read(file, blockTokens, closed);
+        } catch (IOException e) {
+            throw new IllegalArgumentException(file + " cannot be read: " + e.getMessage(), e);
+        }
+        String name = file.getFileName().toString();
+        return new Scenario(
+                name, "a file", model, engines, hostFactor, sloMillis, 1, List.of(), s -> workload);
+    }
+
+    private static List<Policies.Named> policies(String names) {
+        List<Policies.Named> found = new ArrayList<>();
+        for (String name : names.split(",", -1)) {
+            if (name.equals("all")) {
+                found.addAll(Policies.ALL);
+            } else {
+                found.add(
+                        Policies.find(name)
+                                .orElseThrow(
+                                        () ->
+                                                new IllegalArgumentException(
+                                                        "unknown policy "
+                                                                + name
+                                                                + "; warmpath lab list shows"
+                                                                + " them")));
+            }
+        }
+        return found;
+    }
+
+    private static double number(String name, String value, DoublePredicate fits) {
+        double parsed;
+        try {
+            parsed = Double.parseDouble(value);
+        } catch (NumberFormatException e) {
+            throw new IllegalArgumentException(name + " " + value + ": must be a number", e);
+        }
+        if (!fits.test(parsed)) {
+            throw new IllegalArgumentException(name + " " + value + ": is out of range");
+        }
+        return parsed;
+    }
+}

@@ -1,0 +1,208 @@
+package io.warmpath.lab;
+
+import io.warmpath.lab.policy.Indexes;
+import io.warmpath.lab.policy.Policies;
+import io.warmpath.lab.report.Comparison;
+import io.warmpath.lab.report.Html;
+import io.warmpath.lab.report.Lines;
+import io.warmpath.lab.report.Standing;
+import io.warmpath.lab.report.Table;
+import io.warmpath.lab.workload.Scenario;
+import io.warmpath.lab.workload.Scenarios;
+import java.io.IOException;
+import java.io.PrintStream;
+import java.lang.management.ManagementFactory;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Locale;
+
+/** The command {@code lab}. */
+public final class LabMain {
+    private static final int OK = 0;
+    private static final int FAILED = 1;
+    private static final int USAGE = 2;
+
+    private static final String HELP =
+            """
+            Usage: ./warmpath lab COMMAND [ARGUMENTS]
+
+            Plays workloads against a fleet of engines in virtual time, with the product's own
+            decision, load and index code inside, and with other routers' rules beside it.
+            Trust ratios between policies, not milliseconds. No GPU, nothing is sent anywhere.
+
+              list                   the scenarios and the policies
+              run SCENARIO...        plays them; `all`: those of the standing table
+              capacity SCENARIO...   finds the rate at which each policy just keeps the
+                                     scenario's limit for the time to the first token
+              size SCENARIO...       finds how few engines keep it at the scenario's loads
+              compare A B            tells whether two files of --json differ by more than seeds do
+
+              --policies A,B   which (kv,latency,least-loaded,round-robin); `all` is every one
+              --loads X,Y      parts of the scenario's capacity (0.7,0.9)
+              --seeds N        draws 1 to N of each scenario (1)
+              --routers N      gateways that take turns and know nothing of each other (1)
+              --lag MS         after which engines' cache events are known (10)
+              --ours A         the policy that peers' rules are compared with (latency)
+              --json FILE      all results, a JSON line each
+              --csv FILE       the same as a table
+              --html FILE      the same as a page with plots, complete in itself
+              --quiet          no progress
+
+            A SCENARIO may be a file: JSON lines or CSV with timestamp (ms), input_length,
+            output_length, hash_ids, session; .gz or not. Its load 1 is the recorded rate.
+              --model 8b|70b   engines (8b)                --engines N       how many (8)
+              --host X         host memory, times the device's (0)
+              --slo MS         limit for `capacity`, `size` (4000)
+              --block-tokens N tokens of a hash (512)
+              --closed         requests wait for their session's last answer
+              --help           this text
+
+            Example: ./warmpath lab run conv --policies all --loads 0.7 --csv conv.csv
+            The same arguments give the same results, byte for byte. More: src/docs/lab.md.
+            """;
+
+    private LabMain() {}
+
+    /** Runs a command to its end; returns the exit code. */
+    public static int run(String[] args, Indexes indexes, PrintStream out, PrintStream err) {
+        List<String> rest = Arrays.asList(args).subList(Math.min(1, args.length), args.length);
+        String command = args.length == 0 ? "help" : args[0];
+        try {
+            if (command.equals("compare") && !rest.contains("--help")) {
+                if (rest.size() != 2) {
+                    throw new IllegalArgumentException("compare takes two files of --json");
+                }
+                out.print(Comparison.of(Path.of(rest.get(0)), Path.of(rest.get(1))));
+                return OK;
+            }
+            LabFlags flags = LabFlags.parse(rest);
+            if (flags.help || command.startsWith("-") || command.equals("help")) {
+                out.print(HELP);
+                return OK;
+            }
+            return switch (command) {
+                case "list" -> list(out);
+                case "run" -> play(flags, indexes, out, err);
+                case "capacity" -> capacity(flags, indexes, out, err);
+                case "size" -> size(flags, indexes, out, err);
+                default ->
+                        throw new IllegalArgumentException(
+                                "unknown command " + command + "; warmpath lab --help lists them");
+            };
+        } catch (IllegalArgumentException e) {
+            err.println("warmpath lab: " + e.getMessage());
+            return USAGE;
+        } catch (IOException e) {
+            err.println("warmpath lab: cannot read or write " + e.getMessage());
+            return FAILED;
+        }
+    }
+
+    private static int list(PrintStream out) {
+        out.println("Scenarios");
+        for (Scenario s : Scenarios.all()) {
+            out.printf(
+                    Locale.ROOT,
+                    "  %-12s %-34s %s x %d, limit %.0f s%n",
+                    s.name(),
+                    s.about(),
+                    s.model().name(),
+                    s.engines(),
+                    s.sloMillis() / 1000);
+        }
+        out.println("Policies");
+        for (Policies.Named p : Policies.ALL) {
+            out.printf("  %-16s %s%n", p.name(), p.about());
+        }
+        return OK;
+    }
+
+    private static int play(LabFlags flags, Indexes indexes, PrintStream out, PrintStream err)
+            throws IOException {
+        requireScenario(flags);
+        Progress progress = new Progress(flags.quiet ? null : err, System::nanoTime);
+        long began = processorNanos();
+        List<Result> results = new Campaign(flags, indexes, progress).play();
+        if (!flags.quiet) {
+            double seconds = (processorNanos() - began) / 1e9;
+            long played = results.stream().mapToLong(Result::played).sum();
+            err.printf(
+                    Locale.ROOT,
+                    "%d requests in %.1f s of one core, %.0f a second%n",
+                    played,
+                    seconds,
+                    played / seconds);
+        }
+        out.print(Table.of(results));
+        out.print(new Standing(results, flags.ours).markdown());
+        if (flags.json != null) {
+            Files.writeString(flags.json, Lines.json(results));
+        }
+        if (flags.csv != null) {
+            Files.writeString(flags.csv, Lines.csv(results));
+        }
+        if (flags.html != null) {
+            Files.writeString(flags.html, Html.of(results, flags.ours));
+        }
+        return OK;
+    }
+
+    /** Of this thread, which plays everything; drawing workloads is in it. */
+    private static long processorNanos() {
+        return ManagementFactory.getThreadMXBean().getCurrentThreadCpuTime();
+    }
+
+    private static int capacity(LabFlags flags, Indexes indexes, PrintStream out, PrintStream err) {
+        requireScenario(flags);
+        Progress progress = new Progress(flags.quiet ? null : err, System::nanoTime);
+        for (Scenario s : flags.scenarios) {
+            for (Policies.Named p : flags.policies) {
+                Capacity.Found found = new Capacity(indexes, progress).find(s, p);
+                out.printf(
+                        Locale.ROOT,
+                        "%-10s %-16s rate %.3f, %.2f requests/s, p90 %.0f ms%n",
+                        s.name(),
+                        p.name(),
+                        found.rate(),
+                        found.result().perSecond(),
+                        found.result().ttft().p90());
+            }
+        }
+        return OK;
+    }
+
+    private static int size(LabFlags flags, Indexes indexes, PrintStream out, PrintStream err) {
+        requireScenario(flags);
+        Progress progress = new Progress(flags.quiet ? null : err, System::nanoTime);
+        for (Scenario s : flags.scenarios) {
+            if (!s.faults().isEmpty()) {
+                throw new IllegalArgumentException(
+                        s.name() + " is about single engines; size takes scenarios without that");
+            }
+            for (double load : flags.loads) {
+                for (Policies.Named p : flags.policies) {
+                    Size.Found found = new Size(indexes, progress).find(s, p, load);
+                    out.printf(
+                            Locale.ROOT,
+                            "%-10s load %-5s %-16s %4d engines, %.2f requests/s, p90 %.0f ms%n",
+                            s.name(),
+                            load,
+                            p.name(),
+                            found.engines(),
+                            found.result().perSecond(),
+                            found.result().ttft().p90());
+                }
+            }
+        }
+        return OK;
+    }
+
+    private static void requireScenario(LabFlags flags) {
+        if (flags.scenarios.isEmpty()) {
+            throw new IllegalArgumentException(
+                    "which scenario? warmpath lab list shows them, `all` is every one");
+        }
+    }
+}

@@ -1,0 +1,119 @@
+package io.warmpath.lab;
+
+import io.warmpath.lab.workload.Workload;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+
+/** What became of each request of a run. One thread. */
+final class Observed {
+    /** The first quarter fills caches and is not counted. */
+    private static final double WARM_UP = 0.25;
+
+    private static final double NANOS_PER_MILLI = 1e6;
+    private static final int PARTS = 60;
+    private static final double LATE_MILLIS = 5000;
+
+    private final Workload workload;
+    private final int engines;
+    private final double fromNanos;
+    private final double toNanos;
+    private final int[] engine;
+    private final int[] cached;
+    private final long[] sent;
+    private final long[] first;
+    private final long[] end;
+
+    Observed(Workload workload, int engines, double spanMillis) {
+        this.workload = workload;
+        this.engines = engines;
+        fromNanos = WARM_UP * spanMillis * NANOS_PER_MILLI;
+        toNanos = spanMillis * NANOS_PER_MILLI;
+        int n = workload.size();
+        engine = new int[n];
+        cached = new int[n];
+        sent = new long[n];
+        first = new long[n];
+        end = new long[n];
+    }
+
+    void sent(int number, int to, long nanos) {
+        engine[number] = to;
+        sent[number] = nanos;
+    }
+
+    void firstToken(int number, int cachedTokens, long nanos) {
+        first[number] = nanos;
+        cached[number] = cachedTokens;
+    }
+
+    void ended(int number, long nanos) {
+        end[number] = nanos;
+    }
+
+    Result result(Cell cell) {
+        int n = workload.size();
+        double[] ttft = new double[n];
+        double[] itl = new double[n];
+        double[] whole = new double[n];
+        long[] prompt = new long[engines];
+        int counted = 0;
+        int gaps = 0;
+        int late = 0;
+        long prompts = 0;
+        long hits = 0;
+        for (int i = 0; i < n; i++) {
+            if (sent[i] < fromNanos || sent[i] > toNanos) {
+                continue;
+            }
+            ttft[counted] = (first[i] - sent[i]) / NANOS_PER_MILLI;
+            whole[counted] = (end[i] - sent[i]) / NANOS_PER_MILLI;
+            late += ttft[counted] > LATE_MILLIS ? 1 : 0;
+            counted++;
+            if (workload.answer()[i] > 1) {
+                itl[gaps++] = (end[i] - first[i]) / NANOS_PER_MILLI / (workload.answer()[i] - 1);
+            }
+            prompts += workload.prompt()[i];
+            hits += cached[i];
+            prompt[engine[i]] += workload.prompt()[i];
+        }
+        long most = 0;
+        for (long p : prompt) {
+            most = Math.max(most, p);
+        }
+        return new Result(
+                cell.scenario().name(),
+                cell.policy().name(),
+                cell.load(),
+                cell.seed(),
+                counted,
+                Spread.of(ttft, counted),
+                Spread.of(itl, gaps),
+                Spread.of(whole, counted),
+                prompts == 0 ? 0 : (double) hits / prompts,
+                prompts == 0 ? 1 : (double) most * engines / prompts,
+                late,
+                counted / ((toNanos - fromNanos) / 1e9),
+                n,
+                running(),
+                toNanos / 1e9);
+    }
+
+    /** Mean number of requests on each engine, in equal parts of the arrivals' time. */
+    private List<List<Double>> running() {
+        double[][] sum = new double[engines][PARTS];
+        double part = toNanos / PARTS;
+        for (int i = 0; i < workload.size(); i++) {
+            double from = sent[i] / part;
+            double to = Math.min(PARTS, end[i] / part);
+            for (int at = (int) from; at < to; at++) {
+                sum[engine[i]][at] += Math.min(to, at + 1) - Math.max(from, at);
+            }
+        }
+        List<List<Double>> all = new ArrayList<>();
+        for (double[] of : sum) {
+            all.add(Arrays.stream(of).boxed().toList());
+        }
+        return all;
+    }
+}

@@ -1,0 +1,38 @@
+package io.warmpath.lab.policy;
+
+import io.warmpath.fleet.Candidate;
+import io.warmpath.fleet.Capacity;
+import io.warmpath.fleet.EngineKind;
+import io.warmpath.fleet.Worker;
+import io.warmpath.fleet.WorkerState;
+import io.warmpath.prefix.WorkerSlot;
+import io.warmpath.prefix.WorkerSlots;
+import java.net.URI;
+import java.util.List;
+import java.util.Set;
+
+/** An engine as the product sees it. */
+final class Fleet {
+    private static final String MODEL = "lab";
+
+    private Fleet() {}
+
+    /** The next engine, in a slot of its own. */
+    static Candidate open(World world, WorkerSlots slots, int number) {
+        WorkerSlot slot = slots.open(0);
+        Worker worker =
+                new Worker(
+                        number,
+                        "w" + number,
+                        URI.create("http://w" + number),
+                        EngineKind.VLLM,
+                        Set.of(MODEL),
+                        world.blockTokens(),
+                        WorkerState.READY,
+                        List.of(new Worker.Rank(0, slot)),
+                        new Capacity(
+                                world.model().batchTokens(),
+                                world.model().kvTokens() / world.blockTokens()));
+        return new Candidate(worker, 0, slot);
+    }
+}

@@ -1,0 +1,38 @@
+package io.warmpath.lab.policy;
+
+import io.warmpath.prefix.PrefixEvent;
+import io.warmpath.prefix.WorkerSlot;
+import java.util.List;
+
+/**
+ * Chooses an engine for each request. One thread, one run.
+ *
+ * <p>A new rule extends this and gets a line in {@link Policies}. What it may look at is up to it:
+ * an honest one keeps to what a router of its kind can know.
+ */
+public abstract class Policy implements AutoCloseable {
+    /** The engine, from 0, that the request goes to now. */
+    public abstract int choose(Call call);
+
+    /** An engine is there from now on, with the next number. */
+    public void joined() {}
+
+    public void firstToken(Call call) {}
+
+    public void ended(Call call) {}
+
+    /** {@link #apply} is to be called, with slots as {@link #slot} names them. */
+    public boolean followsEvents() {
+        return false;
+    }
+
+    public WorkerSlot slot(int engine) {
+        return new WorkerSlot(engine);
+    }
+
+    /** What engines have told, as it happened; before a choice that it has arrived for. */
+    public void apply(List<PrefixEvent> events) {}
+
+    @Override
+    public void close() {}
+}

@@ -1,0 +1,216 @@
+package io.warmpath.lab.policy;
+
+import io.warmpath.fleet.Candidate;
+import io.warmpath.load.LoadBook;
+import io.warmpath.load.LoadOptions;
+import io.warmpath.load.LoadTracker;
+import io.warmpath.load.PromptBlocks;
+import io.warmpath.prefix.BlockTracker;
+import io.warmpath.prefix.DecisionLimits;
+import io.warmpath.prefix.NumberedSlots;
+import io.warmpath.prefix.PrefixEvent;
+import io.warmpath.prefix.PrefixIndex;
+import io.warmpath.prefix.PrefixMatch;
+import io.warmpath.prefix.PrefixQuery;
+import io.warmpath.prefix.SideIndex;
+import io.warmpath.prefix.WorkerSlot;
+import io.warmpath.prefix.WorkerSlots;
+import io.warmpath.routing.CostKind;
+import io.warmpath.routing.Router;
+import io.warmpath.routing.RouterMode;
+import io.warmpath.routing.RouterOptions;
+import io.warmpath.routing.RouterOverrides;
+import io.warmpath.routing.Routers;
+import io.warmpath.routing.RoutingDecision;
+import io.warmpath.routing.RoutingRequest;
+import io.warmpath.routing.Sent;
+import io.warmpath.routing.TaintRules;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.OptionalInt;
+import java.util.OptionalLong;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The product's own decision: its router, load book, index and side index, called in the gateway's
+ * order. Clock and random are the run's.
+ */
+final class ProductPolicy extends Policy {
+    /** What was sent counts beside events for so long with the cost {@code latency}. */
+    private static final long PREDICTED_MILLIS = 5000;
+
+    private static final long TIDY_NANOS = 626_000_000;
+    private static final long EVICT_NANOS = 30_000_000_000L;
+    private static final int TRACKED_TOKENS = 16 * (int) BlockTracker.Options.DEFAULT_MAX_BLOCKS;
+    private static final long SECRET = 5;
+
+    private final World world;
+    private final Router router;
+    private final LoadTracker loads;
+    private final WorkerSlots slots;
+    private List<Candidate> candidates = List.of();
+    private final @Nullable PrefixIndex index;
+    private final @Nullable PrefixIndex decisions;
+    private final @Nullable SideIndex side;
+    private final @Nullable BlockTracker tracker;
+    private final LoadBook.Booking[] bookings;
+    private final Sent[] sent;
+
+    ProductPolicy(World world, RouterOptions options) {
+        this.world = world;
+        loads = new LoadTracker(world.time()::nanos, LoadOptions.DEFAULT, SECRET);
+        router = Routers.create(options, loads, world::random, world.time()::nanos);
+        bookings = new LoadBook.Booking[world.calls()];
+        sent = new Sent[world.calls()];
+        boolean cost = options.mode() == RouterMode.KV;
+        boolean predicts = cost && options.cost() == CostKind.LATENCY;
+        index = cost ? world.indexes().index(DecisionLimits.DEFAULT) : null;
+        decisions =
+                predicts
+                        ? world.indexes()
+                                .index(
+                                        new DecisionLimits(
+                                                PREDICTED_MILLIS,
+                                                DecisionLimits.DEFAULT.capacity()))
+                        : null;
+        side = index != null && decisions != null ? new SideIndex(index, decisions) : null;
+        tracker =
+                options.mode() == RouterMode.VLLM_CACHE_AWARE
+                        ? world.indexes()
+                                .tracker(
+                                        new BlockTracker.Options(
+                                                1,
+                                                BlockTracker.Hashing.POSITION,
+                                                TRACKED_TOKENS / world.blockTokens()))
+                        : null;
+        slots = side != null ? side : index != null ? index : new NumberedSlots();
+        for (int i = 0; i < world.engines().size(); i++) {
+            joined();
+        }
+        if (tracker != null) {
+            world.time().after(EVICT_NANOS, this::evict);
+        }
+        if (side != null) {
+            world.time().after(TIDY_NANOS, this::tidy);
+        }
+    }
+
+    @Override
+    public final void joined() {
+        List<Candidate> more = new ArrayList<>(candidates);
+        Candidate fresh = Fleet.open(world, slots, candidates.size());
+        more.add(fresh);
+        candidates = List.copyOf(more);
+        if (tracker != null) {
+            tracker.join(fresh.slot());
+        }
+    }
+
+    private void tidy() {
+        if (side != null) {
+            side.expire(millis());
+            world.time().after(TIDY_NANOS, this::tidy);
+        }
+    }
+
+    private void evict() {
+        if (tracker != null) {
+            tracker.evict();
+            world.time().after(EVICT_NANOS, this::evict);
+        }
+    }
+
+    private long millis() {
+        return world.time().nanos() / 1_000_000;
+    }
+
+    @Override
+    public int choose(Call call) {
+        PrefixQuery query = Prompts.query(call);
+        PromptBlocks named = Prompts.named(call, world.blockTokens());
+        RoutingDecision decision =
+                router.decide(
+                        new RoutingRequest(
+                                candidates,
+                                call.promptTokens(),
+                                matches(query),
+                                List.of(named),
+                                OptionalLong.empty(),
+                                OptionalInt.empty(),
+                                TaintRules.NONE,
+                                RouterOverrides.NONE,
+                                null,
+                                0,
+                                RoutingRequest.Detail.CHOSEN,
+                                List.of()));
+        Candidate to = decision.chosen().candidate();
+        bookings[call.number()] =
+                loads.book(to.slot(), decision.chosen().prefillTokens(), named, 0);
+        sent[call.number()] = router.sent(decision, true);
+        if (side != null) {
+            side.decide(to.slot(), query, millis());
+        }
+        if (tracker != null) {
+            tracker.record(to.slot(), query);
+        }
+        return (int) to.worker().id();
+    }
+
+    private List<PrefixMatch> matches(PrefixQuery query) {
+        PrefixMatch match;
+        if (tracker != null) {
+            match = tracker.find(query);
+        } else if (index != null) {
+            match = index.match(query);
+            match = side == null ? match : PrefixMatch.larger(match, side.match(query));
+        } else {
+            return List.of();
+        }
+        return List.of(Prompts.inBlocks(match, world.blockTokens()));
+    }
+
+    @Override
+    public void firstToken(Call call) {
+        bookings[call.number()].firstToken();
+        sent[call.number()].firstToken();
+    }
+
+    @Override
+    @SuppressWarnings("NullAway") // the places of calls that are over are given back
+    public void ended(Call call) {
+        bookings[call.number()].close();
+        sent[call.number()].ended(call.answerTokens());
+        bookings[call.number()] = null;
+        sent[call.number()] = null;
+    }
+
+    @Override
+    public boolean followsEvents() {
+        return index != null;
+    }
+
+    @Override
+    public WorkerSlot slot(int engine) {
+        return candidates.get(engine).slot();
+    }
+
+    @Override
+    public void apply(List<PrefixEvent> events) {
+        if (index != null) {
+            index.apply(events);
+        }
+    }
+
+    @Override
+    public void close() {
+        if (tracker != null) {
+            tracker.close();
+        }
+        if (decisions != null) {
+            decisions.close();
+        }
+        if (index != null) {
+            index.close();
+        }
+    }
+}

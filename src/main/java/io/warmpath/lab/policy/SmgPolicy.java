@@ -1,0 +1,66 @@
+package io.warmpath.lab.policy;
+
+import java.util.Arrays;
+
+/**
+ * The cache-aware rule of the SGLang gateways: the engine that got this prefix last, if that is
+ * more than 0.3 of the prompt, else the one with the fewest requests; and always that one when the
+ * chosen one's requests exceed the mean by 64 and by 1.5 times. Goes by its own choices alone.
+ */
+final class SmgPolicy extends Policy {
+    private static final double THRESHOLD = 0.3;
+    private static final int ABSOLUTE = 64;
+    private static final double RELATIVE = 1.5;
+    private static final int NOBODY = -1;
+
+    private final World world;
+    private final int[] running;
+    private final int[] engineOf;
+    private final int[] lastByBlock;
+    private final Lowest lowest;
+    private int total;
+
+    SmgPolicy(World world) {
+        this.world = world;
+        running = new int[world.mostEngines()];
+        engineOf = new int[world.calls()];
+        lastByBlock = new int[world.ids()];
+        Arrays.fill(lastByBlock, NOBODY);
+        lowest = new Lowest(world.random());
+    }
+
+    @Override
+    public int choose(Call call) {
+        int depth = 0;
+        while (depth < call.promptBlocks() && lastByBlock[call.blocks()[depth]] != NOBODY) {
+            depth++;
+        }
+        double share = (double) depth * world.blockTokens() / call.promptTokens();
+        int to = share > THRESHOLD ? lastByBlock[call.blocks()[depth - 1]] : fewest();
+        double mean = (double) total / world.engines().size();
+        if (running[to] - mean > ABSOLUTE && running[to] > RELATIVE * mean) {
+            to = fewest();
+        }
+        for (int i = 0; i < call.promptBlocks(); i++) {
+            lastByBlock[call.blocks()[i]] = to;
+        }
+        engineOf[call.number()] = to;
+        running[to]++;
+        total++;
+        return to;
+    }
+
+    private int fewest() {
+        lowest.begin();
+        for (int i = 0; i < world.engines().size(); i++) {
+            lowest.offer(i, running[i]);
+        }
+        return lowest.engine();
+    }
+
+    @Override
+    public void ended(Call call) {
+        running[engineOf[call.number()]]--;
+        total--;
+    }
+}

@@ -1,0 +1,122 @@
+package io.warmpath.lab.workload;
+
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+
+/** Collects requests. One thread. */
+public final class WorkloadBuilder {
+    private static final int[] NOBODY = {};
+
+    private record Entry(
+            int session,
+            double startMillis,
+            int prompt,
+            int answer,
+            int pauseMillis,
+            int[] after,
+            int[] blocks) {}
+
+    private final int blockTokens;
+    private final List<Entry> entries = new ArrayList<>();
+    private int ids;
+
+    public WorkloadBuilder(int blockTokens) {
+        this.blockTokens = blockTokens;
+    }
+
+    public int blockTokens() {
+        return blockTokens;
+    }
+
+    /** First of this many new ids. */
+    public int newIds(int count) {
+        int first = ids;
+        ids = Math.addExact(ids, count);
+        return first;
+    }
+
+    /** Ids up to this one are in use. */
+    void usesIdsBelow(int count) {
+        ids = Math.max(ids, count);
+    }
+
+    /**
+     * @param after numbers of the requests that it waits for
+     * @return its number
+     */
+    public int add(
+            int session,
+            double startMillis,
+            int prompt,
+            int answer,
+            int pauseMillis,
+            int[] after,
+            int[] blocks) {
+        entries.add(new Entry(session, startMillis, prompt, answer, pauseMillis, after, blocks));
+        return entries.size() - 1;
+    }
+
+    public int size() {
+        return entries.size();
+    }
+
+    public Workload build() {
+        int n = entries.size();
+        // Requests in the order of their start, so that arrivals are one walk.
+        List<Integer> order = new ArrayList<>();
+        for (int i = 0; i < n; i++) {
+            order.add(i);
+        }
+        order.sort(Comparator.comparingDouble(i -> entries.get(i).startMillis));
+        int[] place = new int[n];
+        for (int i = 0; i < n; i++) {
+            place[order.get(i)] = i;
+        }
+        double[] start = new double[n];
+        int[] prompt = new int[n];
+        int[] answer = new int[n];
+        int[] pause = new int[n];
+        int[] session = new int[n];
+        int[] dependencies = new int[n];
+        int[][] blocks = new int[n][];
+        List<List<Integer>> waiters = new ArrayList<>();
+        for (int i = 0; i < n; i++) {
+            waiters.add(List.of());
+        }
+        for (int i = 0; i < n; i++) {
+            Entry e = entries.get(order.get(i));
+            start[i] = e.startMillis;
+            prompt[i] = e.prompt;
+            answer[i] = e.answer;
+            pause[i] = e.pauseMillis;
+            session[i] = e.session;
+            blocks[i] = e.blocks;
+            dependencies[i] = e.after.length;
+            for (int before : e.after) {
+                int at = place[before];
+                if (waiters.get(at).isEmpty()) {
+                    waiters.set(at, new ArrayList<>(1));
+                }
+                waiters.get(at).add(i);
+            }
+        }
+        int[][] dependents = new int[n][];
+        for (int i = 0; i < n; i++) {
+            List<Integer> list = waiters.get(i);
+            dependents[i] =
+                    list.isEmpty() ? NOBODY : list.stream().mapToInt(Integer::intValue).toArray();
+        }
+        return new Workload(
+                blockTokens,
+                ids,
+                start,
+                prompt,
+                answer,
+                pause,
+                dependencies,
+                dependents,
+                blocks,
+                session);
+    }
+}

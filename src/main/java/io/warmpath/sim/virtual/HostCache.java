@@ -1,0 +1,92 @@
+package io.warmpath.sim.virtual;
+
+/**
+ * Host memory of an engine: every block that was on the device, the least recently used ones gone.
+ * One thread. Copies are made at once and cost the device nothing.
+ */
+final class HostCache {
+    private static final int NONE = -1;
+
+    private final int capacity;
+    private final IdMap places;
+    private final int[] ids;
+    private final int[] before;
+    private final int[] after;
+    private int size;
+    private int oldest = NONE;
+    private int newest = NONE;
+    private final IdList evicted = new IdList();
+
+    HostCache(int capacity) {
+        this.capacity = capacity;
+        places = new IdMap(capacity);
+        ids = new int[capacity];
+        before = new int[capacity];
+        after = new int[capacity];
+    }
+
+    boolean holds(int id) {
+        return places.get(id) != IdMap.NONE;
+    }
+
+    /** Blocks from {@code from} on that are here without a gap, up to {@code limit}. */
+    int depth(int[] blocks, int from, int limit) {
+        int n = from;
+        while (n < limit && holds(blocks[n])) {
+            n++;
+        }
+        return n - from;
+    }
+
+    /** Adds the block, or makes it the most recently used; true when it is new. */
+    boolean keep(int id) {
+        int place = places.get(id);
+        boolean fresh = place == IdMap.NONE;
+        if (!fresh) {
+            unlink(place);
+        } else {
+            if (size < capacity) {
+                place = size++;
+            } else {
+                place = oldest;
+                unlink(place);
+                places.remove(ids[place]);
+                evicted.add(ids[place]);
+            }
+            ids[place] = id;
+            places.put(id, place);
+        }
+        append(place);
+        return fresh;
+    }
+
+    IdList evicted() {
+        return evicted;
+    }
+
+    private void append(int place) {
+        before[place] = newest;
+        after[place] = NONE;
+        if (newest == NONE) {
+            oldest = place;
+        } else {
+            after[newest] = place;
+        }
+        newest = place;
+    }
+
+    private void unlink(int place) {
+        int b = before[place];
+        int a = after[place];
+        if (b == NONE) {
+            oldest = a;
+        } else {
+            after[b] = a;
+        }
+        if (a == NONE) {
+            newest = b;
+        } else {
+            before[a] = b;
+        }
+    }
+}

@@ -1,0 +1,55 @@
+package io.warmpath.sim.virtual;
+
+/** One request at an engine. Fields are the engine's; the owner's part is what it was made with. */
+public class Job {
+    final int[] blocks;
+    final int promptTokens;
+    final int answerTokens;
+
+    /** Where the cache has the named ones. */
+    final int[] places;
+
+    /** Leading blocks that the cache knows to be this job's. */
+    int named;
+
+    /** Reserved, and nothing in it yet. */
+    int unfilled;
+
+    /** Prompt tokens that need not be computed any more. */
+    int done;
+
+    /** Of them those that were cached when the job was admitted. */
+    int cachedTokens;
+
+    /** Of them those that come from host memory. */
+    int loadTokens;
+
+    int chunk;
+    long endStep;
+
+    /** What its prefill will take, as far as was known when it was submitted. */
+    double estimateMillis;
+
+    /**
+     * @param blocks ids of the complete blocks of prompt and answer, as far as they can ever be
+     *     asked for again
+     */
+    public Job(int[] blocks, int promptTokens, int answerTokens) {
+        if (promptTokens < 1 || answerTokens < 1) {
+            throw new IllegalArgumentException(
+                    "a request has at least one token in and out, not "
+                            + promptTokens
+                            + " and "
+                            + answerTokens);
+        }
+        this.blocks = blocks;
+        this.places = new int[blocks.length];
+        this.promptTokens = promptTokens;
+        this.answerTokens = answerTokens;
+    }
+
+    /** Prompt tokens that came from a cache; known from the first token on. */
+    public int cachedTokens() {
+        return cachedTokens;
+    }
+}

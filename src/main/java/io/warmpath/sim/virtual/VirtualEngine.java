@@ -1,0 +1,367 @@
+package io.warmpath.sim.virtual;
+
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.Deque;
+import java.util.List;
+import java.util.PriorityQueue;
+
+/**
+ * One engine: a loop of steps, in each of which every running sequence decodes one token, and what
+ * is left of the batch goes to prompts in the order of their arrival. One thread.
+ *
+ * <p>A request is admitted when prompt and answer find room and something of the batch is left.
+ * Blocks can be used by others at the end of the step that filled them; an answer's blocks at its
+ * end. Steps that only decode are played as one event, ended early at the edge of a step when a
+ * request comes. {@link EngineModel} says what a step takes.
+ */
+public final class VirtualEngine<J extends Job> implements Runnable {
+    private static final double NANOS_PER_MILLI = 1e6;
+    private static final long RETRY_NANOS = 5_000_000;
+
+    private final VirtualTime time;
+    private final EngineModel model;
+    private final int blockTokens;
+    private final BlockCache cache;
+    private final boolean cacheIsShared;
+    private final @org.jspecify.annotations.Nullable HostCache host;
+    private final EngineWatcher<J> watcher;
+    private double speed;
+    private final Deque<J> waiting = new ArrayDeque<>();
+    private final List<J> prefilling = new ArrayList<>();
+    private final PriorityQueue<J> decoding =
+            new PriorityQueue<>(Comparator.comparingLong(j -> j.endStep));
+
+    /** Steps that decoded, so far. */
+    private long steps;
+
+    /** Tokens of all decoding sequences. */
+    private long heldTokens;
+
+    private double waitingMillis;
+
+    // The step, or the run of decoding steps, under way.
+    private boolean busy;
+    private long startNanos;
+    private long dueNanos;
+    private long runSteps;
+    private long frozenUntilNanos;
+
+    /**
+     * @param cache this engine's own, or one that several share
+     * @param hostBlocks room in host memory; 0: there is none
+     */
+    public VirtualEngine(
+            VirtualTime time,
+            EngineModel model,
+            int blockTokens,
+            double speed,
+            BlockCache cache,
+            boolean cacheIsShared,
+            int hostBlocks,
+            EngineWatcher<J> watcher) {
+        this.time = time;
+        this.model = model;
+        this.blockTokens = blockTokens;
+        this.speed = speed;
+        this.cache = cache;
+        this.cacheIsShared = cacheIsShared;
+        this.host = hostBlocks > 0 ? new HostCache(hostBlocks) : null;
+        this.watcher = watcher;
+    }
+
+    /**
+     * @throws IllegalArgumentException when it can never find room
+     */
+    public void submit(J job) {
+        if (blocksOf(job) > cache.capacity()) {
+            throw new IllegalArgumentException(
+                    "a request of "
+                            + job.promptTokens
+                            + " and "
+                            + job.answerTokens
+                            + " tokens does not fit into "
+                            + cache.capacity()
+                            + " blocks of "
+                            + blockTokens);
+        }
+        if (cacheIsShared) {
+            int cached = cache.depth(job.blocks, mostHits(job)) * blockTokens;
+            job.estimateMillis = model.chunkMillis((double) job.promptTokens - cached, cached);
+            waitingMillis += job.estimateMillis;
+        }
+        waiting.add(job);
+        if (!busy) {
+            begin();
+        } else if (prefilling.isEmpty() && waiting.size() == 1) {
+            endRunEarly();
+        }
+    }
+
+    /** Nothing moves until this moment. */
+    public void freezeUntil(long nanos) {
+        frozenUntilNanos = nanos;
+    }
+
+    /** From the next step on. */
+    public void setSpeed(double other) {
+        speed = other;
+    }
+
+    /** Requests that have not been admitted. */
+    public int waiting() {
+        return waiting.size();
+    }
+
+    public int running() {
+        return prefilling.size() + decoding.size();
+    }
+
+    /** Share of the device memory that running requests have taken. */
+    public double memoryUse() {
+        return (double) cache.referenced() / cache.capacity();
+    }
+
+    /**
+     * Prefill that is still to be done, for engines that share a cache: as submitted of those that
+     * wait, exact of the others.
+     */
+    public double prefillMillis() {
+        double sum = waitingMillis;
+        for (int i = 0; i < prefilling.size(); i++) {
+            J job = prefilling.get(i);
+            sum += model.chunkMillis((double) job.promptTokens - job.done, job.done);
+        }
+        return sum;
+    }
+
+    public BlockCache cache() {
+        return cache;
+    }
+
+    /** A step ends. */
+    @Override
+    public void run() {
+        if (!busy || time.nanos() != dueNanos) {
+            return; // an end that was moved
+        }
+        if (dueNanos < frozenUntilNanos) {
+            dueNanos = frozenUntilNanos;
+            time.at(dueNanos, this);
+            return;
+        }
+        busy = false;
+        finishStep();
+        begin();
+    }
+
+    private void begin() {
+        admit();
+        if (prefilling.isEmpty() && decoding.isEmpty()) {
+            if (!waiting.isEmpty() && cacheIsShared) {
+                time.after(RETRY_NANOS, this::retry);
+            }
+            return;
+        }
+        busy = true;
+        startNanos = time.nanos();
+        runSteps = prefilling.isEmpty() ? decoding.element().endStep - steps : 1;
+        double millis = prefilling.isEmpty() ? runMillis(runSteps) : mixedMillis();
+        due(millis);
+    }
+
+    private void retry() {
+        if (!busy) {
+            begin();
+        }
+    }
+
+    private void due(double millis) {
+        dueNanos = startNanos + Math.max(1, (long) (millis * NANOS_PER_MILLI / speed));
+        time.at(dueNanos, this);
+    }
+
+    /** This many steps that only decode. */
+    private double runMillis(long k) {
+        double first =
+                model.stepMillis()
+                        + model.weightsMillis()
+                        + model.decodeMillis(decoding.size(), (double) heldTokens);
+        double growth = model.millisPerHeldToken() * decoding.size();
+        return k * first + growth * ((double) k * (k - 1) / 2);
+    }
+
+    private void endRunEarly() {
+        double passed = (time.nanos() - startNanos) / NANOS_PER_MILLI * speed;
+        long low = 1;
+        long high = runSteps;
+        while (low < high) {
+            long middle = (low + high) >>> 1;
+            if (runMillis(middle) >= passed) {
+                high = middle;
+            } else {
+                low = middle + 1;
+            }
+        }
+        if (low < runSteps) {
+            runSteps = low;
+            due(runMillis(low));
+        }
+    }
+
+    /** Divides the batch among the prompts; answers what the step takes. */
+    private double mixedMillis() {
+        int budget = model.batchTokens() - decoding.size();
+        double chunks = 0;
+        double loading = 0;
+        for (int i = 0; i < prefilling.size(); i++) {
+            J job = prefilling.get(i);
+            job.chunk = Math.max(0, Math.min(budget, job.promptTokens - job.done));
+            budget -= job.chunk;
+            if (job.chunk > 0) {
+                chunks += model.chunkMillis(job.chunk, job.done);
+                loading += job.loadTokens;
+            }
+        }
+        loading *= 1000 / model.hostTokensPerSecond();
+        return model.stepMillis()
+                + Math.max(model.weightsMillis(), Math.max(chunks, loading))
+                + model.decodeMillis(decoding.size(), (double) heldTokens);
+    }
+
+    /**
+     * As long as something of the batch is left: who has to wait for it may find more in the cache
+     * by then, such as what the one before it computes.
+     */
+    private void admit() {
+        if (waiting.isEmpty()) {
+            return;
+        }
+        int budget = model.batchTokens() - decoding.size();
+        for (int i = 0; i < prefilling.size() && budget > 0; i++) {
+            budget -= prefilling.get(i).promptTokens - prefilling.get(i).done;
+        }
+        while (!waiting.isEmpty() && budget > 0 && running() < model.sequences()) {
+            J job = waiting.element();
+            int most = mostHits(job);
+            int all = blocksOf(job);
+            int hits = cache.acquire(job.blocks, most, all, job.places);
+            if (hits < 0) {
+                return;
+            }
+            waiting.remove();
+            waitingMillis = waiting.isEmpty() ? 0 : waitingMillis - job.estimateMillis;
+            if (cache.evicted().size() > 0) {
+                watcher.removed(false, cache.evicted());
+                cache.forgetEvicted();
+            }
+            job.named = hits;
+            job.unfilled = all - hits;
+            job.loadTokens = host == null ? 0 : host.depth(job.blocks, hits, most) * blockTokens;
+            job.done = hits * blockTokens + job.loadTokens;
+            job.cachedTokens = job.done;
+            prefilling.add(job);
+            budget -= job.promptTokens - job.done;
+        }
+    }
+
+    private void finishStep() {
+        steps += runSteps;
+        heldTokens += runSteps * decoding.size();
+        int kept = 0;
+        List<J> first = null;
+        for (int i = 0; i < prefilling.size(); i++) {
+            J job = prefilling.get(i);
+            if (job.chunk > 0) {
+                job.done += job.chunk;
+                job.loadTokens = 0;
+                fill(job, job.done);
+            }
+            if (job.done < job.promptTokens) {
+                prefilling.set(kept++, job);
+            } else {
+                first = first == null ? new ArrayList<>(4) : first;
+                first.add(job);
+            }
+        }
+        prefilling.subList(kept, prefilling.size()).clear();
+        while (!decoding.isEmpty() && decoding.element().endStep <= steps) {
+            J job = decoding.remove();
+            heldTokens -= (long) job.promptTokens + job.answerTokens;
+            end(job);
+        }
+        for (int i = 0; first != null && i < first.size(); i++) {
+            J job = first.get(i);
+            watcher.firstToken(job);
+            if (job.answerTokens == 1) {
+                end(job);
+            } else {
+                job.endStep = steps + job.answerTokens - 1;
+                heldTokens += job.promptTokens + 1L;
+                decoding.add(job);
+            }
+        }
+    }
+
+    private void end(J job) {
+        fill(job, job.promptTokens + job.answerTokens);
+        cache.release(job.places, job.named, job.unfilled);
+        watcher.ended(job);
+    }
+
+    /** Blocks up to this token are full. */
+    private void fill(J job, int tokens) {
+        int to = Math.min(job.blocks.length, tokens / blockTokens);
+        if (to <= job.named) {
+            return;
+        }
+        int run = job.named;
+        int from = job.named;
+        for (int i = from; i < to; i++) {
+            if (!cache.commit(job.blocks, i, job.places)) {
+                tell(false, job, run, i);
+                run = i + 1;
+            }
+        }
+        tell(false, job, run, to);
+        job.unfilled -= to - from;
+        job.named = to;
+        if (host != null) {
+            writeThrough(host, job, from, to);
+        }
+    }
+
+    private void writeThrough(HostCache memory, J job, int from, int to) {
+        int run = from;
+        for (int i = from; i < to; i++) {
+            if (memory.holds(job.blocks[i])) {
+                tell(true, job, run, i);
+                run = i + 1;
+            }
+        }
+        tell(true, job, run, to);
+        for (int i = to - 1; i >= 0; i--) { // the root is the last to go
+            memory.keep(job.blocks[i]);
+        }
+        if (memory.evicted().size() > 0) {
+            watcher.removed(true, memory.evicted());
+            memory.evicted().clear();
+        }
+    }
+
+    private void tell(boolean inHost, J job, int from, int to) {
+        if (to > from) {
+            watcher.stored(inHost, job.blocks, from, to);
+        }
+    }
+
+    private int blocksOf(Job job) {
+        return Math.ceilDiv(job.promptTokens + job.answerTokens, blockTokens);
+    }
+
+    /** The last token of a prompt is always computed. */
+    private int mostHits(Job job) {
+        return Math.min(job.blocks.length, (job.promptTokens - 1) / blockTokens);
+    }
+}

@@ -1,0 +1,210 @@
+package io.warmpath.lab;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.warmpath.adapter.nativeindex.NativeBlockTracker;
+import io.warmpath.adapter.nativeindex.NativePrefixIndex;
+import io.warmpath.lab.policy.Indexes;
+import io.warmpath.prefix.BlockTracker;
+import io.warmpath.prefix.DecisionLimits;
+import io.warmpath.prefix.PrefixIndex;
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.io.PrintStream;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Optional;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+class LabMainTest {
+    static final Indexes NATIVE =
+            new Indexes() {
+                @Override
+                public PrefixIndex index(DecisionLimits limits) {
+                    return new NativePrefixIndex(
+                            Optional.empty(), NativePrefixIndex.DEFAULT_ORPHAN_LIMIT, limits);
+                }
+
+                @Override
+                public BlockTracker tracker(BlockTracker.Options options) {
+                    return new NativeBlockTracker(Optional.empty(), options);
+                }
+            };
+
+    @TempDir Path folder;
+    private final ByteArrayOutputStream out = new ByteArrayOutputStream();
+    private final ByteArrayOutputStream err = new ByteArrayOutputStream();
+
+    private int lab(String... args) {
+        out.reset();
+        err.reset();
+        return LabMain.run(args, NATIVE, print(out), print(err));
+    }
+
+    private static PrintStream print(ByteArrayOutputStream to) {
+        return new PrintStream(to, true, StandardCharsets.UTF_8);
+    }
+
+    private String out() {
+        return out.toString(StandardCharsets.UTF_8);
+    }
+
+    private String err() {
+        return err.toString(StandardCharsets.UTF_8);
+    }
+
+    @Test
+    void the_same_arguments_give_the_same_report_byte_for_byte() throws IOException {
+        Path one = folder.resolve("1");
+        Path two = folder.resolve("2");
+        String[] args = {
+            "run",
+            "synth",
+            "--policies",
+            "all",
+            "--loads",
+            "0.6",
+            "--quiet",
+            "--html",
+            "",
+            "--json",
+            ""
+        };
+        args[args.length - 3] = folder.resolve("1.html").toString();
+        args[args.length - 1] = one.toString();
+        assertEquals(0, lab(args), err());
+        String table = out();
+        args[args.length - 3] = folder.resolve("2.html").toString();
+        args[args.length - 1] = two.toString();
+        assertEquals(0, lab(args), err());
+        assertEquals(table, out());
+        String json = Files.readString(one);
+        assertEquals(json, Files.readString(two));
+        String page = Files.readString(folder.resolve("1.html"));
+        assertEquals(page, Files.readString(folder.resolve("2.html")));
+        assertTrue(page.contains("engine 7") && page.endsWith("</html>\n"), page);
+        assertFalse(page.contains("NaN") || page.contains("http"), "something is missing");
+        assertTrue(json.lines().count() >= 6, json);
+    }
+
+    @Test
+    void the_list_names_scenarios_and_policies() {
+        assertEquals(0, lab("list"));
+        assertTrue(out().contains("conv70"), out());
+        assertTrue(out().contains("latency"), out());
+    }
+
+    @Test
+    void wrong_arguments_are_named_with_what_to_do() {
+        assertEquals(2, lab("run", "chatt"));
+        assertTrue(err().contains("no scenario and no file chatt; warmpath lab list shows"), err());
+        assertEquals(2, lab("run", "chat", "--policies", "best"));
+        assertTrue(err().contains("unknown policy best"), err());
+        assertEquals(2, lab("run", "chat", "--loads", "much"));
+        assertTrue(err().contains("--loads much: must be a number"), err());
+        assertEquals(2, lab("run"));
+        assertTrue(err().contains("which scenario?"), err());
+        assertEquals(2, lab("runn", "chat"));
+        assertTrue(err().contains("unknown command runn"), err());
+    }
+
+    @Test
+    void a_recorded_workload_is_played_at_its_own_rate() throws IOException {
+        Path jsonl = folder.resolve("mine.jsonl");
+        Path csv = folder.resolve("mine.csv");
+        StringBuilder json = new StringBuilder();
+        StringBuilder table = new StringBuilder();
+        table.append("timestamp,input_length,output_length,hash_ids,session\n");
+        for (int i = 0; i < 40; i++) {
+            json.append(
+                    "{\"timestamp\":%d,\"input_length\":1100,\"output_length\":%d,"
+                                    .formatted(i * 100, i + 1)
+                            + "\"hash_ids\":[7,8],\"session\":\"a\"}\n");
+            table.append("%d,1100,%d,7 8,a%n".formatted(i * 100, i + 1));
+        }
+        Files.writeString(jsonl, json);
+        Files.writeString(csv, table);
+        String[] args = {"run", "", "--policies", "latency", "--loads", "1", "--quiet"};
+        args[1] = jsonl.toString();
+        assertEquals(0, lab(args), err());
+        String played = out();
+        assertTrue(played.startsWith("mine.jsonl at load 1"), played);
+        assertTrue(played.contains("0.931"), "two of 2.15 blocks are cached: " + played);
+        args[1] = csv.toString();
+        assertEquals(0, lab(args), err());
+        assertEquals(played, out().replace("mine.csv", "mine.jsonl"));
+
+        Files.writeString(csv, "timestamp,output_length\n1,2\n");
+        assertEquals(2, lab(args));
+        assertTrue(err().contains("mine.csv, line 2: there is no column input_length"), err());
+    }
+
+    @Test
+    void a_fleet_is_sized_so_that_one_engine_fewer_would_not_do() throws IOException {
+        Path file = folder.resolve("even.csv");
+        StringBuilder table = new StringBuilder("timestamp,input_length,output_length\n");
+        for (int i = 0; i < 200; i++) {
+            table.append(i * 100).append(",8000,1\n"); // 0.2997 s of work every 0.1 s
+        }
+        Files.writeString(file, table);
+        String[] args = {
+            "size", file.toString(), "--policies", "round-robin", "--loads", "1,2", "--slo", "400"
+        };
+        assertEquals(0, lab(args), err());
+        assertTrue(out().matches("(?s).*load 1.0 +round-robin +3 engines.*"), out());
+        assertTrue(out().matches("(?s).*load 2.0 +round-robin +6 engines.*"), out());
+        assertEquals(2, lab("size", "chat-join"));
+        assertTrue(err().contains("chat-join is about single engines"), err());
+    }
+
+    @Test
+    void a_difference_is_told_from_the_spread_over_seeds() throws IOException {
+        Path a = folder.resolve("a");
+        Path b = folder.resolve("b");
+        String form =
+                "{\"scenario\":\"%s\",\"policy\":\"kv\",\"load\":0.7,\"seed\":%d,"
+                        + "\"ttft_mean_ms\":%d}%n";
+        Files.writeString(
+                a,
+                form.formatted("x", 1, 100)
+                        + form.formatted("x", 2, 200)
+                        + form.formatted("x", 3, 150)
+                        + form.formatted("y", 1, 100)
+                        + form.formatted("y", 2, 100)
+                        + form.formatted("y", 3, 100));
+        Files.writeString(
+                b,
+                form.formatted("x", 1, 90)
+                        + form.formatted("x", 2, 181)
+                        + form.formatted("x", 3, 134)
+                        + form.formatted("y", 1, 80)
+                        + form.formatted("y", 2, 130)
+                        + form.formatted("y", 3, 85));
+        assertEquals(0, lab("compare", a.toString(), b.toString()), err());
+        String[] lines = out().split("\n", -1);
+        assertTrue(lines[1].startsWith("x, kv, 0.7") && lines[1].endsWith("B is faster"), out());
+        assertTrue(lines[2].endsWith("within the spread"), out());
+        assertEquals(2, lab("compare", a.toString()));
+        assertTrue(err().contains("compare takes two files"), err());
+    }
+
+    @Test
+    void help_is_given_with_and_without_a_command() {
+        assertEquals(0, lab());
+        String help = out();
+        assertEquals(0, lab("run", "--help"));
+        assertEquals(help, out());
+        assertTrue(help.contains("--policies"), help);
+    }
+
+    @Test
+    void progress_goes_to_the_other_stream_and_ends_empty() {
+        assertEquals(0, lab("run", "synth", "--policies", "random", "--loads", "0.5"));
+        assertTrue(err().contains("%"), err());
+        assertTrue(out().startsWith("synth at load 0.5"), out());
+    }
+}
