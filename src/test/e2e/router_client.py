@@ -88,6 +88,7 @@ async def a_reservation_is_load_until_it_is_released(gateway, folder):
             check(booked["active_prefill_tokens"] >= len(ids), booked)
             await mine.prefill_complete()
             await mine.output_block()
+            await mine.output_block(decay_fraction=0.5)
             decoding = await load()
             check(decoding["active_prefill_tokens"] == 0, decoding)
             check(decoding["active_requests"] == 1, decoding)

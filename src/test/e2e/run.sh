@@ -129,17 +129,12 @@ for wire in ${E2E_WIRES:-vllm-map sglang-map}; do
         say "checks failed with $wire; the gateway's last lines ($logs/$wire-gateway.log):"
         tail -n 40 "$logs/$wire-gateway.log"
     fi
-    # The simulated SGLang has no /generate.
-    case $wire in
-        vllm*)
-            if ! PYTHONPATH="$root/src/clients/python" "$venv/bin/python" -B "$here/router_client.py" \
-                --gateway "http://127.0.0.1:$base" --examples "$root/src/clients/python/examples"; then
-                status=1
-                say "the router's client failed with $wire; the gateway's last lines ($logs/$wire-gateway.log):"
-                tail -n 40 "$logs/$wire-gateway.log"
-            fi
-            ;;
-    esac
+    if ! PYTHONPATH="$root/src/clients/python" "$venv/bin/python" -B "$here/router_client.py" \
+        --gateway "http://127.0.0.1:$base" --examples "$root/src/clients/python/examples"; then
+        status=1
+        say "the router's client failed with $wire; the gateway's last lines ($logs/$wire-gateway.log):"
+        tail -n 40 "$logs/$wire-gateway.log"
+    fi
     if [ "$soak" -gt 0 ]; then
         say "$soak s of 200 requests/s"
         if ! "$venv/bin/python" "$here/soak.py" --gateway "http://127.0.0.1:$base" --pid "$gateway_pid" --seconds "$soak"; then

@@ -164,8 +164,11 @@ class Reservation:
     async def prefill_complete(self) -> None:
         await self._client._call("POST", self._path("/prefill_complete"))
 
-    async def output_block(self) -> None:
-        await self._client._call("POST", self._path("/output_block"))
+    async def output_block(self, *, decay_fraction: float | None = None) -> None:
+        """`decay_fraction`: what the blocks that only this request uses count from now on."""
+        await self._client._call(
+            "POST", self._path("/output_block"), _given({"decay_fraction": decay_fraction}) or None
+        )
 
     async def release(self) -> None:
         await self._client._call("DELETE", self._path(""))

@@ -4,6 +4,7 @@ import com.fasterxml.jackson.core.JsonFactory;
 import com.fasterxml.jackson.core.JsonGenerator;
 import io.vertx.core.buffer.Buffer;
 import io.warmpath.fleet.Candidate;
+import io.warmpath.fleet.EventView;
 import io.warmpath.routing.BlockWeights;
 import io.warmpath.routing.Choice;
 import io.warmpath.routing.CostKind;
@@ -28,6 +29,8 @@ import org.jspecify.annotations.Nullable;
 final class DecisionJson {
     private static final JsonFactory JSON = new JsonFactory();
 
+    private static final double NANOS_PER_MILLI = 1e6;
+
     private DecisionJson() {}
 
     static Buffer of(RoutingDecision decision) {
@@ -48,6 +51,7 @@ final class DecisionJson {
         json.writeStringField("cost_model", d.options().cost().flag());
         json.writeStringField("reason", d.reason());
         json.writeNumberField("prompt_tokens", r.promptTokens());
+        json.writeNumberField("queued_ms", r.circumstances().queuedNanos() / NANOS_PER_MILLI);
         choice(d.choice(), json);
         chosen(d, json);
         json.writeNumberField("temperature", d.options().temperature());
@@ -87,6 +91,7 @@ final class DecisionJson {
         Score s = d.chosen();
         json.writeObjectFieldStart("chosen");
         worker(s.candidate(), json);
+        events(d.events(), json);
         json.writeNumberField("gpu_blocks", s.gpuBlocks());
         json.writeNumberField("host_blocks", s.hostBlocks());
         json.writeNumberField("disk_blocks", s.diskBlocks());
@@ -103,10 +108,12 @@ final class DecisionJson {
         json.writeArrayFieldStart("candidates");
         int compared = 0;
         List<String> reasons = d.ineligible();
+        List<EventView> events = d.request().circumstances().events();
         for (int i = 0; i < reasons.size(); i++) {
             String why = reasons.get(i);
             json.writeStartObject();
             worker(d.request().candidates().get(i), json);
+            events(i < events.size() ? events.get(i) : null, json);
             json.writeBooleanField("eligible", why.isEmpty());
             if (!why.isEmpty()) {
                 json.writeStringField("reason", why);
@@ -135,6 +142,12 @@ final class DecisionJson {
         json.writeStringField("worker", c.worker().name());
         json.writeStringField("worker_id", Long.toUnsignedString(c.worker().id()));
         json.writeNumberField("dp_rank", c.dpRank());
+    }
+
+    private static void events(@Nullable EventView view, JsonGenerator json) throws IOException {
+        if (view != null) {
+            json.writeStringField("events", view.word());
+        }
     }
 
     private static void weights(BlockWeights w, JsonGenerator json) throws IOException {

@@ -157,8 +157,12 @@ final class DirectApi {
     }
 
     /** {@code POST /router/reservations/{id}/output_block}. */
-    void outputBlock(HttpServerRequest request, String id, String requestId) {
-        act(request, requestId, () -> advisor.reservations().outputBlock(id));
+    Runnable outputBlock(HttpServerRequest request, String id, String requestId, Buffer body) {
+        act(
+                request,
+                requestId,
+                () -> advisor.reservations().outputBlock(id, DirectReader.decayFraction(body)));
+        return () -> {};
     }
 
     /** {@code DELETE /router/reservations/{id}}. */

@@ -19,6 +19,7 @@ import java.io.IOException;
 import java.time.Duration;
 import java.util.HashSet;
 import java.util.List;
+import java.util.OptionalDouble;
 import java.util.OptionalInt;
 import java.util.OptionalLong;
 import java.util.Set;
@@ -55,6 +56,7 @@ final class DirectReader {
     private @Nullable Integer expectedOutput;
     private @Nullable String reservation;
     private Duration life = DEFAULT_LIFE;
+    private final TaintReader taints = new TaintReader();
     private boolean mayWait = true;
 
     /** What was read. */
@@ -93,6 +95,37 @@ final class DirectReader {
             DirectReader reader = new DirectReader(kind, json);
             reader.members();
             return reader.result(requestId, headers, body, models, explain);
+        } catch (JsonProcessingException e) {
+            throw RequestParser.notJson(e);
+        } catch (IOException e) {
+            throw bad("", "The request body is not valid UTF-8: " + e.getMessage() + ".");
+        }
+    }
+
+    /** The only member of the only body that is no question; empty when there is none. */
+    static OptionalDouble decayFraction(Buffer body) {
+        OptionalDouble fraction = OptionalDouble.empty();
+        if (body.length() == 0) {
+            return fraction;
+        }
+        HeapBytes bytes = HeapBytes.of(body);
+        RequestParser.rejectOtherEncodings(bytes);
+        try (JsonParser json =
+                JacksonReader.parser(bytes.array(), bytes.offset(), bytes.length())) {
+            if (json.nextToken() != JsonToken.START_OBJECT) {
+                throw bad("", "The request body must be a JSON object.");
+            }
+            for (String name = json.nextFieldName(); name != null; name = json.nextFieldName()) {
+                JsonToken value = json.nextToken();
+                if (!name.equals("decay_fraction")) {
+                    throw unknown(name);
+                }
+                fraction =
+                        value == JsonToken.VALUE_NULL
+                                ? OptionalDouble.empty()
+                                : OptionalDouble.of(OverrideReader.number(name, json, 1));
+            }
+            return fraction;
         } catch (JsonProcessingException e) {
             throw RequestParser.notJson(e);
         } catch (IOException e) {
@@ -144,6 +177,11 @@ final class DirectReader {
                         throw bad(name, "`nvext` must be an object" + but(value));
                     }
                     fields.hints.readNvext(json);
+                }
+            }
+            case "tolerations", "required_taints", "preferred_taints" -> {
+                if (there) {
+                    taints.read(name, name, json);
                 }
             }
             case "worker_id" -> worker = there ? (Long) workerId(name, value) : null;
@@ -262,7 +300,7 @@ final class DirectReader {
                         null,
                         worker == null ? fields.hints.worker() : OptionalLong.of(worker),
                         rank == null ? fields.hints.rank() : OptionalInt.of(rank),
-                        fields.hints.taints(),
+                        fields.hints.taints(taints),
                         overrides == null ? fields.hints.overrides() : overrides,
                         hints(),
                         fields.edits(),

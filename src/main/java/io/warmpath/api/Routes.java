@@ -123,7 +123,16 @@ public final class Routes {
                 router,
                 one + "/prefill_complete",
                 rc -> act(rc, direct::prefillComplete));
-        only(HttpMethod.POST, router, one + "/output_block", rc -> act(rc, direct::outputBlock));
+        only(
+                HttpMethod.POST,
+                router,
+                one + "/output_block",
+                rc ->
+                        inference.receive(
+                                rc.request(),
+                                (context, request, requestId, body, gone) ->
+                                        direct.outputBlock(
+                                                request, rc.pathParam("id"), requestId, body)));
     }
 
     private interface Act {

@@ -81,9 +81,8 @@ final class RoutingHints {
                 }
                 case "router_config_override" -> overrides = OverrideReader.read(at, json);
                 case "agent_hints" -> agent.read(at, json);
-                case "tolerations" -> taints.tolerations(at, json);
-                case "required_taints" -> taints.required(at, json);
-                case "preferred_taints" -> taints.preferred(at, json);
+                case "tolerations", "required_taints", "preferred_taints" ->
+                        taints.read(name, at, json);
                 default -> json.skipChildren();
             }
         }
@@ -132,6 +131,13 @@ final class RoutingHints {
 
     TaintRules taints() {
         return taints.rules();
+    }
+
+    /**
+     * @param nearer what it says wins
+     */
+    TaintRules taints(TaintReader nearer) {
+        return nearer.or(taints).rules();
     }
 
     RequestHints hints() {

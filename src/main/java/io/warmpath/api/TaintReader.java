@@ -32,16 +32,18 @@ final class TaintReader {
     private List<TaintMatch> required = List.of();
     private Map<TaintMatch, Double> preferred = Map.of();
 
-    void tolerations(String at, JsonParser json) throws IOException {
-        tolerated = list(at, json);
-    }
-
-    void required(String at, JsonParser json) throws IOException {
-        required = list(at, json);
+    /** The current token is the value of one of the three. */
+    void read(String name, String at, JsonParser json) throws IOException {
+        switch (name) {
+            case "tolerations" -> tolerated = list(at, json);
+            case "required_taints" -> required = list(at, json);
+            case "preferred_taints" -> preferred(at, json);
+            default -> throw new IllegalArgumentException(name);
+        }
     }
 
     /** An object of weights, negative ones for what is rather avoided. */
-    void preferred(String at, JsonParser json) throws IOException {
+    private void preferred(String at, JsonParser json) throws IOException {
         if (json.currentToken() != JsonToken.START_OBJECT) {
             throw bad(at, "`" + at + "` must be an object of weights" + but(json.currentToken()));
         }
@@ -60,6 +62,15 @@ final class TaintReader {
     void readHeaders(MultiMap headers) {
         tolerated = header(TOLERATIONS, headers.get(TOLERATIONS), tolerated);
         required = header(REQUIRED, headers.get(REQUIRED), required);
+    }
+
+    /** What is not said here is as the other says. */
+    TaintReader or(TaintReader other) {
+        TaintReader both = new TaintReader();
+        both.tolerated = tolerated.isEmpty() ? other.tolerated : tolerated;
+        both.required = required.isEmpty() ? other.required : required;
+        both.preferred = preferred.isEmpty() ? other.preferred : preferred;
+        return both;
     }
 
     TaintRules rules() {

@@ -25,7 +25,7 @@ final class TokenForm implements EngineForm {
                     "min_tokens", "min_new_tokens",
                     "seed", "sampling_seed");
 
-    private final int[] prompt;
+    private int[] prompt;
     private final TokenRequest parameters;
 
     TokenForm(int[] prompt, TokenRequest parameters) {
@@ -50,6 +50,11 @@ final class TokenForm implements EngineForm {
                                             + "` is neither SGLang nor vLLM; its engine cannot be"
                                             + " asked for token ids."));
         };
+    }
+
+    @Override
+    public void answered() {
+        prompt = new int[0];
     }
 
     @Override

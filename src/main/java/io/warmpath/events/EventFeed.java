@@ -12,8 +12,12 @@ public interface EventFeed extends AutoCloseable {
     interface Subscription extends AutoCloseable {
         EventSource source();
 
+        Trust trust();
+
         /** True while the view of this source is complete: no unrepaired gap. */
-        boolean trusted();
+        default boolean trusted() {
+            return trust() == Trust.COMPLETE;
+        }
 
         @Override
         void close();

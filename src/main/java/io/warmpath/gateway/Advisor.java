@@ -161,12 +161,19 @@ public final class Advisor {
         }
 
         @Override
-        public void start(List<Candidate> candidates, @Nullable List<PrefixMatch> known) {
+        public void start(
+                List<Candidate> candidates, @Nullable List<PrefixMatch> known, long queuedNanos) {
             InferenceRequest request = wish.question().request();
             List<PromptBlocks> named = new ArrayList<>(1);
             RoutingDecision decision =
                     flow.planner.decide(
-                            request, candidates, tokens, named, known, wish.question()::whyNot);
+                            request,
+                            candidates,
+                            tokens,
+                            named,
+                            known,
+                            queuedNanos,
+                            wish.question()::whyNot);
             reservations.open(
                     context.owner(),
                     wish.id(),

@@ -34,6 +34,9 @@ public interface EngineForm {
      */
     Written write(InferenceRequest request, Worker to, BodyChanges changes);
 
+    /** Nothing will be written any more: lets go of what only {@link #write} needs. */
+    default void answered() {}
+
     /** What listens to the engine's answer and hands it to {@code next} as the client gets it. */
     UpstreamListener read(Worker from, UpstreamListener next);
 }

@@ -27,8 +27,9 @@ final class Entrance {
          *
          * @param candidates not empty, and without the busy ones
          * @param known what the index has said already; null: it is to be asked
+         * @param queuedNanos how long it has waited
          */
-        void start(List<Candidate> candidates, @Nullable List<PrefixMatch> known);
+        void start(List<Candidate> candidates, @Nullable List<PrefixMatch> known, long queuedNanos);
 
         void refused(Outcome outcome, GatewayError error);
 
@@ -74,7 +75,7 @@ final class Entrance {
         }
         ModelQueue queue = flow.admission.queue(request.model());
         if (queue == null) {
-            next.start(free, null);
+            next.start(free, null, 0);
             return;
         }
         Line mine = new Line(flow, request, queue, who);
@@ -97,10 +98,10 @@ final class Entrance {
         }
     }
 
-    private void called(@Nullable List<PrefixMatch> known) {
+    private void called(@Nullable List<PrefixMatch> known, long queuedNanos) {
         line = null;
         if (!left) {
-            guarded(() -> letIn(known));
+            guarded(() -> letIn(known, queuedNanos));
         }
     }
 
@@ -114,7 +115,7 @@ final class Entrance {
         }
     }
 
-    private void letIn(@Nullable List<PrefixMatch> known) {
+    private void letIn(@Nullable List<PrefixMatch> known, long queuedNanos) {
         // A newer snapshot: waiting may have taken a while.
         List<Candidate> candidates = who.get();
         if (candidates.isEmpty()) {
@@ -123,7 +124,10 @@ final class Entrance {
         }
         List<Candidate> free = flow.admission.free(request.model(), candidates);
         // It has waited for its turn; that somebody got busy in this moment does not take it.
-        next.start(isBusy(flow.planner, request, candidates, free) ? candidates : free, known);
+        next.start(
+                isBusy(flow.planner, request, candidates, free) ? candidates : free,
+                known,
+                queuedNanos);
     }
 
     /**

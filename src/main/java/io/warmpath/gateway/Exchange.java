@@ -48,11 +48,15 @@ public final class Exchange {
     private final Entrance.Next entered =
             new Entrance.Next() {
                 @Override
-                public void start(List<Candidate> candidates, @Nullable List<PrefixMatch> known) {
+                public void start(
+                        List<Candidate> candidates,
+                        @Nullable List<PrefixMatch> known,
+                        long queuedNanos) {
                     entrance = null; // it holds the prompt
+                    queued += queuedNanos;
                     attempt(
                             flow.planner.decide(
-                                    request, candidates, tokens, named, known, w -> "busy"),
+                                    request, candidates, tokens, named, known, queued, w -> "busy"),
                             false);
                 }
 
@@ -69,6 +73,7 @@ public final class Exchange {
     private @Nullable Attempt attempt;
     private @Nullable Entrance entrance;
     private int attempts;
+    private long queued; // nanoseconds, over all entries
     private final List<Long> failedWorkers = new ArrayList<>(0);
     private final List<Long> sentTo = new ArrayList<>(0);
     private boolean secondRound;
@@ -173,7 +178,13 @@ public final class Exchange {
         try {
             second =
                     flow.planner.decide(
-                            request, others, tokens, named, null, w -> "failed this request");
+                            request,
+                            others,
+                            tokens,
+                            named,
+                            null,
+                            queued,
+                            w -> "failed this request");
         } catch (GatewayException e) {
             // The pinned rank exists on the failed worker only.
             LOG.debugf("%s no second attempt: %s", request.requestId(), e.getMessage());
@@ -228,6 +239,7 @@ public final class Exchange {
     void answered() {
         request = request.answered();
         tokens = null; // the names of its blocks stay with the decision
+        form.answered();
     }
 
     /** On the chosen worker; -1 when they are not known. */

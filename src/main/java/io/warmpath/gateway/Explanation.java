@@ -1,6 +1,7 @@
 package io.warmpath.gateway;
 
 import io.vertx.core.MultiMap;
+import io.warmpath.fleet.EventView;
 import io.warmpath.routing.RoutingDecision;
 import io.warmpath.routing.Score;
 import java.util.Locale;
@@ -30,6 +31,14 @@ final class Explanation {
                             + s.diskBlocks()
                             + ";external="
                             + s.externalBlocks());
+        }
+        long queued = decision.request().circumstances().queuedNanos();
+        if (queued > 0) {
+            h.add("x-warmpath-queued-ms", String.format(Locale.ROOT, "%.3f", queued / 1e6));
+        }
+        EventView events = decision.events();
+        if (events != null) {
+            h.add("x-warmpath-events", events.word());
         }
         h.add("x-warmpath-cost", String.format(Locale.ROOT, "%.3f", s.cost()));
         h.add("x-warmpath-reason", ascii(decision.reason()));

@@ -7,7 +7,6 @@ import io.warmpath.admission.Ticket;
 import io.warmpath.fleet.Candidate;
 import io.warmpath.prefix.PrefixMatch;
 import java.util.List;
-import java.util.function.Consumer;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
@@ -26,6 +25,17 @@ final class Line {
         FULL,
         /** It does not want to wait and would have to. */
         NO_WAIT
+    }
+
+    /** What follows the wait. */
+    interface Start {
+        /**
+         * Has booked its load when it returns.
+         *
+         * @param known the matches that are still fresh enough, or null
+         * @param queuedNanos since it came
+         */
+        void now(@Nullable List<PrefixMatch> known, long queuedNanos);
     }
 
     private final RequestFlow flow;
@@ -51,8 +61,7 @@ final class Line {
     /**
      * @param mayWait false: it starts at once or not at all
      * @param matches what the index said when the request came
-     * @param start the request may start, with the matches that are still fresh enough, or null;
-     *     has booked its load when it returns
+     * @param start the request may start
      */
     Entry enter(
             Context context,
@@ -60,7 +69,7 @@ final class Line {
             List<Candidate> candidates,
             @Nullable PromptIds tokens,
             List<PrefixMatch> matches,
-            Consumer<@Nullable List<PrefixMatch>> start) {
+            Start start) {
         RequestHints hints = request.hints();
         int length = tokens == null ? 0 : tokens.length();
         Claim claim =
@@ -81,7 +90,7 @@ final class Line {
                         () -> context.runOnContext(v -> called(matches, start)));
         return switch (entry) {
             case ModelQueue.Entry.Admitted now -> {
-                start.accept(matches);
+                start.now(matches, 0);
                 yield Entry.TAKEN;
             }
             case ModelQueue.Entry.Waiting waiting -> {
@@ -93,7 +102,7 @@ final class Line {
         };
     }
 
-    private void called(List<PrefixMatch> matches, Consumer<@Nullable List<PrefixMatch>> start) {
+    private void called(List<PrefixMatch> matches, Start start) {
         Ticket mine = ticket;
         if (mine == null) {
             return;
@@ -103,7 +112,7 @@ final class Line {
         flow.metrics.unqueued(waited);
         long refresh = flow.admission.options().overlapRefresh().toNanos();
         try {
-            start.accept(refresh > 0 && waited >= refresh ? null : matches);
+            start.now(refresh > 0 && waited >= refresh ? null : matches, waited);
         } finally {
             queue.started(mine);
         }

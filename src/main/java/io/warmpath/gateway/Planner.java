@@ -2,6 +2,7 @@ package io.warmpath.gateway;
 
 import io.warmpath.fleet.Candidate;
 import io.warmpath.fleet.EngineKind;
+import io.warmpath.fleet.EventWatch;
 import io.warmpath.fleet.Fleet;
 import io.warmpath.fleet.FleetSnapshot;
 import io.warmpath.fleet.Worker;
@@ -9,6 +10,7 @@ import io.warmpath.load.LoadBook;
 import io.warmpath.load.PromptBlocks;
 import io.warmpath.prefix.PrefixMatch;
 import io.warmpath.prefix.Tier;
+import io.warmpath.routing.Circumstances;
 import io.warmpath.routing.Eligibility;
 import io.warmpath.routing.Ineligible;
 import io.warmpath.routing.Router;
@@ -38,6 +40,7 @@ final class Planner {
     private final FlowMetrics metrics;
     private final DecisionLog log;
     private final Map<String, List<TaintMatch>> classTolerations;
+    private final EventWatch events;
     private final Dependency indexHealth =
             new Dependency(LOG, "The prefix index", "requests are routed by load alone");
 
@@ -48,7 +51,9 @@ final class Planner {
             LoadBook load,
             FlowMetrics metrics,
             DecisionLog log,
-            Map<String, List<TaintMatch>> classTolerations) {
+            Map<String, List<TaintMatch>> classTolerations,
+            EventWatch events) {
+        this.events = events;
         this.classTolerations = classTolerations;
         this.log = log;
         this.fleet = fleet;
@@ -74,6 +79,7 @@ final class Planner {
      * @param tokens the prompt, or null when it is not known
      * @param known what the index answered already; null: it is asked
      * @param named its blocks by name, one entry per block size met so far; added to
+     * @param queuedNanos how long it has waited
      * @param others why a ready worker or rank is not among the candidates
      */
     RoutingDecision decide(
@@ -82,7 +88,9 @@ final class Planner {
             @Nullable PromptIds tokens,
             List<PromptBlocks> named,
             @Nullable List<PrefixMatch> known,
+            long queuedNanos,
             Function<Worker, String> others) {
+        boolean inFull = request.explain() || log.isOn();
         RoutingDecision decision =
                 ask(
                         request,
@@ -90,9 +98,8 @@ final class Planner {
                         tokens,
                         named,
                         known,
-                        request.explain() || log.isOn()
-                                ? RoutingRequest.Detail.ALL
-                                : RoutingRequest.Detail.CHOSEN,
+                        circumstances(queuedNanos, inFull ? candidates : List.of()),
+                        inFull ? RoutingRequest.Detail.ALL : RoutingRequest.Detail.CHOSEN,
                         request.explain()
                                 ? ineligible(request.model(), candidates, others)
                                 : List.of());
@@ -117,6 +124,7 @@ final class Planner {
                 tokens,
                 new ArrayList<>(1),
                 null,
+                circumstances(0, candidates),
                 RoutingRequest.Detail.DRY_RUN,
                 ineligible(request.model(), candidates, others));
     }
@@ -127,6 +135,7 @@ final class Planner {
             @Nullable PromptIds tokens,
             List<PromptBlocks> named,
             @Nullable List<PrefixMatch> known,
+            Circumstances circumstances,
             RoutingRequest.Detail detail,
             List<Ineligible> ineligible) {
         if (tokens != null && tokens.isOne() && !candidates.isEmpty()) {
@@ -146,7 +155,14 @@ final class Planner {
                                 null,
                                 request.hints().expectedOutput(),
                                 detail,
-                                ineligible));
+                                ineligible,
+                                circumstances));
+    }
+
+    private Circumstances circumstances(long queuedNanos, List<Candidate> told) {
+        return queuedNanos == 0 && told.isEmpty()
+                ? Circumstances.NONE
+                : new Circumstances(queuedNanos, told.stream().map(events::of).toList());
     }
 
     /** The request was booked where the decision says. Nothing when its tokens are not known. */

@@ -2,6 +2,7 @@ package io.warmpath.gateway;
 
 import io.vertx.core.Context;
 import io.warmpath.admission.Admission;
+import io.warmpath.fleet.EventWatch;
 import io.warmpath.fleet.Fleet;
 import io.warmpath.load.LoadBook;
 import io.warmpath.routing.Router;
@@ -47,6 +48,7 @@ public final class RequestFlow {
             GatewayOptions options,
             FlowMetrics metrics,
             DecisionLog decisions,
+            EventWatch events,
             LongSupplier nanoTime) {
         this.fleet = fleet;
         this.models = models;
@@ -66,7 +68,8 @@ public final class RequestFlow {
                         load,
                         metrics,
                         decisions,
-                        options.classTolerations());
+                        options.classTolerations(),
+                        events);
         this.load = load;
         this.admission = admission;
         this.engines = engines;

@@ -8,6 +8,7 @@ import io.warmpath.load.PromptBlocks;
 import io.warmpath.routing.RoutingDecision;
 import io.warmpath.routing.Sent;
 import java.time.Duration;
+import java.util.OptionalDouble;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentMap;
 import java.util.concurrent.TimeUnit;
@@ -55,10 +56,14 @@ public final class Reservations {
             booking.progress(outputTokens);
         }
 
-        synchronized void outputBlock() {
+        synchronized void outputBlock(OptionalDouble weight) {
             outputTokens = (int) Math.min(Integer.MAX_VALUE, (long) outputTokens + blockSize);
             booking.firstToken();
-            booking.progress(outputTokens);
+            if (weight.isPresent()) {
+                booking.progress(outputTokens, weight.getAsDouble());
+            } else {
+                booking.progress(outputTokens);
+            }
         }
 
         void close() {
@@ -129,11 +134,16 @@ public final class Reservations {
         flow.admission.wake();
     }
 
-    /** The answer has grown by another block of tokens. */
-    public void outputBlock(String id) {
+    /**
+     * The answer has grown by another block of tokens.
+     *
+     * @param weight what the blocks count from now on that only this request uses, from 0 to 1;
+     *     empty: as the expected length of the answer says
+     */
+    public void outputBlock(String id, OptionalDouble weight) {
         Reservation r = find(id);
         r.heard();
-        r.outputBlock();
+        r.outputBlock(weight);
         flow.admission.wake();
     }
 

@@ -61,6 +61,16 @@ public interface LoadBook {
          */
         default void progress(int outputTokens) {}
 
+        /**
+         * As {@link #progress(int)}, by someone who knows better than the expected length what the
+         * blocks count from now on that only this request uses.
+         *
+         * @param weight from 0 to 1
+         */
+        default void progress(int outputTokens, double weight) {
+            progress(outputTokens);
+        }
+
         /** The request left the worker. Idempotent; implies {@link #firstToken}. */
         @Override
         void close();

@@ -87,28 +87,34 @@ final class OpenBooking implements LoadBook.Booking {
     public void progress(int outputTokens) {
         HEARD.setOpaque(this, true);
         if (outputTokens >= nextBlockAt && options.outputBlocks()) {
-            grow(outputTokens);
+            grow(
+                    outputTokens,
+                    expectedOutput == 0 ? 1 : 1 - (double) outputTokens / expectedOutput);
         }
     }
 
-    private synchronized void grow(int outputTokens) {
+    @Override
+    public void progress(int outputTokens, double share) {
+        HEARD.setOpaque(this, true);
+        if (options.outputBlocks()) {
+            grow(outputTokens, share);
+        }
+    }
+
+    private synchronized void grow(int outputTokens, double share) {
         if (over) {
             return;
         }
         int blocks = Math.ceilDiv(prompt.tokens() + outputTokens, prompt.blockSize());
         nextBlockAt = blockEnd(blocks);
         int named = last == null ? 0 : last.to;
-        int nowWeighs =
-                expectedOutput == 0
-                        ? SlotLoad.WHOLE
-                        : (int)
-                                (SlotLoad.WHOLE
-                                        * Math.max(0, 1 - (double) outputTokens / expectedOutput));
+        int nowWeighs = (int) (SlotLoad.WHOLE * Math.clamp(share, 0, 1));
+        boolean weighed = nowWeighs != SlotLoad.WHOLE || weight != SlotLoad.WHOLE;
         int nowOwns = blocks - named;
         rank.addUnits((long) nowOwns * nowWeighs - (long) own * weight);
         own = nowOwns;
         weight = nowWeighs;
-        if (last != null && expectedOutput > 0) {
+        if (last != null && weighed) {
             tree.weigh(rank, last, weight);
         }
     }

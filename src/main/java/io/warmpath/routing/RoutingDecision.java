@@ -1,6 +1,8 @@
 package io.warmpath.routing;
 
+import io.warmpath.fleet.EventView;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The winner, and why. Immutable. The log line, the response headers, the explanation and a failing
@@ -48,6 +50,17 @@ public record RoutingDecision(
     /** For each candidate of the request why it could not be chosen; empty when it could. */
     public List<String> ineligible() {
         return Eligibility.reasons(request, mode().comparesCosts());
+    }
+
+    /** How far the chosen rank's events can be relied on; null where nobody asked. */
+    public @Nullable EventView events() {
+        List<EventView> events = request.circumstances().events();
+        for (int i = 0; i < events.size(); i++) {
+            if (request.candidates().get(i).slot().equals(chosen.candidate().slot())) {
+                return events.get(i);
+            }
+        }
+        return null;
     }
 
     @Override

@@ -26,6 +26,7 @@ import org.jspecify.annotations.Nullable;
  * @param outputTokens how long the answer is expected to be; 0 when not known
  * @param detail how much the decision tells, and whether it is one
  * @param ineligible workers that are not among the candidates, for the explanation only
+ * @param circumstances what held beside it, for the explanation only
  */
 public record RoutingRequest(
         List<Candidate> candidates,
@@ -39,7 +40,8 @@ public record RoutingRequest(
         @Nullable SharedHits shared,
         int outputTokens,
         Detail detail,
-        List<Ineligible> ineligible) {
+        List<Ineligible> ineligible,
+        Circumstances circumstances) {
 
     /** What the decision is made for. */
     public enum Detail {
@@ -49,6 +51,36 @@ public record RoutingRequest(
         ALL,
         /** As {@link #ALL}, and nothing is remembered of the decision: it will not be acted on. */
         DRY_RUN
+    }
+
+    /** A request that has come at this moment. */
+    public RoutingRequest(
+            List<Candidate> candidates,
+            int promptTokens,
+            List<PrefixMatch> matches,
+            List<PromptBlocks> prompts,
+            OptionalLong pinnedWorker,
+            OptionalInt pinnedRank,
+            TaintRules taints,
+            RouterOverrides overrides,
+            @Nullable SharedHits shared,
+            int outputTokens,
+            Detail detail,
+            List<Ineligible> ineligible) {
+        this(
+                candidates,
+                promptTokens,
+                matches,
+                prompts,
+                pinnedWorker,
+                pinnedRank,
+                taints,
+                overrides,
+                shared,
+                outputTokens,
+                detail,
+                ineligible,
+                Circumstances.NONE);
     }
 
     /** A request whose blocks have no names and that wants nothing special. */
@@ -86,7 +118,25 @@ public record RoutingRequest(
                 shared,
                 outputTokens,
                 other,
-                ineligible);
+                ineligible,
+                circumstances);
+    }
+
+    public RoutingRequest with(Circumstances other) {
+        return new RoutingRequest(
+                candidates,
+                promptTokens,
+                matches,
+                prompts,
+                pinnedWorker,
+                pinnedRank,
+                taints,
+                overrides,
+                shared,
+                outputTokens,
+                detail,
+                ineligible,
+                other);
     }
 
     public RoutingRequest withPrompts(List<PromptBlocks> others) {
@@ -102,7 +152,8 @@ public record RoutingRequest(
                 shared,
                 outputTokens,
                 detail,
-                ineligible);
+                ineligible,
+                circumstances);
     }
 
     public RoutingRequest with(TaintRules other) {
@@ -118,7 +169,8 @@ public record RoutingRequest(
                 shared,
                 outputTokens,
                 detail,
-                ineligible);
+                ineligible,
+                circumstances);
     }
 
     public RoutingRequest with(RouterOverrides other) {
@@ -134,7 +186,8 @@ public record RoutingRequest(
                 shared,
                 outputTokens,
                 detail,
-                ineligible);
+                ineligible,
+                circumstances);
     }
 
     public RoutingRequest with(SharedHits other) {
@@ -150,6 +203,7 @@ public record RoutingRequest(
                 other,
                 outputTokens,
                 detail,
-                ineligible);
+                ineligible,
+                circumstances);
     }
 }

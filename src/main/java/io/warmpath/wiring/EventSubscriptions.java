@@ -2,14 +2,17 @@ package io.warmpath.wiring;
 
 import io.warmpath.events.EventFeed;
 import io.warmpath.events.EventSource;
+import io.warmpath.fleet.Candidate;
 import io.warmpath.fleet.EventEndpoint;
+import io.warmpath.fleet.EventView;
+import io.warmpath.fleet.EventWatch;
 import io.warmpath.fleet.FleetListener;
 import io.warmpath.fleet.Worker;
 import io.warmpath.prefix.WorkerSlot;
 import java.util.ArrayList;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.LongAdder;
 import org.jboss.logging.Logger;
 
@@ -18,13 +21,14 @@ import org.jboss.logging.Logger;
  *
  * <p>Called by the registry, one change at a time; getters any thread. Does not own the feed.
  */
-public final class EventSubscriptions implements FleetListener {
+public final class EventSubscriptions implements FleetListener, EventWatch {
     private static final Logger LOG = Logger.getLogger(EventSubscriptions.class);
 
     private final EventFeed feed;
     private final LongAdder failures = new LongAdder();
-    // Guarded by this.
-    private final Map<Long, List<EventFeed.Subscription>> byWorker = new LinkedHashMap<>();
+
+    // Written under this; decisions on event loops read it without waiting.
+    private final Map<Long, List<EventFeed.Subscription>> byWorker = new ConcurrentHashMap<>();
 
     public EventSubscriptions(EventFeed feed) {
         this.feed = feed;
@@ -81,6 +85,27 @@ public final class EventSubscriptions implements FleetListener {
     /** Subscriptions that are open. */
     public synchronized int open() {
         return byWorker.values().stream().mapToInt(List::size).sum();
+    }
+
+    /** That of the rank's own source, or of the one source that all ranks of its worker share. */
+    @Override
+    public EventView of(Candidate rank) {
+        List<EventFeed.Subscription> open = byWorker.getOrDefault(rank.worker().id(), List.of());
+        EventFeed.Subscription found = open.size() == 1 ? open.getFirst() : null;
+        for (int i = 0; i < open.size(); i++) {
+            if (open.get(i).source().dpRank() == rank.dpRank()) {
+                found = open.get(i);
+            }
+        }
+        // A new process has the same id, and its own slots.
+        if (found == null || !found.source().slots().contains(rank.slot())) {
+            return EventView.NONE;
+        }
+        return switch (found.trust()) {
+            case COMPLETE -> EventView.COMPLETE;
+            case PENDING -> EventView.PENDING;
+            case INCOMPLETE -> EventView.INCOMPLETE;
+        };
     }
 
     /** Open subscriptions whose view is complete. */

@@ -9,6 +9,7 @@ import io.warmpath.config.RoutingMode;
 import io.warmpath.config.WarmpathConfig;
 import io.warmpath.events.EventFeed;
 import io.warmpath.fleet.DialectProbe;
+import io.warmpath.fleet.EventWatch;
 import io.warmpath.fleet.FleetMonitor;
 import io.warmpath.fleet.FleetRegistry;
 import io.warmpath.fleet.WorkerStatus;
@@ -108,6 +109,10 @@ public final class FleetRuntime implements AutoCloseable {
     /** Null when KV events are off. */
     public @Nullable EventSubscriptions subscriptions() {
         return subscriptions;
+    }
+
+    EventWatch eventWatch() {
+        return subscriptions == null ? EventWatch.OFF : subscriptions;
     }
 
     /** Identity of a worker that has none configured; stable over restarts and gateways. */

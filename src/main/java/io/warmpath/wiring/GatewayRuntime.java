@@ -19,6 +19,7 @@ import io.warmpath.config.RawPath;
 import io.warmpath.config.TokenizerImplementation;
 import io.warmpath.config.WarmpathConfig;
 import io.warmpath.events.EventCounters;
+import io.warmpath.fleet.EventWatch;
 import io.warmpath.fleet.Fleet;
 import io.warmpath.gateway.DecisionLog;
 import io.warmpath.gateway.FlowMetrics;
@@ -145,6 +146,7 @@ final class GatewayRuntime implements AutoCloseable {
                         options(config, config.http().maxBodySize().bytes()),
                         new FlowMetrics(meters),
                         decisions.log(),
+                        fleet.eventWatch(),
                         warmup::done);
         GatewayMeters.bind(meters, index, load, fleet, events, tokens);
         caches.bind(meters);
@@ -168,6 +170,7 @@ final class GatewayRuntime implements AutoCloseable {
             GatewayOptions options,
             FlowMetrics metrics,
             DecisionLog decisions,
+            EventWatch events,
             BooleanSupplier warm) {
         RequestFlow flow =
                 new RequestFlow(
@@ -183,6 +186,7 @@ final class GatewayRuntime implements AutoCloseable {
                         options,
                         metrics,
                         decisions,
+                        events,
                         System::nanoTime);
         return new Routes(
                 fleet,
@@ -222,6 +226,7 @@ final class GatewayRuntime implements AutoCloseable {
                                 options(config, body),
                                 metrics,
                                 DecisionLog.OFF,
+                                EventWatch.OFF,
                                 () -> true)
                         .mount(router);
             }

@@ -4,6 +4,7 @@ import static io.warmpath.api.StreamingPathTest.DONE;
 import static io.warmpath.api.StreamingPathTest.token;
 import static org.awaitility.Awaitility.await;
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.restassured.RestAssured;
@@ -13,11 +14,21 @@ import io.warmpath.admission.BusyThresholds;
 import io.warmpath.admission.Policies;
 import io.warmpath.admission.PolicyClass;
 import io.warmpath.admission.QueuePolicy;
+import io.warmpath.fleet.EventView;
 import io.warmpath.gateway.GatewayOptions;
+import io.warmpath.load.WorkerLoad;
+import io.warmpath.prefix.WorkerSlot;
+import io.warmpath.routing.Circumstances;
+import io.warmpath.routing.RouterMode;
+import io.warmpath.routing.RouterOptions;
+import io.warmpath.routing.Routers;
+import io.warmpath.routing.RoutingRequest;
 import io.warmpath.upstream.UpstreamOptions;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
+import java.util.Random;
+import java.util.Set;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
@@ -123,6 +134,87 @@ class AdmissionTest {
             }
         }
         assertEquals(2, gateway.meters.get("warmpath.queue.wait").timer().count());
+    }
+
+    @Test
+    void a_decision_tells_how_long_its_request_has_waited() throws Exception {
+        start(queue(PolicyClass.NO_LIMIT));
+        gateway.events = rank -> EventView.INCOMPLETE;
+        String explain = "x-warmpath-explain: 1";
+        try (RawClient first = new RawClient(gateway.port);
+                RawClient second = new RawClient(gateway.port)) {
+            first.sendPost(Gateway.CHAT, Gateway.ASK, explain);
+            await().untilAsserted(() -> assertEquals(1, gateway.books.booked.get()));
+            second.sendPost(Gateway.CHAT, Gateway.ASK, explain);
+            await().untilAsserted(() -> assertEquals(1, queued()));
+            firstTokens.release(2);
+            assertNull(first.readAnswer().header("x-warmpath-queued-ms"));
+            RawClient.Answer waited = second.readAnswer();
+            assertTrue(Double.parseDouble(waited.header("x-warmpath-queued-ms")) > 0);
+            assertEquals("incomplete", waited.header("x-warmpath-events"));
+        }
+        List<Circumstances> told =
+                gateway.router.requests.stream().map(RoutingRequest::circumstances).toList();
+        assertEquals(0, told.get(0).queuedNanos());
+        assertEquals(
+                gateway.meters.get("warmpath.queue.wait").timer().totalTime(TimeUnit.NANOSECONDS),
+                (double) told.get(1).queuedNanos(),
+                1);
+        assertEquals(List.of(EventView.INCOMPLETE), told.get(1).events());
+    }
+
+    /** w0 is set apart and idle, w1 has a prefill. */
+    private RawClient withOneSetApartAndOnePrefilling() throws Exception {
+        gateway.router.instead =
+                Routers.create(RouterOptions.of(RouterMode.KV), gateway.books, () -> new Random(7));
+        gateway.fleet.workers(
+                List.of(
+                        Gateway.tainted(0, engine.url(), "dedicated=batch:NoSchedule"),
+                        Gateway.tainted(1, engine.url())));
+        RawClient first = ask();
+        await().untilAsserted(() -> assertEquals(1, gateway.books.booked.get()));
+        assertEquals(1, gateway.books.sums.load(new WorkerSlot(10)).requests());
+        return first;
+    }
+
+    private static final String TOLERATES = "x-warmpath-tolerations: dedicated";
+
+    @Test
+    void a_request_waits_while_the_only_free_worker_is_set_apart_from_it() throws Exception {
+        start(queue(PolicyClass.NO_LIMIT));
+        try (RawClient first = withOneSetApartAndOnePrefilling();
+                RawClient waits = ask()) {
+            await().untilAsserted(() -> assertEquals(1, queued()));
+            assertEquals(WorkerLoad.IDLE, gateway.books.sums.load(new WorkerSlot(0)));
+            firstTokens.release(2);
+            assertEquals(200, first.readAnswer().status());
+            assertEquals(200, waits.readAnswer().status());
+        }
+        assertEquals(Set.of(new WorkerSlot(10)), gateway.books.slots);
+        try (RawClient first = ask();
+                RawClient tolerates = new RawClient(gateway.port)) {
+            await().untilAsserted(() -> assertEquals(3, gateway.books.booked.get()));
+            tolerates.sendPost(Gateway.CHAT, Gateway.ASK, TOLERATES);
+            await().untilAsserted(() -> assertEquals(4, gateway.books.booked.get()));
+            assertEquals(1, gateway.books.sums.load(new WorkerSlot(0)).requests());
+            firstTokens.release(2);
+            assertEquals(200, first.readAnswer().status());
+            assertEquals(200, tolerates.readAnswer().status());
+        }
+    }
+
+    @Test
+    void a_request_is_refused_while_all_but_those_set_apart_from_it_are_busy() throws Exception {
+        start(AdmissionOptions.OFF);
+        try (RawClient first = withOneSetApartAndOnePrefilling()) {
+            threshold("{\"model\":\"m\",\"active_prefill_tokens_threshold\":10}");
+            RawClient.Answer refused = gateway.post(Gateway.ASK);
+            assertEquals(529, refused.status());
+            assertTrue(refused.body().contains("are busy"), refused.body());
+            firstTokens.release(2);
+            assertEquals(200, gateway.post(Gateway.ASK, TOLERATES).status());
+            assertEquals(200, first.readAnswer().status());
+        }
     }
 
     @Test

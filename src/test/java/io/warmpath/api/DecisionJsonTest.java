@@ -8,10 +8,12 @@ import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import io.warmpath.fleet.Candidate;
 import io.warmpath.fleet.EngineKind;
+import io.warmpath.fleet.EventView;
 import io.warmpath.fleet.WorkerState;
 import io.warmpath.load.LoadTracker;
 import io.warmpath.prefix.PrefixMatch;
 import io.warmpath.prefix.WorkerSlot;
+import io.warmpath.routing.Circumstances;
 import io.warmpath.routing.CostKind;
 import io.warmpath.routing.Ineligible;
 import io.warmpath.routing.LatencyPriors;
@@ -157,6 +159,29 @@ class DecisionJsonTest {
         assertEquals("latency", j.get("cost_model").asText());
         assertTrue(j.at("/candidates/0/terms").has("work_price"));
         assertFalse(j.has("weights"));
+    }
+
+    @Test
+    void the_wait_and_the_trust_in_each_workers_events_are_told() throws IOException {
+        RoutingRequest r = request(OptionalLong.of(2), RouterOverrides.NONE, Detail.ALL);
+        JsonNode j =
+                json(
+                        kv(),
+                        r.with(
+                                new Circumstances(
+                                        2_500_000,
+                                        List.of(
+                                                EventView.COMPLETE,
+                                                EventView.NONE,
+                                                EventView.PENDING))));
+        assertEquals(2.5, j.get("queued_ms").asDouble());
+        assertEquals("complete", j.at("/candidates/0/events").asText());
+        assertEquals("none", j.at("/candidates/1/events").asText());
+        assertEquals("pending", j.at("/chosen/events").asText());
+        JsonNode unasked = json(kv(), r);
+        assertEquals(0, unasked.get("queued_ms").asDouble());
+        assertFalse(unasked.at("/chosen").has("events"));
+        assertFalse(unasked.at("/candidates/0").has("events"));
     }
 
     @Test

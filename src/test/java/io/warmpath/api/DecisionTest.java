@@ -261,6 +261,7 @@ class DecisionTest {
         start();
         serve(EngineKind.VLLM, 2, Set.of(16));
         gateway.post(Gateway.ASK);
+        // Also now, when the request has let go of its prompt.
         PromptBlocks named = onlyRequest().prompts().getFirst();
         assertEquals(40 / 16, named.chain().length);
         assertTrue(named.shared());

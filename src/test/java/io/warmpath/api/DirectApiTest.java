@@ -9,6 +9,7 @@ import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import io.warmpath.admission.BusyThresholds;
 import io.warmpath.fleet.EngineKind;
+import io.warmpath.fleet.EventView;
 import io.warmpath.fleet.Worker;
 import io.warmpath.fleet.WorkerState;
 import io.warmpath.load.WorkerLoad;
@@ -392,6 +393,79 @@ class DirectApiTest {
                                         + "\"router_config_override\":{\"overlap_score_credit\":0}}"));
         assertEquals("w0", own.get("worker").textValue());
         assertEquals(3.5, own.get("cost").doubleValue(), 1e-9);
+    }
+
+    @Test
+    void taints_are_named_in_nvext_or_nearer() throws Exception {
+        gateway.fleet.workers(
+                List.of(
+                        Gateway.tainted(0, NOWHERE, "spot:NoSchedule"),
+                        Gateway.tainted(1, NOWHERE, "gpu=a"),
+                        Gateway.tainted(2, NOWHERE, "gpu=b", "zone=z")));
+        for (String where : List.of("%s", "\"nvext\":{%s}")) {
+            String tolerate = "\"tolerations\":[\"spot\"],";
+            String only = ",\"worker_ids\":[0],";
+            RawClient.Answer refused = ask("best_worker", prompt(only.replaceAll(",$", "")));
+            assertEquals(503, refused.status());
+            assertTrue(refused.body().contains("taint spot:NoSchedule"), refused.body());
+            assertEquals("w0", best(only + where.formatted(tolerate.replaceAll(",$", ""))), where);
+            assertEquals("w2", best("," + where.formatted("\"required_taints\":[\"gpu=b\"]")));
+            assertEquals("w2", best("," + where.formatted("\"preferred_taints\":{\"zone\":3}")));
+            RawClient.Answer wrong =
+                    ask("best_worker", prompt("," + where.formatted("\"tolerations\":3")));
+            assertEquals(400, wrong.status());
+            assertEquals(
+                    where.startsWith("%s") ? "tolerations" : "nvext.tolerations",
+                    error(wrong).get("param").textValue());
+        }
+        assertEquals(
+                "w1",
+                best(
+                        ",\"required_taints\":[\"gpu=a\"],"
+                                + "\"nvext\":{\"required_taints\":[\"gpu=b\"]}"),
+                "the nearer one wins");
+        RawClient.Answer made =
+                ask(
+                        "reservations",
+                        prompt(",\"required_taints\":[\"gpu=b\"],\"reservation_id\":\"t\""));
+        assertEquals(201, made.status(), made.body());
+        assertEquals("w2", JSON.readTree(made.body()).get("worker").textValue());
+        assertEquals(204, act("DELETE", "/t").status());
+    }
+
+    private String best(String more) throws Exception {
+        return answer("best_worker", prompt(more)).get("worker").textValue();
+    }
+
+    @Test
+    void what_is_known_of_each_workers_events_is_explained() throws Exception {
+        gateway.events = c -> c.worker().id() == 1 ? EventView.PENDING : EventView.COMPLETE;
+        JsonNode decision = answer("explain", prompt(",\"worker_id\":1")).get("decision");
+        assertEquals(0, decision.get("queued_ms").doubleValue());
+        assertEquals("pending", decision.at("/chosen/events").textValue());
+        assertEquals("complete", decision.at("/candidates/0/events").textValue());
+        assertEquals("pending", decision.at("/candidates/1/events").textValue());
+    }
+
+    @Test
+    void an_output_block_may_say_what_the_requests_own_blocks_count() throws Exception {
+        assertEquals(201, ask("reservations", prompt(",\"reservation_id\":\"r\"")).status());
+        String path = "reservations/r/output_block";
+        assertEquals(204, ask(path, "{\"decay_fraction\":0.5}").status());
+        assertEquals(204, ask(path, "{\"decay_fraction\":null}").status());
+        assertEquals(204, ask(path, "").status());
+        for (String wrong : List.of("{\"decay_fraction\":1.5}", "{\"decay_fraction\":\"a\"}")) {
+            RawClient.Answer refused = ask(path, wrong);
+            assertEquals(400, refused.status());
+            assertEquals("decay_fraction", error(refused).get("param").textValue());
+        }
+        assertEquals("decay", error(ask(path, "{\"decay\":1}")).get("param").textValue());
+        assertEquals(400, ask(path, "[]").status());
+        assertEquals(400, ask(path, "{").status());
+        assertEquals(404, ask("reservations/q/output_block", "{\"decay_fraction\":1}").status());
+        assertEquals(List.of(16, 32, 48), gateway.books.progress);
+        assertEquals(List.of(0.5), gateway.books.weights);
+        assertEquals(204, act("DELETE", "/r").status());
     }
 
     @Test

@@ -20,6 +20,7 @@ import io.warmpath.fault.GatewayError;
 import io.warmpath.fault.GatewayException;
 import io.warmpath.fleet.Candidate;
 import io.warmpath.fleet.EngineKind;
+import io.warmpath.fleet.EventWatch;
 import io.warmpath.fleet.Fleet;
 import io.warmpath.fleet.FleetSnapshot;
 import io.warmpath.fleet.Taint;
@@ -119,6 +120,7 @@ final class Gateway implements AutoCloseable {
 
     final FirstRouter router = new FirstRouter();
     final SimpleMeterRegistry meters = new SimpleMeterRegistry();
+    volatile EventWatch events = EventWatch.OFF;
     volatile boolean warm = true;
 
     /** Client connections that the gateway has not yet seen the end of. */
@@ -248,6 +250,7 @@ final class Gateway implements AutoCloseable {
                         options,
                         metrics,
                         decisions,
+                        rank -> events.of(rank),
                         System::nanoTime);
         routes = io.vertx.ext.web.Router.router(vertx);
         AtomicLong ids = new AtomicLong();
@@ -478,6 +481,7 @@ final class Gateway implements AutoCloseable {
         volatile WorkerLoad added = WorkerLoad.IDLE;
         final List<PromptBlocks> prompts = new CopyOnWriteArrayList<>();
         final List<Integer> progress = new CopyOnWriteArrayList<>();
+        final List<Double> weights = new CopyOnWriteArrayList<>();
         final LoadTracker sums = new LoadTracker();
 
         /** Those that anything was ever booked on. */
@@ -511,6 +515,13 @@ final class Gateway implements AutoCloseable {
                 public void progress(int outputTokens) {
                     progress.add(outputTokens);
                     sum.progress(outputTokens);
+                }
+
+                @Override
+                public void progress(int outputTokens, double weight) {
+                    progress.add(outputTokens);
+                    weights.add(weight);
+                    sum.progress(outputTokens, weight);
                 }
 
                 @Override

@@ -10,11 +10,15 @@ import com.fasterxml.jackson.databind.ObjectMapper;
 import io.warmpath.fleet.EngineKind;
 import io.warmpath.fleet.WorkerState;
 import io.warmpath.gateway.GatewayOptions;
+import io.warmpath.tokens.PromptInput;
 import io.warmpath.upstream.UpstreamOptions;
 import java.io.InputStream;
+import java.lang.ref.WeakReference;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -226,6 +230,39 @@ class GenerateTest {
         await().untilAsserted(() -> assertEquals(0, gateway.books.open()));
         assertTrue(gateway.books.firstTokens.get() >= 1);
         assertEquals(List.of("w0 streams", "w0 first token", "w0 ended 3"), gateway.router.seen);
+    }
+
+    @Test
+    void the_ids_of_the_prompt_are_let_go_with_the_first_token() throws Exception {
+        CountDownLatch end = new CountDownLatch(1);
+        String first = recorded("sglang-generate-stream.txt").split("\n\n", -1)[0] + "\n\n";
+        serve(
+                EngineKind.SGLANG,
+                1,
+                call -> {
+                    call.streamHead();
+                    call.chunk(first);
+                    assertTrue(end.await(60, TimeUnit.SECONDS));
+                    call.lastChunk();
+                });
+        try (RawClient client = new RawClient(gateway.port)) {
+            client.sendPost(GENERATE, ask(""));
+            assertEquals(200, RawClient.status(client.readHead()));
+            WeakReference<int[]> ids = new WeakReference<>(idsOfThePrompt());
+            gateway.tokens.seen.clear();
+            gateway.router.requests.clear();
+            await().until(
+                            () -> {
+                                System.gc();
+                                return ids.refersTo(null);
+                            });
+        } finally {
+            end.countDown();
+        }
+    }
+
+    private int[] idsOfThePrompt() {
+        return ((PromptInput.Ids) gateway.tokens.seen.getFirst()).tokens();
     }
 
     @Test

@@ -201,6 +201,25 @@ class LoadTrackerTest {
     }
 
     @Test
+    void who_knows_better_says_what_a_requests_own_blocks_count() {
+        LoadTracker growing = tracker(new LoadOptions(Duration.ofMinutes(1), true, true, true));
+        PromptBlocks prompt = growing.name("m", "", new int[] {1, 1, 2, 2}, 2);
+        LoadBook.Booking one = growing.book(A, 4, prompt, 0);
+        one.progress(2, 0.5);
+        // Two blocks of the prompt and one of output.
+        assertEquals(3 * 0.5, growing.load(A).blocks(), 1e-9);
+        LoadBook.Booking two = growing.book(A, 0, prompt, 0);
+        assertEquals(2 + 0.5, growing.load(A).blocks(), 1e-9);
+        one.progress(4, 0.25);
+        assertEquals(2 + 2 * 0.25, growing.load(A).blocks(), 1e-9);
+        two.close();
+        one.progress(4, 1);
+        assertEquals(4, growing.load(A).blocks(), 1e-9);
+        one.close();
+        assertEquals(WorkerLoad.IDLE, growing.load(A));
+    }
+
+    @Test
     void what_is_not_tracked_is_not_booked() {
         LoadTracker none = tracker(new LoadOptions(Duration.ofMinutes(1), false, false, true));
         PromptBlocks prompt = none.name("m", "", new int[] {1, 1, 2, 2}, 2);

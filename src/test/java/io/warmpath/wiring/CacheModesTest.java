@@ -68,8 +68,16 @@ class CacheModesTest {
     }
 
     @Test
+    void a_decision_says_how_far_its_workers_events_are_trusted() throws Exception {
+        start(Map.of());
+        // Until both publishers have been asked for what they said before.
+        await().untilAsserted(() -> assertEquals("complete", header(ask(1), "x-warmpath-events")));
+    }
+
+    @Test
     void without_events_a_prompt_goes_where_it_went() throws Exception {
         start(Map.of("warmpath.router.use-kv-events", "false"));
+        assertEquals("off", header(ask(9), "x-warmpath-events"));
         the_second_time_a_prompt_goes_where_it_went("lowest cost");
     }
 

@@ -2,6 +2,7 @@ package io.warmpath.wiring;
 
 import io.warmpath.events.EventFeed;
 import io.warmpath.events.EventSource;
+import io.warmpath.events.Trust;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
@@ -24,8 +25,8 @@ final class TestFeed implements EventFeed {
             }
 
             @Override
-            public boolean trusted() {
-                return source.dpRank() == 0;
+            public Trust trust() {
+                return source.dpRank() == 0 ? Trust.COMPLETE : Trust.PENDING;
             }
 
             @Override

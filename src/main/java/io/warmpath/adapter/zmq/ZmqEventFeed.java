@@ -3,6 +3,7 @@ package io.warmpath.adapter.zmq;
 import io.warmpath.events.EventCounters;
 import io.warmpath.events.EventFeed;
 import io.warmpath.events.EventSource;
+import io.warmpath.events.Trust;
 import io.warmpath.prefix.PrefixIndex;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -249,8 +250,8 @@ public final class ZmqEventFeed implements EventFeed {
         }
 
         @Override
-        public boolean trusted() {
-            return opened.trusted();
+        public Trust trust() {
+            return opened.trust();
         }
 
         @Override

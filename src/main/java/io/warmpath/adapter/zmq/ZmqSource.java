@@ -19,7 +19,7 @@ import org.zeromq.ZMQ;
 import org.zeromq.ZMQException;
 
 /**
- * The sockets of one source and its session. Everything but {@link #trusted} on the feed's thread.
+ * The sockets of one source and its session. Everything but {@link #trust} on the feed's thread.
  *
  * <p>One replay socket serves all requests. It is replaced only when a request is made before the
  * last one has ended, so that what still comes for that one goes nowhere. (A new socket for each
@@ -82,8 +82,8 @@ final class ZmqSource {
         return source;
     }
 
-    boolean trusted() {
-        return session.trust() == Trust.COMPLETE;
+    Trust trust() {
+        return session.trust();
     }
 
     /**
