@@ -121,7 +121,7 @@ java_tests() {
 
 native_presets() { sh "$root/native-core/check.sh" "$@"; }
 
-openai_client_test() { sh "$root/src/test/e2e/run.sh"; }
+api_client_test() { sh "$root/src/test/e2e/run.sh"; }
 
 # On a port of its own: the usual one may be in use by a gateway of this machine.
 demo_test() { run_gateway demo --once --port "$demo_test_port"; }
@@ -157,7 +157,7 @@ everything() {
         step 'tokenizer: four real ones against the library, 1.2 * 10^8 characters' real_tokenizers
         step 'native: fuzz, 60 s a target' native_fuzz 60 all
     fi
-    step 'end to end: openai client' openai_client_test
+    step 'end to end: api clients' api_client_test
     step 'demo --once' demo_test
     summary "$label"
 }

@@ -1,5 +1,5 @@
 #!/bin/sh
-# End to end: simulated engines and the gateway from the built jar, driven by the real OpenAI client.
+# End to end: simulated engines and the gateway from the built jar, driven by the real clients of OpenAI and Anthropic.
 # Once per wire format of the engines; stops everything it started; the exit code tells.
 #
 #   src/test/e2e/run.sh [--only NAME]     NAME: part of a check's name
@@ -123,6 +123,13 @@ for wire in ${E2E_WIRES:-vllm-map sglang-map}; do
     gateway_pid=$pid
     wait_for 'the gateway' "http://127.0.0.1:$base/ready" "$gateway_pid" "$logs/$wire-gateway.log"
 
+    # First: the last check of the other client kills an engine.
+    # shellcheck disable=SC2086
+    if ! "$venv/bin/python" -B "$here/anthropic_client.py" --gateway "http://127.0.0.1:$base" $urls "$@"; then
+        status=1
+        say "checks of Anthropic's API failed with $wire; the gateway's last lines ($logs/$wire-gateway.log):"
+        tail -n 40 "$logs/$wire-gateway.log"
+    fi
     # shellcheck disable=SC2086
     if ! "$venv/bin/python" "$here/openai_client.py" --gateway "http://127.0.0.1:$base" $urls "$@"; then
         status=1

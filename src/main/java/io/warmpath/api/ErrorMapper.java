@@ -10,7 +10,8 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 
 /**
- * {@link GatewayError} to what a client of OpenAI's API understands. The only place that does it.
+ * {@link GatewayError} to what a client of OpenAI's API understands. The only place that does it;
+ * {@link MessagesErrors} does so for Anthropic's.
  *
  * <p>{@code {"error":{"message":..,"type":..,"param":null,"code":..}}}; any thread.
  */
@@ -21,6 +22,12 @@ public final class ErrorMapper {
 
     /** Answers with the error, unless the answer has begun or the client has gone. */
     public static void respond(HttpServerResponse response, GatewayError error, String requestId) {
+        respond(response, error, requestId, body(error));
+    }
+
+    /** As the other, with a body of one's own. */
+    static void respond(
+            HttpServerResponse response, GatewayError error, String requestId, Buffer body) {
         if (response.headWritten() || response.closed() || response.ended()) {
             return;
         }
@@ -34,7 +41,7 @@ public final class ErrorMapper {
         if (error instanceof GatewayError.MethodNotAllowed m) {
             response.putHeader("allow", m.allowed());
         }
-        response.end(body(error));
+        response.end(body);
     }
 
     /** The error as the last event of a stream. */

@@ -30,7 +30,7 @@ class HttpAnswer implements Answer {
         response.setStatusCode(status);
         Headers.copyResponse(engine, response.headers(), keepLength);
         if (own != null) {
-            response.headers().setAll(own);
+            own.forEach((name, value) -> response.headers().set(name, value)); // setAll clears
         }
         response.headers().set(RequestIds.HEADER, requestId);
     }

@@ -79,7 +79,12 @@ final class InferenceEndpoint {
 
     /** Any POST. On the request's event loop. */
     void receive(HttpServerRequest request, Arrival arrival) {
-        new Reception(request, arrival, ids.of(request.headers())).begin();
+        receive(request, ErrorForm.OPENAI, arrival);
+    }
+
+    /** Any POST of an API that has its own form of errors. On the request's event loop. */
+    void receive(HttpServerRequest request, ErrorForm errors, Arrival arrival) {
+        new Reception(request, errors, arrival, ids.of(request.headers())).begin();
     }
 
     static boolean explain(HttpServerRequest request) {
@@ -89,6 +94,7 @@ final class InferenceEndpoint {
     /** One request until it is complete, and its client's side until the end. */
     private final class Reception {
         private final HttpServerRequest request;
+        private final ErrorForm errors;
         private final Arrival arrival;
         private final String requestId;
         private final Context context;
@@ -96,8 +102,9 @@ final class InferenceEndpoint {
         private @Nullable Runnable leave;
         private boolean refused;
 
-        Reception(HttpServerRequest request, Arrival arrival, String requestId) {
+        Reception(HttpServerRequest request, ErrorForm errors, Arrival arrival, String requestId) {
             this.request = request;
+            this.errors = errors;
             this.arrival = arrival;
             this.requestId = requestId;
             Context current = Vertx.currentContext();
@@ -163,7 +170,7 @@ final class InferenceEndpoint {
             refused = true;
             body = null;
             metrics.rejected();
-            ErrorMapper.respond(request.response(), error, requestId);
+            errors.respond(request.response(), error, requestId);
         }
 
         /**

@@ -52,6 +52,7 @@ public final class Routes {
     private final StatusEndpoints status;
     private final DirectApi direct;
     private final TokenizeApi tokenize;
+    private final MessagesApi messages;
     private final RequestIds ids;
 
     /**
@@ -74,6 +75,7 @@ public final class Routes {
         this.direct = new DirectApi(flow, options.rawPath());
         this.tokenize =
                 new TokenizeApi(fleet, flow.models(), tokens, tokenizers, options.retryAfter());
+        this.messages = new MessagesApi(flow, tokenize, tokenizers, metrics, options.rawPath());
     }
 
     public void mount(Router router) {
@@ -97,6 +99,8 @@ public final class Routes {
         reservations(router);
         post(router, "/tokenize", tokenize::tokenize);
         post(router, "/detokenize", tokenize::detokenize);
+        post(router, MessagesApi.PATH, messages::create);
+        post(router, MessagesApi.COUNT, messages::count);
         get(router, "/v1/models", status::models);
         get(router, "/health", status::health);
         get(router, "/live", status::live);
@@ -111,7 +115,11 @@ public final class Routes {
     }
 
     private void post(Router router, String path, InferenceEndpoint.Arrival arrival) {
-        only(HttpMethod.POST, router, path, rc -> inference.receive(rc.request(), arrival));
+        only(
+                HttpMethod.POST,
+                router,
+                path,
+                rc -> inference.receive(rc.request(), ErrorForm.of(path), arrival));
     }
 
     private void reservations(Router router) {
@@ -199,6 +207,7 @@ public final class Routes {
 
     private void respond(RoutingContext rc, GatewayError error) {
         rc.request().resume(); // Quarkus hands requests over paused; an unread body would stay
-        ErrorMapper.respond(rc.response(), error, ids.of(rc.request().headers()));
+        ErrorForm.of(rc.normalizedPath())
+                .respond(rc.response(), error, ids.of(rc.request().headers()));
     }
 }

@@ -63,7 +63,11 @@ final class TokenizeApi {
         this.retryAfter = retryAfter;
     }
 
-    private interface Work {
+    /** What is done off the event loop. */
+    interface Work {
+        /**
+         * @throws GatewayException the answer
+         */
         Buffer of(Buffer body);
     }
 
@@ -73,7 +77,7 @@ final class TokenizeApi {
             String requestId,
             Buffer body,
             Runnable gone) {
-        return run(context, request, requestId, body, this::tokenized);
+        return run(context, request, requestId, body, ErrorForm.OPENAI, this::tokenized);
     }
 
     Runnable detokenize(
@@ -82,11 +86,17 @@ final class TokenizeApi {
             String requestId,
             Buffer body,
             Runnable gone) {
-        return run(context, request, requestId, body, this::detokenized);
+        return run(context, request, requestId, body, ErrorForm.OPENAI, this::detokenized);
     }
 
-    private Runnable run(
-            Context context, HttpServerRequest request, String requestId, Buffer body, Work work) {
+    /** The work's answer, made on the tokenising threads, for an API with its own errors. */
+    Runnable run(
+            Context context,
+            HttpServerRequest request,
+            String requestId,
+            Buffer body,
+            ErrorForm errors,
+            Work work) {
         try {
             threads.execute(
                     () -> {
@@ -94,7 +104,8 @@ final class TokenizeApi {
                             Buffer answer = work.of(body);
                             context.runOnContext(v -> respond(request, requestId, answer));
                         } catch (GatewayException e) {
-                            context.runOnContext(v -> refuse(request, requestId, e.error()));
+                            context.runOnContext(
+                                    v -> refuse(request, requestId, errors, e.error()));
                         } catch (RuntimeException | LinkageError e) {
                             LOG.errorf(e, "%s failed by a bug in the gateway", requestId);
                             context.runOnContext(
@@ -102,17 +113,19 @@ final class TokenizeApi {
                                             refuse(
                                                     request,
                                                     requestId,
+                                                    errors,
                                                     new GatewayError.Internal(requestId)));
                         }
                     });
         } catch (RejectedExecutionException e) {
-            refuse(
-                    request,
-                    requestId,
-                    new GatewayError.Overloaded(
-                            529, "All threads that tokenise are busy", retryAfter));
+            refuse(request, requestId, errors, busy());
         }
         return () -> {};
+    }
+
+    /** The work has been refused; a later try may be luckier. */
+    GatewayError busy() {
+        return new GatewayError.Overloaded(529, "All threads that tokenise are busy", retryAfter);
     }
 
     private static void respond(HttpServerRequest request, String requestId, Buffer answer) {
@@ -124,16 +137,43 @@ final class TokenizeApi {
         }
     }
 
-    private static void refuse(HttpServerRequest request, String requestId, GatewayError error) {
+    private static void refuse(
+            HttpServerRequest request, String requestId, ErrorForm errors, GatewayError error) {
         HttpServerResponse response = request.response();
         if (!response.closed() && !response.ended()) {
-            ErrorMapper.respond(response, error, requestId);
+            errors.respond(response, error, requestId);
         }
     }
 
     private Buffer tokenized(Buffer body) {
         HeapBytes bytes = HeapBytes.of(body);
         Asked asked = read(bytes);
+        Tokenizing.Tokens answer = tokens(bytes, asked);
+        return write(
+                json -> {
+                    json.writeArrayFieldStart("tokens");
+                    for (int id : answer.ids()) {
+                        json.writeNumber(Integer.toUnsignedLong(id));
+                    }
+                    json.writeEndArray();
+                    json.writeNumberField("count", answer.ids().length);
+                    if (asked.returnText) {
+                        json.writeStringField("text", answer.text());
+                    }
+                });
+    }
+
+    /**
+     * How many tokens a body for {@code /v1/chat/completions} has; not on an event loop.
+     *
+     * @throws GatewayException why that is not known
+     */
+    int count(Buffer chat) {
+        HeapBytes bytes = HeapBytes.of(chat);
+        return tokens(bytes, read(bytes)).ids().length;
+    }
+
+    private Tokenizing.Tokens tokens(HeapBytes bytes, Asked asked) {
         String model = model(asked);
         EngineProfile engine =
                 asked.engine == null ? Engines.of(fleet.snapshot(), model) : asked.engine;
@@ -152,20 +192,7 @@ final class TokenizeApi {
         } else {
             throw bad("prompt", "You must provide a prompt or messages.");
         }
-        Tokenizing.Tokens answer =
-                known(model, tokens.tokenize(model, prompt, engine, asked.addSpecialTokens));
-        return write(
-                json -> {
-                    json.writeArrayFieldStart("tokens");
-                    for (int id : answer.ids()) {
-                        json.writeNumber(Integer.toUnsignedLong(id));
-                    }
-                    json.writeEndArray();
-                    json.writeNumberField("count", answer.ids().length);
-                    if (asked.returnText) {
-                        json.writeStringField("text", answer.text());
-                    }
-                });
+        return known(model, tokens.tokenize(model, prompt, engine, asked.addSpecialTokens));
     }
 
     /** Without an engine there is a generation prompt too, unless the request says otherwise. */

@@ -222,6 +222,7 @@ class DecisionTest {
         String opaque = Gateway.ASK.replace("{\"model\"", "{\"lora_path\":\"a\",\"model\"");
         RawClient.Answer answer = gateway.post(opaque, "x-warmpath-explain: 1");
         assertEquals("w0", answer.header("x-warmpath-worker"));
+        assertEquals("text/event-stream", answer.header("content-type"), "the engine's stay");
         assertNull(answer.header("x-warmpath-prompt-tokens"));
         assertEquals(2, withoutTokens("unknown"));
         assertEquals(1, gateway.tokens.asked.get());

@@ -1,0 +1,19 @@
+package io.warmpath.api;
+
+import io.vertx.core.http.HttpServerResponse;
+import io.warmpath.fault.GatewayError;
+
+/** How an API tells its clients of errors. On the request's event loop. */
+@FunctionalInterface
+interface ErrorForm {
+    ErrorForm OPENAI = ErrorMapper::respond;
+    ErrorForm ANTHROPIC = MessagesErrors::respond;
+
+    /** Answers with the error, unless the answer has begun or the client has gone. */
+    void respond(HttpServerResponse response, GatewayError error, String requestId);
+
+    /** That of the API which a path belongs to. */
+    static ErrorForm of(String path) {
+        return path.startsWith(MessagesApi.PATH) ? ANTHROPIC : OPENAI;
+    }
+}
