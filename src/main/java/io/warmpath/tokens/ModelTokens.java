@@ -275,7 +275,8 @@ public final class ModelTokens implements PromptTokens, Tokenizing, AutoCloseabl
         Optional<String> text = model.tokenizer.decode(ids);
         return text.isPresent()
                 ? new Tokens(ids, text.get())
-                : new Refused("tokens", "These tokens are not known to the model's tokenizer.");
+                : new Refused(
+                        "tokens", "The model's tokenizer cannot go from tokens to text here.");
     }
 
     private static int[] ids(Model model, EnginePrompt.Text text, boolean addSpecialTokens) {
