@@ -37,6 +37,9 @@ public final class ModelTokens implements PromptTokens, Tokenizing, AutoCloseabl
     /** Names come from clients; more than this many are not worth a line each. */
     private static final int MAX_WARNED_MODELS = 64;
 
+    /** What takes longer is not waited for by other prompts; far below their 5 ms. */
+    private static final long BRIEF_NANOS = 2_000_000;
+
     private final Map<String, Model> models;
     private final @Nullable Model fallback;
     private final Collection<Model> distinct;
@@ -145,39 +148,41 @@ public final class ModelTokens implements PromptTokens, Tokenizing, AutoCloseabl
     }
 
     @Override
-    public boolean isCheap(String modelName, PromptInput prompt, EngineProfile engine) {
+    public AtOnce atOnce(String modelName, PromptInput prompt, EngineProfile engine) {
         return switch (prompt) {
-            case Ids ids -> true;
-            case Opaque opaque -> true;
-            case Text text -> isCheap(modelName, text.text().length(), prompt, engine);
-            case Chat chat -> isCheap(modelName, chars(chat), prompt, engine);
-            case Conversation chat -> isCheap(modelName, chat.chars(), prompt, engine);
+            case Ids ids -> new Made(tokens(modelName, ids, engine));
+            case Opaque opaque -> new Made(tokens(modelName, opaque, engine));
+            case Text text -> atOnce(modelName, text.text().length(), prompt, engine);
+            case Chat chat -> atOnce(modelName, chars(chat), prompt, engine);
+            case Conversation chat -> atOnce(modelName, chat.chars(), prompt, engine);
         };
     }
 
-    private boolean isCheap(
-            String modelName, long chars, PromptInput prompt, EngineProfile engine) {
-        Model model = model(modelName);
-        if (model == null || closed || chars > options.maxPromptChars()) {
-            return true; // nothing will be tokenised
+    private AtOnce atOnce(String modelName, long chars, PromptInput prompt, EngineProfile engine) {
+        Model model = usable(modelName, chars, prompt);
+        if (model == null) {
+            return new Made(Optional.empty());
         }
-        if (prompt instanceof Conversation) {
-            return model.template == null; // to be read first
+        if (prompt instanceof Conversation // to be read first
+                || chars > options.inlineChars()
+                || (prompt instanceof Chat chat
+                        && model.template != null
+                        && !model.template.isQuick(chat.messages().size()))) {
+            return later(model, chars);
         }
-        if (prompt instanceof Chat chat
-                && model.template != null
-                && !model.template.isQuick(chat.messages().size())) {
-            return false;
+        int mostNewChars = options.inlineNanos() / model.tokenizer.nanosPerChar();
+        if (model.segmented == null && chars > mostNewChars) {
+            return later(model, chars);
         }
-        if (chars <= options.inlineNewChars()) {
-            return true;
-        }
-        if (model.segmented == null || chars > options.inlineChars()) {
-            return false;
-        }
-        return !(prompt(model, prompt, engine) instanceof EnginePrompt.Text text)
-                || model.segmented.unknownChars(text.rendered(), prompt instanceof Text)
-                        <= options.inlineNewChars();
+        AtOnce made = made(model, prompt, engine, mostNewChars);
+        return made instanceof Later ? later(model, chars) : made;
+    }
+
+    /**
+     * Rather too careful with a long chat whose beginning is known: that takes a look to find out.
+     */
+    private static Later later(Model model, long chars) {
+        return chars * model.tokenizer.nanosPerChar() > BRIEF_NANOS ? Later.LENGTHY : Later.BRIEF;
     }
 
     @Override
@@ -196,36 +201,47 @@ public final class ModelTokens implements PromptTokens, Tokenizing, AutoCloseabl
 
     private Optional<int[]> tokens(
             String modelName, long chars, PromptInput prompt, EngineProfile engine) {
+        Model model = usable(modelName, chars, prompt);
+        return model != null && made(model, prompt, engine, Integer.MAX_VALUE) instanceof Made made
+                ? made.ids()
+                : Optional.empty();
+    }
+
+    /** The model if it has tokens for such a prompt; else null, and the reason is counted. */
+    private @Nullable Model usable(String modelName, long chars, PromptInput prompt) {
         Model model = model(modelName);
         if (model == null) {
             counters.unknownModel.increment();
             warnUnknown(modelName);
-            return Optional.empty();
+            return null;
         }
         if (closed) {
-            return Optional.empty();
+            return null;
         }
         if (chars > options.maxPromptChars()) {
             counters.tooLong.increment();
-            return Optional.empty();
+            return null;
         }
         if (!(prompt instanceof Text) && model.template == null) {
             counters.noTemplate.increment(); // the loader's warning said so at start
-            return Optional.empty();
+            return null;
         }
+        return model;
+    }
+
+    private AtOnce made(Model model, PromptInput prompt, EngineProfile engine, int mostNewChars) {
         long start = nanoTime.getAsLong();
         if (!(prompt(model, prompt, engine) instanceof EnginePrompt.Text text)) {
             counters.refused.increment();
-            return Optional.empty();
+            return new Made(Optional.empty());
         }
-        int[] ids = encode(model, text, prompt instanceof Text);
-        if (ids == null) {
-            return Optional.empty();
+        AtOnce made = encode(model, text, prompt instanceof Text, mostNewChars);
+        if (made instanceof Made(Optional<int[]> ids) && ids.isPresent()) {
+            counters.prompts.increment();
+            counters.promptTokens.add(ids.get().length);
+            counters.encodeNanos.add(nanoTime.getAsLong() - start);
         }
-        counters.prompts.increment();
-        counters.promptTokens.add(ids.length);
-        counters.encodeNanos.add(nanoTime.getAsLong() - start);
-        return Optional.of(ids);
+        return made;
     }
 
     @Override
@@ -285,17 +301,27 @@ public final class ModelTokens implements PromptTokens, Tokenizing, AutoCloseabl
                 : LoadedModel.promptIds(model.tokenizer, text, model.loaded.specialTokens());
     }
 
-    private int @Nullable [] encode(Model model, EnginePrompt.Text text, boolean addSpecialTokens) {
+    private AtOnce encode(
+            Model model, EnginePrompt.Text text, boolean addSpecialTokens, int mostNewChars) {
         try {
-            int[] ids = ids(model, text, addSpecialTokens);
+            int[] ids;
             if (model.segmented == null) {
+                ids = ids(model, text, addSpecialTokens);
                 counters.encodedTokens.add(ids.length);
+            } else if (mostNewChars == Integer.MAX_VALUE) {
+                ids = ids(model, text, addSpecialTokens);
+            } else if (!text.continued().isEmpty()) {
+                return Later.BRIEF; // rare
+            } else {
+                ids =
+                        model.segmented.encodeIfKnown(
+                                text.rendered(), addSpecialTokens, mostNewChars);
             }
             model.failing = false;
-            return ids;
+            return ids == null ? Later.BRIEF : new Made(Optional.of(ids));
         } catch (UnencodableTextException e) {
             counters.failed.increment(); // the client's doing; the engine will tell it
-            return null;
+            return new Made(Optional.empty());
         } catch (RuntimeException e) {
             counters.failed.increment();
             if (!model.failing) {
@@ -305,7 +331,7 @@ public final class ModelTokens implements PromptTokens, Tokenizing, AutoCloseabl
                         "The tokenizer %s fails; its models are routed by load until it works",
                         model.path);
             }
-            return null;
+            return new Made(Optional.empty());
         }
     }
 

@@ -30,6 +30,7 @@ import io.warmpath.gateway.FlowMetrics;
 import io.warmpath.gateway.GatewayOptions;
 import io.warmpath.gateway.IndexOverlaps;
 import io.warmpath.gateway.RequestFlow;
+import io.warmpath.gateway.TokenLanes;
 import io.warmpath.load.LoadBook;
 import io.warmpath.load.LoadTracker;
 import io.warmpath.load.PromptBlocks;
@@ -218,7 +219,7 @@ final class Gateway implements AutoCloseable {
                         books,
                         admission,
                         engines,
-                        tokenizers,
+                        lanes(tokenizers),
                         options,
                         metrics,
                         decisions,
@@ -229,7 +230,7 @@ final class Gateway implements AutoCloseable {
                         fleet,
                         flow,
                         tokenizing,
-                        tokenizers,
+                        lanes(tokenizers),
                         options,
                         metrics,
                         () -> warm,
@@ -519,8 +520,14 @@ final class Gateway implements AutoCloseable {
         }
     }
 
+    /** An executor may have lanes of its own. */
+    private static TokenLanes lanes(Executor tokenizers) {
+        return tokenizers instanceof TokenLanes lanes ? lanes : TokenLanes.of(tokenizers);
+    }
+
     static final class FakeTokens implements PromptTokens {
         volatile boolean cheap = true;
+        volatile Later later = Later.BRIEF;
         volatile RuntimeException failure;
         volatile int[] ids = new int[40];
 
@@ -532,8 +539,8 @@ final class Gateway implements AutoCloseable {
         final List<PromptInput> seen = new CopyOnWriteArrayList<>();
 
         @Override
-        public boolean isCheap(String model, PromptInput prompt, EngineProfile engine) {
-            return cheap;
+        public AtOnce atOnce(String model, PromptInput prompt, EngineProfile engine) {
+            return cheap ? new Made(tokens(model, prompt, engine)) : later;
         }
 
         @Override

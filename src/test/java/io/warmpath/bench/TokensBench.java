@@ -65,8 +65,7 @@ public class TokensBench {
         TokensOptions d = TokensOptions.DEFAULT;
         uncached =
                 modelTokens(
-                        new TokensOptions(
-                                0, d.maxPromptChars(), d.inlineNewChars(), d.inlineChars()));
+                        new TokensOptions(0, d.maxPromptChars(), d.inlineNanos(), d.inlineChars()));
         model = loader().load(file());
         String docs = documents();
         int all = model.tokenizer().encode(docs, false).length;
@@ -121,10 +120,10 @@ public class TokensBench {
         return cached.tokens("demo", new Chat(grown, true), EngineProfile.ANY);
     }
 
-    /** What the event loop pays to learn where a prompt is to be tokenised. */
+    /** What the event loop pays: the ids of a known prompt, or to learn that it is too long. */
     @Benchmark
-    public Object isCheap() {
-        return cached.isCheap("demo", chat, EngineProfile.ANY);
+    public Object atOnce() {
+        return cached.atOnce("demo", chat, EngineProfile.ANY);
     }
 
     private ModelTokens modelTokens(TokensOptions options) throws TokenizerLoadException {

@@ -125,6 +125,12 @@ public final class NativeBpeTokenizer implements TextTokenizer {
                 s.out.address());
     }
 
+    /** Text in known words costs a third of that, rare characters one by one about all of it. */
+    @Override
+    public int nanosPerChar() {
+        return 40;
+    }
+
     @Override
     public void close() {
         if (guard.close()) {
