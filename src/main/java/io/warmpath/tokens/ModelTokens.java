@@ -37,8 +37,8 @@ public final class ModelTokens implements PromptTokens, Tokenizing, AutoCloseabl
     /** Names come from clients; more than this many are not worth a line each. */
     private static final int MAX_WARNED_MODELS = 64;
 
-    /** What takes longer is not waited for by other prompts; far below their 5 ms. */
-    private static final long BRIEF_NANOS = 2_000_000;
+    /** What takes longer is not waited for by other prompts, which lose 5 ms at most. */
+    private static final long BRIEF_NANOS = 4_000_000;
 
     private final Map<String, Model> models;
     private final @Nullable Model fallback;

@@ -177,12 +177,12 @@ class ModelTokensTest {
                                         parts -> new NativeBpeTokenizer(Optional.empty(), parts)),
                                 TokensOptions.DEFAULT,
                                 clock::get)) {
-            assertEquals(Later.BRIEF, atOnce(slow, 900));
-            assertEquals(slow.tokens("m", text(900), EngineProfile.ANY).orElseThrow().length, 900);
-            assertTrue(atOnce(fast, 900) instanceof PromptTokens.Made);
-            assertEquals(Later.BRIEF, atOnce(fast, 1100));
-            assertEquals(Later.LENGTHY, atOnce(slow, 45_000));
-            assertEquals(Later.BRIEF, atOnce(fast, 45_000));
+            assertEquals(Later.BRIEF, atOnce(slow, 350));
+            assertEquals(slow.tokens("m", text(350), EngineProfile.ANY).orElseThrow().length, 350);
+            assertTrue(atOnce(fast, 350) instanceof PromptTokens.Made);
+            assertEquals(Later.BRIEF, atOnce(fast, 450));
+            assertEquals(Later.LENGTHY, atOnce(slow, 35_000));
+            assertEquals(Later.BRIEF, atOnce(fast, 35_000));
             assertEquals(Later.LENGTHY, atOnce(fast, 2_000_000));
             PromptInput unread = new PromptInput.Conversation(2_000_000, () -> null);
             assertEquals(Later.LENGTHY, fast.atOnce("m", unread, EngineProfile.ANY));
