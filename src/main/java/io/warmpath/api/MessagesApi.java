@@ -9,7 +9,7 @@ import io.warmpath.fault.GatewayException;
 import io.warmpath.gateway.FlowMetrics;
 import io.warmpath.gateway.InferenceRequest;
 import io.warmpath.gateway.RequestFlow;
-import java.util.concurrent.Executor;
+import io.warmpath.gateway.TokenLanes;
 import java.util.concurrent.RejectedExecutionException;
 import org.jboss.logging.Logger;
 import org.jspecify.annotations.Nullable;
@@ -34,18 +34,18 @@ final class MessagesApi {
 
     private final RequestFlow flow;
     private final TokenizeApi tokenize;
-    private final Executor threads;
+    private final TokenLanes threads;
     private final FlowMetrics metrics;
     private final boolean rawPath;
 
     /**
-     * @param threads bounded; throws {@link RejectedExecutionException} when full
+     * @param threads read large bodies and make large answers
      * @param rawPath write streams past the server's encoder where that is possible
      */
     MessagesApi(
             RequestFlow flow,
             TokenizeApi tokenize,
-            Executor threads,
+            TokenLanes threads,
             FlowMetrics metrics,
             boolean rawPath) {
         this.flow = flow;
@@ -89,7 +89,7 @@ final class MessagesApi {
             return creating::leave;
         }
         try {
-            threads.execute(
+            threads.brief(
                     () -> {
                         try {
                             Read read = read(requestId, headers, body, explain);
@@ -184,7 +184,7 @@ final class MessagesApi {
         private void make(int bytes, MessagesAnswer.Making work, MessagesAnswer.Done done) {
             if (bytes > SMALL) {
                 try {
-                    threads.execute(
+                    threads.brief(
                             () -> {
                                 MessagesAnswer.Made made = made(work);
                                 context.runOnContext(v -> done.on(made));

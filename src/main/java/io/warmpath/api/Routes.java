@@ -9,10 +9,10 @@ import io.warmpath.fleet.Fleet;
 import io.warmpath.gateway.FlowMetrics;
 import io.warmpath.gateway.GatewayOptions;
 import io.warmpath.gateway.RequestFlow;
+import io.warmpath.gateway.TokenLanes;
 import io.warmpath.tokens.Tokenizing;
 import io.warmpath.upstream.VertxInternals;
 import java.util.List;
-import java.util.concurrent.Executor;
 import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
 import java.util.function.LongSupplier;
@@ -56,7 +56,7 @@ public final class Routes {
     private final RequestIds ids;
 
     /**
-     * @param tokenizers runs what takes milliseconds; its queue is bounded
+     * @param tokenizers runs what takes milliseconds
      * @param warm false: not ready yet, though requests are answered
      * @param random 64 random bits for request ids; any thread
      */
@@ -64,7 +64,7 @@ public final class Routes {
             Fleet fleet,
             RequestFlow flow,
             Tokenizing tokens,
-            Executor tokenizers,
+            TokenLanes tokenizers,
             GatewayOptions options,
             FlowMetrics metrics,
             BooleanSupplier warm,

@@ -788,7 +788,9 @@ public interface WarmpathConfig {
 
         @WithDefault("0")
         @Setting(
-                doc = "Threads that tokenise; 0: one per two cores, at least one.",
+                doc =
+                        "Threads that tokenise; 0: one per two cores, at least one. Long prompts"
+                                + " have half as many of their own, at least one.",
                 unit = "threads",
                 min = 0,
                 max = 1024)

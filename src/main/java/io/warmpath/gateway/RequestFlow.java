@@ -8,7 +8,6 @@ import io.warmpath.load.LoadBook;
 import io.warmpath.routing.Router;
 import io.warmpath.tokens.PromptTokens;
 import io.warmpath.upstream.EngineClient;
-import java.util.concurrent.Executor;
 import java.util.function.LongSupplier;
 
 /**
@@ -31,8 +30,7 @@ public final class RequestFlow {
 
     /**
      * @param models what the names in requests stand for
-     * @param tokenizers runs the prompts that are not cheap; its queue is bounded, and it throws
-     *     {@link java.util.concurrent.RejectedExecutionException} when that is full
+     * @param tokenizers runs the prompts that are not cheap
      * @param nanoTime as {@link System#nanoTime}
      */
     public RequestFlow(
@@ -44,7 +42,7 @@ public final class RequestFlow {
             LoadBook load,
             Admission admission,
             EngineClient engines,
-            Executor tokenizers,
+            TokenLanes tokenizers,
             GatewayOptions options,
             FlowMetrics metrics,
             DecisionLog decisions,

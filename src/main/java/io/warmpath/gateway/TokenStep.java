@@ -6,6 +6,7 @@ import io.warmpath.gateway.FlowMetrics.WithoutTokens;
 import io.warmpath.routing.RouterMode;
 import io.warmpath.tokens.PromptInput;
 import io.warmpath.tokens.PromptTokens;
+import io.warmpath.tokens.PromptTokens.Later;
 import io.warmpath.tokens.profile.EngineProfile;
 import java.time.Duration;
 import java.util.EnumMap;
@@ -13,7 +14,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
-import java.util.concurrent.Executor;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.function.LongSupplier;
 import org.jboss.logging.Logger;
@@ -35,7 +35,7 @@ final class TokenStep {
 
     private final PromptTokens tokens;
     private final RouterMode mode;
-    private final Executor threads;
+    private final TokenLanes threads;
     private final Duration deadline;
     private final FlowMetrics metrics;
     private final LongSupplier nanoTime;
@@ -45,7 +45,7 @@ final class TokenStep {
     TokenStep(
             PromptTokens tokens,
             RouterMode mode,
-            Executor threads,
+            TokenLanes threads,
             Duration deadline,
             FlowMetrics metrics,
             LongSupplier nanoTime) {
@@ -68,29 +68,42 @@ final class TokenStep {
             return;
         }
         Set<EngineProfile> engines = Engines.of(candidates);
-        boolean cheap = true;
+        Later later = null;
+        Map<EngineProfile, Optional<int[]>> made = new EnumMap<>(EngineProfile.class);
+        long begin = nanoTime.getAsLong();
         try {
-            for (EngineProfile engine : engines) {
-                cheap &= tokens.isCheap(request.model(), request.prompt(), engine);
+            for (EngineProfile engine : asked(request, engines)) {
+                switch (tokens.atOnce(request.model(), request.prompt(), engine)) {
+                    case PromptTokens.Made(Optional<int[]> ids) -> made.put(engine, ids);
+                    case Later other ->
+                            later = later == null || later.compareTo(other) < 0 ? other : later;
+                }
             }
-        } catch (RuntimeException e) {
-            metrics.withoutTokens(WithoutTokens.FAILED);
-            health.failed(e);
-            next.tokens(null);
+        } catch (RuntimeException | LinkageError e) {
+            // LinkageError: the tokenizer's native library is loaded on first use.
+            next.tokens(failed(e));
             return;
         }
-        if (cheap) {
-            next.tokens(compute(request, engines));
+        if (later == null) {
+            next.tokens(counted(ids(made), begin));
         } else {
-            offload(context, request, engines, next);
+            offload(context, request, engines, later, next);
         }
     }
 
     private void offload(
-            Context context, InferenceRequest request, Set<EngineProfile> engines, Next next) {
+            Context context,
+            InferenceRequest request,
+            Set<EngineProfile> engines,
+            Later later,
+            Next next) {
         Handover handover = new Handover(context, next);
+        Runnable work = () -> handover.deliver(compute(request, engines));
         try {
-            threads.execute(() -> handover.deliver(compute(request, engines)));
+            switch (later) {
+                case BRIEF -> threads.brief(work);
+                case LENGTHY -> threads.lengthy(work);
+            }
         } catch (RejectedExecutionException e) {
             metrics.withoutTokens(WithoutTokens.QUEUE_FULL);
             next.tokens(null);
@@ -104,36 +117,49 @@ final class TokenStep {
     private @Nullable PromptIds compute(InferenceRequest request, Set<EngineProfile> engines) {
         long begin = nanoTime.getAsLong();
         try {
-            PromptIds ids = ids(request, engines);
-            health.worked();
-            if (ids == null) {
-                metrics.withoutTokens(WithoutTokens.UNKNOWN);
-            } else {
-                metrics.tokenised(nanoTime.getAsLong() - begin);
+            Map<EngineProfile, Optional<int[]>> made = new EnumMap<>(EngineProfile.class);
+            for (EngineProfile engine : asked(request, engines)) {
+                made.put(engine, tokens.tokens(request.model(), request.prompt(), engine));
             }
-            return ids;
+            return counted(ids(made), begin);
         } catch (RuntimeException | LinkageError e) {
-            // LinkageError: the tokenizer's native library is loaded on first use.
-            metrics.withoutTokens(WithoutTokens.FAILED);
-            health.failed(e);
-            return null;
+            return failed(e);
         }
     }
 
-    private @Nullable PromptIds ids(InferenceRequest request, Set<EngineProfile> engines) {
-        if (engines.size() == 1
-                || request.prompt() instanceof PromptInput.Ids
-                || request.prompt() instanceof PromptInput.Text) {
-            return tokens.tokens(request.model(), request.prompt(), engines.iterator().next())
-                    .map(PromptIds::same)
-                    .orElse(null);
+    private @Nullable PromptIds counted(@Nullable PromptIds ids, long begin) {
+        health.worked();
+        if (ids == null) {
+            metrics.withoutTokens(WithoutTokens.UNKNOWN);
+        } else {
+            metrics.tokenised(nanoTime.getAsLong() - begin);
+        }
+        return ids;
+    }
+
+    private @Nullable PromptIds failed(Throwable e) {
+        metrics.withoutTokens(WithoutTokens.FAILED);
+        health.failed(e);
+        return null;
+    }
+
+    /** One engine stands for all where they do not differ. */
+    private static Set<EngineProfile> asked(InferenceRequest request, Set<EngineProfile> engines) {
+        boolean same =
+                request.prompt() instanceof PromptInput.Ids
+                        || request.prompt() instanceof PromptInput.Text;
+        return same && engines.size() > 1 ? Set.of(engines.iterator().next()) : engines;
+    }
+
+    private static @Nullable PromptIds ids(Map<EngineProfile, Optional<int[]>> made) {
+        if (made.size() == 1) {
+            return made.values().iterator().next().map(PromptIds::same).orElse(null);
         }
         Map<EngineProfile, int[]> lists = new EnumMap<>(EngineProfile.class);
         boolean known = false;
-        for (EngineProfile engine : engines) {
-            Optional<int[]> ids = tokens.tokens(request.model(), request.prompt(), engine);
-            known |= ids.isPresent();
-            lists.put(engine, ids.orElse(new int[0]));
+        for (Map.Entry<EngineProfile, Optional<int[]>> one : made.entrySet()) {
+            known |= one.getValue().isPresent();
+            lists.put(one.getKey(), one.getValue().orElse(new int[0]));
         }
         return known ? PromptIds.of(lists) : null;
     }

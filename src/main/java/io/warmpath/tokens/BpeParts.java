@@ -53,6 +53,7 @@ public final class BpeParts {
     private final IntBuilder behind = new IntBuilder(4);
     private boolean nfc;
     private boolean ignoreMerges;
+    private boolean reversible = true;
 
     public void addToken(int id, byte[] content) {
         bytes.writeBytes(content);
@@ -84,6 +85,11 @@ public final class BpeParts {
     /** A word that is a token is that token, whatever the merges say. */
     public void ignoreMerges() {
         ignoreMerges = true;
+    }
+
+    /** The text of a token may be another one than its bytes: no text is made of ids. */
+    public void notReversible() {
+        reversible = false;
     }
 
     /** What is put around a raw prompt. */
@@ -129,6 +135,11 @@ public final class BpeParts {
 
     public boolean nfc() {
         return nfc;
+    }
+
+    /** The bytes of the tokens, one behind the other, are the text. */
+    public boolean reversible() {
+        return reversible;
     }
 
     public boolean ignoresMerges() {

@@ -31,6 +31,9 @@ public final class ModelTokens implements PromptTokens, Tokenizing, AutoCloseabl
     /** Names come from clients; more than this many are not worth a line each. */
     private static final int MAX_WARNED_MODELS = 64;
 
+    /** What takes longer is not waited for by other prompts, which lose 5 ms at most. */
+    private static final long BRIEF_NANOS = 4_000_000;
+
     private final ModelShelf shelf;
     private final TokensOptions options;
     private final LongSupplier nanoTime;
@@ -97,51 +100,57 @@ public final class ModelTokens implements PromptTokens, Tokenizing, AutoCloseabl
     }
 
     @Override
-    public boolean isCheap(String modelName, PromptInput prompt, EngineProfile engine) {
+    public AtOnce atOnce(String modelName, PromptInput prompt, EngineProfile engine) {
         return switch (prompt) {
-            case Ids ids -> true;
-            case Opaque opaque -> true;
-            case Text text -> isCheap(modelName, text.text().length(), prompt, engine);
-            case Chat chat -> isCheap(modelName, chars(chat), prompt, engine);
-            case Conversation chat -> isCheap(modelName, chat.chars(), prompt, engine);
+            case Ids ids -> new Made(tokens(modelName, ids, engine));
+            case Opaque opaque -> new Made(tokens(modelName, opaque, engine));
+            case Text text -> atOnce(modelName, text.text().length(), prompt, engine);
+            case Chat chat -> atOnce(modelName, chars(chat), prompt, engine);
+            case Conversation chat -> atOnce(modelName, chat.chars(), prompt, engine);
         };
     }
 
-    private boolean isCheap(
-            String modelName, long chars, PromptInput prompt, EngineProfile engine) {
+    private AtOnce atOnce(String modelName, long chars, PromptInput prompt, EngineProfile engine) {
         ServedModel model = shelf.enter(modelName);
         if (model == null) {
-            return true; // nothing will be tokenised
+            absent(modelName);
+            return new Made(Optional.empty());
         }
         try {
-            return isCheap(model, chars, prompt, engine);
+            return isUsable(model, chars, prompt)
+                    ? atOnce(modelName, model, chars, prompt, engine)
+                    : new Made(Optional.empty());
         } finally {
             model.leave();
         }
     }
 
-    private boolean isCheap(
-            ServedModel model, long chars, PromptInput prompt, EngineProfile engine) {
-        if (chars > options.maxPromptChars()) {
-            return true; // nothing will be tokenised
+    private AtOnce atOnce(
+            String modelName,
+            ServedModel model,
+            long chars,
+            PromptInput prompt,
+            EngineProfile engine) {
+        if (prompt instanceof Conversation // to be read first
+                || chars > options.inlineChars()
+                || (prompt instanceof Chat chat
+                        && model.template != null
+                        && !model.template.isQuick(chat.messages().size()))) {
+            return later(model, chars);
         }
-        if (prompt instanceof Conversation) {
-            return model.template == null; // to be read first
+        int mostNewChars = options.inlineNanos() / model.tokenizer.nanosPerChar();
+        if (model.segmented == null && chars > mostNewChars) {
+            return later(model, chars);
         }
-        if (prompt instanceof Chat chat
-                && model.template != null
-                && !model.template.isQuick(chat.messages().size())) {
-            return false;
-        }
-        if (chars <= options.inlineNewChars()) {
-            return true;
-        }
-        if (model.segmented == null || chars > options.inlineChars()) {
-            return false;
-        }
-        return !(prompt(model, prompt, engine) instanceof EnginePrompt.Text text)
-                || model.segmented.unknownChars(text.rendered(), prompt instanceof Text)
-                        <= options.inlineNewChars();
+        AtOnce made = made(modelName, model, prompt, engine, mostNewChars);
+        return made instanceof Later ? later(model, chars) : made;
+    }
+
+    /**
+     * Rather too careful with a long chat whose beginning is known: that takes a look to find out.
+     */
+    private static Later later(ServedModel model, long chars) {
+        return chars * model.tokenizer.nanosPerChar() > BRIEF_NANOS ? Later.LENGTHY : Later.BRIEF;
     }
 
     @Override
@@ -166,39 +175,47 @@ public final class ModelTokens implements PromptTokens, Tokenizing, AutoCloseabl
             return Optional.empty();
         }
         try {
-            return tokens(modelName, model, chars, prompt, engine);
+            return isUsable(model, chars, prompt)
+                            && made(modelName, model, prompt, engine, Integer.MAX_VALUE)
+                                    instanceof Made made
+                    ? made.ids()
+                    : Optional.empty();
         } finally {
             model.leave();
         }
     }
 
-    private Optional<int[]> tokens(
-            String modelName,
-            ServedModel model,
-            long chars,
-            PromptInput prompt,
-            EngineProfile engine) {
+    /** It has tokens for such a prompt; if not, the reason is counted. */
+    private boolean isUsable(ServedModel model, long chars, PromptInput prompt) {
         if (chars > options.maxPromptChars()) {
             counters.tooLong.increment();
-            return Optional.empty();
+            return false;
         }
         if (!(prompt instanceof Text) && model.template == null) {
             counters.noTemplate.increment(); // the loader's warning said so at start
-            return Optional.empty();
+            return false;
         }
+        return true;
+    }
+
+    private AtOnce made(
+            String modelName,
+            ServedModel model,
+            PromptInput prompt,
+            EngineProfile engine,
+            int mostNewChars) {
         long start = nanoTime.getAsLong();
         if (!(prompt(model, prompt, engine) instanceof EnginePrompt.Text text)) {
             counters.refused.increment();
-            return Optional.empty();
+            return new Made(Optional.empty());
         }
-        int[] ids = encode(modelName, model, text, prompt instanceof Text);
-        if (ids == null) {
-            return Optional.empty();
+        AtOnce made = encode(modelName, model, text, prompt instanceof Text, mostNewChars);
+        if (made instanceof Made(Optional<int[]> ids) && ids.isPresent()) {
+            counters.prompts.increment();
+            counters.promptTokens.add(ids.get().length);
+            counters.encodeNanos.add(nanoTime.getAsLong() - start);
         }
-        counters.prompts.increment();
-        counters.promptTokens.add(ids.length);
-        counters.encodeNanos.add(nanoTime.getAsLong() - start);
-        return Optional.of(ids);
+        return made;
     }
 
     @Override
@@ -262,7 +279,8 @@ public final class ModelTokens implements PromptTokens, Tokenizing, AutoCloseabl
             Optional<String> text = model.tokenizer.decode(ids);
             return text.isPresent()
                     ? new Tokens(ids, text.get())
-                    : new Refused("tokens", "These tokens are not known to the model's tokenizer.");
+                    : new Refused(
+                            "tokens", "The model's tokenizer cannot go from tokens to text here.");
         } finally {
             model.leave();
         }
@@ -274,18 +292,31 @@ public final class ModelTokens implements PromptTokens, Tokenizing, AutoCloseabl
                 : LoadedModel.promptIds(model.tokenizer, text, model.loaded.specialTokens());
     }
 
-    private int @Nullable [] encode(
-            String modelName, ServedModel model, EnginePrompt.Text text, boolean addSpecialTokens) {
+    private AtOnce encode(
+            String modelName,
+            ServedModel model,
+            EnginePrompt.Text text,
+            boolean addSpecialTokens,
+            int mostNewChars) {
         try {
-            int[] ids = ids(model, text, addSpecialTokens);
+            int[] ids;
             if (model.segmented == null) {
+                ids = ids(model, text, addSpecialTokens);
                 counters.encodedTokens.add(ids.length);
+            } else if (mostNewChars == Integer.MAX_VALUE) {
+                ids = ids(model, text, addSpecialTokens);
+            } else if (!text.continued().isEmpty()) {
+                return Later.BRIEF; // rare
+            } else {
+                ids =
+                        model.segmented.encodeIfKnown(
+                                text.rendered(), addSpecialTokens, mostNewChars);
             }
             model.failing = false;
-            return ids;
+            return ids == null ? Later.BRIEF : new Made(Optional.of(ids));
         } catch (UnencodableTextException e) {
             counters.failed.increment(); // the client's doing; the engine will tell it
-            return null;
+            return new Made(Optional.empty());
         } catch (RuntimeException e) {
             counters.failed.increment();
             if (!model.failing) {
@@ -295,7 +326,7 @@ public final class ModelTokens implements PromptTokens, Tokenizing, AutoCloseabl
                         "The tokenizer of %s fails; its requests are routed by load until it works",
                         modelName);
             }
-            return null;
+            return new Made(Optional.empty());
         }
     }
 

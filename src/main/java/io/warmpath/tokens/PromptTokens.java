@@ -6,12 +6,28 @@ import java.util.Optional;
 /**
  * Prompt to an engine's token ids.
  *
- * <p>{@link #isCheap} never blocks. {@link #tokens} may take milliseconds and must not run on an
- * event loop unless the prompt is cheap. Any thread.
+ * <p>{@link #atOnce} never blocks and takes well under 100 µs. {@link #tokens} may take
+ * milliseconds and must not run on an event loop. Any thread.
  */
 public interface PromptTokens {
-    /** True when {@link #tokens} takes well under 100 µs for this prompt. */
-    boolean isCheap(String model, PromptInput prompt, EngineProfile engine);
+    /** What an event loop gets. */
+    sealed interface AtOnce {}
+
+    /**
+     * @param ids as {@link #tokens} gives them
+     */
+    record Made(Optional<int[]> ids) implements AtOnce {}
+
+    /** {@link #tokens} has to be asked, on another thread. */
+    enum Later implements AtOnce {
+        /** It takes a few milliseconds at most. */
+        BRIEF,
+        /** It may take longer; nobody else should wait for it. */
+        LENGTHY
+    }
+
+    /** The prompt's token ids if they are cheap: few characters are new. */
+    AtOnce atOnce(String model, PromptInput prompt, EngineProfile engine);
 
     /**
      * The prompt's token ids, u32 in an int, or empty when they cannot be known (no tokenizer for

@@ -42,35 +42,72 @@ final class SegmentedTokenizer implements TextTokenizer {
         if (addSpecialTokens && around == null) {
             return whole.encode(text, true);
         }
-        IntBuilder ids = new IntBuilder(text.length() / 3 + 16);
-        if (addSpecialTokens && around != null) {
-            ids.addAll(around.before);
-        }
-        addedTokens.split(
-                text,
-                new AddedTokens.Visitor() {
-                    @Override
-                    public void text(int from, int to) {
-                        ids.addAll(segment(text.substring(from, to)));
-                    }
+        return new Run(text, Integer.MAX_VALUE).encode(addSpecialTokens ? around : null);
+    }
 
-                    @Override
-                    public void token(int id) {
-                        ids.add(id);
-                    }
-                });
-        if (addSpecialTokens && around != null) {
-            ids.addAll(around.after);
+    /**
+     * The ids, if at most {@code mostNewChars} characters are in no remembered piece; else null.
+     * What was tokenised until then is remembered.
+     */
+    int @Nullable [] encodeIfKnown(String text, boolean addSpecialTokens, int mostNewChars) {
+        if (addSpecialTokens && around == null) {
+            return text.length() > mostNewChars ? null : whole.encode(text, true);
         }
-        return ids.toArray();
+        Run run = new Run(text, mostNewChars);
+        int[] ids = run.encode(addSpecialTokens ? around : null);
+        return run.newChars < 0 ? null : ids;
+    }
+
+    /** One encode. */
+    private final class Run implements AddedTokens.Visitor {
+        private final String text;
+        private final IntBuilder ids;
+
+        /** Characters that may still be tokenised; below zero: there were more. */
+        private int newChars;
+
+        Run(String text, int mostNewChars) {
+            this.text = text;
+            newChars = mostNewChars;
+            ids = new IntBuilder(text.length() / 3 + 16);
+        }
+
+        int[] encode(@Nullable Around around) {
+            if (around != null) {
+                ids.addAll(around.before);
+            }
+            addedTokens.split(text, this);
+            if (around != null) {
+                ids.addAll(around.after);
+            }
+            return ids.toArray();
+        }
+
+        @Override
+        public void text(int from, int to) {
+            if (newChars < 0) {
+                return;
+            }
+            String piece = text.substring(from, to);
+            int[] known = cache.get(piece);
+            if (known != null) {
+                counters.cacheHits.increment();
+                ids.addAll(known);
+                return;
+            }
+            newChars -= to - from;
+            if (newChars >= 0) {
+                ids.addAll(segment(piece));
+            }
+        }
+
+        @Override
+        public void token(int id) {
+            ids.add(id);
+        }
     }
 
     private int[] segment(String text) {
-        int[] known = cache.get(text);
-        if (known != null) {
-            counters.cacheHits.increment();
-            return known;
-        }
         counters.cacheMisses.increment();
         int[] ids = whole.encode(text, false);
         counters.encodedTokens.add(ids.length);
@@ -78,33 +115,14 @@ final class SegmentedTokenizer implements TextTokenizer {
         return ids;
     }
 
-    /**
-     * How many characters of the text are in no remembered piece: what {@link #encode} would cost.
-     */
-    int unknownChars(String text, boolean addSpecialTokens) {
-        if (addSpecialTokens && around == null) {
-            return text.length();
-        }
-        int[] unknown = new int[1];
-        addedTokens.split(
-                text,
-                new AddedTokens.Visitor() {
-                    @Override
-                    public void text(int from, int to) {
-                        if (cache.get(text.substring(from, to)) == null) {
-                            unknown[0] += to - from;
-                        }
-                    }
-
-                    @Override
-                    public void token(int id) {}
-                });
-        return unknown[0];
-    }
-
     @Override
     public Optional<String> decode(int[] ids) {
         return whole.decode(ids);
+    }
+
+    @Override
+    public int nanosPerChar() {
+        return whole.nanosPerChar();
     }
 
     @Override

@@ -21,11 +21,20 @@ public interface TextTokenizer extends AutoCloseable {
     int[] encode(String text, boolean addSpecialTokens);
 
     /**
-     * The text of the ids, special tokens included; bytes that are no character become U+FFFD.
-     * Empty when this tokenizer cannot go that way, or an id is none of its.
+     * The text of the ids, special tokens included, as the reference gives it: bytes that are no
+     * character become U+FFFD, an id that is no token has no text. Empty when this tokenizer cannot
+     * go that way.
      */
     default Optional<String> decode(int[] ids) {
         return Optional.empty();
+    }
+
+    /**
+     * What a character costs, about and rather too much, in nanoseconds: it decides where a prompt
+     * is tokenised.
+     */
+    default int nanosPerChar() {
+        return 300;
     }
 
     @Override

@@ -241,8 +241,8 @@ final class GatewayRuntime implements AutoCloseable {
     /** For when no tokenizer is configured: says so to nobody. */
     private static final class NoTokens implements PromptTokens {
         @Override
-        public boolean isCheap(String model, PromptInput prompt, EngineProfile engine) {
-            return true;
+        public AtOnce atOnce(String model, PromptInput prompt, EngineProfile engine) {
+            return new Made(Optional.empty());
         }
 
         @Override

@@ -1,35 +1,44 @@
 package io.warmpath.wiring;
 
+import io.warmpath.gateway.TokenLanes;
 import java.util.concurrent.ArrayBlockingQueue;
-import java.util.concurrent.Executor;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 
-/**
- * The threads that tokenise, with a bounded queue: a full one throws {@link
- * java.util.concurrent.RejectedExecutionException} at once. Any thread.
- */
-final class TokenThreads implements Executor, AutoCloseable {
-    private final ThreadPoolExecutor pool;
+/** The threads that tokenise, each lane with its bounded queue. Any thread. */
+final class TokenThreads implements TokenLanes, AutoCloseable {
+    private final ThreadPoolExecutor brief;
+    private final ThreadPoolExecutor lengthy;
 
     /**
-     * @param threads 0: one per two cores, at least one
+     * @param threads of the brief lane, the other one has half as many, at least one; 0: one per
+     *     two cores, at least one
+     * @param queueSize of each lane
      */
     TokenThreads(int threads, int queueSize) {
         int n = threads > 0 ? threads : Math.max(1, Runtime.getRuntime().availableProcessors() / 2);
-        pool =
-                new ThreadPoolExecutor(
-                        n,
-                        n,
-                        0,
-                        TimeUnit.SECONDS,
-                        new ArrayBlockingQueue<>(queueSize),
-                        Thread.ofPlatform().daemon().name("warmpath-tokens-", 0).factory());
+        brief = pool("warmpath-tokens-", n, queueSize);
+        lengthy = pool("warmpath-long-tokens-", Math.max(1, n / 2), queueSize);
+    }
+
+    private static ThreadPoolExecutor pool(String name, int threads, int queueSize) {
+        return new ThreadPoolExecutor(
+                threads,
+                threads,
+                0,
+                TimeUnit.SECONDS,
+                new ArrayBlockingQueue<>(queueSize),
+                Thread.ofPlatform().daemon().name(name, 0).factory());
     }
 
     @Override
-    public void execute(Runnable work) {
-        pool.execute(work);
+    public void brief(Runnable work) {
+        brief.execute(work);
+    }
+
+    @Override
+    public void lengthy(Runnable work) {
+        lengthy.execute(work);
     }
 
     /**
@@ -38,9 +47,11 @@ final class TokenThreads implements Executor, AutoCloseable {
      */
     @Override
     public void close() {
-        pool.shutdownNow();
+        brief.shutdownNow();
+        lengthy.shutdownNow();
         try {
-            if (!pool.awaitTermination(5, TimeUnit.SECONDS)) {
+            if (!brief.awaitTermination(5, TimeUnit.SECONDS)
+                    || !lengthy.awaitTermination(5, TimeUnit.SECONDS)) {
                 throw new IllegalStateException("a prompt is still being tokenised after 5 s");
             }
         } catch (InterruptedException e) {

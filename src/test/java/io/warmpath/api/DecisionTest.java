@@ -14,6 +14,7 @@ import io.warmpath.fleet.EngineKind;
 import io.warmpath.fleet.Worker;
 import io.warmpath.fleet.WorkerState;
 import io.warmpath.gateway.GatewayOptions;
+import io.warmpath.gateway.TokenLanes;
 import io.warmpath.load.PromptBlocks;
 import io.warmpath.prefix.PrefixSpace;
 import io.warmpath.routing.Ineligible;
@@ -24,12 +25,14 @@ import io.warmpath.routing.RoutingRequest;
 import io.warmpath.routing.TaintMatch;
 import io.warmpath.routing.TaintRules;
 import io.warmpath.tokens.PromptInput;
+import io.warmpath.tokens.PromptTokens;
 import io.warmpath.upstream.UpstreamOptions;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ArrayBlockingQueue;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Executor;
 import java.util.concurrent.RejectedExecutionException;
@@ -155,6 +158,35 @@ class DecisionTest {
         } finally {
             pool.shutdownNow();
         }
+    }
+
+    @Test
+    void a_lengthy_prompt_takes_the_lane_that_nobody_else_waits_for() throws Exception {
+        List<String> lanes = new CopyOnWriteArrayList<>();
+        final class Lanes implements Executor, TokenLanes {
+            @Override
+            public void execute(Runnable work) {
+                throw new AssertionError("neither lane");
+            }
+
+            @Override
+            public void brief(Runnable work) {
+                lanes.add("brief");
+                work.run();
+            }
+
+            @Override
+            public void lengthy(Runnable work) {
+                lanes.add("lengthy");
+                work.run();
+            }
+        }
+        start(new Lanes(), Duration.ofSeconds(30));
+        gateway.tokens.cheap = false;
+        assertEquals(200, gateway.post(Gateway.ASK).status());
+        gateway.tokens.later = PromptTokens.Later.LENGTHY;
+        assertEquals(200, gateway.post(Gateway.ASK).status());
+        assertEquals(List.of("brief", "lengthy"), lanes);
     }
 
     @Test

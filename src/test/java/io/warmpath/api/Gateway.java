@@ -32,6 +32,7 @@ import io.warmpath.gateway.GatewayOptions;
 import io.warmpath.gateway.IndexOverlaps;
 import io.warmpath.gateway.ModelNames;
 import io.warmpath.gateway.RequestFlow;
+import io.warmpath.gateway.TokenLanes;
 import io.warmpath.load.LoadBook;
 import io.warmpath.load.LoadTracker;
 import io.warmpath.load.PromptBlocks;
@@ -246,7 +247,7 @@ final class Gateway implements AutoCloseable {
                         books,
                         admission,
                         engines,
-                        tokenizers,
+                        lanes(tokenizers),
                         options,
                         metrics,
                         decisions,
@@ -258,7 +259,7 @@ final class Gateway implements AutoCloseable {
                         fleet,
                         flow,
                         tokenizing,
-                        tokenizers,
+                        lanes(tokenizers),
                         options,
                         metrics,
                         () -> warm,
@@ -556,8 +557,14 @@ final class Gateway implements AutoCloseable {
         }
     }
 
+    /** An executor may have lanes of its own. */
+    private static TokenLanes lanes(Executor tokenizers) {
+        return tokenizers instanceof TokenLanes lanes ? lanes : TokenLanes.of(tokenizers);
+    }
+
     static final class FakeTokens implements PromptTokens {
         volatile boolean cheap = true;
+        volatile Later later = Later.BRIEF;
         volatile RuntimeException failure;
         volatile int[] ids = new int[40];
 
@@ -569,8 +576,8 @@ final class Gateway implements AutoCloseable {
         final List<PromptInput> seen = new CopyOnWriteArrayList<>();
 
         @Override
-        public boolean isCheap(String model, PromptInput prompt, EngineProfile engine) {
-            return cheap;
+        public AtOnce atOnce(String model, PromptInput prompt, EngineProfile engine) {
+            return cheap ? new Made(tokens(model, prompt, engine)) : later;
         }
 
         @Override

@@ -8,6 +8,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.restassured.response.ValidatableResponse;
+import io.warmpath.adapter.nativeindex.NativeBpeTokenizer;
 import io.warmpath.adapter.tokenizer.DemoModel;
 import io.warmpath.adapter.tokenizer.HuggingFaceModelLoader;
 import io.warmpath.fleet.EngineKind;
@@ -20,6 +21,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.RejectedExecutionException;
@@ -82,6 +84,42 @@ class TokenizeApiTest {
         gateway.close();
         threads.shutdown();
         tokens.close();
+    }
+
+    /** The product's loader, which runs the demo model natively. */
+    @Test
+    void a_natively_run_model_answers_the_same_both_ways() throws Exception {
+        HuggingFaceModelLoader loader =
+                new HuggingFaceModelLoader(
+                        parts -> new NativeBpeTokenizer(Optional.empty(), parts));
+        String text = "Gr\u00fc\u00dfe, <|im_start|>\u65e5\u672c\n";
+        List<Integer> ids =
+                post("/tokenize", "{'model':'m','prompt':'" + text.replace("\n", "\\n") + "'}")
+                        .statusCode(200)
+                        .extract()
+                        .path("tokens");
+        String cut = "{'model':'m','tokens':" + ids.subList(0, ids.size() - 2) + "}";
+        String known = post("/detokenize", cut).statusCode(200).extract().path("prompt");
+        try (ModelTokens fast =
+                        new ModelTokens(
+                                ModelSources.of(Map.of(Gateway.MODEL, DemoModel.directory()), null),
+                                loader,
+                                TokensOptions.DEFAULT,
+                                System::nanoTime);
+                Gateway other = new Gateway(EnginePath.RAW, fast, threads)) {
+            given().port(other.port)
+                    .body("{\"model\":\"m\",\"tokens\":" + ids + "}")
+                    .post("/detokenize")
+                    .then()
+                    .statusCode(200)
+                    .body("prompt", equalTo(text));
+            given().port(other.port)
+                    .body(cut.replace('\'', '"'))
+                    .post("/detokenize")
+                    .then()
+                    .statusCode(200)
+                    .body("prompt", equalTo(known));
+        }
     }
 
     private ValidatableResponse post(String path, String json) {

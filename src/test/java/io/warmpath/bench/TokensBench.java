@@ -3,18 +3,23 @@ package io.warmpath.bench;
 import io.warmpath.adapter.nativeindex.NativeBpeTokenizer;
 import io.warmpath.adapter.tokenizer.DemoModel;
 import io.warmpath.adapter.tokenizer.HuggingFaceModelLoader;
+import io.warmpath.tokens.LoadedModel;
 import io.warmpath.tokens.ModelSources;
 import io.warmpath.tokens.ModelTokens;
 import io.warmpath.tokens.PromptInput.Chat;
 import io.warmpath.tokens.PromptInput.Message;
+import io.warmpath.tokens.TokenizerLoadException;
 import io.warmpath.tokens.TokensOptions;
 import io.warmpath.tokens.profile.EngineProfile;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.Random;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
 import org.openjdk.jmh.annotations.Benchmark;
 import org.openjdk.jmh.annotations.BenchmarkMode;
 import org.openjdk.jmh.annotations.Measurement;
@@ -28,8 +33,11 @@ import org.openjdk.jmh.annotations.TearDown;
 import org.openjdk.jmh.annotations.Warmup;
 
 /**
- * One chat of {@code messages} messages of about 60 words, demo tokenizer: without the cache, with
- * every message known, and with a new last message.
+ * Chats of 20 messages of this project's own documents, rendered and tokenised: cold, with every
+ * message known, with two new ones (a tenth of the text), and with a new question at the end.
+ *
+ * <p>{@code -p tokenizer=FILE}: a real tokenizer.json, whose tokens are longer than the demo's; the
+ * chat has the given number of tokens then, about.
  */
 @State(Scope.Benchmark)
 @BenchmarkMode(Mode.AverageTime)
@@ -37,34 +45,44 @@ import org.openjdk.jmh.annotations.Warmup;
 @Warmup(iterations = 5, time = 1)
 @Measurement(iterations = 5, time = 1)
 public class TokensBench {
-    private static final String[] WORDS = {
-        "the", "cached", "prefix", "of", "engine", "which", "holds", "most", "a", "prompt", "and",
-        "answers", "soonest"
-    };
+    private static final int MESSAGES = 20;
 
-    @Param({"3", "31"})
-    public int messages;
+    @Param({"1000", "8000", "100000"})
+    public int tokens;
 
+    @Param({"demo"})
+    public String tokenizer;
+
+    private LoadedModel model;
     private ModelTokens cached;
     private ModelTokens uncached;
     private Chat chat;
-    private List<Message> known;
-    private long turn;
+    private String text;
+    private int turn;
 
     @Setup
-    public void build() {
-        cached = tokens(TokensOptions.DEFAULT);
-        uncached = tokens(new TokensOptions(0, 8 << 20, 128, 32 << 10));
-        Random random = new Random(7);
-        known = new ArrayList<>();
-        for (int i = 0; i < messages; i++) {
-            StringBuilder text = new StringBuilder();
-            for (int w = 0; w < 60; w++) {
-                text.append(WORDS[random.nextInt(WORDS.length)]).append(w % 12 == 11 ? ". " : " ");
-            }
-            known.add(new Message(i % 2 == 0 ? "user" : "assistant", text.toString()));
+    public void build() throws TokenizerLoadException, IOException {
+        cached = modelTokens(TokensOptions.DEFAULT);
+        TokensOptions d = TokensOptions.DEFAULT;
+        uncached =
+                modelTokens(
+                        new TokensOptions(0, d.maxPromptChars(), d.inlineNanos(), d.inlineChars()));
+        model = loader().load(file());
+        String docs = documents();
+        int all = model.tokenizer().encode(docs, false).length;
+        long chars = (long) tokens * docs.length() / all;
+        while (docs.length() < chars) {
+            docs += docs;
         }
-        chat = new Chat(known, true);
+        int each = (int) (chars / MESSAGES);
+        List<Message> messages = new ArrayList<>();
+        for (int i = 0; i < MESSAGES - 1; i++) {
+            String part = docs.substring(i * each, (i + 1) * each);
+            messages.add(new Message(i % 2 == 0 ? "user" : "assistant", part));
+        }
+        text = docs.substring((MESSAGES - 1) * each, MESSAGES * each);
+        messages.add(new Message("user", text));
+        chat = new Chat(messages, true);
         cached.tokens("demo", chat, EngineProfile.ANY);
     }
 
@@ -72,38 +90,64 @@ public class TokensBench {
     public void close() {
         cached.close();
         uncached.close();
+        model.tokenizer().close();
     }
 
     @Benchmark
-    public Object withoutCache() {
+    public Object cold() {
         return uncached.tokens("demo", chat, EngineProfile.ANY);
     }
 
     @Benchmark
-    public Object everyMessageKnown() {
+    public Object known() {
         return cached.tokens("demo", chat, EngineProfile.ANY);
     }
 
+    /** The last two messages are new. */
     @Benchmark
-    public Object newLastMessage() {
-        List<Message> grown = new ArrayList<>(known);
-        String text = "And what of turn " + ++turn + "? " + known.getFirst().content();
-        grown.set(grown.size() - 1, new Message("user", text));
+    public Object tenthNew() {
+        List<Message> grown = new ArrayList<>(chat.messages());
+        turn++;
+        grown.set(MESSAGES - 2, new Message("assistant", turn + text));
+        grown.set(MESSAGES - 1, new Message("user", text + turn));
         return cached.tokens("demo", new Chat(grown, true), EngineProfile.ANY);
     }
 
-    /** What the event loop pays to learn that a prompt may be tokenised there. */
     @Benchmark
-    public boolean isCheap() {
-        return cached.isCheap("demo", chat, EngineProfile.ANY);
+    public Object newQuestion() {
+        List<Message> grown = new ArrayList<>(chat.messages());
+        String question = "And what of turn " + ++turn + ", which ends in fewer tokens than most?";
+        grown.set(MESSAGES - 1, new Message("user", question));
+        return cached.tokens("demo", new Chat(grown, true), EngineProfile.ANY);
     }
 
-    private static ModelTokens tokens(TokensOptions options) {
+    /** What the event loop pays: the ids of a known prompt, or to learn that it is too long. */
+    @Benchmark
+    public Object atOnce() {
+        return cached.atOnce("demo", chat, EngineProfile.ANY);
+    }
+
+    private ModelTokens modelTokens(TokensOptions options) throws TokenizerLoadException {
         return new ModelTokens(
-                ModelSources.of(Map.of("demo", DemoModel.directory()), null),
-                new HuggingFaceModelLoader(
-                        parts -> new NativeBpeTokenizer(Optional.empty(), parts)),
-                options,
-                System::nanoTime);
+                ModelSources.of(Map.of("demo", file()), null), loader(), options, System::nanoTime);
+    }
+
+    /** A real tokenizer may have no template beside it; then it is taken for ChatML, as Qwen is. */
+    private Path file() {
+        return tokenizer.equals("demo") ? DemoModel.directory() : Path.of(tokenizer);
+    }
+
+    private static HuggingFaceModelLoader loader() {
+        return new HuggingFaceModelLoader(parts -> new NativeBpeTokenizer(Optional.empty(), parts));
+    }
+
+    private static String documents() throws IOException {
+        StringBuilder all = new StringBuilder();
+        try (Stream<Path> files = Files.list(Path.of("src/docs"))) {
+            for (Path file : files.filter(f -> f.toString().endsWith(".md")).sorted().toList()) {
+                all.append(Files.readString(file));
+            }
+        }
+        return all.toString();
     }
 }

@@ -5,12 +5,14 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.warmpath.adapter.nativeindex.NativeBpeTokenizer;
 import io.warmpath.adapter.tokenizer.DemoModel;
 import io.warmpath.adapter.tokenizer.HuggingFaceModelLoader;
 import io.warmpath.adapter.tokenizer.HuggingFaceTokenizerAdapter;
 import io.warmpath.adapter.tokenizer.TokenizerVariants;
 import io.warmpath.tokens.PromptInput.Chat;
 import io.warmpath.tokens.PromptInput.Message;
+import io.warmpath.tokens.PromptTokens.Later;
 import io.warmpath.tokens.profile.EngineProfile;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -80,7 +82,7 @@ class ModelTokensTest {
                     ids,
                     tokens.tokens("unheard-of", new PromptInput.Ids(ids), EngineProfile.ANY)
                             .orElseThrow());
-            assertTrue(tokens.isCheap("unheard-of", new PromptInput.Ids(ids), EngineProfile.ANY));
+            assertTrue(isCheap(tokens, "unheard-of", new PromptInput.Ids(ids)));
         }
     }
 
@@ -93,8 +95,8 @@ class ModelTokensTest {
             assertEquals(
                     Optional.empty(),
                     tokens.tokens("demo", new PromptInput.Opaque("tools"), EngineProfile.ANY));
-            assertTrue(tokens.isCheap("other", HELLO, EngineProfile.ANY));
-            assertEquals(1, tokens.counters().unknownModel());
+            assertTrue(isCheap(tokens, "other", HELLO));
+            assertEquals(2, tokens.counters().unknownModel());
             assertEquals(1, tokens.counters().opaque());
             assertEquals(1, tokens.counters().prompts());
         }
@@ -126,7 +128,7 @@ class ModelTokensTest {
 
     @Test
     void text_that_is_not_unicode_and_text_that_is_too_long_have_no_tokens() throws Exception {
-        TokensOptions options = new TokensOptions(1 << 20, 1000, 128, 500);
+        TokensOptions options = new TokensOptions(1 << 20, 1000, 40_000, 500);
         try (ModelTokens tokens =
                 new ModelTokens(
                         ModelSources.of(Map.of(), DemoModel.directory()),
@@ -140,7 +142,7 @@ class ModelTokensTest {
             PromptInput tooLong = new PromptInput.Text("a".repeat(1001));
             assertEquals(Optional.empty(), tokens.tokens("m", tooLong, EngineProfile.ANY));
             assertEquals(1, tokens.counters().tooLong());
-            assertTrue(tokens.isCheap("m", tooLong, EngineProfile.ANY));
+            assertTrue(isCheap(tokens, "m", tooLong));
         }
     }
 
@@ -157,20 +159,54 @@ class ModelTokensTest {
                         true);
         Chat huge = new Chat(List.of(new Message("user", "x".repeat(40_000))), true);
         try (ModelTokens tokens = demo(Map.of(), DemoModel.directory())) {
-            assertTrue(tokens.isCheap("m", HELLO, EngineProfile.ANY));
-            assertFalse(tokens.isCheap("m", first, EngineProfile.ANY));
+            assertTrue(isCheap(tokens, "m", HELLO));
+            assertFalse(isCheap(tokens, "m", first));
             tokens.tokens("m", first, EngineProfile.ANY);
-            assertTrue(tokens.isCheap("m", first, EngineProfile.ANY));
-            assertTrue(tokens.isCheap("m", second, EngineProfile.ANY));
+            assertTrue(isCheap(tokens, "m", first));
+            assertTrue(isCheap(tokens, "m", second));
             tokens.tokens("m", huge, EngineProfile.ANY);
-            assertFalse(tokens.isCheap("m", huge, EngineProfile.ANY), "known, but long to look up");
+            assertFalse(isCheap(tokens, "m", huge), "known, but long to look up");
         }
+    }
+
+    @Test
+    void how_much_is_cheap_and_what_is_lengthy_follow_from_the_tokenizers_speed() throws Exception {
+        try (ModelTokens slow = demo(Map.of(), DemoModel.directory());
+                ModelTokens fast =
+                        new ModelTokens(
+                                ModelSources.of(Map.of(), DemoModel.directory()),
+                                new HuggingFaceModelLoader(
+                                        parts -> new NativeBpeTokenizer(Optional.empty(), parts)),
+                                TokensOptions.DEFAULT,
+                                clock::get)) {
+            assertEquals(Later.BRIEF, atOnce(slow, 350));
+            assertEquals(slow.tokens("m", text(350), EngineProfile.ANY).orElseThrow().length, 350);
+            assertTrue(atOnce(fast, 350) instanceof PromptTokens.Made);
+            assertEquals(Later.BRIEF, atOnce(fast, 450));
+            assertEquals(Later.LENGTHY, atOnce(slow, 35_000));
+            assertEquals(Later.BRIEF, atOnce(fast, 35_000));
+            assertEquals(Later.LENGTHY, atOnce(fast, 2_000_000));
+            PromptInput unread = new PromptInput.Conversation(2_000_000, () -> null);
+            assertEquals(Later.LENGTHY, fast.atOnce("m", unread, EngineProfile.ANY));
+        }
+    }
+
+    private static PromptTokens.AtOnce atOnce(ModelTokens tokens, int chars) {
+        return tokens.atOnce("m", text(chars), EngineProfile.ANY);
+    }
+
+    private static PromptInput text(int chars) {
+        return new PromptInput.Text("1".repeat(chars)); // a token each
+    }
+
+    private static boolean isCheap(ModelTokens tokens, String model, PromptInput prompt) {
+        return tokens.atOnce(model, prompt, EngineProfile.ANY) instanceof PromptTokens.Made;
     }
 
     @Test
     void without_a_cache_only_short_prompts_are_cheap_and_ids_are_the_same() throws Exception {
         PromptInput essay = new PromptInput.Text("a long message ".repeat(100));
-        TokensOptions none = new TokensOptions(0, 8 << 20, 128, 32 << 10);
+        TokensOptions none = new TokensOptions(0, 8 << 20, 40_000, 32 << 10);
         try (ModelTokens without =
                         new ModelTokens(
                                 ModelSources.of(Map.of(), DemoModel.directory()),
@@ -180,10 +216,10 @@ class ModelTokensTest {
                 ModelTokens with = demo(Map.of(), DemoModel.directory())) {
             int[] ids = without.tokens("m", essay, EngineProfile.ANY).orElseThrow();
             assertArrayEquals(with.tokens("m", essay, EngineProfile.ANY).orElseThrow(), ids);
-            assertFalse(without.isCheap("m", essay, EngineProfile.ANY));
+            assertFalse(isCheap(without, "m", essay));
             assertEquals(0, without.cacheBytes());
             assertEquals(ids.length, without.counters().encodedTokens());
-            assertTrue(with.isCheap("m", essay, EngineProfile.ANY));
+            assertTrue(isCheap(with, "m", essay));
             assertEquals(1, with.cacheEntries());
             assertTrue(with.cacheBytes() > 1500);
         }
@@ -214,9 +250,9 @@ class ModelTokensTest {
         try (ModelTokens tokens = demo(paths, DemoModel.directory())) {
             assertTrue(tokens.tokens("good", HELLO, EngineProfile.ANY).isPresent());
             assertTrue(tokens.tokens("other", HELLO, EngineProfile.ANY).isPresent());
-            assertTrue(tokens.isCheap("bad", HELLO, EngineProfile.ANY));
+            assertTrue(isCheap(tokens, "bad", HELLO));
             assertEquals(Optional.empty(), tokens.tokens("bad", HELLO, EngineProfile.ANY));
-            assertEquals(1, tokens.counters().notLoaded());
+            assertEquals(2, tokens.counters().notLoaded(), "asked twice");
             assertEquals(0, tokens.counters().unknownModel());
             assertEquals(
                     new Tokenizing.NoTokenizer(),

@@ -147,6 +147,15 @@ final class KvIndexLibrary {
             long capacity,
             long outCount);
 
+    static native int ktk_decode(
+            long tokenizer,
+            long ids,
+            long count,
+            int flags,
+            long outBytes,
+            long capacity,
+            long outLength);
+
     /**
      * Binds the library, once per JVM.
      *

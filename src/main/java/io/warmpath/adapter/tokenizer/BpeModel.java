@@ -5,6 +5,7 @@ import com.fasterxml.jackson.core.JsonToken;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import io.warmpath.tokens.BpeParts;
 import java.io.IOException;
+import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 import java.util.HashMap;
 import java.util.HashSet;
@@ -138,13 +139,19 @@ final class BpeModel {
         return vocabulary;
     }
 
-    /** Tokens with other letters stand for no bytes: no text has them, but as added tokens. */
-    void addTo(BpeParts parts) {
+    /**
+     * Tokens with other letters stand for no bytes: no text has them, but as added tokens.
+     *
+     * @param addedTokens their contents
+     */
+    void addTo(BpeParts parts, Set<String> addedTokens) {
         vocabulary.forEach(
                 (token, id) -> {
                     byte[] bytes = bytesOf(token);
                     if (bytes != null && bytes.length > 0) {
                         parts.addToken(id, bytes);
+                    } else if (!addedTokens.contains(token)) {
+                        parts.notReversible(); // the decoder has a text for it
                     }
                 });
         int[] ids = merges.merges();
@@ -154,6 +161,15 @@ final class BpeModel {
         if (ignoreMerges) {
             parts.ignoreMerges();
         }
+    }
+
+    /**
+     * The usual decoder takes letters for bytes in added tokens too, which stand for themselves in
+     * a text: some are not read back as they were written.
+     */
+    static boolean readsOtherwise(String addedToken) {
+        byte[] bytes = bytesOf(addedToken);
+        return bytes != null && !Arrays.equals(bytes, addedToken.getBytes(StandardCharsets.UTF_8));
     }
 
     private static byte @Nullable [] bytesOf(String token) {

@@ -13,8 +13,8 @@ import java.util.Set;
  * is known.
  *
  * <p>What is not known is refused, never skipped: a setting that is overlooked gives other ids than
- * the engine's. Settings that do not change ids (decoder, truncation, padding, which engines switch
- * off) are not looked at.
+ * the engine's. Settings that do not change ids (truncation, padding, which engines switch off) are
+ * not looked at; another decoder than the usual one leaves the way back shut.
  */
 final class ByteLevelBpe {
     private static final Set<String> FIELDS =
@@ -50,8 +50,13 @@ final class ByteLevelBpe {
             bpe.parts.addStep(step);
         }
         bpe.postProcessor(head.path("post_processor"));
-        model.addTo(bpe.parts);
+        Set<String> added = new HashSet<>();
+        head.path("added_tokens").forEach(token -> added.add(token.path("content").asText()));
+        model.addTo(bpe.parts, added);
         bpe.addedTokens(head.path("added_tokens"), model.vocabulary());
+        if (!head.path("decoder").path("type").asText().equals("ByteLevel")) {
+            bpe.parts.notReversible();
+        }
         return bpe.parts;
     }
 
@@ -148,6 +153,9 @@ final class ByteLevelBpe {
             highest = Math.max(highest, id);
             if (id != token.path("id").asInt(-1) || content.isEmpty()) {
                 throw new NotUnderstoodException("id of the added token " + content);
+            }
+            if (BpeModel.readsOtherwise(content)) {
+                parts.notReversible();
             }
             parts.addAdded(
                     new BpeParts.Added(

@@ -14,6 +14,7 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -64,6 +65,57 @@ class BpeDifferentialTest {
     @MethodSource("models")
     void real_models_give_the_same_ids(Path file) throws Exception {
         compareRandom(file.toString(), Files.readString(file));
+    }
+
+    /** Those without added tokens of other letters, which have no way back. */
+    static Stream<String> reversible() {
+        return families().filter(family -> !family.contains("flags"));
+    }
+
+    /** Random ids: cut characters, bytes that are none, special tokens, ids that are no token. */
+    @ParameterizedTest
+    @MethodSource("reversible")
+    void any_ids_have_the_same_text(String family) throws Exception {
+        compareDecoded(BpeFamilies.all().get(family), 4000);
+    }
+
+    @ParameterizedTest
+    @MethodSource("models")
+    void real_models_give_the_same_text(Path file) throws Exception {
+        compareDecoded(Files.readString(file), 300_000);
+    }
+
+    private static void compareDecoded(String json, int ids) throws Exception {
+        long seed = Long.getLong("test.seed", new Random().nextLong());
+        Random random = new Random(seed);
+        try (TextTokenizer ours = ours(json);
+                TextTokenizer reference = new HuggingFaceTokenizerAdapter(json)) {
+            assertEquals(Optional.of(""), ours.decode(new int[0]));
+            for (int round = 0; round < 400; round++) {
+                int most = random.nextBoolean() ? ids : 300; // single bytes lie at the beginning
+                int[] some = random.ints(random.nextInt(60), 0, most).toArray();
+                assertEquals(
+                        reference.decode(some),
+                        ours.decode(some),
+                        () -> "-Dtest.seed=" + seed + " " + Arrays.toString(some));
+            }
+        }
+    }
+
+    /** Whose decoder is another one, and those with added tokens that it reads otherwise. */
+    @Test
+    void a_text_that_is_not_the_tokens_bytes_is_not_made() throws Exception {
+        String json = DemoModel.json();
+        for (String[] change :
+                new String[][] {
+                    {"\"decoder\":{\"type\":\"ByteLevel\"", "\"decoder\":{\"type\":\"Fuse\""},
+                    {"<|im_end|>", "end\u00e9"},
+                }) {
+            assertTrue(json.contains(change[0]), change[0]);
+            try (TextTokenizer ours = ours(json.replace(change[0], change[1]))) {
+                assertEquals(Optional.empty(), ours.decode(new int[] {1}));
+            }
+        }
     }
 
     @Tag("slow")
