@@ -47,10 +47,12 @@ if ! cmp -s "$here/requirements.txt" "$venv/requirements.txt"; then
 fi
 mkdir -p "$logs"
 
+# A young generation of this size has been gone round when the steady load begins to look at memory; the first round
+# through a larger one would look like growth, and a smaller one would promote what is only running.
 run_jar() { # NAME ARGS...: starts it in the background, its pid in $pid
     log=$logs/$1.log
     shift
-    "$java" -Xmx512m -XX:+UseSerialGC --enable-native-access=ALL-UNNAMED --sun-misc-unsafe-memory-access=allow \
+    "$java" -Xmx512m -Xmn64m -XX:+UseSerialGC --enable-native-access=ALL-UNNAMED --sun-misc-unsafe-memory-access=allow \
         -jar "$jar" "$@" >"$log" 2>&1 &
     pid=$!
     started="$started $pid"
