@@ -5,14 +5,12 @@ Each check is a promise; it prints one line. Exit code 0 only when all hold.
 
   anthropic_client.py --gateway http://127.0.0.1:8000 --engine http://127.0.0.1:30000 --engine ... [--only NAME]
 """
-import argparse
 import sys
 import time
-import traceback
 
 import anthropic
 import openai_client
-from openai_client import Engine, check, wait_until
+from openai_client import check, run, wait_until
 
 
 class Checks:
@@ -147,29 +145,7 @@ class Checks:
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--gateway", required=True)
-    parser.add_argument("--engine", action="append", required=True)
-    parser.add_argument("--model", default="demo")
-    parser.add_argument("--block-size", type=int, default=16)
-    parser.add_argument("--only", help="run the checks whose name contains this")
-    options = parser.parse_args()
-    checks = Checks(options.gateway, [Engine(url) for url in options.engine], options.model, options.block_size)
-    names = [n for n in vars(Checks) if not n.startswith("_") and n not in {"ask", "refused"}]
-    names = [n for n in names if not options.only or options.only in n]
-    failed = 0
-    for name in names:
-        begin = time.monotonic()
-        try:
-            getattr(checks, name)()
-            verdict = "ok  "
-        except Exception:
-            failed += 1
-            verdict = "FAIL"
-            traceback.print_exc(file=sys.stdout)
-        print(f"{verdict}  {name.replace('_', ' ')} ({time.monotonic() - begin:.1f} s)", flush=True)
-    print(f"anthropic {anthropic.__version__}: {len(names) - failed} of {len(names)} checks hold")
-    return 1 if failed or (not names and not options.only) else 0
+    return run(Checks, {"ask", "refused"}, f"anthropic {anthropic.__version__}", __doc__)
 
 
 if __name__ == "__main__":

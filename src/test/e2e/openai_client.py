@@ -408,17 +408,17 @@ def workers_in(answer):
     return lists[0]
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+def run(checks_of, helpers, client, description):
+    """Runs every check of the class whose name was asked for; the exit code."""
+    parser = argparse.ArgumentParser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--gateway", required=True)
     parser.add_argument("--engine", action="append", required=True)
     parser.add_argument("--model", default="demo")
     parser.add_argument("--block-size", type=int, default=16)
     parser.add_argument("--only", help="run the checks whose name contains this")
     options = parser.parse_args()
-    checks = Checks(options.gateway, [Engine(url) for url in options.engine], options.model, options.block_size)
-    helpers = {"prompt", "chat", "explained", "whole_blocks", "post", "warm", "quiet", "healthy"}
-    names = [n for n in vars(Checks) if not n.startswith("_") and n not in helpers]
+    checks = checks_of(options.gateway, [Engine(url) for url in options.engine], options.model, options.block_size)
+    names = [n for n in vars(checks_of) if not n.startswith("_") and n not in helpers]
     names = [n for n in names if not options.only or options.only in n]
     failed = 0
     for name in names:
@@ -431,8 +431,13 @@ def main():
             verdict = "FAIL"
             traceback.print_exc(file=sys.stdout)
         print(f"{verdict}  {name.replace('_', ' ')} ({time.monotonic() - begin:.1f} s)", flush=True)
-    print(f"openai {openai.__version__}: {len(names) - failed} of {len(names)} checks hold")
+    print(f"{client}: {len(names) - failed} of {len(names)} checks hold")
     return 1 if failed or (not names and not options.only) else 0
+
+
+def main():
+    helpers = {"prompt", "chat", "explained", "whole_blocks", "post", "warm", "quiet", "healthy"}
+    return run(Checks, helpers, f"openai {openai.__version__}", __doc__)
 
 
 if __name__ == "__main__":

@@ -7,13 +7,12 @@ import com.fasterxml.jackson.core.JsonParser;
 import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.core.JsonToken;
 import io.vertx.core.buffer.Buffer;
+import io.warmpath.api.JsonTree.Fractions;
 import io.warmpath.fault.GatewayException;
 import io.warmpath.tokens.PromptInput;
 import io.warmpath.tokens.profile.ChatRequest;
 import io.warmpath.upstream.HeapBytes;
 import java.io.IOException;
-import java.util.ArrayList;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
@@ -21,8 +20,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * All of a chat that a template may look at, read out of a request's body as trees of values.
  *
- * <p>For chats with more than roles and texts only, and not on an event loop: some 10 ns a byte. A
- * member given twice counts with its last value, as the engines read it. One per body, one thread.
+ * <p>For chats with more than roles and texts only, and not on an event loop. A member given twice
+ * counts with its last value, as the engines read it. One per body, one thread.
  */
 final class ChatBody {
     private final JsonParser json;
@@ -94,7 +93,7 @@ final class ChatBody {
                 messages = read == null ? List.of() : read;
             }
             case "tools" -> tools = list(name, value);
-            case "tool_choice" -> toolChoice = value(value);
+            case "tool_choice" -> toolChoice = JsonTree.value(json, value, Fractions.DOUBLE);
             case "documents" -> documents = list(name, value);
             case "add_generation_prompt" -> addGenerationPrompt = there ? flag(name, value) : null;
             case "continue_final_message" -> continueFinalMessage = there && flag(name, value);
@@ -102,7 +101,7 @@ final class ChatBody {
                 if (there && value != JsonToken.START_OBJECT) {
                     throw bad(name, "`" + name + "` must be an object" + but(value));
                 }
-                arguments = there ? object() : Map.of();
+                arguments = there ? JsonTree.object(json, Fractions.DOUBLE) : Map.of();
             }
             case "reasoning_effort" -> {
                 if (there && value != JsonToken.VALUE_STRING) {
@@ -121,7 +120,7 @@ final class ChatBody {
         if (value != JsonToken.START_ARRAY) {
             throw bad(name, "`" + name + "` must be an array" + but(value));
         }
-        return array();
+        return JsonTree.array(json, Fractions.DOUBLE);
     }
 
     private static boolean flag(String name, JsonToken value) {
@@ -129,36 +128,5 @@ final class ChatBody {
             throw bad(name, "`" + name + "` must be true or false" + but(value));
         }
         return value == JsonToken.VALUE_TRUE;
-    }
-
-    /** As deep as the parser goes. */
-    private @Nullable Object value(@Nullable JsonToken value) throws IOException {
-        return switch (value) {
-            case START_OBJECT -> object();
-            case START_ARRAY -> array();
-            case VALUE_STRING -> json.getText();
-            case VALUE_NUMBER_INT -> json.getNumberValue();
-            case VALUE_NUMBER_FLOAT -> json.getDoubleValue();
-            case VALUE_TRUE -> true;
-            case VALUE_FALSE -> false;
-            case VALUE_NULL -> null;
-            case null, default -> throw new IOException("unexpected end of input");
-        };
-    }
-
-    private Map<String, @Nullable Object> object() throws IOException {
-        Map<String, @Nullable Object> members = new LinkedHashMap<>();
-        for (String name = json.nextFieldName(); name != null; name = json.nextFieldName()) {
-            members.put(name, value(json.nextToken()));
-        }
-        return members;
-    }
-
-    private List<@Nullable Object> array() throws IOException {
-        List<@Nullable Object> items = new ArrayList<>();
-        for (JsonToken t = json.nextToken(); t != JsonToken.END_ARRAY; t = json.nextToken()) {
-            items.add(value(t));
-        }
-        return items;
     }
 }

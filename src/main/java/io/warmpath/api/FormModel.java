@@ -4,6 +4,7 @@ import io.vertx.core.MultiMap;
 import io.warmpath.gateway.Span;
 import io.warmpath.upstream.HeapBytes;
 import java.nio.charset.StandardCharsets;
+import java.util.Arrays;
 import java.util.Locale;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
@@ -45,13 +46,12 @@ final class FormModel {
         if (!named.find()) {
             return null;
         }
-        byte[] dashes = ascii("--" + (named.group(1) != null ? named.group(1) : named.group(2)));
-        byte[] delimiter = ascii("\r\n" + new String(dashes, StandardCharsets.ISO_8859_1));
+        byte[] delimiter =
+                ascii("\r\n--" + (named.group(1) != null ? named.group(1) : named.group(2)));
         byte[] b = body.array();
         int end = body.offset() + body.length();
-        int boundary = find(b, body.offset(), end, dashes);
-        int part = boundary + dashes.length;
-        while (boundary >= 0) {
+        int part = firstPart(b, body.offset(), end, delimiter);
+        while (part >= 0) {
             int head = find(b, part, Math.min(end, part + LONGEST), HEAD_END);
             int next = find(b, head < 0 ? part : head, end, delimiter);
             if (head >= 0 && next >= 0 && isModel(b, part, head)) {
@@ -60,16 +60,29 @@ final class FormModel {
                         ? null
                         : new Span(from - body.offset(), next - body.offset());
             }
-            boundary = next;
-            part = next + delimiter.length;
+            part = next < 0 ? -1 : next + delimiter.length;
         }
         return null;
+    }
+
+    /**
+     * Behind the first boundary, which needs no line end before it at the very beginning; or -1.
+     */
+    private static int firstPart(byte[] b, int from, int to, byte[] delimiter) {
+        int bare = delimiter.length - 2;
+        if (to - from >= bare
+                && Arrays.equals(b, from, from + bare, delimiter, 2, delimiter.length)) {
+            return from + bare;
+        }
+        int first = find(b, from, to, delimiter);
+        return first < 0 ? -1 : first + delimiter.length;
     }
 
     private static boolean isModel(byte[] b, int from, int to) {
         return FIELD.matcher(new String(b, from, to - from, StandardCharsets.ISO_8859_1)).find();
     }
 
+    /** Linear for what begins with a CR and has no other, as boundaries do. */
     private static int find(byte[] b, int from, int to, byte[] what) {
         int last = to - what.length;
         for (int i = from; i <= last; i++) {

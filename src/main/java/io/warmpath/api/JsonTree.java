@@ -20,7 +20,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * JSON as maps, lists and values, for what is written anew. Members keep their order; one that is
- * given twice counts with its last value. Numbers keep all their digits. Some 10 ns a byte.
+ * given twice counts with its last value.
  */
 final class JsonTree {
     private static final JsonFactory JSON = new JsonFactory();
@@ -29,6 +29,14 @@ final class JsonTree {
 
     /** A value that is written as it is. */
     record Raw(String json) {}
+
+    /** What numbers with a fraction become. */
+    enum Fractions {
+        /** {@link BigDecimal}: all their digits, to be written again. */
+        EXACT,
+        /** {@link Double}, as Python reads them. */
+        DOUBLE
+    }
 
     private JsonTree() {}
 
@@ -42,7 +50,7 @@ final class JsonTree {
             if (json.nextToken() != JsonToken.START_OBJECT) {
                 throw new IOException("not a JSON object");
             }
-            Map<String, @Nullable Object> read = object(json);
+            Map<String, @Nullable Object> read = object(json, Fractions.EXACT);
             if (json.nextToken() != null) {
                 throw new IOException("something behind the JSON object");
             }
@@ -51,22 +59,28 @@ final class JsonTree {
     }
 
     /** The current token is the object's start; as deep as the parser goes. */
-    static Map<String, @Nullable Object> object(JsonParser json) throws IOException {
+    static Map<String, @Nullable Object> object(JsonParser json, Fractions fractions)
+            throws IOException {
         Map<String, @Nullable Object> members = new LinkedHashMap<>();
         for (String name = json.nextFieldName(); name != null; name = json.nextFieldName()) {
-            members.put(name, value(json, json.nextToken()));
+            members.put(name, value(json, json.nextToken(), fractions));
         }
         return members;
     }
 
-    private static @Nullable Object value(JsonParser json, @Nullable JsonToken token)
+    /** The value whose first token is the current one. */
+    static @Nullable Object value(JsonParser json, @Nullable JsonToken token, Fractions fractions)
             throws IOException {
         return switch (token) {
-            case START_OBJECT -> object(json);
-            case START_ARRAY -> array(json);
+            case START_OBJECT -> object(json, fractions);
+            case START_ARRAY -> array(json, fractions);
             case VALUE_STRING -> json.getText();
             case VALUE_NUMBER_INT -> json.getNumberValue();
-            case VALUE_NUMBER_FLOAT -> json.getDecimalValue();
+            case VALUE_NUMBER_FLOAT ->
+                    switch (fractions) {
+                        case EXACT -> json.getDecimalValue();
+                        case DOUBLE -> (Object) json.getDoubleValue();
+                    };
             case VALUE_TRUE -> true;
             case VALUE_FALSE -> false;
             case VALUE_NULL -> null;
@@ -74,10 +88,11 @@ final class JsonTree {
         };
     }
 
-    private static List<@Nullable Object> array(JsonParser json) throws IOException {
+    /** The current token is the array's start. */
+    static List<@Nullable Object> array(JsonParser json, Fractions fractions) throws IOException {
         List<@Nullable Object> items = new ArrayList<>();
         for (JsonToken t = json.nextToken(); t != JsonToken.END_ARRAY; t = json.nextToken()) {
-            items.add(value(json, t));
+            items.add(value(json, t, fractions));
         }
         return items;
     }

@@ -6,6 +6,7 @@ import io.netty.handler.codec.http.HttpRequest;
 import io.netty.handler.codec.http.HttpVersion;
 import io.netty.handler.codec.http.LastHttpContent;
 import io.netty.util.ReferenceCountUtil;
+import java.util.function.Predicate;
 
 /**
  * Lets nothing through behind the last request of a connection, the one that says {@code
@@ -44,11 +45,16 @@ final class LastRequestGate extends ChannelInboundHandlerAdapter {
     /** As Vert.x sees it, which closes the connection; a list of options does not count there. */
     private static boolean isLast(HttpRequest request) {
         HttpVersion version = request.protocolVersion();
-        boolean kept =
-                version.equals(HttpVersion.HTTP_1_1)
-                        ? !request.headers().contains("connection", "close", true)
-                        : version.equals(HttpVersion.HTTP_1_0)
-                                && request.headers().contains("connection", "keep-alive", true);
-        return !kept;
+        return isLast(
+                version.equals(HttpVersion.HTTP_1_1),
+                version.equals(HttpVersion.HTTP_1_0),
+                option -> request.headers().contains("connection", option, true));
+    }
+
+    /**
+     * @param says whether this is the value of a {@code Connection} header, in any case
+     */
+    static boolean isLast(boolean http11, boolean http10, Predicate<String> says) {
+        return http11 ? says.test("close") : !http10 || !says.test("keep-alive");
     }
 }

@@ -57,9 +57,10 @@ public final class VertxInternals {
             return;
         }
         boolean last =
-                request.version() == HttpVersion.HTTP_1_0
-                        ? !request.headers().contains("connection", "keep-alive", true)
-                        : request.headers().contains("connection", "close", true);
+                LastRequestGate.isLast(
+                        request.version() == HttpVersion.HTTP_1_1,
+                        request.version() == HttpVersion.HTTP_1_0,
+                        option -> request.headers().contains("connection", option, true));
         gate(connection.channel().pipeline(), last);
     }
 

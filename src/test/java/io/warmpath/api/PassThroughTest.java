@@ -108,6 +108,10 @@ class PassThroughTest {
         assertEquals(
                 "multipart/form-data; boundary=b1-X", engine.calls.get(0).header("content-type"));
         assertEquals(200, form(body.toByteArray(), "charset=x; boundary=\"b1-X\"").status());
+        byte[] preamble =
+                ("to be ignored\r\n" + body.toString(StandardCharsets.ISO_8859_1))
+                        .getBytes(StandardCharsets.ISO_8859_1);
+        assertEquals(200, form(preamble, "boundary=b1-X").status());
     }
 
     @Test

@@ -13,7 +13,6 @@ import java.util.Arrays;
  * before it, so that nothing is hashed, compared or allocated: the lab plays millions of prompts.
  */
 public final class BlockCache {
-    private static final int NONE = -1;
 
     private final int capacity;
     private final IdMap placeOf;
@@ -21,8 +20,7 @@ public final class BlockCache {
     // By place. Unreferenced blocks form a ring through the last place, oldest first.
     private int[] ids;
     private int[] references;
-    private int[] before;
-    private int[] after;
+    private final Recency recency;
     private int[] freePlaces;
     private int freePlaceCount;
     private int placesUsed;
@@ -31,8 +29,6 @@ public final class BlockCache {
     private int free;
 
     private int unreferenced;
-    private int oldest = NONE;
-    private int newest = NONE;
     private final IdList evicted = new IdList();
 
     public BlockCache(int capacity) {
@@ -42,8 +38,7 @@ public final class BlockCache {
         placeOf = new IdMap(first);
         ids = new int[first];
         references = new int[first];
-        before = new int[first];
-        after = new int[first];
+        recency = new Recency(first);
         freePlaces = new int[first];
     }
 
@@ -129,7 +124,7 @@ public final class BlockCache {
         for (int i = named - 1; i >= 0; i--) {
             int place = places[i];
             if (--references[place] == 0) {
-                append(place);
+                recency.append(place);
                 unreferenced++;
             }
         }
@@ -147,14 +142,14 @@ public final class BlockCache {
 
     private void hold(int place) {
         if (references[place]++ == 0) {
-            unlink(place);
+            recency.unlink(place);
             unreferenced--;
         }
     }
 
     private void evictOldest() {
-        int place = oldest;
-        unlink(place);
+        int place = recency.oldest();
+        recency.unlink(place);
         unreferenced--;
         free++;
         placeOf.remove(ids[place]);
@@ -170,36 +165,9 @@ public final class BlockCache {
             int more = Math.min(Math.max(capacity, placesUsed + 1), 2 * placesUsed);
             ids = Arrays.copyOf(ids, more);
             references = Arrays.copyOf(references, more);
-            before = Arrays.copyOf(before, more);
-            after = Arrays.copyOf(after, more);
+            recency.grow(more);
             freePlaces = Arrays.copyOf(freePlaces, more);
         }
         return placesUsed++;
-    }
-
-    private void append(int place) {
-        before[place] = newest;
-        after[place] = NONE;
-        if (newest == NONE) {
-            oldest = place;
-        } else {
-            after[newest] = place;
-        }
-        newest = place;
-    }
-
-    private void unlink(int place) {
-        int b = before[place];
-        int a = after[place];
-        if (b == NONE) {
-            oldest = a;
-        } else {
-            after[b] = a;
-        }
-        if (a == NONE) {
-            newest = b;
-        } else {
-            before[a] = b;
-        }
     }
 }

@@ -5,24 +5,19 @@ package io.warmpath.sim.virtual;
  * One thread. Copies are made at once and cost the device nothing.
  */
 final class HostCache {
-    private static final int NONE = -1;
 
     private final int capacity;
     private final IdMap places;
     private final int[] ids;
-    private final int[] before;
-    private final int[] after;
+    private final Recency recency;
     private int size;
-    private int oldest = NONE;
-    private int newest = NONE;
     private final IdList evicted = new IdList();
 
     HostCache(int capacity) {
         this.capacity = capacity;
         places = new IdMap(capacity);
         ids = new int[capacity];
-        before = new int[capacity];
-        after = new int[capacity];
+        recency = new Recency(capacity);
     }
 
     boolean holds(int id) {
@@ -43,50 +38,24 @@ final class HostCache {
         int place = places.get(id);
         boolean fresh = place == IdMap.NONE;
         if (!fresh) {
-            unlink(place);
+            recency.unlink(place);
         } else {
             if (size < capacity) {
                 place = size++;
             } else {
-                place = oldest;
-                unlink(place);
+                place = recency.oldest();
+                recency.unlink(place);
                 places.remove(ids[place]);
                 evicted.add(ids[place]);
             }
             ids[place] = id;
             places.put(id, place);
         }
-        append(place);
+        recency.append(place);
         return fresh;
     }
 
     IdList evicted() {
         return evicted;
-    }
-
-    private void append(int place) {
-        before[place] = newest;
-        after[place] = NONE;
-        if (newest == NONE) {
-            oldest = place;
-        } else {
-            after[newest] = place;
-        }
-        newest = place;
-    }
-
-    private void unlink(int place) {
-        int b = before[place];
-        int a = after[place];
-        if (b == NONE) {
-            oldest = a;
-        } else {
-            after[b] = a;
-        }
-        if (a == NONE) {
-            newest = b;
-        } else {
-            before[a] = b;
-        }
     }
 }
