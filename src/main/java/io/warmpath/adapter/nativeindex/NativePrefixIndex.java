@@ -54,8 +54,8 @@ public final class NativePrefixIndex implements PrefixIndex {
     /**
      * Loads the library, if this process has not yet, and makes an empty index.
      *
-     * @param library file or folder; empty takes the one in the jar. {@code -Dwarmpath.native.path}
-     *     goes before both
+     * @param library file or folder; empty takes the one in the jar. {@code
+     *     -Dwarmpath.index.native-path} goes before both
      * @param orphanLimit most (slot, block) pairs kept for want of a parent, or {@link
      *     #DEFAULT_ORPHAN_LIMIT}
      * @throws NativeIndexException when there is no library, or one that does not fit
