@@ -3,7 +3,7 @@ package io.warmpath.fleet;
 import java.io.IOException;
 import java.net.URI;
 
-/** GET requests to workers, with time-outs of its own. Any thread; blocks. */
+/** Questions to workers, with time-outs of their own. Any thread; blocks. */
 public interface EngineHttp {
     /**
      * @param path begins with a slash
@@ -11,6 +11,13 @@ public interface EngineHttp {
      * @throws IOException for everything else that is not an HTTP answer, time-outs included
      */
     Answer get(URI worker, String path) throws IOException;
+
+    /**
+     * As {@link #get}, with a body.
+     *
+     * @param json the body
+     */
+    Answer post(URI worker, String path, String json) throws IOException;
 
     /** Status and text of one answer. */
     record Answer(int status, String body) {

@@ -12,7 +12,7 @@ import java.util.Map;
  * <p>Immutable as long as nobody writes to the arrays, which are not copied.
  */
 final class PromptIds {
-    private static final int[] NONE = {};
+    static final int[] NONE = {};
 
     private final int[] vllm;
     private final int[] sglang;

@@ -4,6 +4,7 @@ import io.vertx.core.Context;
 import io.warmpath.admission.Admission;
 import io.warmpath.fleet.EventWatch;
 import io.warmpath.fleet.Fleet;
+import io.warmpath.gateway.selfcheck.SelfCheck;
 import io.warmpath.load.LoadBook;
 import io.warmpath.routing.Router;
 import io.warmpath.tokens.PromptTokens;
@@ -26,6 +27,7 @@ public final class RequestFlow {
     final EngineClient engines;
     final GatewayOptions options;
     final FlowMetrics metrics;
+    final SelfCheck selfCheck;
     final LongSupplier nanoTime;
 
     /**
@@ -47,6 +49,7 @@ public final class RequestFlow {
             FlowMetrics metrics,
             DecisionLog decisions,
             EventWatch events,
+            SelfCheck selfCheck,
             LongSupplier nanoTime) {
         this.fleet = fleet;
         this.models = models;
@@ -67,7 +70,9 @@ public final class RequestFlow {
                         metrics,
                         decisions,
                         options.classTolerations(),
-                        events);
+                        events,
+                        selfCheck);
+        this.selfCheck = selfCheck;
         this.load = load;
         this.admission = admission;
         this.engines = engines;

@@ -15,6 +15,7 @@ import java.util.Map;
 public final class FakeEngine implements EngineHttp {
     private final Map<String, Answer> answers = new HashMap<>();
     private final List<String> asked = new ArrayList<>();
+    private final List<String> posted = new ArrayList<>();
     private boolean down;
 
     public FakeEngine answer(String path, String body) {
@@ -46,6 +47,17 @@ public final class FakeEngine implements EngineHttp {
 
     public List<String> asked() {
         return asked;
+    }
+
+    @Override
+    public Answer post(URI worker, String path, String json) throws IOException {
+        posted.add(json);
+        return get(worker, path);
+    }
+
+    /** Bodies, in their order. */
+    public List<String> posted() {
+        return posted;
     }
 
     @Override
