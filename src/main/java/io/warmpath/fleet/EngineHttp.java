@@ -2,6 +2,7 @@ package io.warmpath.fleet;
 
 import java.io.IOException;
 import java.net.URI;
+import org.jspecify.annotations.Nullable;
 
 /** Questions to workers, with time-outs of their own. Any thread; blocks. */
 public interface EngineHttp {
@@ -16,8 +17,10 @@ public interface EngineHttp {
      * As {@link #get}, with a body.
      *
      * @param json the body
+     * @param authorization header of this name; null: none
      */
-    Answer post(URI worker, String path, String json) throws IOException;
+    Answer post(URI worker, String path, String json, @Nullable String authorization)
+            throws IOException;
 
     /** Status and text of one answer. */
     record Answer(int status, String body) {

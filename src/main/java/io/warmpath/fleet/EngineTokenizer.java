@@ -2,6 +2,7 @@ package io.warmpath.fleet;
 
 import java.io.IOException;
 import java.util.Optional;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A worker's own tokenizer, asked about the prompt of a client's request. Any thread but an event
@@ -10,14 +11,26 @@ import java.util.Optional;
 @FunctionalInterface
 public interface EngineTokenizer {
     /** Asks nobody. */
-    EngineTokenizer NONE = (worker, model, request) -> Optional.empty();
+    EngineTokenizer NONE = (worker, question) -> Optional.empty();
 
     /**
-     * @param model its name on this worker
-     * @param request body of a chat or a completion, as the client wrote it
-     * @return the prompt's ids, u32 in an int; empty when such a worker cannot be asked about such
-     *     a request
+     * One request.
+     *
+     * @param model its name on the worker
+     * @param request body of a chat or a completion, as the client wrote it; not changed
+     * @param authorization the client's, for engines that want one; not to be logged
+     */
+    record Question(String model, byte[] request, @Nullable String authorization) {
+        @Override
+        public String toString() {
+            return "a prompt of " + model;
+        }
+    }
+
+    /**
+     * @return the prompt's ids, u32 in an int, not to be changed; empty when such a worker cannot
+     *     be asked about such a request, or refuses it
      * @throws IOException when it could not be asked or has no answer
      */
-    Optional<int[]> tokens(Worker worker, String model, byte[] request) throws IOException;
+    Optional<int[]> tokens(Worker worker, Question question) throws IOException;
 }

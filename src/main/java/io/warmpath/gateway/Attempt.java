@@ -4,6 +4,7 @@ import io.vertx.core.MultiMap;
 import io.warmpath.fault.GatewayError;
 import io.warmpath.fleet.Candidate;
 import io.warmpath.fleet.EngineKind;
+import io.warmpath.fleet.EngineTokenizer;
 import io.warmpath.gateway.FlowMetrics.Outcome;
 import io.warmpath.gateway.FlowMetrics.RetryCause;
 import io.warmpath.gateway.selfcheck.LengthCheck;
@@ -106,11 +107,14 @@ final class Attempt implements UpstreamListener {
             check =
                     flow.selfCheck.sent(
                             request.model(),
-                            model,
                             to.worker(),
                             request.prompt(),
                             exchange.idsOn(to.worker()),
-                            () -> request.body().getBytes());
+                            () ->
+                                    new EngineTokenizer.Question(
+                                            model,
+                                            request.body().getBytes(),
+                                            request.headers().get("authorization")));
         }
         started = flow.nanoTime.getAsLong();
         MultiMap extra = MultiMap.caseInsensitiveMultiMap();

@@ -69,6 +69,19 @@ public final class FlowMetrics {
         LATE
     }
 
+    /** What came of asking an engine for a prompt's token ids. */
+    public enum EngineAnswer {
+        /** By the engine, or remembered. */
+        ANSWERED,
+        /** It cannot be asked about such a prompt, or finds it wrong. */
+        REFUSED,
+        FAILED,
+        /** Too many questions run already. */
+        BUSY,
+        /** Took longer than the deadline. */
+        LATE
+    }
+
     /** How a prediction compares with what the engine reported. */
     public enum Prediction {
         EQUAL,
@@ -80,6 +93,7 @@ public final class FlowMetrics {
     private final Map<RetryCause, Counter> retries;
     private final Map<WithoutTokens, Counter> withoutTokens;
     private final Map<Overload, Counter> overloads;
+    private final Map<EngineAnswer, Counter> engineAnswers;
     private final Map<Prediction, Counter> predictions;
     private final Map<String, Map<Prediction, Counter>> workerPredictions =
             new ConcurrentHashMap<>();
@@ -122,6 +136,15 @@ public final class FlowMetrics {
                                 Counter.builder("warmpath.requests.without.tokens")
                                         .description("Requests routed by load alone")
                                         .tag("cause", tag(c)));
+        engineAnswers =
+                counters(
+                        registry,
+                        EngineAnswer.class,
+                        a ->
+                                Counter.builder("warmpath.engine.tokenize")
+                                        .description(
+                                                "Prompts whose token ids an engine was to make")
+                                        .tag("result", tag(a)));
         overloads =
                 counters(
                         registry,
@@ -226,6 +249,10 @@ public final class FlowMetrics {
 
     void withoutTokens(WithoutTokens cause) {
         count(withoutTokens, cause);
+    }
+
+    void askedEngine(EngineAnswer answer) {
+        count(engineAnswers, answer);
     }
 
     void overloaded(Overload cause) {

@@ -14,6 +14,9 @@ import java.util.Map;
 final class PromptIds {
     static final int[] NONE = {};
 
+    /** No kind's are known, but somebody may be asked. */
+    static final PromptIds UNKNOWN = same(NONE);
+
     private final int[] vllm;
     private final int[] sglang;
     private final int[] other;

@@ -33,6 +33,7 @@ public final class RequestFlow {
     /**
      * @param models what the names in requests stand for
      * @param tokenizers runs the prompts that are not cheap
+     * @param engineIds for prompts that {@code tokens} does not know
      * @param nanoTime as {@link System#nanoTime}
      */
     public RequestFlow(
@@ -50,6 +51,7 @@ public final class RequestFlow {
             DecisionLog decisions,
             EventWatch events,
             SelfCheck selfCheck,
+            EngineIds engineIds,
             LongSupplier nanoTime) {
         this.fleet = fleet;
         this.models = models;
@@ -60,6 +62,7 @@ public final class RequestFlow {
                         tokenizers,
                         options.tokenDeadline(),
                         metrics,
+                        engineIds,
                         nanoTime);
         this.planner =
                 new Planner(

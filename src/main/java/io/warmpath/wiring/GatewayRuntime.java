@@ -24,6 +24,7 @@ import io.warmpath.fleet.EngineTokenizer;
 import io.warmpath.fleet.EventWatch;
 import io.warmpath.fleet.Fleet;
 import io.warmpath.gateway.DecisionLog;
+import io.warmpath.gateway.EngineIds;
 import io.warmpath.gateway.FlowMetrics;
 import io.warmpath.gateway.GatewayOptions;
 import io.warmpath.gateway.ModelNames;
@@ -131,6 +132,7 @@ final class GatewayRuntime implements AutoCloseable {
         tokenThreads = new TokenThreads(config.tokens().threads(), config.tokens().queueSize());
         engines = engines(config, vertx, tls);
         questions = new EngineQuestions(vertx, tls);
+        questions.bind(meters);
         SelfCheck selfCheck =
                 new SelfCheck(
                         questions.tokenizer(), questions.executor(), meters, System::nanoTime);
@@ -158,6 +160,8 @@ final class GatewayRuntime implements AutoCloseable {
                         decisions.log(),
                         fleet.eventWatch(),
                         selfCheck,
+                        questions.ids(
+                                ModelSettings.askingEngines(config), config.tokens().deadline()),
                         warmup::done);
         GatewayMeters.bind(meters, index, load, fleet, events, tokens);
         caches.bind(meters);
@@ -187,6 +191,7 @@ final class GatewayRuntime implements AutoCloseable {
             DecisionLog decisions,
             EventWatch events,
             SelfCheck selfCheck,
+            EngineIds engineIds,
             BooleanSupplier warm) {
         RequestFlow flow =
                 new RequestFlow(
@@ -204,6 +209,7 @@ final class GatewayRuntime implements AutoCloseable {
                         decisions,
                         events,
                         selfCheck,
+                        engineIds,
                         System::nanoTime);
         return new Routes(
                 fleet,
@@ -249,6 +255,7 @@ final class GatewayRuntime implements AutoCloseable {
                                         Runnable::run,
                                         new SimpleMeterRegistry(),
                                         System::nanoTime),
+                                EngineIds.OFF,
                                 () -> true)
                         .mount(router);
             }

@@ -28,6 +28,7 @@ import io.warmpath.fleet.Taint;
 import io.warmpath.fleet.Worker;
 import io.warmpath.fleet.WorkerState;
 import io.warmpath.gateway.DecisionLog;
+import io.warmpath.gateway.EngineIds;
 import io.warmpath.gateway.FlowMetrics;
 import io.warmpath.gateway.GatewayOptions;
 import io.warmpath.gateway.IndexOverlaps;
@@ -256,11 +257,11 @@ final class Gateway implements AutoCloseable {
                         decisions,
                         rank -> events.of(rank),
                         new SelfCheck(
-                                (worker, model, request) ->
-                                        engineTokens.tokens(worker, model, request),
+                                (worker, question) -> engineTokens.tokens(worker, question),
                                 Runnable::run,
                                 meters,
                                 System::nanoTime),
+                        EngineIds.OFF,
                         System::nanoTime);
         routes = io.vertx.ext.web.Router.router(vertx);
         AtomicLong ids = new AtomicLong();

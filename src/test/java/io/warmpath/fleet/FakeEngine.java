@@ -16,6 +16,7 @@ public final class FakeEngine implements EngineHttp {
     private final Map<String, Answer> answers = new HashMap<>();
     private final List<String> asked = new ArrayList<>();
     private final List<String> posted = new ArrayList<>();
+    private final List<String> authorized = new ArrayList<>();
     private boolean down;
 
     public FakeEngine answer(String path, String body) {
@@ -50,9 +51,16 @@ public final class FakeEngine implements EngineHttp {
     }
 
     @Override
-    public Answer post(URI worker, String path, String json) throws IOException {
+    public Answer post(URI worker, String path, String json, String authorization)
+            throws IOException {
         posted.add(json);
+        authorized.add(String.valueOf(authorization));
         return get(worker, path);
+    }
+
+    /** What {@code authorization} said. */
+    public List<String> authorized() {
+        return authorized;
     }
 
     /** Bodies, in their order. */

@@ -93,6 +93,9 @@ class MetricsDocsTest {
                     caches.bind(registry);
                 }
             }
+            try (EngineQuestions questions = new EngineQuestions(vertx, EngineTls.standard())) {
+                questions.bind(registry);
+            }
             assertFalse(decisions.log().isOn());
             return rows(registry);
         } finally {
@@ -120,7 +123,7 @@ class MetricsDocsTest {
                             new PromptInput.Chat(List.of(), true),
                             new PromptInput.Conversation(
                                     1, () -> ChatRequest.of(List.of(), true)))) {
-                check.sent("m", "m", worker, prompt, new int[1], () -> new byte[0]);
+                check.sent("m", worker, prompt, new int[1], () -> null);
             }
         }
     }

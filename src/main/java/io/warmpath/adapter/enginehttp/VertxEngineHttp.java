@@ -95,24 +95,27 @@ public final class VertxEngineHttp implements EngineHttp, AutoCloseable {
 
     @Override
     public Answer get(URI worker, String path) throws IOException {
-        return ask(worker, path, null);
+        return ask(worker, path, null, null);
     }
 
     @Override
-    public Answer post(URI worker, String path, String json) throws IOException {
-        return ask(worker, path, Buffer.buffer(json));
+    public Answer post(URI worker, String path, String json, @Nullable String authorization)
+            throws IOException {
+        return ask(worker, path, Buffer.buffer(json), authorization);
     }
 
     /**
      * @param json null: GET
      */
-    private Answer ask(URI worker, String path, @Nullable Buffer json) throws IOException {
+    private Answer ask(
+            URI worker, String path, @Nullable Buffer json, @Nullable String authorization)
+            throws IOException {
         EngineAddress engine = EngineAddress.of(worker);
         if (engine.socket() != null && !vertx.isNativeTransportEnabled()) {
             throw new IOException(
                     "socket files need Linux and quarkus.vertx.prefer-native-transport=true");
         }
-        Exchange exchange = new Exchange(json);
+        Exchange exchange = new Exchange(json, authorization);
         exchange.start(engine, path);
         try {
             return exchange.answer.get(timeout.toMillis(), TimeUnit.MILLISECONDS);
@@ -134,9 +137,11 @@ public final class VertxEngineHttp implements EngineHttp, AutoCloseable {
         private volatile @Nullable HttpClientRequest request;
         private final Buffer body = Buffer.buffer();
         private final @Nullable Buffer question;
+        private final @Nullable String authorization;
 
-        Exchange(@Nullable Buffer question) {
+        Exchange(@Nullable Buffer question, @Nullable String authorization) {
             this.question = question;
+            this.authorization = authorization;
         }
 
         void start(EngineAddress engine, String path) {
@@ -170,6 +175,9 @@ public final class VertxEngineHttp implements EngineHttp, AutoCloseable {
                 return connected.send();
             }
             connected.putHeader("content-type", "application/json");
+            if (authorization != null) {
+                connected.putHeader("authorization", authorization);
+            }
             return connected.send(question);
         }
 

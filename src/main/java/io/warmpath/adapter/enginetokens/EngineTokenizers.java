@@ -7,31 +7,70 @@ import io.warmpath.fleet.EngineHttp;
 import io.warmpath.fleet.EngineTokenizer;
 import io.warmpath.fleet.Worker;
 import java.io.IOException;
+import java.time.Duration;
 import java.util.Optional;
+import java.util.concurrent.atomic.LongAdder;
+import java.util.function.LongSupplier;
 
-/** {@code POST /tokenize} of vLLM and SGLang. Stateless, any thread; blocks as its HTTP does. */
+/**
+ * {@code POST /tokenize} of vLLM and SGLang. Answers are remembered for a while, for all workers of
+ * a kind. Any thread; blocks as its HTTP does.
+ */
 public final class EngineTokenizers implements EngineTokenizer {
     private static final String PATH = "/tokenize";
     private static final ObjectMapper JSON = new ObjectMapper();
+    private static final Duration KEPT = Duration.ofMinutes(5);
 
     private final EngineHttp http;
+    private final AnswerCache cache;
+    private final LongSupplier nanoTime;
+    private final LongAdder remembered = new LongAdder();
 
-    public EngineTokenizers(EngineHttp http) {
+    /**
+     * @param cacheBytes memory for answers; 0: none is remembered
+     * @param nanoTime as {@link System#nanoTime}
+     */
+    public EngineTokenizers(EngineHttp http, long cacheBytes, LongSupplier nanoTime) {
         this.http = http;
+        this.cache = new AnswerCache(cacheBytes, KEPT.toNanos());
+        this.nanoTime = nanoTime;
     }
 
     @Override
-    public Optional<int[]> tokens(Worker worker, String model, byte[] request) throws IOException {
-        Optional<String> question =
-                TokenizeQuestion.of(worker.kind(), model, JSON.readTree(request));
-        if (question.isEmpty()) {
+    public Optional<int[]> tokens(Worker worker, Question question) throws IOException {
+        Optional<String> body =
+                TokenizeQuestion.of(
+                        worker.kind(), question.model(), JSON.readTree(question.request()));
+        if (body.isEmpty()) {
             return Optional.empty();
         }
-        EngineHttp.Answer answer = http.post(worker.url(), PATH, question.get());
+        AnswerCache.Key key = AnswerCache.Key.of(worker.kind().name(), body.get());
+        int[] known = cache.get(key, nanoTime.getAsLong());
+        if (known != null) {
+            remembered.increment();
+            return Optional.of(known);
+        }
+        EngineHttp.Answer answer =
+                http.post(worker.url(), PATH, body.get(), question.authorization());
+        if (answer.status() == 400 || answer.status() == 422) {
+            return Optional.empty(); // the prompt is at fault, or the engine takes no messages
+        }
         if (!answer.ok()) {
             throw new IOException("POST " + PATH + " answered " + answer.status());
         }
-        return Optional.of(ids(answer.body()));
+        int[] ids = ids(answer.body());
+        cache.put(key, ids, nanoTime.getAsLong());
+        return Optional.of(ids);
+    }
+
+    /** Questions that needed no engine. */
+    public long remembered() {
+        return remembered.sum();
+    }
+
+    /** Memory of the answers, about. */
+    public long cacheBytes() {
+        return cache.bytes();
     }
 
     private static int[] ids(String body) throws IOException {

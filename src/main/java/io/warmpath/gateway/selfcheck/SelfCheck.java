@@ -3,6 +3,7 @@ package io.warmpath.gateway.selfcheck;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.warmpath.fleet.EngineKind;
 import io.warmpath.fleet.EngineTokenizer;
+import io.warmpath.fleet.EngineTokenizer.Question;
 import io.warmpath.fleet.Worker;
 import io.warmpath.gateway.selfcheck.LengthRecord.Turn;
 import io.warmpath.tokens.PromptInput;
@@ -100,18 +101,16 @@ public final class SelfCheck {
      * The prompt is sent to this worker.
      *
      * @param model as workers list it
-     * @param onWorker as this worker is asked for it
      * @param ids predicted
-     * @param request its body in OpenAI's form; asked for only when it is kept, and not changed
+     * @param question what its engine is to be asked; called only when it is kept
      * @return null when there is nothing to compare
      */
     public @Nullable LengthCheck sent(
             String model,
-            String onWorker,
             Worker worker,
             PromptInput prompt,
             int[] ids,
-            Supplier<byte[]> request) {
+            Supplier<Question> question) {
         PromptForm form = PromptForm.of(prompt);
         if (form == null || ids.length == 0) {
             return null;
@@ -122,7 +121,7 @@ public final class SelfCheck {
             long now = nanoTime.getAsLong();
             Witness before = track.waiting.get();
             if (before == null || now - before.sinceNanos() > WAIT_NANOS) {
-                Witness mine = new Witness(worker, onWorker, request.get(), ids, now);
+                Witness mine = new Witness(worker, question.get(), ids, now);
                 kept = track.waiting.compareAndSet(before, mine) ? mine : null;
             }
         }
@@ -239,7 +238,7 @@ public final class SelfCheck {
     private String where(Witness proof) {
         String worker = proof.worker().name();
         try {
-            Optional<int[]> there = engines.tokens(proof.worker(), proof.model(), proof.request());
+            Optional<int[]> there = engines.tokens(proof.worker(), proof.question());
             if (there.isEmpty()) {
                 return "its engine cannot be asked where they part";
             }

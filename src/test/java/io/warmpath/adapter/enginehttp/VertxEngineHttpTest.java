@@ -65,6 +65,8 @@ class VertxEngineHttpTest {
                                     + " "
                                     + exchange.getRequestHeaders().getFirst("content-type")
                                     + " "
+                                    + exchange.getRequestHeaders().getFirst("authorization")
+                                    + " "
                                     + new String(
                                             exchange.getRequestBody().readAllBytes(),
                                             StandardCharsets.UTF_8);
@@ -133,8 +135,11 @@ class VertxEngineHttpTest {
         try (VertxEngineHttp http =
                 new VertxEngineHttp(vertx, Duration.ofSeconds(10), VertxEngineHttpTest::noTls)) {
             assertEquals(
-                    "POST application/json {\"é\":1}",
-                    http.post(worker, "/echo", "{\"é\":1}").body());
+                    "POST application/json null {\"é\":1}",
+                    http.post(worker, "/echo", "{\"é\":1}", null).body());
+            assertEquals(
+                    "POST application/json Bearer x {}",
+                    http.post(worker, "/echo", "{}", "Bearer x").body());
         }
     }
 

@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.warmpath.fleet.EngineKind;
+import io.warmpath.fleet.EngineTokenizer.Question;
 import io.warmpath.fleet.FakeEngine;
 import io.warmpath.fleet.Worker;
 import io.warmpath.fleet.WorkerState;
@@ -30,6 +31,9 @@ class EngineTokenizersTest {
             new FakeEngine()
                     .answer("/tokenize", "{\"count\":2,\"tokens\":[5,4294967295],\"x\":null}");
 
+    private long now;
+    private final EngineTokenizers tokenizers = new EngineTokenizers(engine, 4096, () -> now);
+
     private Optional<int[]> ask(EngineKind kind, String request) throws IOException {
         Worker worker =
                 new Worker(
@@ -41,8 +45,12 @@ class EngineTokenizersTest {
                         16,
                         WorkerState.READY,
                         List.of(new Worker.Rank(0, new WorkerSlot(0))));
-        return new EngineTokenizers(engine)
-                .tokens(worker, "m", request.replace('\'', '"').getBytes(StandardCharsets.UTF_8));
+        return tokenizers.tokens(
+                worker,
+                new Question(
+                        "m",
+                        request.replace('\'', '"').getBytes(StandardCharsets.UTF_8),
+                        "Bearer key"));
     }
 
     private String question() {
@@ -90,6 +98,39 @@ class EngineTokenizersTest {
                 "{'messages':[{'role':'user','content':[{'type':'image_url','image_url':{}}]}]}";
         assertTrue(ask(EngineKind.SGLANG, image).isEmpty());
         assertEquals(List.of(), engine.posted());
+    }
+
+    @Test
+    void an_answer_is_remembered_for_five_minutes_whatever_else_the_request_says()
+            throws IOException {
+        int[] first = ask(EngineKind.VLLM, "{'prompt':'hi','temperature':1}").orElseThrow();
+        assertArrayEquals(
+                first, ask(EngineKind.VLLM, "{'stream':true,'prompt':'hi'}").orElseThrow());
+        assertEquals(1, engine.posted().size());
+        assertEquals(List.of("Bearer key"), engine.authorized());
+        assertEquals(1, tokenizers.remembered());
+        ask(EngineKind.SGLANG, "{'prompt':'hi'}");
+        assertEquals(2, engine.posted().size(), "another kind, another answer");
+        now += 300_000_000_001L;
+        ask(EngineKind.VLLM, "{'prompt':'hi'}");
+        assertEquals(3, engine.posted().size());
+    }
+
+    @Test
+    void memory_is_bounded_and_what_was_used_last_stays() throws IOException {
+        ask(EngineKind.VLLM, "{'prompt':'kept'}");
+        for (int i = 0; i < 1000; i++) {
+            ask(EngineKind.VLLM, "{'prompt':'" + i + "'}");
+            ask(EngineKind.VLLM, "{'prompt':'kept'}");
+        }
+        assertEquals(1001, engine.posted().size());
+        assertTrue(tokenizers.cacheBytes() <= 4096 && tokenizers.cacheBytes() > 3072);
+    }
+
+    @Test
+    void a_prompt_that_the_engine_finds_wrong_has_no_ids_and_is_no_failure() throws IOException {
+        engine.status("/tokenize", 400);
+        assertTrue(ask(EngineKind.SGLANG, "{'prompt':'hi'}").isEmpty());
     }
 
     @Test

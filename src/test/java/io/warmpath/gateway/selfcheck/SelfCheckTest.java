@@ -8,6 +8,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import io.warmpath.fleet.EngineKind;
+import io.warmpath.fleet.EngineTokenizer.Question;
 import io.warmpath.fleet.Worker;
 import io.warmpath.fleet.WorkerState;
 import io.warmpath.prefix.WorkerSlot;
@@ -34,8 +35,8 @@ class SelfCheckTest {
     private long now;
     private final SelfCheck check =
             new SelfCheck(
-                    (worker, model, request) -> {
-                        asked.add(worker.name() + " " + model + " " + new String(request, UTF_8));
+                    (worker, question) -> {
+                        asked.add(worker.name() + " " + new String(question.request(), UTF_8));
                         if (asked.size() > 1) {
                             throw new IOException("down");
                         }
@@ -58,12 +59,12 @@ class SelfCheckTest {
     }
 
     private LengthCheck sent(EngineKind kind, PromptInput prompt) {
-        Supplier<byte[]> body =
+        Supplier<Question> question =
                 () -> {
                     bodies++;
-                    return "body".getBytes(UTF_8);
+                    return new Question("m-there", "body".getBytes(UTF_8), null);
                 };
-        return check.sent("m", "m-there", worker(kind), prompt, new int[] {1, 3, 4}, body);
+        return check.sent("m", worker(kind), prompt, new int[] {1, 3, 4}, question);
     }
 
     private void answers(int count, PromptInput prompt, long length) {
@@ -109,7 +110,7 @@ class SelfCheckTest {
         assertEquals(List.of(), asked);
         assertEquals(1, later.size());
         later.remove().run();
-        assertEquals(List.of("w m-there body"), asked);
+        assertEquals(List.of("w body"), asked);
         answers(16, CHAT, 3);
         answers(30, CHAT, 9);
         assertEquals(0, later.size(), "ten seconds have not passed");
@@ -127,8 +128,7 @@ class SelfCheckTest {
     void prompts_without_predicted_ids_of_ours_are_not_compared() {
         assertNull(sent(EngineKind.VLLM, new PromptInput.Ids(new int[] {1})));
         assertNull(sent(EngineKind.VLLM, new PromptInput.Opaque("batch")));
-        assertNull(
-                check.sent("m", "m", worker(EngineKind.VLLM), CHAT, new int[0], () -> new byte[0]));
+        assertNull(check.sent("m", worker(EngineKind.VLLM), CHAT, new int[0], () -> null));
     }
 
     @Test
