@@ -189,7 +189,7 @@ final class WorkerJson {
         json.put("name", w.name());
         json.put("url", w.url().toString());
         json.put("kind", lower(w.kind()));
-        json.put("version", status.version());
+        json.put("version", w.version());
         json.put("state", lower(w.state()));
         json.put("problem", status.problem());
         json.put("models", List.copyOf(new TreeSet<>(w.models())));
