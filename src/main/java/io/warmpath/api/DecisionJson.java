@@ -92,6 +92,7 @@ final class DecisionJson {
         json.writeObjectFieldStart("chosen");
         worker(s.candidate(), json);
         events(d.events(), json);
+        drifted(d.drifted(), json);
         json.writeNumberField("gpu_blocks", s.gpuBlocks());
         json.writeNumberField("host_blocks", s.hostBlocks());
         json.writeNumberField("disk_blocks", s.diskBlocks());
@@ -114,6 +115,7 @@ final class DecisionJson {
             json.writeStartObject();
             worker(d.request().candidates().get(i), json);
             events(i < events.size() ? events.get(i) : null, json);
+            drifted(d.drifted(d.request().candidates().get(i)), json);
             json.writeBooleanField("eligible", why.isEmpty());
             if (!why.isEmpty()) {
                 json.writeStringField("reason", why);
@@ -147,6 +149,12 @@ final class DecisionJson {
     private static void events(@Nullable EventView view, JsonGenerator json) throws IOException {
         if (view != null) {
             json.writeStringField("events", view.word());
+        }
+    }
+
+    private static void drifted(boolean drifted, JsonGenerator json) throws IOException {
+        if (drifted) {
+            json.writeStringField("tokens", "drifted");
         }
     }
 

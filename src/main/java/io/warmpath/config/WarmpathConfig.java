@@ -826,6 +826,14 @@ public interface WarmpathConfig {
         @Setting(doc = "Its tokenizer.json, where that is not the one of `path`.", unit = "path")
         Optional<String> tokenizer();
 
+        @WithDefault("false")
+        @Setting(
+                doc =
+                        "Ask the engines' own `/tokenize` for prompts whose tokens the files here"
+                                + " do not give: files that are missing or broken, prompts that an"
+                                + " engine makes by code.")
+        boolean askEngine();
+
         @Setting(
                 doc =
                         "File with its chat template, in place of those of `path`: what the engines"

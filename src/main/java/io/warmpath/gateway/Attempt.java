@@ -4,8 +4,10 @@ import io.vertx.core.MultiMap;
 import io.warmpath.fault.GatewayError;
 import io.warmpath.fleet.Candidate;
 import io.warmpath.fleet.EngineKind;
+import io.warmpath.fleet.EngineTokenizer;
 import io.warmpath.gateway.FlowMetrics.Outcome;
 import io.warmpath.gateway.FlowMetrics.RetryCause;
+import io.warmpath.gateway.selfcheck.LengthCheck;
 import io.warmpath.load.LoadBook;
 import io.warmpath.routing.RoutingDecision;
 import io.warmpath.routing.Sent;
@@ -36,6 +38,7 @@ final class Attempt implements UpstreamListener {
     private final int promptTokens;
     private LoadBook.@Nullable Booking booking;
     private Sent sent = Sent.UNSEEN;
+    private @Nullable LengthCheck check;
     private @Nullable UpstreamCall call;
     private @Nullable MultiMap headers;
     private @Nullable AnswerScanner scanner;
@@ -101,6 +104,17 @@ final class Attempt implements UpstreamListener {
                         request.hints().expectedOutput());
         if (!request.passThrough()) {
             sent = flow.planner.sent(decision, request.stream());
+            check =
+                    flow.selfCheck.sent(
+                            request.model(),
+                            to.worker(),
+                            request.prompt(),
+                            exchange.idsOn(to.worker()),
+                            () ->
+                                    new EngineTokenizer.Question(
+                                            model,
+                                            request.body().getBytes(),
+                                            request.headers().get("authorization")));
         }
         started = flow.nanoTime.getAsLong();
         MultiMap extra = MultiMap.caseInsensitiveMultiMap();
@@ -415,8 +429,11 @@ final class Attempt implements UpstreamListener {
         if (s != null && s.cachedTokens() >= 0) {
             metrics.reported(s.cachedTokens());
             if (promptTokens >= 0) {
-                metrics.compared(predicted, s.cachedTokens());
+                metrics.compared(candidate().worker().name(), predicted, s.cachedTokens());
             }
+        }
+        if (s != null && s.promptTokens() >= 0 && check != null) {
+            check.answered(s.promptTokens());
         }
     }
 

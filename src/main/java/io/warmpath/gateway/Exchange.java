@@ -244,11 +244,13 @@ public final class Exchange {
 
     /** On the chosen worker; -1 when they are not known. */
     private int promptTokens(RoutingDecision decision) {
-        int[] ids =
-                tokens == null
-                        ? new int[0]
-                        : tokens.of(decision.chosen().candidate().worker().kind());
+        int[] ids = idsOn(decision.chosen().candidate().worker());
         return ids.length == 0 ? -1 : ids.length;
+    }
+
+    /** The prompt's ids there; empty when they are not known, or no longer. */
+    int[] idsOn(Worker worker) {
+        return tokens == null ? PromptIds.NONE : tokens.of(worker.kind());
     }
 
     /** The prompt's blocks as this worker cuts them; one when the prompt is not known. */

@@ -40,6 +40,9 @@ final class Explanation {
         if (events != null) {
             h.add("x-warmpath-events", events.word());
         }
+        if (decision.drifted()) {
+            h.add("x-warmpath-tokens", "drifted");
+        }
         h.add("x-warmpath-cost", String.format(Locale.ROOT, "%.3f", s.cost()));
         h.add("x-warmpath-reason", ascii(decision.reason()));
         return h;

@@ -103,6 +103,11 @@ public final class IndexOverlaps implements Overlaps {
         }
     }
 
+    @Override
+    public boolean toldByEngines() {
+        return !decisionsInIndex;
+    }
+
     /** Decisions that were recorded; 0 with events alone. */
     public long recorded() {
         return recorded.sum();

@@ -33,6 +33,14 @@ public interface Overlaps {
     /** The prompt goes to this candidate. Nothing when that has left in this moment. */
     void booked(String model, PrefixSpace space, Candidate to, int[] tokens);
 
+    /**
+     * Engines have told what is known, with their own token ids; false: it was told with those
+     * predicted here, which find themselves again however wrong they are.
+     */
+    default boolean toldByEngines() {
+        return false;
+    }
+
     /** Forgets what is due; to be called now and then, not on an event loop. */
     default void tidy() {}
 
@@ -48,6 +56,11 @@ public interface Overlaps {
 
             @Override
             public void booked(String model, PrefixSpace space, Candidate to, int[] tokens) {}
+
+            @Override
+            public boolean toldByEngines() {
+                return real.toldByEngines();
+            }
         };
     }
 

@@ -6,6 +6,7 @@ import io.warmpath.fleet.EventWatch;
 import io.warmpath.fleet.Fleet;
 import io.warmpath.fleet.FleetSnapshot;
 import io.warmpath.fleet.Worker;
+import io.warmpath.gateway.selfcheck.SelfCheck;
 import io.warmpath.load.LoadBook;
 import io.warmpath.load.PromptBlocks;
 import io.warmpath.prefix.PrefixMatch;
@@ -41,6 +42,7 @@ final class Planner {
     private final DecisionLog log;
     private final Map<String, List<TaintMatch>> classTolerations;
     private final EventWatch events;
+    private final SelfCheck selfCheck;
     private final Dependency indexHealth =
             new Dependency(LOG, "The prefix index", "requests are routed by load alone");
 
@@ -52,8 +54,10 @@ final class Planner {
             FlowMetrics metrics,
             DecisionLog log,
             Map<String, List<TaintMatch>> classTolerations,
-            EventWatch events) {
+            EventWatch events,
+            SelfCheck selfCheck) {
         this.events = events;
+        this.selfCheck = selfCheck;
         this.classTolerations = classTolerations;
         this.log = log;
         this.fleet = fleet;
@@ -98,7 +102,8 @@ final class Planner {
                         tokens,
                         named,
                         known,
-                        circumstances(queuedNanos, inFull ? candidates : List.of()),
+                        circumstances(
+                                request, tokens, queuedNanos, inFull ? candidates : List.of()),
                         inFull ? RoutingRequest.Detail.ALL : RoutingRequest.Detail.CHOSEN,
                         request.explain()
                                 ? ineligible(request.model(), candidates, others)
@@ -124,7 +129,7 @@ final class Planner {
                 tokens,
                 new ArrayList<>(1),
                 null,
-                circumstances(0, candidates),
+                circumstances(request, tokens, 0, candidates),
                 RoutingRequest.Detail.DRY_RUN,
                 ineligible(request.model(), candidates, others));
     }
@@ -159,10 +164,24 @@ final class Planner {
                                 circumstances));
     }
 
-    private Circumstances circumstances(long queuedNanos, List<Candidate> told) {
-        return queuedNanos == 0 && told.isEmpty()
+    private Circumstances circumstances(
+            InferenceRequest request,
+            @Nullable PromptIds tokens,
+            long queuedNanos,
+            List<Candidate> told) {
+        Set<EngineKind> drifted = tokens == null ? Set.of() : drifted(request);
+        return queuedNanos == 0 && told.isEmpty() && drifted.isEmpty()
                 ? Circumstances.NONE
-                : new Circumstances(queuedNanos, told.stream().map(events::of).toList());
+                : new Circumstances(queuedNanos, told.stream().map(events::of).toList(), drifted);
+    }
+
+    /**
+     * Engines that have other ids of such prompts: what they say they hold is not found by ours.
+     */
+    private Set<EngineKind> drifted(InferenceRequest request) {
+        return overlaps.toldByEngines()
+                ? selfCheck.distrusted(request.model(), request.prompt())
+                : Set.of();
     }
 
     /** The request was booked where the decision says. Nothing when its tokens are not known. */
@@ -288,14 +307,15 @@ final class Planner {
             return List.of();
         }
         try {
+            Set<EngineKind> drifted = drifted(request);
             List<PrefixMatch> matches =
-                    tokens.isOne()
+                    tokens.isOne() && drifted.isEmpty()
                             ? overlaps.matches(
                                     request.model(),
                                     request.space(),
                                     candidates,
                                     tokens.of(EngineKind.OPENAI))
-                            : matchesByKind(request, candidates, tokens);
+                            : matchesByKind(request, candidates, tokens, drifted);
             indexHealth.worked();
             return matches;
         } catch (RuntimeException e) {
@@ -305,14 +325,21 @@ final class Planner {
         }
     }
 
-    /** Each kind of engine is asked about with its own ids, and answers for its own workers. */
+    /**
+     * Each kind of engine is asked about with its own ids, and answers for its own workers.
+     *
+     * @param without kinds that are not asked about
+     */
     private List<PrefixMatch> matchesByKind(
-            InferenceRequest request, List<Candidate> candidates, PromptIds tokens) {
+            InferenceRequest request,
+            List<Candidate> candidates,
+            PromptIds tokens,
+            Set<EngineKind> without) {
         List<PrefixMatch> all = new ArrayList<>(1);
         for (EngineKind kind : EngineKind.values()) {
             List<Candidate> own =
                     candidates.stream().filter(c -> c.worker().kind() == kind).toList();
-            if (own.isEmpty() || tokens.of(kind).length == 0) {
+            if (own.isEmpty() || tokens.of(kind).length == 0 || without.contains(kind)) {
                 continue;
             }
             Set<Integer> slots = new HashSet<>();

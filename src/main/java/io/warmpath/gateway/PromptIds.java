@@ -12,7 +12,10 @@ import java.util.Map;
  * <p>Immutable as long as nobody writes to the arrays, which are not copied.
  */
 final class PromptIds {
-    private static final int[] NONE = {};
+    static final int[] NONE = {};
+
+    /** No kind's are known, but somebody may be asked. */
+    static final PromptIds UNKNOWN = same(NONE);
 
     private final int[] vllm;
     private final int[] sglang;

@@ -38,6 +38,7 @@ final class TokenStep {
     private final TokenLanes threads;
     private final Duration deadline;
     private final FlowMetrics metrics;
+    private final EngineIds engineIds;
     private final LongSupplier nanoTime;
     private final Dependency health =
             new Dependency(LOG, "Tokenising", "prompts that fail are routed by load alone");
@@ -48,20 +49,54 @@ final class TokenStep {
             TokenLanes threads,
             Duration deadline,
             FlowMetrics metrics,
+            EngineIds engineIds,
             LongSupplier nanoTime) {
         this.tokens = tokens;
         this.mode = mode;
         this.threads = threads;
         this.deadline = deadline;
         this.metrics = metrics;
+        this.engineIds = engineIds;
         this.nanoTime = nanoTime;
     }
 
     void run(Context context, InferenceRequest request, List<Candidate> candidates, Next next) {
         if (request.passThrough() || (!mode.looksAtTokens() && !request.explain())) {
             next.tokens(null); // the decision does not look at them
+        } else if (engineIds.asks(request)) {
+            make(context, request, candidates, ids -> ask(context, request, candidates, ids, next));
+        } else {
+            make(context, request, candidates, next);
+        }
+    }
+
+    /** What the files here do not give. */
+    private void ask(
+            Context context,
+            InferenceRequest request,
+            List<Candidate> candidates,
+            @Nullable PromptIds made,
+            Next next) {
+        if (made == null) {
+            next.tokens(null); // they would give it, but something is wrong or slow
             return;
         }
+        engineIds.complete(
+                context,
+                request,
+                candidates,
+                made,
+                metrics,
+                ids -> {
+                    if (ids == null) {
+                        metrics.withoutTokens(WithoutTokens.UNKNOWN);
+                    }
+                    next.tokens(ids);
+                });
+    }
+
+    private void make(
+            Context context, InferenceRequest request, List<Candidate> candidates, Next next) {
         if (request.prompt() instanceof PromptInput.Opaque) {
             metrics.withoutTokens(WithoutTokens.UNKNOWN);
             next.tokens(null);
@@ -85,7 +120,7 @@ final class TokenStep {
             return;
         }
         if (later == null) {
-            next.tokens(counted(ids(made), begin));
+            next.tokens(counted(request, ids(made), begin));
         } else {
             offload(context, request, engines, later, next);
         }
@@ -121,14 +156,18 @@ final class TokenStep {
             for (EngineProfile engine : asked(request, engines)) {
                 made.put(engine, tokens.tokens(request.model(), request.prompt(), engine));
             }
-            return counted(ids(made), begin);
+            return counted(request, ids(made), begin);
         } catch (RuntimeException | LinkageError e) {
             return failed(e);
         }
     }
 
-    private @Nullable PromptIds counted(@Nullable PromptIds ids, long begin) {
+    private @Nullable PromptIds counted(
+            InferenceRequest request, @Nullable PromptIds ids, long begin) {
         health.worked();
+        if (ids == null && engineIds.asks(request)) {
+            return PromptIds.UNKNOWN;
+        }
         if (ids == null) {
             metrics.withoutTokens(WithoutTokens.UNKNOWN);
         } else {

@@ -1,5 +1,6 @@
 package io.warmpath.routing;
 
+import io.warmpath.fleet.Candidate;
 import io.warmpath.fleet.EventView;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
@@ -61,6 +62,16 @@ public record RoutingDecision(
             }
         }
         return null;
+    }
+
+    /** The chosen worker makes other tokens of such prompts, so that load alone decided on it. */
+    public boolean drifted() {
+        return drifted(chosen.candidate());
+    }
+
+    /** As {@link #drifted()}, of one of the candidates. */
+    public boolean drifted(Candidate candidate) {
+        return request.circumstances().drifted().contains(candidate.worker().kind());
     }
 
     @Override

@@ -66,8 +66,10 @@ record CompletionRequest(
 
     /**
      * @param partJoint what stands between the text parts of one message
+     * @param start of every chat's prompt
      */
-    static CompletionRequest parse(JsonNode body, Form form, String ownModel, String partJoint)
+    static CompletionRequest parse(
+            JsonNode body, Form form, String ownModel, String partJoint, String start)
             throws Malformed {
         if (!body.isObject()) {
             throw new Malformed("The request body must be a JSON object.");
@@ -88,7 +90,7 @@ record CompletionRequest(
         return new CompletionRequest(
                 form,
                 text(body, "model", ownModel),
-                form == Form.CHAT ? conversation(body, partJoint) : prompt(body),
+                form == Form.CHAT ? conversation(body, partJoint, start) : prompt(body),
                 flag(body, "stream"),
                 flag(body.path("stream_options"), "include_usage"),
                 flag(body, "ignore_eos"),
@@ -156,7 +158,8 @@ record CompletionRequest(
     }
 
     /** The messages of {@code body} as the template writes them. */
-    static Prompt.Text conversation(JsonNode body, String partJoint) throws Malformed {
+    static Prompt.Text conversation(JsonNode body, String partJoint, String start)
+            throws Malformed {
         JsonNode messages = body.path("messages");
         if (!messages.isArray() || messages.isEmpty()) {
             throw new Malformed("Messages cannot be empty.");
@@ -170,7 +173,7 @@ record CompletionRequest(
             read.add(new ChatMl.Message(role.textValue(), content(m, read.size(), partJoint)));
         }
         boolean open = body.path("add_generation_prompt").asBoolean(true);
-        return new Prompt.Text(ChatMl.render(read, open));
+        return new Prompt.Text(start + ChatMl.render(read, open));
     }
 
     /** {@code prompt} of a completion: text, or token ids. */

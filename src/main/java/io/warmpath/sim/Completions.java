@@ -78,7 +78,8 @@ final class Completions {
                             PromptIds.read(exchange),
                             form,
                             options.models().getFirst(),
-                            shape.partJoint());
+                            shape.partJoint(),
+                            faults.templateStart());
             if (!options.wire().sglang() && !options.models().contains(request.model())) {
                 exchange.json(
                         404,

@@ -160,7 +160,8 @@ final class EngineApi {
             JsonNode body = PromptIds.read(exchange);
             Prompt prompt =
                     body.path("messages").isArray()
-                            ? CompletionRequest.conversation(body, shape.partJoint())
+                            ? CompletionRequest.conversation(
+                                    body, shape.partJoint(), faults.templateStart())
                             : CompletionRequest.prompt(body);
             prompts.resolve(
                     exchange,

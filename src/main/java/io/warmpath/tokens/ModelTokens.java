@@ -367,7 +367,9 @@ public final class ModelTokens implements PromptTokens, Tokenizing, AutoCloseabl
             counters.notLoaded.increment(); // the log said so when it was tried
         } else {
             counters.unknownModel.increment();
-            warnUnknown(modelName);
+            if (!shelf.hasOthers(modelName)) {
+                warnUnknown(modelName);
+            }
         }
     }
 

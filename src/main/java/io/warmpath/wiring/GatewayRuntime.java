@@ -1,6 +1,7 @@
 package io.warmpath.wiring;
 
 import io.micrometer.core.instrument.MeterRegistry;
+import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import io.vertx.core.Vertx;
 import io.vertx.ext.web.Router;
 import io.warmpath.adapter.nativeindex.NativeBpeTokenizer;
@@ -19,14 +20,17 @@ import io.warmpath.config.RawPath;
 import io.warmpath.config.TokenizerImplementation;
 import io.warmpath.config.WarmpathConfig;
 import io.warmpath.events.EventCounters;
+import io.warmpath.fleet.EngineTokenizer;
 import io.warmpath.fleet.EventWatch;
 import io.warmpath.fleet.Fleet;
 import io.warmpath.gateway.DecisionLog;
+import io.warmpath.gateway.EngineIds;
 import io.warmpath.gateway.FlowMetrics;
 import io.warmpath.gateway.GatewayOptions;
 import io.warmpath.gateway.ModelNames;
 import io.warmpath.gateway.Overlaps;
 import io.warmpath.gateway.RequestFlow;
+import io.warmpath.gateway.selfcheck.SelfCheck;
 import io.warmpath.load.LoadBook;
 import io.warmpath.load.LoadTracker;
 import io.warmpath.prefix.PrefixIndex;
@@ -84,6 +88,7 @@ final class GatewayRuntime implements AutoCloseable {
     private final TokenThreads tokenThreads;
     private final @Nullable ZmqEventFeed feed;
     private final FleetRuntime fleet;
+    private final EngineQuestions questions;
     private final EngineClient engines;
     private final Routes routes;
     private final ModelsApi modelsApi;
@@ -126,6 +131,11 @@ final class GatewayRuntime implements AutoCloseable {
                         load::forget);
         tokenThreads = new TokenThreads(config.tokens().threads(), config.tokens().queueSize());
         engines = engines(config, vertx, tls);
+        questions = new EngineQuestions(vertx, tls);
+        questions.bind(meters);
+        SelfCheck selfCheck =
+                new SelfCheck(
+                        questions.tokenizer(), questions.executor(), meters, System::nanoTime);
         warmup =
                 new Warmup(
                         vertx,
@@ -134,6 +144,8 @@ final class GatewayRuntime implements AutoCloseable {
                         tokens.anyModel().orElse("any"),
                         warmupParts(config, vertx));
         decisions = new DecisionParts(config.explain(), meters);
+        FlowMetrics metrics = new FlowMetrics(meters);
+        fleet.registry().addListener(new FleetLeft(metrics::forget));
         routes =
                 routes(
                         fleet.registry(),
@@ -144,9 +156,12 @@ final class GatewayRuntime implements AutoCloseable {
                         caches.overlaps(),
                         router(config, load, router, decisions.log()),
                         options(config, config.http().maxBodySize().bytes()),
-                        new FlowMetrics(meters),
+                        metrics,
                         decisions.log(),
                         fleet.eventWatch(),
+                        selfCheck,
+                        questions.ids(
+                                ModelSettings.askingEngines(config), config.tokens().deadline()),
                         warmup::done);
         GatewayMeters.bind(meters, index, load, fleet, events, tokens);
         caches.bind(meters);
@@ -154,7 +169,11 @@ final class GatewayRuntime implements AutoCloseable {
         modelsApi = new ModelsApi(tokens::reload, access);
         workersApi =
                 new WorkersApi(
-                        fleet.registry(), access, ErrorMapper::respond, caches.followsEvents());
+                        fleet.registry(),
+                        access,
+                        ErrorMapper::respond,
+                        caches.followsEvents(),
+                        selfCheck::distrusted);
         decisionsApi = new DecisionsApi(decisions.log(), access);
         busyApi = new BusyThresholdApi(admission, fleet.registry(), access);
     }
@@ -171,6 +190,8 @@ final class GatewayRuntime implements AutoCloseable {
             FlowMetrics metrics,
             DecisionLog decisions,
             EventWatch events,
+            SelfCheck selfCheck,
+            EngineIds engineIds,
             BooleanSupplier warm) {
         RequestFlow flow =
                 new RequestFlow(
@@ -187,6 +208,8 @@ final class GatewayRuntime implements AutoCloseable {
                         metrics,
                         decisions,
                         events,
+                        selfCheck,
+                        engineIds,
                         System::nanoTime);
         return new Routes(
                 fleet,
@@ -227,6 +250,12 @@ final class GatewayRuntime implements AutoCloseable {
                                 metrics,
                                 DecisionLog.OFF,
                                 EventWatch.OFF,
+                                new SelfCheck(
+                                        EngineTokenizer.NONE,
+                                        Runnable::run,
+                                        new SimpleMeterRegistry(),
+                                        System::nanoTime),
+                                EngineIds.OFF,
                                 () -> true)
                         .mount(router);
             }
@@ -279,6 +308,7 @@ final class GatewayRuntime implements AutoCloseable {
         vertx.cancelTimer(queueTimer);
         reloads.close();
         warmup.close();
+        questions.close();
         fleet.close();
         if (feed != null) {
             feed.close();
