@@ -1,6 +1,6 @@
 package io.warmpath.routing;
 
-import io.warmpath.fleet.EventView;
+import io.warmpath.fleet.EventTrust;
 import java.util.List;
 
 /**
@@ -11,7 +11,7 @@ import java.util.List;
  * @param events of each candidate of the request, in their order; empty where nobody asked for an
  *     explanation
  */
-public record Circumstances(long queuedNanos, List<EventView> events) {
+public record Circumstances(long queuedNanos, List<EventTrust> events) {
     public static final Circumstances NONE = new Circumstances(0, List.of());
 
     public Circumstances {

@@ -12,6 +12,7 @@ import io.warmpath.events.EventCounters;
 import io.warmpath.gateway.FlowMetrics;
 import io.warmpath.load.LoadTracker;
 import io.warmpath.prefix.ReferencePrefixIndex;
+import io.warmpath.prefix.SlotCredits;
 import io.warmpath.upstream.EngineTls;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -69,6 +70,7 @@ class MetricsDocsTest {
                                 EngineTls.standard(),
                                 index,
                                 new TestFeed(),
+                                new SlotCredits(),
                                 slot -> 0,
                                 load::forget)) {
             GatewayMeters.bind(
