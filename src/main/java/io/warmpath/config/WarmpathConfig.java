@@ -902,6 +902,25 @@ public interface WarmpathConfig {
                 minTime = "10ms",
                 maxTime = "5m")
         Duration replayTimeout();
+
+        @WithDefault("10s")
+        @WithConverter(TimeSpan.class)
+        @Setting(
+                doc =
+                        "How long an engine may answer requests with new blocks and publish nothing,"
+                                + " before what is known of its cache no longer counts.",
+                minTime = "100ms",
+                maxTime = "1d")
+        Duration stallTimeout();
+
+        @WithDefault("0.5")
+        @Setting(
+                doc =
+                        "What a known block counts while events of its rank are missing and being"
+                                + " repaired, or late.",
+                min = 0,
+                max = 1)
+        double doubtfulCredit();
     }
 
     /** Workers in general. */

@@ -31,6 +31,9 @@ final class Attempt implements UpstreamListener {
     /** An engine's close of an idle connection shows within this time of sending on it. */
     private static final long STALE_NANOS = 1_000_000_000;
 
+    /** So many whole blocks beyond what was cached are computed for certain, and stored. */
+    private static final int CERTAIN_BLOCKS = 2;
+
     private static final byte[] NOTHING = {};
 
     private final Exchange exchange;
@@ -240,6 +243,7 @@ final class Attempt implements UpstreamListener {
             boolean cut = cutUsage(b, from, length, complete);
             closeBooking();
             compareWithReport();
+            tellComputed();
             if (!released) {
                 release();
             }
@@ -434,6 +438,20 @@ final class Attempt implements UpstreamListener {
         }
         if (s != null && s.promptTokens() >= 0 && check != null) {
             check.answered(s.promptTokens());
+        }
+    }
+
+    /** The rank has computed whole blocks: its events should say so. */
+    private void tellComputed() {
+        Candidate to = candidate();
+        int blockSize = to.worker().blockSize();
+        if (status >= 400 || promptTokens < 0 || blockSize <= 0) {
+            return;
+        }
+        long reported = scanner == null ? -1 : scanner.cachedTokens();
+        long cached = Math.max(decision.chosen().cachedTokens(), reported);
+        if (promptTokens - cached >= (long) CERTAIN_BLOCKS * blockSize) {
+            exchange.flow.planner.computed(to, started);
         }
     }
 

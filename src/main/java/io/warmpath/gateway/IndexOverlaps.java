@@ -6,6 +6,7 @@ import io.warmpath.prefix.PrefixMatch;
 import io.warmpath.prefix.PrefixQuery;
 import io.warmpath.prefix.PrefixSpace;
 import io.warmpath.prefix.SideIndex;
+import io.warmpath.prefix.SlotCredits;
 import java.util.List;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.function.LongSupplier;
@@ -30,6 +31,7 @@ public final class IndexOverlaps implements Overlaps {
     private final PrefixIndex index;
     private final boolean decisionsInIndex;
     private final @Nullable SideIndex predicted;
+    private final SlotCredits credits;
     private final LongSupplier nanoTime;
     private final long startNanos;
     private final LongAdder recorded = new LongAdder();
@@ -39,17 +41,28 @@ public final class IndexOverlaps implements Overlaps {
             PrefixIndex index,
             boolean decisionsInIndex,
             @Nullable SideIndex predicted,
+            SlotCredits credits,
             LongSupplier nanoTime) {
         this.index = index;
         this.decisionsInIndex = decisionsInIndex;
         this.predicted = predicted;
+        this.credits = credits;
         this.nanoTime = nanoTime;
         this.startNanos = nanoTime.getAsLong();
     }
 
-    /** Events alone. */
+    /** Events alone, believed as they are. */
     public static IndexOverlaps ofEvents(PrefixIndex index) {
-        return new IndexOverlaps(index, false, null, () -> 0);
+        return ofEvents(index, new SlotCredits());
+    }
+
+    /**
+     * Events alone.
+     *
+     * @param credits how far the events of each slot are believed
+     */
+    public static IndexOverlaps ofEvents(PrefixIndex index, SlotCredits credits) {
+        return new IndexOverlaps(index, false, null, credits, () -> 0);
     }
 
     /**
@@ -59,17 +72,24 @@ public final class IndexOverlaps implements Overlaps {
      * @param nanoTime as {@link System#nanoTime}
      */
     public static IndexOverlaps ofDecisions(PrefixIndex index, LongSupplier nanoTime) {
-        return new IndexOverlaps(index, true, null, nanoTime);
+        return new IndexOverlaps(index, true, null, new SlotCredits(), nanoTime);
+    }
+
+    /** Events, believed as they are, and decisions. */
+    public static IndexOverlaps ofBoth(
+            PrefixIndex index, SideIndex predicted, LongSupplier nanoTime) {
+        return ofBoth(index, predicted, new SlotCredits(), nanoTime);
     }
 
     /**
      * Events and decisions.
      *
+     * @param credits how far the events of each slot are believed; what was decided here is
      * @param nanoTime as {@link System#nanoTime}
      */
     public static IndexOverlaps ofBoth(
-            PrefixIndex index, SideIndex predicted, LongSupplier nanoTime) {
-        return new IndexOverlaps(index, false, predicted, nanoTime);
+            PrefixIndex index, SideIndex predicted, SlotCredits credits, LongSupplier nanoTime) {
+        return new IndexOverlaps(index, false, predicted, credits, nanoTime);
     }
 
     @Override
@@ -79,7 +99,7 @@ public final class IndexOverlaps implements Overlaps {
     }
 
     private PrefixMatch match(PrefixQuery query) {
-        PrefixMatch known = index.match(query);
+        PrefixMatch known = credits.believed(index.match(query));
         return predicted == null ? known : PrefixMatch.larger(known, predicted.match(query));
     }
 

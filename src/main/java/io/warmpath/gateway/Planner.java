@@ -229,6 +229,13 @@ final class Planner {
         return out;
     }
 
+    /**
+     * A request sent at {@code began} was answered, and had blocks that the rank had to compute.
+     */
+    void computed(Candidate rank, long began) {
+        events.computed(rank, began);
+    }
+
     /** The decision is acted on now. */
     Sent sent(RoutingDecision decision, boolean streamed) {
         return router.sent(decision, streamed);

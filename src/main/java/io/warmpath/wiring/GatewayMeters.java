@@ -31,7 +31,7 @@ final class GatewayMeters {
         FleetMeters.bind(registry, fleet.registry(), fleet.monitor(), load);
         EventSubscriptions subscriptions = fleet.subscriptions();
         if (subscriptions != null) {
-            EventMeters.bind(registry, events, subscriptions::open, subscriptions::trusted);
+            EventMeters.bind(registry, events, subscriptions::inState);
         }
     }
 }

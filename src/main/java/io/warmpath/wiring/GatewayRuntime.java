@@ -13,6 +13,7 @@ import io.warmpath.api.AdminAccess;
 import io.warmpath.api.BusyThresholdApi;
 import io.warmpath.api.DecisionsApi;
 import io.warmpath.api.ErrorMapper;
+import io.warmpath.api.EventSourcesApi;
 import io.warmpath.api.ModelsApi;
 import io.warmpath.api.Routes;
 import io.warmpath.api.WorkersApi;
@@ -55,6 +56,8 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.security.SecureRandom;
 import java.time.Duration;
+import java.time.InstantSource;
+import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.function.BooleanSupplier;
@@ -94,6 +97,7 @@ final class GatewayRuntime implements AutoCloseable {
     private final ModelsApi modelsApi;
     private final WorkersApi workersApi;
     private final BusyThresholdApi busyApi;
+    private final EventSourcesApi eventSourcesApi;
     private final DecisionParts decisions;
     private final DecisionsApi decisionsApi;
     private final Warmup warmup;
@@ -127,6 +131,7 @@ final class GatewayRuntime implements AutoCloseable {
                         tls,
                         caches.slots(),
                         feed,
+                        caches.credits(),
                         slot -> load.load(slot).requests(),
                         load::forget);
         tokenThreads = new TokenThreads(config.tokens().threads(), config.tokens().queueSize());
@@ -174,6 +179,12 @@ final class GatewayRuntime implements AutoCloseable {
                         ErrorMapper::respond,
                         caches.followsEvents(),
                         selfCheck::distrusted);
+        EventSubscriptions subscriptions = fleet.subscriptions();
+        eventSourcesApi =
+                new EventSourcesApi(
+                        subscriptions == null ? List::of : subscriptions::reports,
+                        access,
+                        InstantSource.system());
         decisionsApi = new DecisionsApi(decisions.log(), access);
         busyApi = new BusyThresholdApi(admission, fleet.registry(), access);
     }
@@ -284,6 +295,7 @@ final class GatewayRuntime implements AutoCloseable {
         routes.mount(router);
         modelsApi.mount(router);
         workersApi.mount(router);
+        eventSourcesApi.mount(router);
         decisionsApi.mount(router);
         busyApi.mount(router);
     }
@@ -334,6 +346,7 @@ final class GatewayRuntime implements AutoCloseable {
                 new ZmqEventFeed.Settings(
                         config.replayTimeout(),
                         config.auditInterval(),
+                        config.stallTimeout(),
                         config.reconnectMinDelay(),
                         config.reconnectMaxDelay()),
                 System::nanoTime);

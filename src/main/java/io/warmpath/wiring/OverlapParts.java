@@ -13,6 +13,7 @@ import io.warmpath.prefix.NumberedSlots;
 import io.warmpath.prefix.PrefixIndex;
 import io.warmpath.prefix.ReferencePrefixIndex;
 import io.warmpath.prefix.SideIndex;
+import io.warmpath.prefix.SlotCredits;
 import io.warmpath.prefix.WorkerSlots;
 import io.warmpath.routing.RouterMode;
 import io.warmpath.telemetry.PredictionMeters;
@@ -47,6 +48,7 @@ final class OverlapParts implements AutoCloseable {
     private final @Nullable PrefixIndex decisions;
     private final @Nullable TrackerOverlaps trackers;
     private final @Nullable IndexOverlaps indexed;
+    private final SlotCredits credits = new SlotCredits();
     private final boolean followsEvents;
     private final Duration tidyEvery;
     private final String inWords;
@@ -97,11 +99,11 @@ final class OverlapParts implements AutoCloseable {
             decisions = ttl.isPresent() ? index(config.index(), lasting(ttl.get())) : null;
             if (decisions == null) {
                 slots = index;
-                indexed = IndexOverlaps.ofEvents(index);
+                indexed = IndexOverlaps.ofEvents(index, credits);
             } else {
                 SideIndex side = new SideIndex(index, decisions);
                 slots = side;
-                indexed = IndexOverlaps.ofBoth(index, side, nanoTime);
+                indexed = IndexOverlaps.ofBoth(index, side, credits, nanoTime);
             }
             overlaps = indexed;
             tidyEvery = ttl.map(OverlapParts::tidyEvery).orElse(Duration.ZERO);
@@ -120,6 +122,11 @@ final class OverlapParts implements AutoCloseable {
     /** The index that events go to, or decisions when there are none; null: there is no index. */
     @Nullable PrefixIndex index() {
         return index;
+    }
+
+    /** How far what events say of each slot is believed. */
+    SlotCredits credits() {
+        return credits;
     }
 
     /** Meters of the parts; the index of events has its own. */

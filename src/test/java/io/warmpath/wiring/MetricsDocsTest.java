@@ -18,6 +18,7 @@ import io.warmpath.gateway.FlowMetrics;
 import io.warmpath.gateway.selfcheck.SelfCheck;
 import io.warmpath.load.LoadTracker;
 import io.warmpath.prefix.ReferencePrefixIndex;
+import io.warmpath.prefix.SlotCredits;
 import io.warmpath.prefix.WorkerSlot;
 import io.warmpath.tokens.PromptInput;
 import io.warmpath.tokens.profile.ChatRequest;
@@ -80,6 +81,7 @@ class MetricsDocsTest {
                                 EngineTls.standard(),
                                 index,
                                 new TestFeed(),
+                                new SlotCredits(),
                                 slot -> 0,
                                 load::forget)) {
             GatewayMeters.bind(
