@@ -1,6 +1,8 @@
 package io.warmpath.lab;
 
 import io.warmpath.lab.policy.Policies;
+import io.warmpath.lab.workload.DecisionLogFile;
+import io.warmpath.lab.workload.Recorded;
 import io.warmpath.lab.workload.Scenario;
 import io.warmpath.lab.workload.Scenarios;
 import io.warmpath.lab.workload.Workload;
@@ -22,13 +24,20 @@ final class LabFlags {
     List<Scenario> scenarios = new ArrayList<>();
     List<Policies.Named> policies = new ArrayList<>();
     double[] loads = {0.7, 0.9};
+
+    /** What the user should know of what was read, before anything is played. */
+    List<String> told = new ArrayList<>();
+
     int seeds = 1;
     int routers = 1;
 
     // Of files.
+    private final List<Path> logs = new ArrayList<>();
+    private String ofModel = "";
+    private boolean loadsSaid;
     boolean closed;
     EngineModel model = EngineModel.SMALL;
-    int engines = 8;
+    int engines; // 0: not said
     double hostFactor;
     double sloMillis = 4000;
     int blockTokens = 512;
@@ -73,6 +82,10 @@ final class LabFlags {
             }
         }
         names.forEach(name -> flags.scenarios.addAll(flags.scenarios(name)));
+        flags.logs.forEach(log -> flags.scenarios.add(flags.ofLog(log)));
+        if (!flags.logs.isEmpty() && names.isEmpty() && !flags.loadsSaid) {
+            flags.loads = new double[] {1};
+        }
         if (flags.policies.isEmpty()) {
             flags.policies.addAll(policies("kv,latency,least-loaded,round-robin"));
         }
@@ -82,11 +95,15 @@ final class LabFlags {
     private void set(String name, String value) {
         switch (name) {
             case "--policies" -> policies.addAll(policies(value));
-            case "--loads" ->
-                    loads =
-                            Arrays.stream(value.split(",", -1))
-                                    .mapToDouble(v -> number(name, v, x -> x > 0 && x <= 10))
-                                    .toArray();
+            case "--loads" -> {
+                loadsSaid = true;
+                loads =
+                        Arrays.stream(value.split(",", -1))
+                                .mapToDouble(v -> number(name, v, x -> x > 0 && x <= 10))
+                                .toArray();
+            }
+            case "--from-log" -> logs.add(Path.of(value));
+            case "--of-model" -> ofModel = value;
             case "--seeds" -> seeds = (int) number(name, value, x -> x >= 1 && x <= 100);
             case "--routers" -> routers = (int) number(name, value, x -> x >= 1 && x <= 64);
             case "--lag" -> lagMillis = number(name, value, x -> x >= 0 && x <= 60_000);
@@ -138,9 +155,26 @@ final class LabFlags {
         } catch (IOException e) {
             throw new IllegalArgumentException(file + " cannot be read: " + e.getMessage(), e);
         }
+        return recorded(file, workload, engines == 0 ? 8 : engines);
+    }
+
+    /** As {@link #ofFile}; engines as many as the gateway had, unless said otherwise. */
+    private Scenario ofLog(Path file) {
+        Recorded log;
+        try {
+            log = DecisionLogFile.read(file, ofModel, closed);
+        } catch (IOException e) {
+            throw new IllegalArgumentException(file + " cannot be read: " + e.getMessage(), e);
+        }
+        told.add(file + ", " + log.summary());
+        log.told().forEach(line -> told.add("  " + line));
+        return recorded(file, log.workload(), engines == 0 ? log.engines() : engines);
+    }
+
+    private Scenario recorded(Path file, Workload workload, int fleet) {
         String name = file.getFileName().toString();
         return new Scenario(
-                name, "a file", model, engines, hostFactor, sloMillis, 1, List.of(), s -> workload);
+                name, "a file", model, fleet, hostFactor, sloMillis, 1, List.of(), s -> workload);
     }
 
     private static List<Policies.Named> policies(String names) {

@@ -57,6 +57,9 @@ public final class LabMain {
               --slo MS         limit for `capacity`, `size` (4000)
               --block-tokens N tokens of a hash (512)
               --closed         requests wait for their session's last answer
+            --from-log FILE is what a gateway wrote with --explain-decisions-file, .gz or not: a
+            SCENARIO of as many engines as it had; --loads (1) are parts of the recorded rate.
+              --of-model NAME  only its requests
               --help           this text
 
             Example: ./warmpath lab run conv --policies all --loads 0.7 --csv conv.csv
@@ -82,6 +85,7 @@ public final class LabMain {
                 out.print(HELP);
                 return OK;
             }
+            flags.told.forEach(err::println);
             return switch (command) {
                 case "list" -> list(out);
                 case "run" -> play(flags, indexes, out, err);
