@@ -14,6 +14,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Locale;
 import java.util.function.DoublePredicate;
 import org.jspecify.annotations.Nullable;
 
@@ -30,6 +31,13 @@ final class LabFlags {
 
     int seeds = 1;
     int routers = 1;
+
+    // Of tune.
+    String tuned = "kv";
+    int budget = 150;
+    double train = 0.5;
+    Tune.Goal goal = Tune.Goal.TTFT;
+    boolean seedsSaid;
 
     // Of files.
     private final List<Path> logs = new ArrayList<>();
@@ -104,7 +112,18 @@ final class LabFlags {
             }
             case "--from-log" -> logs.add(Path.of(value));
             case "--of-model" -> ofModel = value;
-            case "--seeds" -> seeds = (int) number(name, value, x -> x >= 1 && x <= 100);
+            case "--seeds" -> {
+                seedsSaid = true;
+                seeds = (int) number(name, value, x -> x >= 1 && x <= 100);
+            }
+            case "--policy" -> tuned = oneOf(name, value, List.of("kv", "latency"));
+            case "--budget" -> budget = (int) number(name, value, x -> x >= 1 && x <= 100_000);
+            case "--train" -> train = number(name, value, x -> x >= 0.1 && x <= 0.9);
+            case "--goal" ->
+                    goal =
+                            Tune.Goal.valueOf(
+                                    oneOf(name, value, List.of("ttft", "p99", "e2e"))
+                                            .toUpperCase(Locale.ROOT));
             case "--routers" -> routers = (int) number(name, value, x -> x >= 1 && x <= 64);
             case "--lag" -> lagMillis = number(name, value, x -> x >= 0 && x <= 60_000);
             case "--model" ->
@@ -127,6 +146,14 @@ final class LabFlags {
                     throw new IllegalArgumentException(
                             "unknown flag " + name + "; warmpath lab --help lists them");
         }
+    }
+
+    private static String oneOf(String name, String value, List<String> known) {
+        if (!known.contains(value)) {
+            throw new IllegalArgumentException(
+                    name + " " + value + ": must be " + String.join(" or ", known));
+        }
+        return value;
     }
 
     private List<Scenario> scenarios(String name) {

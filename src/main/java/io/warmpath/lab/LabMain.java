@@ -2,6 +2,7 @@ package io.warmpath.lab;
 
 import io.warmpath.lab.policy.Indexes;
 import io.warmpath.lab.policy.Policies;
+import io.warmpath.lab.report.Advice;
 import io.warmpath.lab.report.Comparison;
 import io.warmpath.lab.report.Html;
 import io.warmpath.lab.report.Lines;
@@ -37,6 +38,8 @@ public final class LabMain {
               capacity SCENARIO...   finds the rate at which each policy just keeps the
                                      scenario's limit for the time to the first token
               size SCENARIO...       finds how few engines keep it at the scenario's loads
+              tune SCENARIO...       searches the weights of a cost on a part of the workload and
+                                     reports on the rest; says which keys to set, if any
               compare A B            tells whether two files of --json differ by more than seeds do
 
               --policies A,B   which (kv,latency,least-loaded,round-robin); `all` is every one
@@ -49,6 +52,11 @@ public final class LabMain {
               --csv FILE       the same as a table
               --html FILE      the same as a page with plots, complete in itself
               --quiet          no progress
+            Of `tune`, which has 4 seeds unless told otherwise:
+              --policy P       kv, the cost in blocks, or latency, the one in milliseconds (kv)
+              --budget N       plays of the search (150)
+              --train X        part of the conversations to search on (0.5)
+              --goal G         what to make small: ttft (mean), p99 (of ttft) or e2e (mean) (ttft)
 
             A SCENARIO may be a file: JSON lines or CSV with timestamp (ms), input_length,
             output_length, hash_ids, session; .gz or not. Its load 1 is the recorded rate.
@@ -90,6 +98,7 @@ public final class LabMain {
                 case "list" -> list(out);
                 case "run" -> play(flags, indexes, out, err);
                 case "capacity" -> capacity(flags, indexes, out, err);
+                case "tune" -> tune(flags, indexes, out, err);
                 case "size" -> size(flags, indexes, out, err);
                 default ->
                         throw new IllegalArgumentException(
@@ -200,6 +209,24 @@ public final class LabMain {
                 }
             }
         }
+        return OK;
+    }
+
+    private static int tune(LabFlags flags, Indexes indexes, PrintStream out, PrintStream err) {
+        requireScenario(flags);
+        flags.seeds = flags.seedsSaid ? flags.seeds : 4;
+        Progress progress = new Progress(flags.quiet ? null : err, System::nanoTime);
+        Tune.Outcome found = new Tune(flags, indexes, progress).run();
+        out.printf(
+                Locale.ROOT,
+                "%d plays on the training part, best %+.1f %% against %s; blocks of %d tokens%n%n",
+                found.plays(),
+                100 * Math.expm1(found.training()),
+                found.have(),
+                found.blockTokens());
+        out.print(
+                new Advice(found.results(), Tune.TUNED, found.have(), Tune.PRESETS, flags.goal::of)
+                        .text(found.keys()));
         return OK;
     }
 

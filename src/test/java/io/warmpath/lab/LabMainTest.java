@@ -162,6 +162,54 @@ class LabMainTest {
     }
 
     @Test
+    void weights_are_searched_on_one_part_and_reported_on_the_other() throws IOException {
+        Path file = folder.resolve("mine.csv");
+        StringBuilder table = new StringBuilder("timestamp,input_length,output_length,hash_ids\n");
+        for (int i = 0; i < 300; i++) {
+            int document = i * 7919 % 13;
+            table.append(
+                    "%d,2400,20,%d %d %d %d%n"
+                            .formatted(i * 60, document, document, document, 100 + i));
+        }
+        Files.writeString(file, table);
+        String[] args = {
+            "tune",
+            file.toString(),
+            "--engines",
+            "3",
+            "--loads",
+            "1",
+            "--seeds",
+            "2",
+            "--budget",
+            "12",
+            "--quiet"
+        };
+        assertEquals(0, lab(args), err());
+        String told = out();
+        assertTrue(told.contains("blocks of 512 tokens"), told);
+        assertTrue(told.contains("against kv on the held-back part\n  tuned "), told);
+        assertTrue(told.contains("  agentic ") && told.contains("  latency "), told);
+        assertTrue(told.contains("\nSet\n") ^ told.contains("\nKeep what you have"), told);
+        assertTrue(told.contains("  warmpath.router.prefill-load-scale="), told);
+        assertEquals(0, lab(args), err());
+        assertEquals(told, out());
+
+        String[] other = java.util.Arrays.copyOf(args, args.length + 2);
+        other[args.length] = "--policy";
+        other[args.length + 1] = "latency";
+        assertEquals(0, lab(other), err());
+        assertTrue(out().contains("  warmpath.router.latency.work-price="), out());
+        other[args.length + 1] = "smg";
+        assertEquals(2, lab(other));
+        assertTrue(err().contains("--policy smg: must be kv or latency"), err());
+        assertEquals(2, lab("tune", file.toString(), "--budget", "1", "--quiet"));
+        assertTrue(err().contains("a budget of 1 plays is not enough for 8 cells"), err());
+        assertEquals(2, lab("tune", "chat", "conv70", "--quiet"));
+        assertTrue(err().contains("chat and conv70 have other engines"), err());
+    }
+
+    @Test
     void a_difference_is_told_from_the_spread_over_seeds() throws IOException {
         Path a = folder.resolve("a");
         Path b = folder.resolve("b");

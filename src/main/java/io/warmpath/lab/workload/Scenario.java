@@ -41,6 +41,12 @@ public record Scenario(
                 name, about, model, others, hostFactor, sloMillis, capacity, faults, draw);
     }
 
+    /** The same with other requests, whose rate is so many times the scenario's at equal loads. */
+    public Scenario withDraw(double rate, LongFunction<Workload> other) {
+        return new Scenario(
+                name, about, model, engines, hostFactor, sloMillis, capacity * rate, faults, other);
+    }
+
     Scenario with(String otherName, String otherAbout, Fault... others) {
         return new Scenario(
                 otherName,
