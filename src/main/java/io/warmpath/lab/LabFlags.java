@@ -1,6 +1,7 @@
 package io.warmpath.lab;
 
 import io.warmpath.lab.policy.Policies;
+import io.warmpath.lab.workload.Fault;
 import io.warmpath.lab.workload.Scenario;
 import io.warmpath.lab.workload.Scenarios;
 import io.warmpath.lab.workload.Workload;
@@ -24,6 +25,11 @@ final class LabFlags {
     double[] loads = {0.7, 0.9};
     int seeds = 1;
     int routers = 1;
+    double syncMillis = -1;
+    double syncLimitMillis = Replicas.LIMIT_MILLIS;
+    private final List<Fault> faults = new ArrayList<>();
+    private double poolFactor;
+    private double poolRate;
 
     // Of files.
     boolean closed;
@@ -73,10 +79,22 @@ final class LabFlags {
             }
         }
         names.forEach(name -> flags.scenarios.addAll(flags.scenarios(name)));
+        flags.scenarios.replaceAll(flags::changed);
         if (flags.policies.isEmpty()) {
             flags.policies.addAll(policies("kv,latency,least-loaded,round-robin"));
         }
         return flags;
+    }
+
+    Replicas replicas() {
+        return new Replicas(routers, syncMillis, syncLimitMillis);
+    }
+
+    /** As the flags want it. */
+    private Scenario changed(Scenario s) {
+        Scenario faulty = faults.isEmpty() ? s : s.withFaults(faults);
+        EngineModel of = poolRate > 0 ? s.model().withPoolRate(poolRate) : s.model();
+        return poolFactor > 0 ? faulty.withPool(poolFactor, of) : faulty;
     }
 
     private void set(String name, String value) {
@@ -89,6 +107,11 @@ final class LabFlags {
                                     .toArray();
             case "--seeds" -> seeds = (int) number(name, value, x -> x >= 1 && x <= 100);
             case "--routers" -> routers = (int) number(name, value, x -> x >= 1 && x <= 64);
+            case "--sync" -> syncMillis = number(name, value, x -> x >= 0 && x <= 60_000);
+            case "--sync-limit" -> syncLimitMillis = number(name, value, x -> x >= 0);
+            case "--fault" -> faults.add(Fault.parse(value));
+            case "--pool" -> poolFactor = number(name, value, x -> x >= 0 && x <= 64);
+            case "--pool-rate" -> poolRate = number(name, value, x -> x > 0);
             case "--lag" -> lagMillis = number(name, value, x -> x >= 0 && x <= 60_000);
             case "--model" ->
                     model =

@@ -42,7 +42,17 @@ public final class LabMain {
               --policies A,B   which (kv,latency,least-loaded,round-robin); `all` is every one
               --loads X,Y      parts of the scenario's capacity (0.7,0.9)
               --seeds N        draws 1 to N of each scenario (1)
-              --routers N      gateways that take turns and know nothing of each other (1)
+              --routers N      gateways that take turns (1)
+              --sync MS        after which they hear of each other's requests (never)
+              --sync-limit MS  later news, or none for so long, and a router goes by its own (50)
+              --fault F        freeze@30s:2:10s, speed@0s:2:0.5, leave@50%:2, join@25%, cut@30s:5s:
+                               engine 2 stands still for 10 s, is half as fast, gets nothing
+                               new; the fleet's last engine comes then; routers' news are lost
+                               for 5 s. Times from the start or in parts of the arrivals' time;
+                               repeatable
+              --pool X         a pool that all engines write to and fetch from, times the
+                               devices' memory (0)
+              --pool-rate N    tokens/s that an engine fetches from it (the model's)
               --lag MS         after which engines' cache events are known (10)
               --ours A         the policy that peers' rules are compared with (latency)
               --json FILE      all results, a JSON line each

@@ -106,6 +106,7 @@ class TruthCheckTest {
                         new BlockCache(blocks),
                         false,
                         hostBlocks,
+                        null,
                         new EngineWatcher<>() {
                             @Override
                             public void firstToken(Job job) {

@@ -4,7 +4,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * What requests find in an engine's memory and what they leave there: the device's blocks and,
- * where there is any, host memory behind it. One thread.
+ * where there is any, host memory behind it, and a pool of the fleet behind that. One thread.
  *
  * <p>A request takes room for prompt and answer when it is admitted. Blocks can be used by others
  * from the moment they are {@link #fill filled}; they stay when it ends, until their room is
@@ -13,16 +13,24 @@ import org.jspecify.annotations.Nullable;
 final class EngineMemory<J extends Job> {
     private final int blockTokens;
     private final BlockCache cache;
-    private final @Nullable HostCache host;
+    private final @Nullable BlockStore host;
+    private final @Nullable BlockStore pool;
     private final EngineWatcher<J> watcher;
 
     /**
      * @param hostBlocks room in host memory; 0: there is none
+     * @param pool null: there is none
      */
-    EngineMemory(int blockTokens, BlockCache cache, int hostBlocks, EngineWatcher<J> watcher) {
+    EngineMemory(
+            int blockTokens,
+            BlockCache cache,
+            int hostBlocks,
+            @Nullable BlockStore pool,
+            EngineWatcher<J> watcher) {
         this.blockTokens = blockTokens;
         this.cache = cache;
-        this.host = hostBlocks > 0 ? new HostCache(hostBlocks) : null;
+        this.host = hostBlocks > 0 ? new BlockStore(hostBlocks) : null;
+        this.pool = pool;
         this.watcher = watcher;
     }
 
@@ -66,8 +74,11 @@ final class EngineMemory<J extends Job> {
         }
         job.named = hits;
         job.unfilled = all - hits;
-        job.loadTokens = host == null ? 0 : host.depth(job.blocks, hits, most) * blockTokens;
-        job.done = hits * blockTokens + job.loadTokens;
+        int inHost = host == null ? 0 : host.depth(job.blocks, hits, most);
+        int inPool = pool == null ? 0 : pool.depth(job.blocks, hits + inHost, most);
+        job.loadTokens = inHost * blockTokens;
+        job.fetchTokens = inPool * blockTokens;
+        job.done = (hits + inHost + inPool) * blockTokens;
         job.cachedTokens = job.done;
         return true;
     }
@@ -92,6 +103,12 @@ final class EngineMemory<J extends Job> {
         if (host != null) {
             writeThrough(host, job, from, to);
         }
+        if (pool != null) {
+            for (int i = to - 1; i >= from; i--) { // the root is the last to go
+                pool.keep(job.blocks[i]);
+            }
+            pool.evicted().clear();
+        }
     }
 
     /** It is over: all is full but for the last token, which no step had to read any more. */
@@ -100,7 +117,7 @@ final class EngineMemory<J extends Job> {
         cache.release(job.places, job.named, job.unfilled);
     }
 
-    private void writeThrough(HostCache memory, J job, int from, int to) {
+    private void writeThrough(BlockStore memory, J job, int from, int to) {
         int run = from;
         for (int i = from; i < to; i++) {
             if (memory.holds(job.blocks[i])) {

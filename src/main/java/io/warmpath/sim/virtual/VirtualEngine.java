@@ -6,6 +6,7 @@ import java.util.Comparator;
 import java.util.Deque;
 import java.util.List;
 import java.util.PriorityQueue;
+import org.jspecify.annotations.Nullable;
 
 /**
  * One engine: a loop of steps, in each of which every running sequence decodes one token, and what
@@ -49,6 +50,7 @@ public final class VirtualEngine<J extends Job> implements Runnable {
     /**
      * @param cache this engine's own, or one that several share
      * @param hostBlocks room in host memory; 0: there is none
+     * @param pool what it shares with others, behind that; null: nothing
      */
     public VirtualEngine(
             VirtualTime time,
@@ -58,12 +60,13 @@ public final class VirtualEngine<J extends Job> implements Runnable {
             BlockCache cache,
             boolean cacheIsShared,
             int hostBlocks,
+            @Nullable BlockStore pool,
             EngineWatcher<J> watcher) {
         this.time = time;
         this.model = model;
         this.speed = speed;
         this.cacheIsShared = cacheIsShared;
-        this.memory = new EngineMemory<>(blockTokens, cache, hostBlocks, watcher);
+        this.memory = new EngineMemory<>(blockTokens, cache, hostBlocks, pool, watcher);
         this.watcher = watcher;
     }
 
@@ -207,10 +210,11 @@ public final class VirtualEngine<J extends Job> implements Runnable {
             budget -= job.chunk;
             if (job.chunk > 0) {
                 chunks += model.chunkMillis(job.chunk, job.done);
-                loading += job.loadTokens;
+                loading +=
+                        job.loadTokens * 1000 / model.hostTokensPerSecond()
+                                + job.fetchTokens * 1000 / model.poolTokensPerSecond();
             }
         }
-        loading *= 1000 / model.hostTokensPerSecond();
         return model.stepMillis()
                 + Math.max(model.weightsMillis(), Math.max(chunks, loading))
                 + model.decodeMillis(decoding.size(), (double) heldTokens);
@@ -250,6 +254,7 @@ public final class VirtualEngine<J extends Job> implements Runnable {
             if (job.chunk > 0) {
                 job.done += job.chunk;
                 job.loadTokens = 0;
+                job.fetchTokens = 0;
                 memory.fill(job, job.done);
             }
             if (job.done < job.promptTokens) {
