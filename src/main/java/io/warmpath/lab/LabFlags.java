@@ -2,6 +2,7 @@ package io.warmpath.lab;
 
 import io.warmpath.lab.policy.Policies;
 import io.warmpath.lab.workload.DecisionLogFile;
+import io.warmpath.lab.workload.Fault;
 import io.warmpath.lab.workload.Recorded;
 import io.warmpath.lab.workload.Scenario;
 import io.warmpath.lab.workload.Scenarios;
@@ -31,6 +32,11 @@ final class LabFlags {
 
     int seeds = 1;
     int routers = 1;
+    double syncMillis = -1;
+    double syncLimitMillis = Replicas.LIMIT_MILLIS;
+    private final List<Fault> faults = new ArrayList<>();
+    private double poolFactor;
+    private double poolRate;
 
     // Of tune.
     String tuned = "kv";
@@ -45,6 +51,7 @@ final class LabFlags {
     private boolean loadsSaid;
     boolean closed;
     EngineModel model = EngineModel.SMALL;
+    private @Nullable EngineModel ownModel;
     int engines; // 0: not said
     double hostFactor;
     double sloMillis = 4000;
@@ -94,10 +101,23 @@ final class LabFlags {
         if (!flags.logs.isEmpty() && names.isEmpty() && !flags.loadsSaid) {
             flags.loads = new double[] {1};
         }
+        flags.scenarios.replaceAll(flags::changed);
         if (flags.policies.isEmpty()) {
             flags.policies.addAll(policies("kv,latency,least-loaded,round-robin"));
         }
         return flags;
+    }
+
+    Replicas replicas() {
+        return new Replicas(routers, syncMillis, syncLimitMillis);
+    }
+
+    /** As the flags want it. */
+    private Scenario changed(Scenario s) {
+        Scenario faulty = faults.isEmpty() ? s : s.withFaults(faults);
+        faulty = ownModel == null ? faulty : faulty.withModel(ownModel);
+        EngineModel of = poolRate > 0 ? faulty.model().withPoolRate(poolRate) : faulty.model();
+        return poolFactor > 0 ? faulty.withPool(poolFactor, of) : faulty;
     }
 
     private void set(String name, String value) {
@@ -125,6 +145,11 @@ final class LabFlags {
                                     oneOf(name, value, List.of("ttft", "p99", "e2e"))
                                             .toUpperCase(Locale.ROOT));
             case "--routers" -> routers = (int) number(name, value, x -> x >= 1 && x <= 64);
+            case "--sync" -> syncMillis = number(name, value, x -> x >= 0 && x <= 60_000);
+            case "--sync-limit" -> syncLimitMillis = number(name, value, x -> x >= 0);
+            case "--fault" -> faults.add(Fault.parse(value));
+            case "--pool" -> poolFactor = number(name, value, x -> x >= 0 && x <= 64);
+            case "--pool-rate" -> poolRate = number(name, value, x -> x > 0);
             case "--lag" -> lagMillis = number(name, value, x -> x >= 0 && x <= 60_000);
             case "--model" ->
                     model =
@@ -133,6 +158,7 @@ final class LabFlags {
                                             () ->
                                                     new IllegalArgumentException(
                                                             "--model " + value + ": 8b or 70b"));
+            case "--engine-file" -> ownModel = EngineFile.read(Path.of(value));
             case "--engines" -> engines = (int) number(name, value, x -> x >= 1 && x <= 1024);
             case "--host" -> hostFactor = number(name, value, x -> x >= 0 && x <= 64);
             case "--slo" -> sloMillis = number(name, value, x -> x > 0);

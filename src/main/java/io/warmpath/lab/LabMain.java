@@ -40,12 +40,23 @@ public final class LabMain {
               size SCENARIO...       finds how few engines keep it at the scenario's loads
               tune SCENARIO...       searches the weights of a cost on a part of the workload and
                                      reports on the rest; says which keys to set, if any
+              model PRESET           prints an engine model, 8b or 70b, as --engine-file reads it
               compare A B            tells whether two files of --json differ by more than seeds do
 
               --policies A,B   which (kv,latency,least-loaded,round-robin); `all` is every one
               --loads X,Y      parts of the scenario's capacity (0.7,0.9)
               --seeds N        draws 1 to N of each scenario (1)
-              --routers N      gateways that take turns and know nothing of each other (1)
+              --routers N      gateways that take turns (1)
+              --sync MS        after which they hear of each other's requests (never)
+              --sync-limit MS  later news, or none for so long, and a router goes by its own (50)
+              --fault F        freeze@30s:2:10s, speed@0s:2:0.5, leave@50%:2, join@25%, cut@30s:5s:
+                               engine 2 stands still for 10 s, is half as fast, gets nothing
+                               new; the fleet's last engine comes then; routers' news are lost
+                               for 5 s. Times from the start or in parts of the arrivals' time;
+                               repeatable
+              --pool X         a pool that all engines write to and fetch from, times the
+                               devices' memory (0)
+              --pool-rate N    tokens/s that an engine fetches from it (the model's)
               --lag MS         after which engines' cache events are known (10)
               --ours A         the policy that peers' rules are compared with (latency)
               --json FILE      all results, a JSON line each
@@ -61,6 +72,7 @@ public final class LabMain {
             A SCENARIO may be a file: JSON lines or CSV with timestamp (ms), input_length,
             output_length, hash_ids, session; .gz or not. Its load 1 is the recorded rate.
               --model 8b|70b   engines (8b)                --engines N       how many (8)
+              --engine-file F  engines of your own, YAML; also before the standing scenarios
               --host X         host memory, times the device's (0)
               --slo MS         limit for `capacity`, `size` (4000)
               --block-tokens N tokens of a hash (512)
@@ -86,6 +98,13 @@ public final class LabMain {
                     throw new IllegalArgumentException("compare takes two files of --json");
                 }
                 out.print(Comparison.of(Path.of(rest.get(0)), Path.of(rest.get(1))));
+                return OK;
+            }
+            if (command.equals("model") && !rest.contains("--help")) {
+                if (rest.size() != 1) {
+                    throw new IllegalArgumentException("model takes the name of a preset");
+                }
+                out.print(EngineFile.write(EngineFile.preset(rest.getFirst())));
                 return OK;
             }
             LabFlags flags = LabFlags.parse(rest);

@@ -105,7 +105,7 @@ final class Tune {
         List<Cell> of = new ArrayList<>();
         for (Scenario s : flags.scenarios) {
             for (double load : flags.loads) {
-                of.add(new Cell(s, have(), load, seed, flags.lagMillis, flags.routers));
+                of.add(new Cell(s, have(), load, seed, flags.lagMillis, flags.replicas()));
             }
         }
         return of;
@@ -182,7 +182,7 @@ final class Tune {
         Workload workload = workload(c, training);
         Scenario part = c.scenario().withDraw(1 / Parts.KEPT, s -> workload);
         return Run.play(
-                new Cell(part, policy, c.load(), c.seed(), c.lagMillis(), c.routers()),
+                new Cell(part, policy, c.load(), c.seed(), c.lagMillis(), c.replicas()),
                 workload,
                 indexes);
     }
