@@ -1015,8 +1015,9 @@ public interface WarmpathConfig {
 
         @Setting(
                 doc =
-                        "File to which every decision is appended as a line of JSON; what the disk"
-                                + " is too slow for is counted and left out. Empty: none.",
+                        "File to which every decision, and how it ended, is appended as a line of"
+                                + " JSON, for `warmpath lab --from-log`; what the disk is too slow"
+                                + " for is counted and left out. Empty: none.",
                 unit = "path",
                 flags = {"--explain-decisions-file"})
         Optional<String> decisionsFile();

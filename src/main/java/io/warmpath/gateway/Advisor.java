@@ -166,14 +166,16 @@ public final class Advisor {
             InferenceRequest request = wish.question().request();
             List<PromptBlocks> named = new ArrayList<>(1);
             RoutingDecision decision =
-                    flow.planner.decide(
-                            request,
-                            candidates,
-                            tokens,
-                            named,
-                            known,
-                            queuedNanos,
-                            wish.question()::whyNot);
+                    flow.planner
+                            .decide(
+                                    request,
+                                    candidates,
+                                    tokens,
+                                    named,
+                                    known,
+                                    queuedNanos,
+                                    wish.question()::whyNot)
+                            .decision();
             reservations.open(
                     context.owner(),
                     wish.id(),

@@ -37,6 +37,7 @@ final class Attempt implements UpstreamListener {
     private static final byte[] NOTHING = {};
 
     private final Exchange exchange;
+    private final Planner.Decided decided;
     private final RoutingDecision decision;
     private final int promptTokens;
     private LoadBook.@Nullable Booking booking;
@@ -47,6 +48,7 @@ final class Attempt implements UpstreamListener {
     private @Nullable AnswerScanner scanner;
     private @Nullable Holdback held;
     private long started;
+    private long firstTokenNanos = -1;
     private int status;
     private long received;
     private boolean eventStream;
@@ -57,14 +59,15 @@ final class Attempt implements UpstreamListener {
     private boolean cutsUsage;
     private long cutBefore; // usage events that end here or earlier are out already
 
-    Attempt(Exchange exchange, RoutingDecision decision, int promptTokens) {
+    Attempt(Exchange exchange, Planner.Decided decided, int promptTokens) {
         this.exchange = exchange;
-        this.decision = decision;
+        this.decided = decided;
+        this.decision = decided.decision();
         this.promptTokens = promptTokens;
     }
 
-    RoutingDecision decision() {
-        return decision;
+    Planner.Decided decided() {
+        return decided;
     }
 
     Candidate candidate() {
@@ -364,6 +367,7 @@ final class Attempt implements UpstreamListener {
     private void firstToken() {
         if (!sawFirst) {
             sawFirst = true;
+            firstTokenNanos = exchange.flow.nanoTime.getAsLong() - started;
             if (booking != null) {
                 booking.firstToken();
                 exchange.flow.admission.wake();
@@ -461,7 +465,20 @@ final class Attempt implements UpstreamListener {
             sent.ended(scanner == null ? -1 : scanner.completionTokens());
             booking = null;
             exchange.flow.admission.wake();
+            exchange.flow.planner.ended(decided, ending());
         }
+    }
+
+    private DecisionLog.Ending ending() {
+        AnswerScanner s = scanner;
+        long output = s == null ? -1 : s.completionTokens();
+        return new DecisionLog.Ending(
+                status,
+                s == null ? -1 : s.promptTokens(),
+                output < 0 && s != null && eventStream ? s.events() : output,
+                s == null ? -1 : s.cachedTokens(),
+                firstTokenNanos,
+                exchange.flow.nanoTime.getAsLong() - started);
     }
 
     private static boolean isWorkersFault(int code) {

@@ -137,12 +137,13 @@ public final class Exchange {
         mine.enter(context, tokens, true);
     }
 
-    private void attempt(RoutingDecision decision, boolean freshConnection) {
+    private void attempt(Planner.Decided decided, boolean freshConnection) {
         attempts++;
+        RoutingDecision decision = decided.decision();
         if (LOG.isDebugEnabled()) {
             LOG.debugf("%s attempt %d: %s", request.requestId(), attempts, decision);
         }
-        Attempt next = new Attempt(this, decision, promptTokens(decision));
+        Attempt next = new Attempt(this, decided, promptTokens(decision));
         attempt = next;
         flow.planner.booked(request, decision, tokens);
         try {
@@ -174,7 +175,7 @@ public final class Exchange {
         if (others.isEmpty()) {
             return false;
         }
-        RoutingDecision second;
+        Planner.Decided second;
         try {
             second =
                     flow.planner.decide(
@@ -209,7 +210,7 @@ public final class Exchange {
         }
         failed.detach();
         flow.metrics.retried(RetryCause.STALE_CONNECTION);
-        attempt(failed.decision(), true);
+        attempt(failed.decided(), true);
         return true;
     }
 

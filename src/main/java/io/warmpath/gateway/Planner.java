@@ -68,6 +68,11 @@ final class Planner {
     }
 
     /**
+     * @param number in the log of decisions
+     */
+    record Decided(RoutingDecision decision, long number) {}
+
+    /**
      * The ranks this request may go to: the healthy ones, or, when there are none, the unhealthy
      * ones, because one of them may just have come back.
      *
@@ -86,7 +91,7 @@ final class Planner {
      * @param queuedNanos how long it has waited
      * @param others why a ready worker or rank is not among the candidates
      */
-    RoutingDecision decide(
+    Decided decide(
             InferenceRequest request,
             List<Candidate> candidates,
             @Nullable PromptIds tokens,
@@ -109,8 +114,7 @@ final class Planner {
                                 ? ineligible(request.model(), candidates, others)
                                 : List.of());
         metrics.decided(decision.mode());
-        log.add(request, decision);
-        return decision;
+        return new Decided(decision, log.add(request, decision));
     }
 
     /**
@@ -234,6 +238,11 @@ final class Planner {
      */
     void computed(Candidate rank, long began) {
         events.computed(rank, began);
+    }
+
+    /** What was decided has been done, well or not. */
+    void ended(Decided decided, DecisionLog.Ending ending) {
+        log.ended(decided.number(), ending);
     }
 
     /** The decision is acted on now. */

@@ -27,7 +27,7 @@ final class Campaign {
                 Workload workload = s.draw().apply(seed);
                 for (double load : flags.loads) {
                     for (Policies.Named p : flags.policies) {
-                        Cell cell = new Cell(s, p, load, seed, flags.lagMillis, flags.routers);
+                        Cell cell = new Cell(s, p, load, seed, flags.lagMillis, flags.replicas());
                         progress.show(results.size(), all, s.name() + " " + p.name() + " " + load);
                         results.add(Run.play(cell, workload, indexes));
                     }

@@ -8,7 +8,7 @@ import io.warmpath.lab.workload.Scenario;
  *
  * @param load part of the scenario's capacity
  * @param lagMillis after which an event of an engine reaches the routers
- * @param routers that take turns and know nothing of each other
+ * @param replicas of the router
  */
 public record Cell(
         Scenario scenario,
@@ -16,8 +16,13 @@ public record Cell(
         double load,
         long seed,
         double lagMillis,
-        int routers) {
+        Replicas replicas) {
     public static final double LAG_MILLIS = 10;
+
+    /** With one router. */
+    Cell(Scenario scenario, Policies.Named policy, double load, long seed) {
+        this(scenario, policy, load, seed, LAG_MILLIS, Replicas.apart(1));
+    }
 
     /** Starts at rate 1 come this many times as fast. */
     double rate() {

@@ -11,11 +11,13 @@ import io.warmpath.lab.workload.Workload;
 import io.warmpath.prefix.PrefixEvent;
 import io.warmpath.prefix.WorkerSlot;
 import io.warmpath.sim.virtual.BlockCache;
+import io.warmpath.sim.virtual.BlockStore;
 import io.warmpath.sim.virtual.VirtualEngine;
 import io.warmpath.sim.virtual.VirtualTime;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.SplittableRandom;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Plays one {@link Cell}. One thread, used once; equal cells give equal results.
@@ -31,7 +33,9 @@ final class Run {
     private final List<VirtualEngine<Call>> engines = new ArrayList<>();
     private final Cell cell;
     private final BlockCache sharedCache;
+    private final @Nullable BlockStore pool;
     private final List<Router> routers = new ArrayList<>();
+    private final Peers peers;
     private final Observed observed;
     private final int[] waitsFor;
     private int nextStart;
@@ -44,10 +48,13 @@ final class Run {
         Scenario s = cell.scenario();
         boolean infinite = cell.policy().memory() == Policies.Memory.INFINITE;
         sharedCache = new BlockCache(infinite ? 1 << 29 : blocks() * s.engines());
+        int poolBlocks = ownMemory() ? (int) (blocks() * s.engines() * s.poolFactor()) : 0;
+        pool = poolBlocks > 0 ? new BlockStore(poolBlocks) : null;
+        peers = new Peers(time, cell.replicas());
         for (int i = 0; i < s.enginesAtStart(); i++) {
-            addEngine();
+            addEngine(1);
         }
-        for (int i = 0; i < cell.routers(); i++) {
+        for (int i = 0; i < cell.replicas().count(); i++) {
             World world =
                     new World(
                             time,
@@ -55,14 +62,18 @@ final class Run {
                             s.model(),
                             workload.blockTokens(),
                             hostBlocks() > 0,
+                            pool,
                             engines,
                             s.engines(),
                             workload.size(),
                             workload.ids(),
                             indexes);
+            Policy policy = cell.policy().make().apply(world);
+            peers.add(policy);
             routers.add(
                     new Router(
-                            cell.policy().make().apply(world),
+                            i,
+                            policy,
                             new LateEvents((long) (cell.lagMillis() * NANOS_PER_MILLI))));
         }
         s.faults().forEach(this::schedule);
@@ -72,34 +83,38 @@ final class Run {
     }
 
     /** A gateway, and what is on its way to it. */
-    private record Router(Policy policy, LateEvents events) {}
+    private record Router(int number, Policy policy, LateEvents events) {}
 
     private int blocks() {
         return cell.scenario().model().kvTokens() / workload.blockTokens();
     }
 
     private int hostBlocks() {
-        boolean own = cell.policy().memory() == Policies.Memory.OWN;
-        return own ? (int) (blocks() * cell.scenario().hostFactor()) : 0;
+        return ownMemory() ? (int) (blocks() * cell.scenario().hostFactor()) : 0;
     }
 
-    private void addEngine() {
-        boolean own = cell.policy().memory() == Policies.Memory.OWN;
+    private boolean ownMemory() {
+        return cell.policy().memory() == Policies.Memory.OWN;
+    }
+
+    private void addEngine(double speed) {
+        boolean own = ownMemory();
         engines.add(
                 new VirtualEngine<>(
                         time,
                         cell.scenario().model(),
                         workload.blockTokens(),
-                        1,
+                        speed,
                         own ? new BlockCache(blocks()) : sharedCache,
                         !own,
                         hostBlocks(),
+                        pool,
                         new EventFeed(this, engines.size())));
     }
 
     private void schedule(Fault fault) {
-        double at = fault.at() * workload.spanMillis() / rate * NANOS_PER_MILLI;
-        time.at((long) at, () -> happens(fault));
+        double millis = fault.millis(workload.spanMillis() / rate);
+        time.at((long) (millis * NANOS_PER_MILLI), () -> happens(fault));
     }
 
     private void happens(Fault fault) {
@@ -109,9 +124,11 @@ final class Run {
                             .freezeUntil(time.nanos() + (long) (fault.seconds() * 1e9));
             case SPEED -> engines.get(fault.engine()).setSpeed(fault.speed());
             case JOIN -> {
-                addEngine();
+                addEngine(fault.speed());
                 routers.forEach(r -> r.policy().joined());
             }
+            case LEAVE -> routers.forEach(r -> r.policy().left(fault.engine()));
+            case CUT -> peers.cut(fault.seconds());
         }
     }
 
@@ -166,6 +183,7 @@ final class Run {
         }
         int engine = router.policy().choose(call);
         observed.sent(number, engine, time.nanos());
+        peers.sent(call, engine, router.number());
         engines.get(engine).submit(call);
     }
 
@@ -191,13 +209,17 @@ final class Run {
 
     void firstToken(Call call) {
         observed.firstToken(call.number(), call.cachedTokens(), time.nanos());
-        routerOf(call.number()).policy().firstToken(call);
+        Router router = routerOf(call.number());
+        router.policy().firstToken(call);
+        peers.firstToken(call, router.number());
     }
 
     void ended(Call call) {
         left--;
         observed.ended(call.number(), time.nanos());
-        routerOf(call.number()).policy().ended(call);
+        Router router = routerOf(call.number());
+        router.policy().ended(call);
+        peers.ended(call, router.number());
         for (int next : workload.dependents()[call.number()]) {
             if (--waitsFor[next] == 0) {
                 time.after(workload.pauseMillis()[next] * 1_000_000L, () -> send(next));

@@ -26,6 +26,9 @@ final class LlmdGuidePolicy extends IndexedPolicy {
         lowest.begin();
         holders.begin();
         for (int i = 0; i < engines(); i++) {
+            if (!isHere(i)) {
+                continue;
+            }
             lowest.offer(i, (double) runningTokens[i]);
             if (cachedTokens(call, match, i) >= AFFINITY * call.promptTokens()) {
                 holders.offer(i, (double) runningTokens[i]);

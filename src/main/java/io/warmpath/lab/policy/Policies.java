@@ -103,20 +103,27 @@ public final class Policies {
         return new Named(name, Kind.OURS, about, w -> new ProductPolicy(w, RouterOptions.of(mode)));
     }
 
-    /** What an operator would set for this engine; a miss is cheaper with a host tier behind it. */
+    /** A configuration of the product. */
+    public static Named ours(String name, RouterOptions options) {
+        return new Named(name, Kind.OURS, "", w -> new ProductPolicy(w, options));
+    }
+
     static RouterOptions latency(World world) {
-        EngineModel m = world.model();
-        LatencyPriors priors =
-                new LatencyPriors(
-                        m.stepMillis() + m.weightsMillis(),
-                        m.millisPerSequence(),
-                        m.millisPerHeldToken(),
-                        m.millisPerToken(),
-                        m.millisPerPair(),
-                        m.hostTokensPerSecond(),
-                        m.poolTokensPerSecond(),
-                        world.hostTier() ? 0.5 : LatencyPriors.DEFAULT.workPrice(),
-                        LatencyPriors.DEFAULT.outputTokens());
-        return RouterOptions.of(RouterMode.KV).with(CostKind.LATENCY, priors);
+        return RouterOptions.of(RouterMode.KV)
+                .with(CostKind.LATENCY, priors(world.model(), world.hostTier()));
+    }
+
+    /** What an operator would set for this engine; a miss is cheaper with a host tier behind it. */
+    public static LatencyPriors priors(EngineModel m, boolean hostTier) {
+        return new LatencyPriors(
+                m.stepMillis() + m.weightsMillis(),
+                m.millisPerSequence(),
+                m.millisPerHeldToken(),
+                m.millisPerToken(),
+                m.millisPerPair(),
+                m.hostTokensPerSecond(),
+                m.poolTokensPerSecond(),
+                hostTier ? 0.5 : LatencyPriors.DEFAULT.workPrice(),
+                LatencyPriors.DEFAULT.outputTokens());
     }
 }

@@ -32,28 +32,48 @@ final class SmgPolicy extends Policy {
     @Override
     public int choose(Call call) {
         int depth = 0;
-        while (depth < call.promptBlocks() && lastByBlock[call.blocks()[depth]] != NOBODY) {
+        while (depth < call.promptBlocks() && isKnown(call.blocks()[depth])) {
             depth++;
         }
         double share = (double) depth * world.blockTokens() / call.promptTokens();
         int to = share > THRESHOLD ? lastByBlock[call.blocks()[depth - 1]] : fewest();
-        double mean = (double) total / world.engines().size();
+        double mean = (double) total / here();
         if (running[to] - mean > ABSOLUTE && running[to] > RELATIVE * mean) {
             to = fewest();
         }
-        for (int i = 0; i < call.promptBlocks(); i++) {
-            lastByBlock[call.blocks()[i]] = to;
-        }
-        engineOf[call.number()] = to;
-        running[to]++;
-        total++;
+        sentByPeer(call, to);
         return to;
+    }
+
+    /** Tree and load, whoever sends it. */
+    @Override
+    public void sentByPeer(Call call, int engine) {
+        for (int i = 0; i < call.promptBlocks(); i++) {
+            lastByBlock[call.blocks()[i]] = engine;
+        }
+        engineOf[call.number()] = engine;
+        running[engine]++;
+        total++;
+    }
+
+    private boolean isKnown(int block) {
+        return lastByBlock[block] != NOBODY && isHere(lastByBlock[block]);
+    }
+
+    private int here() {
+        int n = 0;
+        for (int i = 0; i < world.engines().size(); i++) {
+            n += isHere(i) ? 1 : 0;
+        }
+        return n;
     }
 
     private int fewest() {
         lowest.begin();
         for (int i = 0; i < world.engines().size(); i++) {
-            lowest.offer(i, running[i]);
+            if (isHere(i)) {
+                lowest.offer(i, running[i]);
+            }
         }
         return lowest.engine();
     }

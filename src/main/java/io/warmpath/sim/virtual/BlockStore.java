@@ -1,10 +1,11 @@
 package io.warmpath.sim.virtual;
 
 /**
- * Host memory of an engine: every block that was on the device, the least recently used ones gone.
- * One thread. Copies are made at once and cost the device nothing.
+ * Memory behind a device: an engine's own in its host, or a pool that several engines write to and
+ * fetch from. Every block that was on a device, the least recently used ones gone. One thread.
+ * Copies are made at once and cost the device nothing.
  */
-final class HostCache {
+public final class BlockStore {
 
     private final int capacity;
     private final IdMap places;
@@ -13,7 +14,7 @@ final class HostCache {
     private int size;
     private final IdList evicted = new IdList();
 
-    HostCache(int capacity) {
+    public BlockStore(int capacity) {
         this.capacity = capacity;
         places = new IdMap(capacity);
         ids = new int[capacity];
@@ -25,7 +26,7 @@ final class HostCache {
     }
 
     /** Blocks from {@code from} on that are here without a gap, up to {@code limit}. */
-    int depth(int[] blocks, int from, int limit) {
+    public int depth(int[] blocks, int from, int limit) {
         int n = from;
         while (n < limit && holds(blocks[n])) {
             n++;
@@ -53,6 +54,10 @@ final class HostCache {
         }
         recency.append(place);
         return fresh;
+    }
+
+    public int size() {
+        return size;
     }
 
     IdList evicted() {
