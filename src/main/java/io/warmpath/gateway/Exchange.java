@@ -43,7 +43,7 @@ public final class Exchange {
     InferenceRequest request;
     private final Context context;
     private final long started;
-    private @Nullable PromptIds tokens;
+    private @Nullable EnginePrompts tokens;
     private final List<PromptBlocks> named = new ArrayList<>(1);
     private final Entrance.Next entered =
             new Entrance.Next() {
@@ -127,7 +127,7 @@ public final class Exchange {
         }
     }
 
-    private void decide(@Nullable PromptIds promptTokens) {
+    private void decide(@Nullable EnginePrompts promptTokens) {
         if (over) {
             return;
         }
@@ -244,11 +244,11 @@ public final class Exchange {
 
     /** On the chosen worker; -1 when they are not known. */
     private int promptTokens(RoutingDecision decision) {
-        int[] ids =
+        int length =
                 tokens == null
-                        ? new int[0]
-                        : tokens.of(decision.chosen().candidate().worker().kind());
-        return ids.length == 0 ? -1 : ids.length;
+                        ? 0
+                        : tokens.of(decision.chosen().candidate().worker().kind()).length();
+        return length == 0 ? -1 : length;
     }
 
     /** The prompt's blocks as this worker cuts them; one when the prompt is not known. */

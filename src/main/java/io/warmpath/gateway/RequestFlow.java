@@ -53,6 +53,7 @@ public final class RequestFlow {
         this.tokenStep =
                 new TokenStep(
                         tokens,
+                        overlaps.prompts(),
                         router.mode(),
                         tokenizers,
                         options.tokenDeadline(),

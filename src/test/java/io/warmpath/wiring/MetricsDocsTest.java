@@ -72,7 +72,7 @@ class MetricsDocsTest {
                                 slot -> 0,
                                 load::forget)) {
             GatewayMeters.bind(
-                    registry, index, load, fleet, new EventCounters(), TestConfig.noTokens());
+                    registry, index, load, fleet, new EventCounters(), TestConfig.noTokens(), null);
             for (Map<String, String> mode :
                     List.of(
                             Map.of("warmpath.router.predicted-ttl", "5s"),
