@@ -7,6 +7,7 @@ import io.warmpath.prefix.PrefixQuery;
 import io.warmpath.prefix.PrefixSpace;
 import io.warmpath.prefix.SideIndex;
 import io.warmpath.prefix.SlotCredits;
+import io.warmpath.tokens.PromptIndex;
 import java.util.List;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.function.LongSupplier;
@@ -32,6 +33,7 @@ public final class IndexOverlaps implements Overlaps {
     private final boolean decisionsInIndex;
     private final @Nullable SideIndex predicted;
     private final SlotCredits credits;
+    private final @Nullable PromptIndex prompts;
     private final LongSupplier nanoTime;
     private final long startNanos;
     private final LongAdder recorded = new LongAdder();
@@ -42,8 +44,10 @@ public final class IndexOverlaps implements Overlaps {
             boolean decisionsInIndex,
             @Nullable SideIndex predicted,
             SlotCredits credits,
+            @Nullable PromptIndex prompts,
             LongSupplier nanoTime) {
         this.index = index;
+        this.prompts = prompts;
         this.decisionsInIndex = decisionsInIndex;
         this.predicted = predicted;
         this.credits = credits;
@@ -62,7 +66,7 @@ public final class IndexOverlaps implements Overlaps {
      * @param credits how far the events of each slot are believed
      */
     public static IndexOverlaps ofEvents(PrefixIndex index, SlotCredits credits) {
-        return new IndexOverlaps(index, false, null, credits, () -> 0);
+        return new IndexOverlaps(index, false, null, credits, null, () -> 0);
     }
 
     /**
@@ -72,7 +76,7 @@ public final class IndexOverlaps implements Overlaps {
      * @param nanoTime as {@link System#nanoTime}
      */
     public static IndexOverlaps ofDecisions(PrefixIndex index, LongSupplier nanoTime) {
-        return new IndexOverlaps(index, true, null, new SlotCredits(), nanoTime);
+        return new IndexOverlaps(index, true, null, new SlotCredits(), null, nanoTime);
     }
 
     /** Events, believed as they are, and decisions. */
@@ -89,32 +93,53 @@ public final class IndexOverlaps implements Overlaps {
      */
     public static IndexOverlaps ofBoth(
             PrefixIndex index, SideIndex predicted, SlotCredits credits, LongSupplier nanoTime) {
-        return new IndexOverlaps(index, false, predicted, credits, nanoTime);
+        return new IndexOverlaps(index, false, predicted, credits, null, nanoTime);
+    }
+
+    /**
+     * The same, asked with texts instead of ids.
+     *
+     * @param texts of the same index; a side index has to take its hashes
+     */
+    public IndexOverlaps askedWith(PromptIndex texts) {
+        return new IndexOverlaps(index, decisionsInIndex, predicted, credits, texts, nanoTime);
+    }
+
+    @Override
+    public @Nullable PromptIndex prompts() {
+        return prompts;
     }
 
     @Override
     public List<PrefixMatch> matches(
-            String model, PrefixSpace space, List<Candidate> candidates, int[] tokens) {
-        return Overlaps.oncePerBlockSize(candidates, space, tokens, this::match);
+            String model, PrefixSpace space, List<Candidate> candidates, PromptContent prompt) {
+        List<PrefixMatch> matches =
+                Overlaps.oncePerBlockSize(candidates, space, prompt, query -> match(query, prompt));
+        prompt.answered();
+        return matches;
     }
 
-    private PrefixMatch match(PrefixQuery query) {
-        PrefixMatch known = credits.believed(index.match(query));
+    private PrefixMatch match(PrefixQuery query, PromptContent prompt) {
+        PrefixMatch answer = prompt.answer(query.blockSize());
+        PrefixMatch known = credits.believed(answer != null ? answer : index.match(query));
         return predicted == null ? known : PrefixMatch.larger(known, predicted.match(query));
     }
 
     @Override
-    public void booked(String model, PrefixSpace space, Candidate to, int[] tokens) {
+    public void booked(String model, PrefixSpace space, Candidate to, PromptContent prompt) {
         int blockSize = to.worker().blockSize();
         if (blockSize <= 0 || (!decisionsInIndex && predicted == null)) {
             return;
         }
-        PrefixQuery prompt = new PrefixQuery(tokens, tokens.length, blockSize, space);
+        PrefixQuery query = prompt.query(blockSize, space);
+        if (query == null) {
+            return;
+        }
         try {
             long fresh =
                     predicted != null
-                            ? predicted.decide(to.slot(), prompt, nowMillis())
-                            : index.decide(to.slot(), prompt, nowMillis());
+                            ? predicted.decide(to.slot(), query, nowMillis())
+                            : index.decide(to.slot(), query, nowMillis());
             recorded.increment();
             recordedBlocks.add(fresh);
         } catch (IllegalStateException left) {

@@ -168,7 +168,7 @@ final class GatewayRuntime implements AutoCloseable {
                         questions.ids(
                                 ModelSettings.askingEngines(config), config.tokens().deadline()),
                         warmup::done);
-        GatewayMeters.bind(meters, index, load, fleet, events, tokens);
+        GatewayMeters.bind(meters, index, load, fleet, events, tokens, caches.overlaps().prompts());
         caches.bind(meters);
         AdminAccess access = new AdminAccess(adminToken(config.admin()));
         modelsApi = new ModelsApi(tokens::reload, access);
@@ -255,7 +255,7 @@ final class GatewayRuntime implements AutoCloseable {
                                 apartLoad,
                                 new Admission(AdmissionOptions.OFF, apartLoad, System::nanoTime),
                                 apart,
-                                caches.overlaps().askedOnly(),
+                                caches.overlaps().askedOnly(WARMUP_CACHE_BYTES),
                                 router(config, apartLoad, kept, DecisionLog.OFF),
                                 options(config, body),
                                 metrics,

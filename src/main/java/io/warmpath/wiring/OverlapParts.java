@@ -42,6 +42,9 @@ final class OverlapParts implements AutoCloseable {
 
     private static final int TIDIES_PER_TTL = 8;
 
+    /** About a byte for a token of a conversation: 30 million tokens. */
+    private static final long PROMPT_MEMORY_BYTES = 32 << 20;
+
     private final WorkerSlots slots;
     private final Overlaps overlaps;
     private final @Nullable PrefixIndex index;
@@ -84,7 +87,7 @@ final class OverlapParts implements AutoCloseable {
             trackers = null;
             index = index(config.index(), lasting(router.ttl()));
             slots = new ApproximateSlots(index);
-            indexed = IndexOverlaps.ofDecisions(index, nanoTime);
+            indexed = withTexts(IndexOverlaps.ofDecisions(index, nanoTime), index);
             overlaps = indexed;
             decisions = null;
             tidyEvery = tidyEvery(router.ttl());
@@ -99,16 +102,23 @@ final class OverlapParts implements AutoCloseable {
             decisions = ttl.isPresent() ? index(config.index(), lasting(ttl.get())) : null;
             if (decisions == null) {
                 slots = index;
-                indexed = IndexOverlaps.ofEvents(index, credits);
+                indexed = withTexts(IndexOverlaps.ofEvents(index, credits), index);
             } else {
                 SideIndex side = new SideIndex(index, decisions);
                 slots = side;
-                indexed = IndexOverlaps.ofBoth(index, side, credits, nanoTime);
+                indexed = withTexts(IndexOverlaps.ofBoth(index, side, credits, nanoTime), index);
             }
             overlaps = indexed;
             tidyEvery = ttl.map(OverlapParts::tidyEvery).orElse(Duration.ZERO);
             inWords = "";
         }
+    }
+
+    /** The native index takes texts; the Java one compares tokens. */
+    private static IndexOverlaps withTexts(IndexOverlaps overlaps, PrefixIndex index) {
+        return index instanceof NativePrefixIndex texts
+                ? overlaps.askedWith(texts.prompts(PROMPT_MEMORY_BYTES))
+                : overlaps;
     }
 
     WorkerSlots slots() {

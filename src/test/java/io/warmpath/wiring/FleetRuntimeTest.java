@@ -165,7 +165,7 @@ class FleetRuntimeTest {
         SimpleMeterRegistry meters = new SimpleMeterRegistry();
         start(Map.of());
         GatewayMeters.bind(
-                meters, index, load, runtime, new EventCounters(), TestConfig.noTokens());
+                meters, index, load, runtime, new EventCounters(), TestConfig.noTokens(), null);
         awaitState(WorkerState.READY);
         try (LoadBook.Booking booking = load.book(slot(), 100, 7)) {
             await().atMost(SOON)

@@ -85,7 +85,7 @@ class MetricsDocsTest {
                                 slot -> 0,
                                 load::forget)) {
             GatewayMeters.bind(
-                    registry, index, load, fleet, new EventCounters(), TestConfig.noTokens());
+                    registry, index, load, fleet, new EventCounters(), TestConfig.noTokens(), null);
             for (Map<String, String> mode :
                     List.of(
                             Map.of("warmpath.router.predicted-ttl", "5s"),
@@ -125,7 +125,7 @@ class MetricsDocsTest {
                             new PromptInput.Chat(List.of(), true),
                             new PromptInput.Conversation(
                                     1, () -> ChatRequest.of(List.of(), true)))) {
-                check.sent("m", worker, prompt, new int[1], () -> null);
+                check.sent("m", worker, prompt, 1, () -> new int[1], () -> null);
             }
         }
     }

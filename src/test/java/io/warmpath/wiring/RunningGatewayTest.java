@@ -72,7 +72,7 @@ class RunningGatewayTest {
                 .then()
                 .statusCode(200)
                 .body(containsString("warmpath_worker_up{worker=\"late\"} 1.0"))
-                .body(containsString("warmpath_events_sources 1.0"));
+                .body(containsString("warmpath_events_sources{state=\"connecting\"} 1.0"));
         // Three tokens of 32 us and a step of 7.5 ms: the cost in milliseconds is in force.
         given().contentType(ContentType.JSON)
                 .header("x-warmpath-explain", "1")

@@ -156,6 +156,23 @@ final class KvIndexLibrary {
             long capacity,
             long outLength);
 
+    static native int ktk_memory_open(long maxBytes, long outMemory);
+
+    static native int ktk_memory_close(long memory);
+
+    static native int ktk_memory_stats(long memory, long out);
+
+    static native int kvi_match_text(
+            long index,
+            long tokenizer,
+            long memory,
+            long query,
+            long outLocals,
+            int localCapacity,
+            long outHits,
+            int hitCapacity,
+            long out);
+
     /**
      * Binds the library, once per JVM.
      *

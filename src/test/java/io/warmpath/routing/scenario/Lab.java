@@ -12,6 +12,7 @@ import io.warmpath.fleet.Worker;
 import io.warmpath.fleet.WorkerState;
 import io.warmpath.gateway.IndexOverlaps;
 import io.warmpath.gateway.Overlaps;
+import io.warmpath.gateway.PromptContent;
 import io.warmpath.load.LoadBook;
 import io.warmpath.load.LoadOptions;
 import io.warmpath.load.LoadTracker;
@@ -199,7 +200,7 @@ final class Lab {
     }
 
     private List<PrefixMatch> matches(int[] tokens) {
-        return overlaps.matches(MODEL, PrefixSpace.NONE, candidates, tokens);
+        return overlaps.matches(MODEL, PrefixSpace.NONE, candidates, PromptContent.of(tokens));
     }
 
     /** Leading blocks that the candidate is taken to hold. */
@@ -235,7 +236,7 @@ final class Lab {
         r.sentMillis = time.millis();
         r.booking = loads.book(to.slot(), prefill, named, 0);
         r.sent = decision == null ? Sent.UNSEEN : router.sent(decision, true);
-        overlaps.booked(MODEL, PrefixSpace.NONE, to, tokens);
+        overlaps.booked(MODEL, PrefixSpace.NONE, to, PromptContent.of(tokens));
         running.set(r.worker, running.get(r.worker) + 1);
         if (r.pin.isEmpty()) {
             served.add(r);
