@@ -432,8 +432,8 @@ final class Attempt implements UpstreamListener {
         AnswerScanner s = scanner;
         FlowMetrics metrics = exchange.flow.metrics;
         int predicted = decision.chosen().cachedTokens();
-        if (promptTokens >= 0) {
-            metrics.predicted(promptTokens, predicted);
+        if (promptTokens >= 0 && !exchange.request.passThrough()) {
+            metrics.predicted(promptTokens, predicted); // beside what is reported, else misleading
         }
         if (s != null && s.cachedTokens() >= 0) {
             metrics.reported(s.cachedTokens());

@@ -93,6 +93,7 @@ public final class EngineIds {
     /** Prompts of this model may be asked for. */
     boolean asks(InferenceRequest request) {
         return models.contains(request.model())
+                && !request.passThrough()
                 && request.body().length() <= MAX_BODY_BYTES
                 && !(request.prompt() instanceof PromptInput.Opaque)
                 && !(request.prompt() instanceof PromptInput.Ids);

@@ -71,7 +71,8 @@ final class TokenStep {
     }
 
     void run(Context context, InferenceRequest request, List<Candidate> candidates, Next next) {
-        if (request.passThrough() || (!mode.looksAtTokens() && !request.explain())) {
+        boolean unread = request.passThrough() && request.prompt() instanceof PromptInput.Opaque;
+        if (unread || (!mode.looksAtTokens() && !request.explain())) {
             next.tokens(null); // the decision does not look at them
         } else if (engineIds.asks(request)) {
             make(context, request, candidates, ids -> ask(context, request, candidates, ids, next));
