@@ -63,10 +63,10 @@ final class Observed {
         long prompts = 0;
         long hits = 0;
         for (int i = 0; i < n; i++) {
-            if (sent[i] < fromNanos || sent[i] > toNanos) {
+            if (!counts(i)) {
                 continue;
             }
-            ttft[counted] = (first[i] - sent[i]) / NANOS_PER_MILLI;
+            ttft[counted] = ttftMillis(i);
             whole[counted] = (end[i] - sent[i]) / NANOS_PER_MILLI;
             late += ttft[counted] > LATE_MILLIS ? 1 : 0;
             counted++;
@@ -97,6 +97,26 @@ final class Observed {
                 n,
                 running(),
                 toNanos / 1e9);
+    }
+
+    boolean counts(int i) {
+        return sent[i] >= fromNanos && sent[i] <= toNanos;
+    }
+
+    int engine(int i) {
+        return engine[i];
+    }
+
+    int cachedTokens(int i) {
+        return cached[i];
+    }
+
+    double sentMillis(int i) {
+        return sent[i] / NANOS_PER_MILLI;
+    }
+
+    double ttftMillis(int i) {
+        return (first[i] - sent[i]) / NANOS_PER_MILLI;
     }
 
     /** Mean number of requests on each engine, in equal parts of the arrivals' time. */
