@@ -160,7 +160,8 @@ public final class LabMain {
         requireScenario(flags);
         Progress progress = new Progress(flags.quiet ? null : err, System::nanoTime);
         long began = processorNanos();
-        List<Result> results = new Campaign(flags, indexes, progress).play();
+        Campaign campaign = new Campaign(flags, indexes, progress);
+        List<Result> results = campaign.play();
         if (!flags.quiet) {
             double seconds = (processorNanos() - began) / 1e9;
             long played = results.stream().mapToLong(Result::played).sum();
@@ -180,7 +181,7 @@ public final class LabMain {
             Files.writeString(flags.csv, Lines.csv(results));
         }
         if (flags.html != null) {
-            Files.writeString(flags.html, Html.of(results, flags.ours));
+            Files.writeString(flags.html, Html.of(results, flags.ours, campaign.disagreements()));
         }
         return OK;
     }

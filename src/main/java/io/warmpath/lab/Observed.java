@@ -67,7 +67,7 @@ final class Observed {
             if (!counts(i)) {
                 continue;
             }
-            ttft[counted] = (first[i] - sent[i]) / NANOS_PER_MILLI;
+            ttft[counted] = ttftMillis(i);
             whole[counted] = (end[i] - sent[i]) / NANOS_PER_MILLI;
             late += ttft[counted] > LATE_MILLIS ? 1 : 0;
             counted++;
@@ -106,6 +106,26 @@ final class Observed {
         return workload.saysWhatCounts()
                 ? workload.counts(i)
                 : sent[i] >= fromNanos && sent[i] <= toNanos;
+    }
+
+    boolean counts(int i) {
+        return sent[i] >= fromNanos && sent[i] <= toNanos;
+    }
+
+    int engine(int i) {
+        return engine[i];
+    }
+
+    int cachedTokens(int i) {
+        return cached[i];
+    }
+
+    double sentMillis(int i) {
+        return sent[i] / NANOS_PER_MILLI;
+    }
+
+    double ttftMillis(int i) {
+        return (first[i] - sent[i]) / NANOS_PER_MILLI;
     }
 
     /** Mean number of requests on each engine, in equal parts of the arrivals' time. */

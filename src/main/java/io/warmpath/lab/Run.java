@@ -4,6 +4,7 @@ import io.warmpath.lab.policy.Call;
 import io.warmpath.lab.policy.Indexes;
 import io.warmpath.lab.policy.Policies;
 import io.warmpath.lab.policy.Policy;
+import io.warmpath.lab.policy.Why;
 import io.warmpath.lab.policy.World;
 import io.warmpath.lab.workload.Fault;
 import io.warmpath.lab.workload.Scenario;
@@ -45,7 +46,7 @@ final class Run {
     private int underWay;
     private final Deque<Integer> held = new ArrayDeque<>();
 
-    private Run(Cell cell, Workload workload, Indexes indexes) {
+    private Run(Cell cell, Workload workload, Indexes indexes, @Nullable Why why) {
         this.workload = workload;
         this.rate = cell.rate();
         this.cell = cell;
@@ -74,6 +75,9 @@ final class Run {
                             indexes);
             Policy policy = cell.policy().make().apply(world);
             peers.add(policy);
+            if (why != null) {
+                policy.explain(why);
+            }
             routers.add(
                     new Router(
                             i,
@@ -137,13 +141,20 @@ final class Run {
     }
 
     static Result play(Cell cell, Workload workload, Indexes indexes) {
-        Run run = new Run(cell, workload, indexes);
+        return observe(cell, workload, indexes, null).result(cell);
+    }
+
+    /**
+     * @param why gets the reasons of those choices that it wants; null: nobody asks
+     */
+    static Observed observe(Cell cell, Workload workload, Indexes indexes, @Nullable Why why) {
+        Run run = new Run(cell, workload, indexes, why);
         try {
             run.play();
         } finally {
             run.routers.forEach(r -> r.policy().close());
         }
-        return run.observed.result(cell);
+        return run.observed;
     }
 
     private void play() {

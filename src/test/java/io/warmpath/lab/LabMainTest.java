@@ -4,9 +4,12 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.json.JsonMapper;
 import io.warmpath.adapter.nativeindex.NativeBlockTracker;
 import io.warmpath.adapter.nativeindex.NativePrefixIndex;
 import io.warmpath.lab.policy.Indexes;
+import io.warmpath.lab.policy.Policies;
 import io.warmpath.prefix.BlockTracker;
 import io.warmpath.prefix.DecisionLimits;
 import io.warmpath.prefix.PrefixIndex;
@@ -91,6 +94,50 @@ class LabMainTest {
         assertTrue(page.contains("engine 7") && page.endsWith("</html>\n"), page);
         assertFalse(page.contains("NaN") || page.contains("http"), "something is missing");
         assertTrue(json.lines().count() >= 6, json);
+        eachDisagreementTellsTheNumbersOfBothRules(page);
+    }
+
+    private static void eachDisagreementTellsTheNumbersOfBothRules(String page) throws IOException {
+        String lead = "id=\"decisions\">";
+        int from = page.indexOf(lead) + lead.length();
+        JsonNode pairs = new JsonMapper().readTree(page.substring(from, page.indexOf('\n', from)));
+        long rules =
+                Policies.ALL.stream()
+                        .filter(p -> p.kind() != Policies.Kind.REFERENCE)
+                        .map(Policies.Named::name)
+                        .distinct()
+                        .count();
+        assertEquals(rules - 1, pairs.size(), "ours against each of the others");
+        for (JsonNode pair : pairs) {
+            assertEquals("latency", pair.get("one").textValue());
+            assertEquals(12, pair.get("examples").size(), pair::toString);
+            double last = Double.POSITIVE_INFINITY;
+            for (JsonNode e : pair.get("examples")) {
+                JsonNode one = e.get("one");
+                JsonNode other = e.get("other");
+                assertTrue(one.get("engine").intValue() != other.get("engine").intValue());
+                assertEquals(8, one.get("terms").get("cost").size());
+                other.get("terms").forEach(t -> assertEquals(8, t.size(), pair::toString));
+                double apart =
+                        Math.abs(
+                                Double.parseDouble(one.get("ttft").textValue())
+                                        - Double.parseDouble(other.get("ttft").textValue()));
+                assertTrue(apart <= last * 1.01, "largest difference first: " + pair);
+                last = apart;
+            }
+            JsonNode terms = pair.get("examples").get(0).get("other").get("terms");
+            String mustHave =
+                    switch (pair.get("other").textValue()) {
+                        case "smg" -> "requests";
+                        case "llm-d" -> "sum, highest wins";
+                        case "lmetric" -> "product, lowest wins";
+                        case "kv", "dynamo", "agentic" -> "decode_blocks";
+                        default -> "";
+                    };
+            assertTrue(mustHave.isEmpty() || terms.has(mustHave), pair::toString);
+        }
+        assertTrue(
+                page.contains("<tr data-p=\"0\" data-d=\"11\" tabindex=\"0\">"), "rows to click");
     }
 
     @Test

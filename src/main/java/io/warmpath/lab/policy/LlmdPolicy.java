@@ -50,7 +50,13 @@ final class LlmdPolicy extends IndexedPolicy {
             }
             double prefix = (double) cachedTokens(call, match, i) / call.promptTokens();
             double queue = most == least ? 1 : (double) (most - waiting[i]) / (most - least);
-            lowest.offer(i, -(PREFIX * prefix + QUEUE * queue + MEMORY * (1 - memoryUse[i])));
+            double score = PREFIX * prefix + QUEUE * queue + MEMORY * (1 - memoryUse[i]);
+            lowest.offer(i, -score);
+            note(call, i, "prefix score", prefix);
+            note(call, i, "waiting, scraped", waiting[i]);
+            note(call, i, "queue score", queue);
+            note(call, i, "memory score", 1 - memoryUse[i]);
+            note(call, i, "sum, highest wins", score);
         }
         return lowest.engine();
     }

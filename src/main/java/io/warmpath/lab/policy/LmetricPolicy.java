@@ -37,6 +37,10 @@ final class LmetricPolicy extends IndexedPolicy {
             double prefill = (load.prefillTokens() + fresh) / block;
             double decode = load.blocks() + potential.added(slot(i), named.total());
             lowest.offer(i, prefill * (decode + 1));
+            note(call, i, "cached tokens", call.promptTokens() - fresh);
+            note(call, i, "blocks to prefill", prefill);
+            note(call, i, "blocks in decode", decode);
+            note(call, i, "product, lowest wins", prefill * (decode + 1));
         }
         return lowest.engine();
     }

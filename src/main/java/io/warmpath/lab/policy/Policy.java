@@ -4,6 +4,7 @@ import io.warmpath.prefix.PrefixEvent;
 import io.warmpath.prefix.WorkerSlot;
 import java.util.BitSet;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Chooses an engine for each request. One thread, one run.
@@ -13,9 +14,32 @@ import java.util.List;
  */
 public abstract class Policy implements AutoCloseable {
     private final BitSet gone = new BitSet();
+    private @Nullable Why why;
 
     /** The engine, from 0, that the request goes to now. */
     public abstract int choose(Call call);
+
+    /** Writes down what it chooses by; before the first choice. */
+    public final void explain(Why to) {
+        why = to;
+    }
+
+    /** Somebody wants to know why this request goes where it goes. */
+    final boolean explains(Call call) {
+        return why != null && why.wants(call.number());
+    }
+
+    final void note(Call call, int engine, String term, double value) {
+        if (why != null && why.wants(call.number())) {
+            why.note(call.number(), engine, term, value);
+        }
+    }
+
+    final void because(Call call, String reason) {
+        if (why != null && why.wants(call.number())) {
+            why.because(call.number(), reason);
+        }
+    }
 
     /** An engine is there from now on, with the next number. */
     public void joined() {}

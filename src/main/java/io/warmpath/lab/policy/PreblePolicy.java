@@ -54,8 +54,12 @@ final class PreblePolicy extends IndexedPolicy {
             int cached = cachedTokens(call, match, i);
             longest.offer(i, -cached);
             lowest.offer(i, sum[i] + cost(call, cached));
+            note(call, i, "cached tokens", cached);
+            note(call, i, "work of three minutes, ms", sum[i]);
+            note(call, i, "with this request, ms", sum[i] + cost(call, cached));
         }
         boolean exploit = -longest.value() > call.promptTokens() + longest.value();
+        because(call, exploit ? "more is cached than is missing" : "least work");
         return exploit ? longest.engine() : lowest.engine();
     }
 

@@ -23,6 +23,7 @@ import io.warmpath.routing.RouterOverrides;
 import io.warmpath.routing.Routers;
 import io.warmpath.routing.RoutingDecision;
 import io.warmpath.routing.RoutingRequest;
+import io.warmpath.routing.Scores;
 import io.warmpath.routing.Sent;
 import io.warmpath.routing.SharedHits;
 import io.warmpath.routing.TaintRules;
@@ -152,6 +153,7 @@ final class ProductPolicy extends Policy {
     private int send(Call call, List<Candidate> among, OptionalLong pin) {
         PrefixQuery query = Prompts.query(call);
         PromptBlocks named = Prompts.named(call, world.blockTokens());
+        boolean explained = pin.isEmpty() && explains(call);
         RoutingDecision decision =
                 router.decide(
                         new RoutingRequest(
@@ -165,8 +167,13 @@ final class ProductPolicy extends Policy {
                                 RouterOverrides.NONE,
                                 shared(call),
                                 0,
-                                RoutingRequest.Detail.CHOSEN,
+                                explained
+                                        ? RoutingRequest.Detail.ALL
+                                        : RoutingRequest.Detail.CHOSEN,
                                 List.of()));
+        if (explained) {
+            tell(call, decision);
+        }
         Candidate to = decision.chosen().candidate();
         bookings[call.number()] =
                 loads.book(to.slot(), decision.chosen().prefillTokens(), named, 0);
@@ -178,6 +185,19 @@ final class ProductPolicy extends Policy {
             tracker.record(to.slot(), query);
         }
         return (int) to.worker().id();
+    }
+
+    /** The terms of all candidates, as the gateway's own explanation has them. */
+    private void tell(Call call, RoutingDecision decision) {
+        because(call, decision.reason());
+        Scores all = decision.compared();
+        for (int i = 0; i < all.size(); i++) {
+            int engine = (int) all.candidate(i).worker().id();
+            List<Double> terms = all.terms(i);
+            for (int t = 0; t < terms.size(); t++) {
+                note(call, engine, all.names().get(t), terms.get(t));
+            }
+        }
     }
 
     private @Nullable SharedHits shared(Call call) {

@@ -1,6 +1,7 @@
 package io.warmpath.lab.policy;
 
 import java.util.Arrays;
+import java.util.Locale;
 
 /**
  * The cache-aware rule of the SGLang gateways: the engine that got this prefix last, if that is
@@ -38,11 +39,32 @@ final class SmgPolicy extends Policy {
         double share = (double) depth * world.blockTokens() / call.promptTokens();
         int to = share > THRESHOLD ? lastByBlock[call.blocks()[depth - 1]] : fewest();
         double mean = (double) total / here();
-        if (running[to] - mean > ABSOLUTE && running[to] > RELATIVE * mean) {
+        boolean overloaded = running[to] - mean > ABSOLUTE && running[to] > RELATIVE * mean;
+        if (overloaded) {
             to = fewest();
+        }
+        if (explains(call)) {
+            tell(call, share, overloaded);
         }
         sentByPeer(call, to);
         return to;
+    }
+
+    private void tell(Call call, double share, boolean overloaded) {
+        for (int i = 0; i < world.engines().size(); i++) {
+            if (isHere(i)) {
+                note(call, i, "requests", running[i]);
+            }
+        }
+        because(
+                call,
+                String.format(
+                        Locale.ROOT,
+                        "%.2f of the prompt was sent somewhere before: %s",
+                        share,
+                        overloaded
+                                ? "but there is too much load, so fewest requests"
+                                : share > THRESHOLD ? "there" : "too little, so fewest requests"));
     }
 
     /** Tree and load, whoever sends it. */

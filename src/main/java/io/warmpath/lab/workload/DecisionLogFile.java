@@ -28,6 +28,7 @@ public final class DecisionLogFile {
     /** By number, since the gateway was started. */
     private final Map<Long, LoggedRequest> open = new HashMap<>();
 
+    private final BlockIds ids = new BlockIds();
     private final TreeSet<String> models = new TreeSet<>();
     private final List<String> told = new ArrayList<>();
     private int blockTokens;
@@ -130,7 +131,7 @@ public final class DecisionLogFile {
         }
         models.add(line.model);
         engines = Math.max(engines, line.candidates);
-        LoggedRequest request = new LoggedRequest(line);
+        LoggedRequest request = new LoggedRequest(line, ids);
         requests.add(request);
         open.put(line.number, request);
     }
@@ -189,7 +190,8 @@ public final class DecisionLogFile {
         if (blockTokens == 0) {
             blockTokens = 16;
         }
-        return new LoggedSessions(whole, blockTokens, mean, closed).recorded(engines, told);
+        return new LoggedSessions(whole, ids.size(), blockTokens, mean, closed)
+                .recorded(engines, told);
     }
 
     private void tell(long count, String what) {

@@ -1,5 +1,7 @@
 package io.warmpath.lab.workload;
 
+import java.util.Arrays;
+
 /** One request of a gateway's log, and what became of it when that is known. */
 final class LoggedRequest {
     private static final int DIGITS = 8;
@@ -22,18 +24,25 @@ final class LoggedRequest {
     /** When its answer had ended; NaN: not known. */
     double endMillis = Double.NaN;
 
-    private final String names;
+    private final int[] blocks;
     private int status = 200;
 
-    LoggedRequest(LogLine line) {
+    LoggedRequest(LogLine line, BlockIds ids) {
         millis = line.millis - line.queuedMillis;
         session = line.session;
         blockTokens = line.blockTokens;
         prompt = line.promptTokens;
-        names = line.blocks;
+        String names = line.blocks;
         if (names.length() % DIGITS != 0 || (!names.isEmpty() && blockTokens < 1)) {
             throw new IllegalArgumentException(
                     "`prompt_blocks` are not " + DIGITS + " digits each");
+        }
+        blocks = new int[names.length() / DIGITS];
+        int parent = -1;
+        for (int i = 0; i < blocks.length; i++) {
+            int name = Integer.parseUnsignedInt(names, i * DIGITS, (i + 1) * DIGITS, 16);
+            parent = ids.of(parent, name);
+            blocks[i] = parent;
         }
     }
 
@@ -51,16 +60,12 @@ final class LoggedRequest {
     }
 
     boolean hasNames() {
-        return !names.isEmpty();
+        return blocks.length > 0;
     }
 
-    /** How many of its blocks are named. */
-    int blocks() {
-        return hasNames() ? Math.min(names.length() / DIGITS, prompt / blockTokens) : 0;
-    }
-
-    /** Half the name of a block; enough among those that follow the same block. */
-    int name(int block) {
-        return Integer.parseUnsignedInt(names, block * DIGITS, (block + 1) * DIGITS, 16);
+    /** Its complete blocks: equal numbers are equal blocks behind equal ones. Not a copy. */
+    int[] blocks() {
+        int complete = hasNames() ? prompt / blockTokens : 0;
+        return blocks.length <= complete ? blocks : Arrays.copyOf(blocks, complete);
     }
 }

@@ -26,16 +26,23 @@ final class LoggedSessions {
     private final int blockTokens;
     private final int meanAnswer;
     private final boolean closed;
-    private final Map<Long, Integer> ids = new HashMap<>();
+    private final int ids;
     private final int[][] blocks;
     private final int[] continues;
 
     /**
+     * @param ids that blocks are below
      * @param meanAnswer for those whose length is not known
      */
-    LoggedSessions(List<LoggedRequest> requests, int blockTokens, int meanAnswer, boolean closed) {
+    LoggedSessions(
+            List<LoggedRequest> requests,
+            int ids,
+            int blockTokens,
+            int meanAnswer,
+            boolean closed) {
         this.requests =
                 requests.stream().sorted(Comparator.comparingDouble(r -> r.millis)).toList();
+        this.ids = ids;
         this.blockTokens = blockTokens;
         this.meanAnswer = meanAnswer;
         this.closed = closed;
@@ -45,11 +52,11 @@ final class LoggedSessions {
 
     Recorded recorded(int engines, List<String> told) {
         for (int i = 0; i < blocks.length; i++) {
-            blocks[i] = ids(requests.get(i));
+            blocks[i] = requests.get(i).blocks();
         }
         link();
         WorkloadBuilder to = new WorkloadBuilder(blockTokens);
-        to.usesIdsBelow(ids.size());
+        to.usesIdsBelow(ids);
         double first = requests.getFirst().millis;
         int[] session = new int[blocks.length];
         for (int i = 0; i < blocks.length; i++) {
@@ -69,27 +76,15 @@ final class LoggedSessions {
         return new Recorded(to.build(), engines, hitRate(), told);
     }
 
-    /** A block is what it holds and all before it: equal names behind different blocks differ. */
-    private int[] ids(LoggedRequest r) {
-        int[] out = new int[r.blocks()];
-        int parent = NOBODY;
-        for (int i = 0; i < out.length; i++) {
-            long key = (long) parent << 32 | (r.name(i) & 0xffffffffL);
-            parent = ids.computeIfAbsent(key, k -> ids.size());
-            out[i] = parent;
-        }
-        return out;
-    }
-
     private int answer(LoggedRequest r) {
         return r.output < 0 ? meanAnswer : Math.max(1, r.output);
     }
 
     private void link() {
         Map<String, Integer> lastOf = new HashMap<>();
-        int[] endsWith = new int[ids.size()]; // the request that was first with this block, if last
+        int[] endsWith = new int[ids]; // the request that was first with this block, if last
         Arrays.fill(endsWith, NOBODY);
-        boolean[] seen = new boolean[ids.size()];
+        boolean[] seen = new boolean[ids];
         boolean[] continued = new boolean[blocks.length];
         int[][] prompts = blocks.clone();
         for (int i = 0; i < blocks.length; i++) {
