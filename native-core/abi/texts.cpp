@@ -18,7 +18,9 @@ static_assert(sizeof(kvindex::local_hash) == sizeof(std::uint64_t));
 
 bool good_query(const kvi_text_query* q) {
     return q != nullptr && readable(q, 1) && q->size == sizeof *q &&
-           (q->flags & ~(KTK_ADD_SPECIAL | KTK_PARSE_SPECIAL)) == 0 && readable(q->text, q->length) &&
+           (q->flags & ~(KTK_ADD_SPECIAL | KTK_PARSE_SPECIAL | KTK_UTF16)) == 0 &&
+           ((q->flags & KTK_UTF16) == 0 ? readable(static_cast<const std::uint8_t*>(q->text), q->length)
+                                        : readable(static_cast<const std::uint16_t*>(q->text), q->length)) &&
            q->length <= KTK_MAX_TEXT && q->name_space < KVI_MAX_NAME_SPACES && q->block_size >= 1 &&
            q->block_size <= KVI_MAX_BLOCK_SIZE;
 }
@@ -71,10 +73,16 @@ std::int32_t kvi_match_text(const kvi_index* index, const ktk_tokenizer* tokeniz
                     .seed = query->seed,
                     .most_new = query->most_new},
             .name_space = static_cast<std::uint16_t>(query->name_space)};
-        const kvindex::text_match found = kvindex::match_text(
-            index->impl, *tokenizer->impl, memory == nullptr ? nullptr : &memory->impl,
-            {query->text, query->length}, asked, {out_locals, std::min(local_capacity, KVI_MAX_BLOCKS)},
-            {reinterpret_cast<kvindex::hit*>(out_hits), hit_capacity});
+        const auto match = [&](auto text) {
+            return kvindex::match_text(index->impl, *tokenizer->impl,
+                                       memory == nullptr ? nullptr : &memory->impl, text, asked,
+                                       {out_locals, std::min(local_capacity, KVI_MAX_BLOCKS)},
+                                       {reinterpret_cast<kvindex::hit*>(out_hits), hit_capacity});
+        };
+        const kvindex::text_match found =
+            (query->flags & KTK_UTF16) == 0
+                ? match(bytes{static_cast<const std::uint8_t*>(query->text), query->length})
+                : match(std::span{static_cast<const std::uint16_t*>(query->text), query->length});
         if (!found.is_text) {
             return KVI_E_ARGUMENT;
         }

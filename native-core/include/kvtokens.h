@@ -47,6 +47,8 @@ extern "C" {
 #define KTK_ADD_SPECIAL 1u   /* what the model puts around a raw prompt */
 #define KTK_PARSE_SPECIAL 2u /* special tokens written in the text are tokens */
 
+#define KTK_UTF16 4u /* kvi_match_text only: the text is UTF-16 in the machine's order, 2-aligned */
+
 /* flags of ktk_decode */
 #define KTK_SKIP_SPECIAL 1u
 
@@ -82,11 +84,11 @@ typedef struct ktk_memory_statistics {
 /* What kvi_match_text is asked. */
 typedef struct kvi_text_query {
     uint32_t size;  /* sizeof(kvi_text_query) of the caller */
-    uint32_t flags; /* KTK_ADD_SPECIAL, KTK_PARSE_SPECIAL */
-    const uint8_t* text;
-    uint64_t length;
+    uint32_t flags; /* KTK_ADD_SPECIAL, KTK_PARSE_SPECIAL, KTK_UTF16 */
+    const void* text;
+    uint64_t length;   /* bytes, or units of UTF-16 */
     uint64_t seed;     /* see kvi_seed */
-    uint64_t most_new; /* bytes that may be tokenised; all: UINT64_MAX */
+    uint64_t most_new; /* bytes of UTF-8 that may be tokenised; all: UINT64_MAX */
     uint32_t name_space;
     uint32_t block_size; /* tokens, 1..KVI_MAX_BLOCK_SIZE */
 } kvi_text_query;
@@ -152,7 +154,7 @@ int32_t ktk_memory_stats(const ktk_memory* memory, ktk_memory_statistics* out);
 /* Who holds how much of a text: tokenised, hashed block by block while ids are made, looked up, in one call.
  * Ids are kept nowhere; who needs them calls ktk_encode. `memory` (NULL: none) knows beginnings that were asked
  * for before and learns this one; they cost a hash over their text. `out_locals`: hashes of all complete
- * blocks; hits as of kvi_match_locals with these. KVI_E_ARGUMENT also when the text is not UTF-8,
+ * blocks; hits as of kvi_match_locals with these. KVI_E_ARGUMENT also when the text is not well formed,
  * KVI_E_CAPACITY when blocks or hits do not fit: what was written means nothing then, and asking again costs
  * little when there is a memory. When too much is new, nothing is tokenised and *out says so. Threads: as
  * kvi_match*, ktk_encode. O(length) and the look-up. */

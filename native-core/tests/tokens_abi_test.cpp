@@ -205,6 +205,31 @@ TEST_F(text_abi, a_text_is_hashed_and_found_as_its_ids_are) {
     EXPECT_GT(stats.bytes, 0u);
 }
 
+TEST_F(text_abi, a_text_in_utf16_is_the_same_text) {
+    text += "caf\xc3\xa9 \xe6\x97\xa5 \xf0\x9f\x99\x82";
+    query.text = data();
+    query.length = text.size();
+    ASSERT_EQ(match(nullptr), KVI_OK);
+    const std::vector<std::uint64_t> wanted = locals;
+    const kvi_text_found utf8 = found;
+    std::u16string wide(text.begin(), text.end() - 14);
+    wide += u"caf\u00e9 \u65e5 \U0001f642";
+    query.text = wide.data();
+    query.length = wide.size();
+    query.flags |= KTK_UTF16;
+    for (ktk_memory* with : {static_cast<ktk_memory*>(nullptr), memory, memory}) {
+        locals.assign(locals.size(), 0);
+        ASSERT_EQ(match(with), KVI_OK);
+        EXPECT_EQ(found.tokens, utf8.tokens);
+        EXPECT_EQ(found.blocks, utf8.blocks);
+        EXPECT_EQ(locals, wanted);
+    }
+    wide.back() = u'x'; // half a pair is left
+    EXPECT_EQ(match(memory), KVI_E_ARGUMENT);
+    query.text = reinterpret_cast<const char*>(wide.data()) + 1;
+    EXPECT_EQ(match(memory), KVI_E_ARGUMENT);
+}
+
 TEST_F(text_abi, too_much_that_is_new_is_told_and_not_done) {
     query.most_new = text.size() - 1;
     ASSERT_EQ(match(memory), KVI_OK);
@@ -230,7 +255,7 @@ TEST_F(text_abi, wrong_arguments_are_refused_and_write_nothing) {
               KVI_E_ARGUMENT);
     const std::vector<std::function<void()>> mistakes = {
         [&] { query.size--; },
-        [&] { query.flags = 4; },
+        [&] { query.flags = 8; },
         [&] { query.text = nullptr; },
         [&] { query.length = std::uint64_t{KTK_MAX_TEXT} + 1; },
         [&] { query.name_space = KVI_MAX_NAME_SPACES; },

@@ -1,6 +1,8 @@
 /// From a prompt's text to who holds how much of it.
 #include "kvindex/texts.hpp"
 
+#include "tokens/utf16.hpp"
+
 #include <algorithm>
 
 namespace kvindex {
@@ -27,6 +29,24 @@ text_match match_text(const prefix_index& index, const tokens::bpe_tokenizer& to
     }
     if (mine.capacity() > keep) {
         mine = {};
+    }
+    return result;
+}
+
+text_match match_text(const prefix_index& index, const tokens::bpe_tokenizer& tokenizer,
+                      tokens::prompt_memory* memory, std::span<const std::uint16_t> text,
+                      const text_query& query, std::span<local_hash> locals, std::span<hit> hits) {
+    static thread_local std::vector<std::uint8_t> room;
+    constexpr std::size_t keep = std::size_t{1} << 20;
+    const std::optional<tokens::bytes> utf8 = tokens::to_utf8(text, room);
+    text_match result;
+    if (utf8) {
+        result = match_text(index, tokenizer, memory, *utf8, query, locals, hits);
+    } else {
+        result.is_text = false;
+    }
+    if (room.size() > keep) {
+        room = {};
     }
     return result;
 }

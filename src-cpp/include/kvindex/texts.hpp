@@ -18,7 +18,7 @@ struct text_match {
     tokens::hashed_text text;
     std::uint32_t blocks = 0; ///< written to `locals`
     std::uint32_t hits = 0;   ///< written to `hits`
-    bool is_text = true;      ///< false: not UTF-8
+    bool is_text = true;      ///< false: not well formed
     bool fits = true;         ///< false: not room enough, what was written means nothing
 };
 
@@ -27,5 +27,10 @@ struct text_match {
 text_match match_text(const prefix_index& index, const tokens::bpe_tokenizer& tokenizer,
                       tokens::prompt_memory* memory, tokens::bytes text, const text_query& query,
                       std::span<local_hash> locals, std::span<hit> hits);
+
+/// The same with a text in UTF-16, which is no text when a surrogate has no partner.
+text_match match_text(const prefix_index& index, const tokens::bpe_tokenizer& tokenizer,
+                      tokens::prompt_memory* memory, std::span<const std::uint16_t> text,
+                      const text_query& query, std::span<local_hash> locals, std::span<hit> hits);
 
 } // namespace kvindex

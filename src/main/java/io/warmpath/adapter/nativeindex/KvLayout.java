@@ -118,6 +118,7 @@ final class KvLayout {
 
     static final int ADD_SPECIAL = 1;
     static final int PARSE_SPECIAL = 2;
+    static final int UTF16 = 4;
 
     static final int TEXT_QUERY_SIZE = 48;
     static final int TEXT_QUERY_SIZE_AT = 0;
@@ -162,6 +163,7 @@ final class KvLayout {
     static final int OK = 0;
     static final int E_FULL = -3;
     static final int E_SLOT = -4;
+    static final int E_ARGUMENT = -1;
     static final int E_CAPACITY = -5;
 
     private KvLayout() {}

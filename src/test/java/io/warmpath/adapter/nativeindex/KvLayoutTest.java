@@ -229,6 +229,7 @@ class KvLayoutTest {
         assertEquals(defined("KTK_RSTRIP"), KvLayout.RSTRIP);
         assertEquals(defined("KTK_ADD_SPECIAL"), KvLayout.ADD_SPECIAL);
         assertEquals(defined("KTK_PARSE_SPECIAL"), KvLayout.PARSE_SPECIAL);
+        assertEquals(defined("KTK_UTF16"), KvLayout.UTF16);
         for (BpeParts.Pattern pattern : BpeParts.Pattern.values()) {
             assertEquals(defined("KTK_" + pattern), NativeBpeTokenizer.code(pattern));
         }
@@ -270,6 +271,7 @@ class KvLayoutTest {
         assertEquals(status("KVI_E_FULL"), KvLayout.E_FULL);
         assertEquals(status("KVI_E_SLOT"), KvLayout.E_SLOT);
         assertEquals(status("KVI_E_CAPACITY"), KvLayout.E_CAPACITY);
+        assertEquals(status("KVI_E_ARGUMENT"), KvLayout.E_ARGUMENT);
     }
 
     @Test
