@@ -102,14 +102,10 @@ final class Observed {
                 Arrays.stream(requests).boxed().toList());
     }
 
-    private boolean counts(int i) {
+    boolean counts(int i) {
         return workload.saysWhatCounts()
                 ? workload.counts(i)
                 : sent[i] >= fromNanos && sent[i] <= toNanos;
-    }
-
-    boolean counts(int i) {
-        return sent[i] >= fromNanos && sent[i] <= toNanos;
     }
 
     int engine(int i) {
