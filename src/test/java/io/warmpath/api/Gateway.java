@@ -20,6 +20,7 @@ import io.warmpath.fault.GatewayError;
 import io.warmpath.fault.GatewayException;
 import io.warmpath.fleet.Candidate;
 import io.warmpath.fleet.EngineKind;
+import io.warmpath.fleet.EventTrust;
 import io.warmpath.fleet.EventWatch;
 import io.warmpath.fleet.Fleet;
 import io.warmpath.fleet.FleetSnapshot;
@@ -251,7 +252,17 @@ final class Gateway implements AutoCloseable {
                         options,
                         metrics,
                         decisions,
-                        rank -> events.of(rank),
+                        new EventWatch() {
+                            @Override
+                            public EventTrust of(Candidate rank) {
+                                return events.of(rank);
+                            }
+
+                            @Override
+                            public void computed(Candidate rank, long began) {
+                                events.computed(rank, began);
+                            }
+                        },
                         System::nanoTime);
         routes = io.vertx.ext.web.Router.router(vertx);
         AtomicLong ids = new AtomicLong();

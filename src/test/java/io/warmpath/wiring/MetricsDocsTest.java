@@ -13,6 +13,8 @@ import io.warmpath.gateway.FlowMetrics;
 import io.warmpath.load.LoadTracker;
 import io.warmpath.prefix.ReferencePrefixIndex;
 import io.warmpath.prefix.SlotCredits;
+import io.warmpath.state.SnapshotCounters;
+import io.warmpath.telemetry.StateMeters;
 import io.warmpath.upstream.EngineTls;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -71,6 +73,7 @@ class MetricsDocsTest {
                                 index,
                                 new TestFeed(),
                                 new SlotCredits(),
+                                source -> null,
                                 slot -> 0,
                                 load::forget)) {
             GatewayMeters.bind(
@@ -84,6 +87,7 @@ class MetricsDocsTest {
                     caches.bind(registry);
                 }
             }
+            StateMeters.bind(registry, new SnapshotCounters());
             assertFalse(decisions.log().isOn());
             return rows(registry);
         } finally {
