@@ -25,6 +25,7 @@ class BenchSmokeTest {
         "TokensBench, 27",
         "AnswerBench, 2",
         "TemplateBench, 4",
+        "EventBench, 4",
         "RequestBench, 12"
     })
     void every_benchmark_runs(String name, int runs) throws RunnerException {
