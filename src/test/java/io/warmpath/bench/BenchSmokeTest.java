@@ -23,6 +23,7 @@ class BenchSmokeTest {
         "DecideBench, 24",
         "LoadBench, 6",
         "TokensBench, 27",
+        "LargeBodyBench, 5",
         "AnswerBench, 2",
         "TemplateBench, 4",
         "EventBench, 4",
