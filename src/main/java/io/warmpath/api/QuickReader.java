@@ -190,7 +190,7 @@ final class QuickReader {
         return switch (endpoint) {
             case CHAT -> messages();
             case COMPLETIONS -> prompt();
-            case OTHER -> true;
+            case RESPONSES, OTHER -> true;
         };
     }
 

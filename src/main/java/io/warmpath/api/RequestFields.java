@@ -70,11 +70,12 @@ final class RequestFields {
         if (model == null || model.isEmpty()) {
             throw bad("model", "You must provide a model; GET /v1/models lists those served here.");
         }
-        boolean passThrough = endpoint == Endpoint.OTHER;
+        boolean passThrough = endpoint == Endpoint.OTHER || endpoint == Endpoint.RESPONSES;
         PromptInput input =
                 switch (endpoint) {
                     case CHAT -> chat(body);
                     case COMPLETIONS -> completion();
+                    case RESPONSES -> ResponsesBody.later(body);
                     case OTHER -> OTHER;
                 };
         int[] given = hints.tokens();

@@ -25,6 +25,8 @@ final class RequestParser {
     enum Endpoint {
         CHAT,
         COMPLETIONS,
+        /** Passed on as {@link #OTHER}, to where its input is cached. */
+        RESPONSES,
         /** Only its model is looked at; any of the engines' other APIs. */
         OTHER
     }

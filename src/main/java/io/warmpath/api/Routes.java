@@ -40,7 +40,6 @@ public final class Routes {
                     "/classify",
                     "/pooling",
                     "/v1/moderations",
-                    "/v1/responses",
                     "/v1/audio/transcriptions",
                     "/v1/audio/translations",
                     "/v1/audio/speech",
@@ -89,6 +88,7 @@ public final class Routes {
                 .failureHandler(this::notHttp);
         post(router, "/v1/chat/completions", RequestParser.Endpoint.CHAT);
         post(router, "/v1/completions", RequestParser.Endpoint.COMPLETIONS);
+        post(router, "/v1/responses", RequestParser.Endpoint.RESPONSES);
         for (String path : PASSED_ON) {
             post(router, path, RequestParser.Endpoint.OTHER);
         }

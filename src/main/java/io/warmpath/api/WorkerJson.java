@@ -180,21 +180,23 @@ final class WorkerJson {
 
     /**
      * @param followsEvents this gateway listens to its events
+     * @param drifted prompts whose ids here are not the engine's
      */
-    static Map<String, Object> of(WorkerStatus status, boolean followsEvents) {
+    static Map<String, Object> of(WorkerStatus status, boolean followsEvents, Set<String> drifted) {
         Worker w = status.worker();
         Map<String, Object> json = new LinkedHashMap<>();
         json.put("id", Long.toUnsignedString(w.id()));
         json.put("name", w.name());
         json.put("url", w.url().toString());
         json.put("kind", lower(w.kind()));
-        json.put("version", status.version());
+        json.put("version", w.version());
         json.put("state", lower(w.state()));
         json.put("problem", status.problem());
         json.put("models", List.copyOf(new TreeSet<>(w.models())));
         json.put("block_size", w.blockSize());
         json.put("dp_size", w.ranks().size());
         json.put("events_followed", followsEvents);
+        json.put("tokens_drifted", List.copyOf(drifted));
         json.put("taints", w.taints().stream().map(Taint::toString).toList());
         json.put("events", status.events().stream().map(WorkerJson::endpoint).toList());
         return json;

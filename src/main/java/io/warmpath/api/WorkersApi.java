@@ -11,13 +11,16 @@ import io.vertx.ext.web.RoutingContext;
 import io.warmpath.fault.GatewayError;
 import io.warmpath.fault.GatewayException;
 import io.warmpath.fleet.DuplicateWorkerException;
+import io.warmpath.fleet.EngineKind;
 import io.warmpath.fleet.FleetRegistry;
 import io.warmpath.fleet.Worker;
 import io.warmpath.fleet.WorkerSpec;
 import io.warmpath.fleet.WorkerStatus;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.Callable;
+import java.util.function.Function;
 import org.jboss.logging.Logger;
 
 /**
@@ -45,22 +48,33 @@ public final class WorkersApi {
     private final AdminAccess access;
     private final Errors errors;
     private final boolean followsEvents;
+    private final Function<EngineKind, Set<String>> drifted;
 
     /**
      * @param followsEvents false: nobody here listens to engines' events, so that they, or what
      *     relays them, may stop sending
+     * @param drifted which prompts have other ids here than on engines of a kind
      */
     public WorkersApi(
-            FleetRegistry fleet, AdminAccess access, Errors errors, boolean followsEvents) {
+            FleetRegistry fleet,
+            AdminAccess access,
+            Errors errors,
+            boolean followsEvents,
+            Function<EngineKind, Set<String>> drifted) {
         this.fleet = fleet;
         this.access = access;
         this.errors = errors;
         this.followsEvents = followsEvents;
+        this.drifted = drifted;
     }
 
     public void mount(Router router) {
         router.route("/workers").order(FIRST).handler(guarded(this::collection));
         router.route("/workers/:worker").order(FIRST).handler(guarded(this::one));
+    }
+
+    private Map<String, Object> json(WorkerStatus status) {
+        return WorkerJson.of(status, followsEvents, drifted.apply(status.worker().kind()));
     }
 
     private Handler<RoutingContext> guarded(Handler<RoutingContext> handler) {
@@ -79,10 +93,7 @@ public final class WorkersApi {
         HttpMethod method = rc.request().method();
         if (method.equals(HttpMethod.GET)) {
             rc.request().resume();
-            List<Object> workers =
-                    fleet.status().stream()
-                            .map(s -> (Object) WorkerJson.of(s, followsEvents))
-                            .toList();
+            List<Object> workers = fleet.status().stream().map(s -> (Object) json(s)).toList();
             answer(rc, 200, Map.of("object", "list", "data", workers));
         } else if (method.equals(HttpMethod.POST)) {
             add(rc);
@@ -103,7 +114,7 @@ public final class WorkersApi {
         if (status == null) {
             fail(rc, new GatewayError.NoSuchRoute(method.name(), rc.normalizedPath()));
         } else if (method.equals(HttpMethod.GET)) {
-            answer(rc, 200, WorkerJson.of(status, followsEvents));
+            answer(rc, 200, json(status));
         } else {
             blocking(
                     rc,
@@ -158,11 +169,7 @@ public final class WorkersApi {
                         worker ->
                                 fleet.find(worker.name())
                                         .ifPresentOrElse(
-                                                s ->
-                                                        answer(
-                                                                rc,
-                                                                202,
-                                                                WorkerJson.of(s, followsEvents)),
+                                                s -> answer(rc, 202, json(s)),
                                                 () -> answer(rc, 202, Map.of())))
                 .onFailure(failure -> fail(rc, explained(rc, failure)));
     }

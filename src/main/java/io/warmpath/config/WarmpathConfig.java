@@ -826,6 +826,14 @@ public interface WarmpathConfig {
         @Setting(doc = "Its tokenizer.json, where that is not the one of `path`.", unit = "path")
         Optional<String> tokenizer();
 
+        @WithDefault("false")
+        @Setting(
+                doc =
+                        "Ask the engines' own `/tokenize` for prompts whose tokens the files here"
+                                + " do not give: files that are missing or broken, prompts that an"
+                                + " engine makes by code.")
+        boolean askEngine();
+
         @Setting(
                 doc =
                         "File with its chat template, in place of those of `path`: what the engines"
@@ -894,6 +902,25 @@ public interface WarmpathConfig {
                 minTime = "10ms",
                 maxTime = "5m")
         Duration replayTimeout();
+
+        @WithDefault("10s")
+        @WithConverter(TimeSpan.class)
+        @Setting(
+                doc =
+                        "How long an engine may answer requests with new blocks and publish nothing,"
+                                + " before what is known of its cache no longer counts.",
+                minTime = "100ms",
+                maxTime = "1d")
+        Duration stallTimeout();
+
+        @WithDefault("0.5")
+        @Setting(
+                doc =
+                        "What a known block counts while events of its rank are missing and being"
+                                + " repaired, or late.",
+                min = 0,
+                max = 1)
+        double doubtfulCredit();
     }
 
     /** Workers in general. */

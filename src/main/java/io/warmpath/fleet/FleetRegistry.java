@@ -118,7 +118,7 @@ public final class FleetRegistry implements Fleet {
                         open(spec, List.of(), Math.max(1, spec.dpSize())),
                         Capacity.UNKNOWN,
                         spec.taints());
-        byId.put(id, new WorkerStatus(worker, spec, "", List.of(), "not answered yet"));
+        byId.put(id, new WorkerStatus(worker, spec, List.of(), "not answered yet"));
         publish();
         listeners.forEach(l -> l.added(worker));
         return worker;
@@ -173,8 +173,9 @@ public final class FleetRegistry implements Fleet {
                                 : WorkerState.READY,
                         ranks,
                         profile.capacity(),
-                        old.spec().taints());
-        byId.put(id, new WorkerStatus(after, old.spec(), profile.version(), profile.events(), ""));
+                        old.spec().taints(),
+                        profile.version());
+        byId.put(id, new WorkerStatus(after, old.spec(), profile.events(), ""));
         publish();
         if (restarted && had != null) {
             restarts.increment();
@@ -206,7 +207,7 @@ public final class FleetRegistry implements Fleet {
         if (s.worker().state() == WorkerState.READY) {
             move(s, WorkerState.UNHEALTHY, problem, problem);
         } else if (!s.problem().equals(problem)) {
-            byId.put(id, new WorkerStatus(s.worker(), s.spec(), s.version(), s.events(), problem));
+            byId.put(id, new WorkerStatus(s.worker(), s.spec(), s.events(), problem));
             publish();
         }
     }
@@ -251,8 +252,9 @@ public final class FleetRegistry implements Fleet {
                         to,
                         w.ranks(),
                         w.capacity(),
-                        w.taints());
-        byId.put(w.id(), new WorkerStatus(after, s.spec(), s.version(), s.events(), problem));
+                        w.taints(),
+                        w.version());
+        byId.put(w.id(), new WorkerStatus(after, s.spec(), s.events(), problem));
         publish();
         listeners.forEach(l -> l.changed(w, after, why));
     }

@@ -18,6 +18,7 @@ import java.util.Set;
  * @param ranks its data-parallel ranks, at least one, ascending
  * @param capacity of each rank
  * @param taints what sets it apart
+ * @param version of its engine as that writes it; empty until it has said
  */
 public record Worker(
         long id,
@@ -29,10 +30,26 @@ public record Worker(
         WorkerState state,
         List<Rank> ranks,
         Capacity capacity,
-        List<Taint> taints) {
+        List<Taint> taints,
+        String version) {
 
     /** One schedulable rank and its slot in the prefix index. */
     public record Rank(int dpRank, WorkerSlot slot) {}
+
+    /** A worker whose version is not known. */
+    public Worker(
+            long id,
+            String name,
+            URI url,
+            EngineKind kind,
+            Set<String> models,
+            int blockSize,
+            WorkerState state,
+            List<Rank> ranks,
+            Capacity capacity,
+            List<Taint> taints) {
+        this(id, name, url, kind, models, blockSize, state, ranks, capacity, taints, "");
+    }
 
     /** A worker without taints. */
     public Worker(

@@ -5,13 +5,8 @@ import java.util.List;
 /**
  * A worker with what only operators see. Immutable.
  *
- * @param version of the engine, empty until it answered
  * @param events where its KV events come from, empty until it answered or when it has none
  * @param problem why it is not ready, empty when it is
  */
 public record WorkerStatus(
-        Worker worker,
-        WorkerSpec spec,
-        String version,
-        List<EventEndpoint> events,
-        String problem) {}
+        Worker worker, WorkerSpec spec, List<EventEndpoint> events, String problem) {}

@@ -4,8 +4,10 @@ import io.vertx.core.MultiMap;
 import io.warmpath.fault.GatewayError;
 import io.warmpath.fleet.Candidate;
 import io.warmpath.fleet.EngineKind;
+import io.warmpath.fleet.EngineTokenizer;
 import io.warmpath.gateway.FlowMetrics.Outcome;
 import io.warmpath.gateway.FlowMetrics.RetryCause;
+import io.warmpath.gateway.selfcheck.LengthCheck;
 import io.warmpath.load.LoadBook;
 import io.warmpath.routing.RoutingDecision;
 import io.warmpath.routing.Sent;
@@ -29,6 +31,9 @@ final class Attempt implements UpstreamListener {
     /** An engine's close of an idle connection shows within this time of sending on it. */
     private static final long STALE_NANOS = 1_000_000_000;
 
+    /** So many whole blocks beyond what was cached are computed for certain, and stored. */
+    private static final int CERTAIN_BLOCKS = 2;
+
     private static final byte[] NOTHING = {};
 
     private final Exchange exchange;
@@ -37,6 +42,7 @@ final class Attempt implements UpstreamListener {
     private final int promptTokens;
     private LoadBook.@Nullable Booking booking;
     private Sent sent = Sent.UNSEEN;
+    private @Nullable LengthCheck check;
     private @Nullable UpstreamCall call;
     private @Nullable MultiMap headers;
     private @Nullable AnswerScanner scanner;
@@ -104,6 +110,18 @@ final class Attempt implements UpstreamListener {
                         request.hints().expectedOutput());
         if (!request.passThrough()) {
             sent = flow.planner.sent(decision, request.stream());
+            check =
+                    flow.selfCheck.sent(
+                            request.model(),
+                            to.worker(),
+                            request.prompt(),
+                            exchange.lengthOn(to.worker()),
+                            exchange.idsOn(to.worker()),
+                            () ->
+                                    new EngineTokenizer.Question(
+                                            model,
+                                            request.body().getBytes(),
+                                            request.headers().get("authorization")));
         }
         started = flow.nanoTime.getAsLong();
         MultiMap extra = MultiMap.caseInsensitiveMultiMap();
@@ -229,6 +247,7 @@ final class Attempt implements UpstreamListener {
             boolean cut = cutUsage(b, from, length, complete);
             closeBooking();
             compareWithReport();
+            tellComputed();
             if (!released) {
                 release();
             }
@@ -413,14 +432,31 @@ final class Attempt implements UpstreamListener {
         AnswerScanner s = scanner;
         FlowMetrics metrics = exchange.flow.metrics;
         int predicted = decision.chosen().cachedTokens();
-        if (promptTokens >= 0) {
-            metrics.predicted(promptTokens, predicted);
+        if (promptTokens >= 0 && !exchange.request.passThrough()) {
+            metrics.predicted(promptTokens, predicted); // beside what is reported, else misleading
         }
         if (s != null && s.cachedTokens() >= 0) {
             metrics.reported(s.cachedTokens());
             if (promptTokens >= 0) {
-                metrics.compared(predicted, s.cachedTokens());
+                metrics.compared(candidate().worker().name(), predicted, s.cachedTokens());
             }
+        }
+        if (s != null && s.promptTokens() >= 0 && check != null) {
+            check.answered(s.promptTokens());
+        }
+    }
+
+    /** The rank has computed whole blocks: its events should say so. */
+    private void tellComputed() {
+        Candidate to = candidate();
+        int blockSize = to.worker().blockSize();
+        if (status >= 400 || promptTokens < 0 || blockSize <= 0) {
+            return;
+        }
+        long reported = scanner == null ? -1 : scanner.cachedTokens();
+        long cached = Math.max(decision.chosen().cachedTokens(), reported);
+        if (promptTokens - cached >= (long) CERTAIN_BLOCKS * blockSize) {
+            exchange.flow.planner.computed(to, started);
         }
     }
 

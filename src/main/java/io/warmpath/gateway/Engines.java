@@ -13,7 +13,8 @@ import java.util.Set;
 public final class Engines {
     private Engines() {}
 
-    static EngineProfile of(EngineKind kind) {
+    /** The profile of this kind; its version is the nearest that is known. */
+    public static EngineProfile of(EngineKind kind) {
         return switch (kind) {
             case VLLM -> EngineProfile.VLLM;
             case SGLANG -> EngineProfile.SGLANG;

@@ -13,6 +13,7 @@ import io.warmpath.prefix.PrefixMatch;
 import io.warmpath.routing.RoutingDecision;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.function.Supplier;
 import org.jboss.logging.Logger;
 import org.jspecify.annotations.Nullable;
 
@@ -43,7 +44,7 @@ public final class Exchange {
     InferenceRequest request;
     private final Context context;
     private final long started;
-    private @Nullable PromptIds tokens;
+    private @Nullable EnginePrompts tokens;
     private final List<PromptBlocks> named = new ArrayList<>(1);
     private final Entrance.Next entered =
             new Entrance.Next() {
@@ -127,7 +128,7 @@ public final class Exchange {
         }
     }
 
-    private void decide(@Nullable PromptIds promptTokens) {
+    private void decide(@Nullable EnginePrompts promptTokens) {
         if (over) {
             return;
         }
@@ -245,11 +246,20 @@ public final class Exchange {
 
     /** On the chosen worker; -1 when they are not known. */
     private int promptTokens(RoutingDecision decision) {
-        int[] ids =
-                tokens == null
-                        ? new int[0]
-                        : tokens.of(decision.chosen().candidate().worker().kind());
-        return ids.length == 0 ? -1 : ids.length;
+        int length = lengthOn(decision.chosen().candidate().worker());
+        return length == 0 ? -1 : length;
+    }
+
+    /** The prompt's length there, in tokens; 0 when it is not known, or no longer. */
+    int lengthOn(Worker worker) {
+        return tokens == null ? 0 : tokens.of(worker.kind()).length();
+    }
+
+    /** The prompt's ids there; where there are hashes only they are made anew, which may block. */
+    Supplier<int[]> idsOn(Worker worker) {
+        int[] known = tokens == null ? PromptContent.NO_IDS : tokens.of(worker.kind()).ids();
+        InferenceRequest asked = request;
+        return known.length > 0 ? () -> known : () -> flow.tokenStep.idsOn(worker.kind(), asked);
     }
 
     /** The prompt's blocks as this worker cuts them; one when the prompt is not known. */

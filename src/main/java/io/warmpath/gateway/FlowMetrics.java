@@ -8,6 +8,7 @@ import io.warmpath.routing.RouterMode;
 import java.util.EnumMap;
 import java.util.Locale;
 import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.function.Function;
@@ -68,6 +69,19 @@ public final class FlowMetrics {
         LATE
     }
 
+    /** What came of asking an engine for a prompt's token ids. */
+    public enum EngineAnswer {
+        /** By the engine, or remembered. */
+        ANSWERED,
+        /** It cannot be asked about such a prompt, or finds it wrong. */
+        REFUSED,
+        FAILED,
+        /** Too many questions run already. */
+        BUSY,
+        /** Took longer than the deadline. */
+        LATE
+    }
+
     /** How a prediction compares with what the engine reported. */
     public enum Prediction {
         EQUAL,
@@ -79,7 +93,11 @@ public final class FlowMetrics {
     private final Map<RetryCause, Counter> retries;
     private final Map<WithoutTokens, Counter> withoutTokens;
     private final Map<Overload, Counter> overloads;
+    private final Map<EngineAnswer, Counter> engineAnswers;
     private final Map<Prediction, Counter> predictions;
+    private final Map<String, Map<Prediction, Counter>> workerPredictions =
+            new ConcurrentHashMap<>();
+    private final MeterRegistry registry;
     private final Map<RouterMode, Counter> decisions;
     private final Counter indexFailures;
     private final Counter promptTokens;
@@ -93,6 +111,7 @@ public final class FlowMetrics {
     private final LongAdder queued = new LongAdder();
 
     public FlowMetrics(MeterRegistry registry) {
+        this.registry = registry;
         outcomes =
                 counters(
                         registry,
@@ -117,6 +136,15 @@ public final class FlowMetrics {
                                 Counter.builder("warmpath.requests.without.tokens")
                                         .description("Requests routed by load alone")
                                         .tag("cause", tag(c)));
+        engineAnswers =
+                counters(
+                        registry,
+                        EngineAnswer.class,
+                        a ->
+                                Counter.builder("warmpath.engine.tokenize")
+                                        .description(
+                                                "Prompts whose token ids an engine was to make")
+                                        .tag("result", tag(a)));
         overloads =
                 counters(
                         registry,
@@ -223,6 +251,10 @@ public final class FlowMetrics {
         count(withoutTokens, cause);
     }
 
+    void askedEngine(EngineAnswer answer) {
+        count(engineAnswers, answer);
+    }
+
     void overloaded(Overload cause) {
         count(overloads, cause);
     }
@@ -249,12 +281,35 @@ public final class FlowMetrics {
         reportedTokens.increment((double) cached);
     }
 
-    void compared(int predicted, long reported) {
+    /** The worker has said how much of a prompt was cached. */
+    public void compared(String worker, int predicted, long reported) {
         Prediction p =
                 predicted == reported
                         ? Prediction.EQUAL
                         : predicted > reported ? Prediction.OVER : Prediction.UNDER;
         count(predictions, p);
+        count(workerPredictions.computeIfAbsent(worker, this::workerPredictions), p);
+    }
+
+    private Map<Prediction, Counter> workerPredictions(String worker) {
+        return counters(
+                registry,
+                Prediction.class,
+                p ->
+                        Counter.builder("warmpath.worker.predictions")
+                                .description(
+                                        "Predicted against reported cached tokens, per request to"
+                                                + " the worker")
+                                .tag("worker", worker)
+                                .tag("result", tag(p)));
+    }
+
+    /** The worker has gone, and its meters with it. */
+    public void forget(String worker) {
+        Map<Prediction, Counter> gone = workerPredictions.remove(worker);
+        if (gone != null) {
+            gone.values().forEach(registry::remove);
+        }
     }
 
     private static <E extends Enum<E>> Map<E, Counter> counters(

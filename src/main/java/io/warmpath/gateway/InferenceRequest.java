@@ -30,8 +30,8 @@ import org.jspecify.annotations.Nullable;
  * @param hints about urgency and size
  * @param edits where fields can be added to the body
  * @param explain the client asked for the decision's reasons
- * @param passThrough of an API whose prompt and answer are not looked into: embeddings, images and
- *     the like
+ * @param passThrough of an API whose answer is not looked into, and mostly its prompt neither:
+ *     embeddings, images, responses and the like
  */
 public record InferenceRequest(
         String requestId,

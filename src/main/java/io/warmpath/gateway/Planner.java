@@ -6,6 +6,7 @@ import io.warmpath.fleet.EventWatch;
 import io.warmpath.fleet.Fleet;
 import io.warmpath.fleet.FleetSnapshot;
 import io.warmpath.fleet.Worker;
+import io.warmpath.gateway.selfcheck.SelfCheck;
 import io.warmpath.load.LoadBook;
 import io.warmpath.load.PromptBlocks;
 import io.warmpath.prefix.PrefixMatch;
@@ -41,6 +42,7 @@ final class Planner {
     private final DecisionLog log;
     private final Map<String, List<TaintMatch>> classTolerations;
     private final EventWatch events;
+    private final SelfCheck selfCheck;
     private final Dependency indexHealth =
             new Dependency(LOG, "The prefix index", "requests are routed by load alone");
 
@@ -52,8 +54,10 @@ final class Planner {
             FlowMetrics metrics,
             DecisionLog log,
             Map<String, List<TaintMatch>> classTolerations,
-            EventWatch events) {
+            EventWatch events,
+            SelfCheck selfCheck) {
         this.events = events;
+        this.selfCheck = selfCheck;
         this.classTolerations = classTolerations;
         this.log = log;
         this.fleet = fleet;
@@ -90,7 +94,7 @@ final class Planner {
     Decided decide(
             InferenceRequest request,
             List<Candidate> candidates,
-            @Nullable PromptIds tokens,
+            @Nullable EnginePrompts tokens,
             List<PromptBlocks> named,
             @Nullable List<PrefixMatch> known,
             long queuedNanos,
@@ -103,7 +107,8 @@ final class Planner {
                         tokens,
                         named,
                         known,
-                        circumstances(queuedNanos, inFull ? candidates : List.of()),
+                        circumstances(
+                                request, tokens, queuedNanos, inFull ? candidates : List.of()),
                         inFull ? RoutingRequest.Detail.ALL : RoutingRequest.Detail.CHOSEN,
                         request.explain()
                                 ? ineligible(request.model(), candidates, others)
@@ -120,7 +125,7 @@ final class Planner {
     RoutingDecision dryRun(
             InferenceRequest request,
             List<Candidate> candidates,
-            @Nullable PromptIds tokens,
+            @Nullable EnginePrompts tokens,
             Function<Worker, String> others) {
         return ask(
                 request,
@@ -128,7 +133,7 @@ final class Planner {
                 tokens,
                 new ArrayList<>(1),
                 null,
-                circumstances(0, candidates),
+                circumstances(request, tokens, 0, candidates),
                 RoutingRequest.Detail.DRY_RUN,
                 ineligible(request.model(), candidates, others));
     }
@@ -136,7 +141,7 @@ final class Planner {
     private RoutingDecision ask(
             InferenceRequest request,
             List<Candidate> candidates,
-            @Nullable PromptIds tokens,
+            @Nullable EnginePrompts tokens,
             List<PromptBlocks> named,
             @Nullable List<PrefixMatch> known,
             Circumstances circumstances,
@@ -163,21 +168,39 @@ final class Planner {
                                 circumstances));
     }
 
-    private Circumstances circumstances(long queuedNanos, List<Candidate> told) {
-        return queuedNanos == 0 && told.isEmpty()
+    private Circumstances circumstances(
+            InferenceRequest request,
+            @Nullable EnginePrompts tokens,
+            long queuedNanos,
+            List<Candidate> told) {
+        Set<EngineKind> drifted = tokens == null ? Set.of() : drifted(request);
+        return queuedNanos == 0 && told.isEmpty() && drifted.isEmpty()
                 ? Circumstances.NONE
-                : new Circumstances(queuedNanos, told.stream().map(events::of).toList());
+                : new Circumstances(queuedNanos, told.stream().map(events::of).toList(), drifted);
+    }
+
+    /**
+     * Engines that have other ids of such prompts: what they say they hold is not found by ours.
+     */
+    private Set<EngineKind> drifted(InferenceRequest request) {
+        return overlaps.toldByEngines()
+                ? selfCheck.distrusted(request.model(), request.prompt())
+                : Set.of();
     }
 
     /** The request was booked where the decision says. Nothing when its tokens are not known. */
-    void booked(InferenceRequest request, RoutingDecision decision, @Nullable PromptIds tokens) {
+    void booked(
+            InferenceRequest request, RoutingDecision decision, @Nullable EnginePrompts tokens) {
         Candidate to = decision.chosen().candidate();
-        int[] ids = tokens == null ? new int[0] : tokens.of(to.worker().kind());
-        if (ids.length == 0) {
+        if (tokens == null) {
+            return;
+        }
+        PromptContent prompt = tokens.of(to.worker().kind());
+        if (prompt.length() == 0) {
             return;
         }
         try {
-            overlaps.booked(request.model(), request.space(), to, ids);
+            overlaps.booked(request.model(), request.space(), to, prompt);
         } catch (RuntimeException e) {
             metrics.indexFailed();
             indexHealth.failed(e);
@@ -214,6 +237,13 @@ final class Planner {
         return out;
     }
 
+    /**
+     * A request sent at {@code began} was answered, and had blocks that the rank had to compute.
+     */
+    void computed(Candidate rank, long began) {
+        events.computed(rank, began);
+    }
+
     /** What was decided has been done, well or not. */
     void ended(Decided decided, DecisionLog.Ending ending) {
         log.ended(decided.number(), ending);
@@ -227,13 +257,13 @@ final class Planner {
     private void name(
             InferenceRequest request,
             List<Candidate> candidates,
-            int[] tokens,
+            PromptContent prompt,
             List<PromptBlocks> named) {
         for (int i = 0; i < candidates.size(); i++) {
             int blockSize = candidates.get(i).worker().blockSize();
             if (blockSize > 0 && find(named, blockSize) == null) {
                 PromptBlocks blocks =
-                        load.name(request.model(), request.cacheSalt(), tokens, blockSize);
+                        prompt.named(load, request.model(), request.cacheSalt(), blockSize);
                 Boolean reuse = request.overrides().assumeKvReuse();
                 named.add(reuse == null ? blocks : blocks.shared(reuse));
             }
@@ -246,13 +276,13 @@ final class Planner {
      * @param named as filled by {@link #decide}
      */
     static PromptBlocks blocksOn(
-            Worker worker, @Nullable PromptIds tokens, List<PromptBlocks> named) {
+            Worker worker, @Nullable EnginePrompts tokens, List<PromptBlocks> named) {
         PromptBlocks known = find(named, worker.blockSize());
         return known != null
                 ? known
                 : PromptBlocks.unnamed(
                         worker.blockSize(),
-                        tokens == null ? 1 : Math.max(1, tokens.of(worker.kind()).length));
+                        tokens == null ? 1 : Math.max(1, tokens.of(worker.kind()).length()));
     }
 
     private static @Nullable PromptBlocks find(List<PromptBlocks> named, int blockSize) {
@@ -292,19 +322,20 @@ final class Planner {
     }
 
     List<PrefixMatch> matches(
-            InferenceRequest request, List<Candidate> candidates, @Nullable PromptIds tokens) {
+            InferenceRequest request, List<Candidate> candidates, @Nullable EnginePrompts tokens) {
         if (tokens == null) {
             return List.of();
         }
         try {
+            Set<EngineKind> drifted = drifted(request);
             List<PrefixMatch> matches =
-                    tokens.isOne()
+                    tokens.isOne() && drifted.isEmpty()
                             ? overlaps.matches(
                                     request.model(),
                                     request.space(),
                                     candidates,
                                     tokens.of(EngineKind.OPENAI))
-                            : matchesByKind(request, candidates, tokens);
+                            : matchesByKind(request, candidates, tokens, drifted);
             indexHealth.worked();
             return matches;
         } catch (RuntimeException e) {
@@ -314,14 +345,21 @@ final class Planner {
         }
     }
 
-    /** Each kind of engine is asked about with its own ids, and answers for its own workers. */
+    /**
+     * Each kind of engine is asked about with its own ids, and answers for its own workers.
+     *
+     * @param without kinds that are not asked about
+     */
     private List<PrefixMatch> matchesByKind(
-            InferenceRequest request, List<Candidate> candidates, PromptIds tokens) {
+            InferenceRequest request,
+            List<Candidate> candidates,
+            EnginePrompts tokens,
+            Set<EngineKind> without) {
         List<PrefixMatch> all = new ArrayList<>(1);
         for (EngineKind kind : EngineKind.values()) {
             List<Candidate> own =
                     candidates.stream().filter(c -> c.worker().kind() == kind).toList();
-            if (own.isEmpty() || tokens.of(kind).length == 0) {
+            if (own.isEmpty() || tokens.of(kind).length() == 0 || without.contains(kind)) {
                 continue;
             }
             Set<Integer> slots = new HashSet<>();

@@ -4,6 +4,7 @@ import io.vertx.core.Context;
 import io.warmpath.admission.Admission;
 import io.warmpath.fleet.EventWatch;
 import io.warmpath.fleet.Fleet;
+import io.warmpath.gateway.selfcheck.SelfCheck;
 import io.warmpath.load.LoadBook;
 import io.warmpath.routing.Router;
 import io.warmpath.tokens.PromptTokens;
@@ -26,11 +27,13 @@ public final class RequestFlow {
     final EngineClient engines;
     final GatewayOptions options;
     final FlowMetrics metrics;
+    final SelfCheck selfCheck;
     final LongSupplier nanoTime;
 
     /**
      * @param models what the names in requests stand for
      * @param tokenizers runs the prompts that are not cheap
+     * @param engineIds for prompts that {@code tokens} does not know
      * @param nanoTime as {@link System#nanoTime}
      */
     public RequestFlow(
@@ -47,16 +50,20 @@ public final class RequestFlow {
             FlowMetrics metrics,
             DecisionLog decisions,
             EventWatch events,
+            SelfCheck selfCheck,
+            EngineIds engineIds,
             LongSupplier nanoTime) {
         this.fleet = fleet;
         this.models = models;
         this.tokenStep =
                 new TokenStep(
                         tokens,
+                        overlaps.prompts(),
                         router.mode(),
                         tokenizers,
                         options.tokenDeadline(),
                         metrics,
+                        engineIds,
                         nanoTime);
         this.planner =
                 new Planner(
@@ -67,7 +74,9 @@ public final class RequestFlow {
                         metrics,
                         decisions,
                         options.classTolerations(),
-                        events);
+                        events,
+                        selfCheck);
+        this.selfCheck = selfCheck;
         this.load = load;
         this.admission = admission;
         this.engines = engines;

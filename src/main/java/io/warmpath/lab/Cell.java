@@ -19,9 +19,24 @@ public record Cell(
         Replicas replicas) {
     public static final double LAG_MILLIS = 10;
 
+    /** With routers that know nothing of each other. */
+    Cell(
+            Scenario scenario,
+            Policies.Named policy,
+            double load,
+            long seed,
+            double lagMillis,
+            int routers) {
+        this(scenario, policy, load, seed, lagMillis, Replicas.apart(routers));
+    }
+
     /** With one router. */
     Cell(Scenario scenario, Policies.Named policy, double load, long seed) {
-        this(scenario, policy, load, seed, LAG_MILLIS, Replicas.apart(1));
+        this(scenario, policy, load, seed, LAG_MILLIS, 1);
+    }
+
+    int routers() {
+        return replicas.count();
     }
 
     /** Starts at rate 1 come this many times as fast. */

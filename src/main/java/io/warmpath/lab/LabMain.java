@@ -4,6 +4,7 @@ import io.warmpath.lab.policy.Indexes;
 import io.warmpath.lab.policy.Policies;
 import io.warmpath.lab.report.Advice;
 import io.warmpath.lab.report.Comparison;
+import io.warmpath.lab.report.ComplaintTable;
 import io.warmpath.lab.report.Html;
 import io.warmpath.lab.report.Lines;
 import io.warmpath.lab.report.Standing;
@@ -35,6 +36,8 @@ public final class LabMain {
 
               list                   the scenarios and the policies
               run SCENARIO...        plays them; `all`: those of the standing table
+              routing                what routers were complained about, beside the rules that
+                                     do it, each with its ratio
               capacity SCENARIO...   finds the rate at which each policy just keeps the
                                      scenario's limit for the time to the first token
               size SCENARIO...       finds how few engines keep it at the scenario's loads
@@ -116,6 +119,7 @@ public final class LabMain {
             return switch (command) {
                 case "list" -> list(out);
                 case "run" -> play(flags, indexes, out, err);
+                case "routing" -> routing(flags, indexes, out, err);
                 case "capacity" -> capacity(flags, indexes, out, err);
                 case "tune" -> tune(flags, indexes, out, err);
                 case "size" -> size(flags, indexes, out, err);
@@ -179,6 +183,14 @@ public final class LabMain {
         if (flags.html != null) {
             Files.writeString(flags.html, Html.of(results, flags.ours, campaign.disagreements()));
         }
+        return OK;
+    }
+
+    /** Every complaint at the rate it was made for, under our policies and the rule it is about. */
+    private static int routing(LabFlags flags, Indexes indexes, PrintStream out, PrintStream err) {
+        Progress progress = new Progress(flags.quiet ? null : err, System::nanoTime);
+        List<Result> results = new Campaign(flags, indexes, progress).complaints();
+        out.print(ComplaintTable.of(results));
         return OK;
     }
 

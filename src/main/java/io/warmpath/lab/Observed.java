@@ -57,6 +57,7 @@ final class Observed {
         double[] itl = new double[n];
         double[] whole = new double[n];
         long[] prompt = new long[engines];
+        int[] requests = new int[engines];
         int counted = 0;
         int gaps = 0;
         int late = 0;
@@ -76,6 +77,7 @@ final class Observed {
             prompts += workload.prompt()[i];
             hits += cached[i];
             prompt[engine[i]] += workload.prompt()[i];
+            requests[engine[i]]++;
         }
         long most = 0;
         for (long p : prompt) {
@@ -96,11 +98,14 @@ final class Observed {
                 counted / ((toNanos - fromNanos) / 1e9),
                 n,
                 running(),
-                toNanos / 1e9);
+                toNanos / 1e9,
+                Arrays.stream(requests).boxed().toList());
     }
 
     boolean counts(int i) {
-        return sent[i] >= fromNanos && sent[i] <= toNanos;
+        return workload.saysWhatCounts()
+                ? workload.counts(i)
+                : sent[i] >= fromNanos && sent[i] <= toNanos;
     }
 
     int engine(int i) {

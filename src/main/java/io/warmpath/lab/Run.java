@@ -15,7 +15,9 @@ import io.warmpath.sim.virtual.BlockCache;
 import io.warmpath.sim.virtual.BlockStore;
 import io.warmpath.sim.virtual.VirtualEngine;
 import io.warmpath.sim.virtual.VirtualTime;
+import java.util.ArrayDeque;
 import java.util.ArrayList;
+import java.util.Deque;
 import java.util.List;
 import java.util.SplittableRandom;
 import org.jspecify.annotations.Nullable;
@@ -41,6 +43,8 @@ final class Run {
     private final int[] waitsFor;
     private int nextStart;
     private int left;
+    private int underWay;
+    private final Deque<Integer> held = new ArrayDeque<>();
 
     private Run(Cell cell, Workload workload, Indexes indexes, @Nullable Why why) {
         this.workload = workload;
@@ -176,7 +180,17 @@ final class Run {
     private void start() {
         int number = nextStart++;
         scheduleStart();
-        send(number);
+        enter(number);
+    }
+
+    /** Its client sends it, or waits until fewer are under way. */
+    private void enter(int number) {
+        if (underWay == workload.atOnce()) {
+            held.add(number);
+        } else {
+            underWay++;
+            send(number);
+        }
     }
 
     private void send(int number) {
@@ -192,7 +206,12 @@ final class Run {
         if (!news.isEmpty()) {
             router.policy().apply(news);
         }
-        int engine = router.policy().choose(call);
+        int engine = workload.engine(number);
+        if (engine < 0) {
+            engine = router.policy().choose(call);
+        } else {
+            router.policy().sentByPeer(call, engine);
+        }
         observed.sent(number, engine, time.nanos());
         peers.sent(call, engine, router.number());
         engines.get(engine).submit(call);
@@ -231,9 +250,14 @@ final class Run {
         Router router = routerOf(call.number());
         router.policy().ended(call);
         peers.ended(call, router.number());
+        if (held.isEmpty()) {
+            underWay--;
+        } else {
+            send(held.remove());
+        }
         for (int next : workload.dependents()[call.number()]) {
             if (--waitsFor[next] == 0) {
-                time.after(workload.pauseMillis()[next] * 1_000_000L, () -> send(next));
+                time.after(workload.pauseMillis()[next] * 1_000_000L, () -> enter(next));
             }
         }
     }

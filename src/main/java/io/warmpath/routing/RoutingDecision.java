@@ -1,6 +1,7 @@
 package io.warmpath.routing;
 
-import io.warmpath.fleet.EventView;
+import io.warmpath.fleet.Candidate;
+import io.warmpath.fleet.EventTrust;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
@@ -53,14 +54,24 @@ public record RoutingDecision(
     }
 
     /** How far the chosen rank's events can be relied on; null where nobody asked. */
-    public @Nullable EventView events() {
-        List<EventView> events = request.circumstances().events();
+    public @Nullable EventTrust events() {
+        List<EventTrust> events = request.circumstances().events();
         for (int i = 0; i < events.size(); i++) {
             if (request.candidates().get(i).slot().equals(chosen.candidate().slot())) {
                 return events.get(i);
             }
         }
         return null;
+    }
+
+    /** The chosen worker makes other tokens of such prompts, so that load alone decided on it. */
+    public boolean drifted() {
+        return drifted(chosen.candidate());
+    }
+
+    /** As {@link #drifted()}, of one of the candidates. */
+    public boolean drifted(Candidate candidate) {
+        return request.circumstances().drifted().contains(candidate.worker().kind());
     }
 
     @Override

@@ -1,7 +1,6 @@
 package io.warmpath.sim;
 
 import com.fasterxml.jackson.databind.JsonNode;
-import io.warmpath.sim.model.ChatMl;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
@@ -10,7 +9,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * A completion request as far as a simulated engine understands it; other fields are ignored, tools
- * included.
+ * included unless {@link SimOptions#chats} reads them.
  *
  * @param prompt what the prompt's tokens are made of
  * @param maxTokens null when the client sets no limit
@@ -65,9 +64,9 @@ record CompletionRequest(
     }
 
     /**
-     * @param partJoint what stands between the text parts of one message
+     * @param chats how chats become text
      */
-    static CompletionRequest parse(JsonNode body, Form form, String ownModel, String partJoint)
+    static CompletionRequest parse(JsonNode body, Form form, String ownModel, Chats chats)
             throws Malformed {
         if (!body.isObject()) {
             throw new Malformed("The request body must be a JSON object.");
@@ -88,7 +87,7 @@ record CompletionRequest(
         return new CompletionRequest(
                 form,
                 text(body, "model", ownModel),
-                form == Form.CHAT ? conversation(body, partJoint) : prompt(body),
+                form == Form.CHAT ? chats.prompt(body) : prompt(body),
                 flag(body, "stream"),
                 flag(body.path("stream_options"), "include_usage"),
                 flag(body, "ignore_eos"),
@@ -155,24 +154,6 @@ record CompletionRequest(
         return new Stops(texts, ids);
     }
 
-    /** The messages of {@code body} as the template writes them. */
-    static Prompt.Text conversation(JsonNode body, String partJoint) throws Malformed {
-        JsonNode messages = body.path("messages");
-        if (!messages.isArray() || messages.isEmpty()) {
-            throw new Malformed("Messages cannot be empty.");
-        }
-        List<ChatMl.Message> read = new ArrayList<>();
-        for (JsonNode m : messages) {
-            JsonNode role = m.path("role");
-            if (!role.isTextual()) {
-                throw new Malformed("messages[" + read.size() + "].role must be a string.");
-            }
-            read.add(new ChatMl.Message(role.textValue(), content(m, read.size(), partJoint)));
-        }
-        boolean open = body.path("add_generation_prompt").asBoolean(true);
-        return new Prompt.Text(ChatMl.render(read, open));
-    }
-
     /** {@code prompt} of a completion: text, or token ids. */
     static Prompt prompt(JsonNode body) throws Malformed {
         JsonNode prompt = body.path("prompt");
@@ -206,24 +187,6 @@ record CompletionRequest(
             tokens[i] = (int) id.longValue();
         }
         return tokens;
-    }
-
-    private static String content(JsonNode message, int index, String partJoint) throws Malformed {
-        JsonNode content = message.path("content");
-        if (content.isTextual()) {
-            return content.textValue();
-        }
-        if (content.isNull() || content.isMissingNode()) {
-            return "";
-        }
-        List<String> parts = new ArrayList<>();
-        for (JsonNode part : content) {
-            if (!part.path("text").isTextual()) {
-                throw new Malformed("messages[" + index + "].content: only text is understood.");
-            }
-            parts.add(part.path("text").textValue());
-        }
-        return String.join(partJoint, parts);
     }
 
     private static @Nullable Integer integer(

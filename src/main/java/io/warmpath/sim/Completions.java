@@ -24,6 +24,7 @@ final class Completions {
     private final InstantSource clock;
     private final AnswerShape shape;
     private final Faults faults;
+    private final Chats chats;
     private final EngineApi.Death death;
     private final RandomGenerator ids;
     private long received;
@@ -39,6 +40,7 @@ final class Completions {
             InstantSource clock,
             AnswerShape shape,
             Faults faults,
+            Chats chats,
             EngineApi.Death death,
             RandomGenerator ids) {
         this.options = options;
@@ -48,6 +50,7 @@ final class Completions {
         this.clock = clock;
         this.shape = shape;
         this.faults = faults;
+        this.chats = chats;
         this.death = death;
         this.ids = ids;
     }
@@ -75,10 +78,7 @@ final class Completions {
         try {
             CompletionRequest request =
                     CompletionRequest.parse(
-                            PromptIds.read(exchange),
-                            form,
-                            options.models().getFirst(),
-                            shape.partJoint());
+                            PromptIds.read(exchange), form, options.models().getFirst(), chats);
             if (!options.wire().sglang() && !options.models().contains(request.model())) {
                 exchange.json(
                         404,

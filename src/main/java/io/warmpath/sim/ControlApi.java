@@ -19,6 +19,7 @@ import java.util.function.Supplier;
  *   <li>{@code /sim/fail?status=S[&count=N][&retry-after=S]}: the next N completion requests (all
  *       by default) get this status; status 0 ends it
  *   <li>{@code /sim/drop-events?n=N}: the next N event batches of every rank are lost on the wire
+ *   <li>{@code /sim/template?start=TEXT}: prompts of chats begin with this text; none ends it
  * </ul>
  */
 final class ControlApi {
@@ -67,6 +68,11 @@ final class ControlApi {
                 case "/sim/drop-events" -> {
                     int count = number(exchange, "n", 1);
                     ranks.forEach(r -> r.publisher().dropNext(count));
+                    exchange.json(200, "{\"armed\":true}");
+                }
+                case "/sim/template" -> {
+                    String start = exchange.param("start");
+                    faults.startTemplateWith(start == null ? "" : start);
                     exchange.json(200, "{\"armed\":true}");
                 }
                 default -> {

@@ -34,6 +34,7 @@ final class EngineApi {
     private final EngineInfo info;
     private final ControlApi control;
     private final Faults faults = new Faults();
+    private final Chats chats;
     private @Nullable HttpServer server;
 
     /** Ends the engine; called on its thread. */
@@ -57,6 +58,7 @@ final class EngineApi {
         this.info = new EngineInfo(options, eventsPort, replayPort, ranks, clock);
         this.control = new ControlApi(faults, ranks, this::stats, death);
         this.prompts = new PromptIds(tokenizer, tokenizing);
+        this.chats = new Chats(shape.partJoint(), options.chats(), faults);
         this.completions =
                 new Completions(
                         options,
@@ -66,6 +68,7 @@ final class EngineApi {
                         clock,
                         shape,
                         faults,
+                        chats,
                         death,
                         // Ids must differ between engines of one seed; the event port does.
                         new Random(options.seed() * 65_537 + eventsPort));
@@ -160,7 +163,7 @@ final class EngineApi {
             JsonNode body = PromptIds.read(exchange);
             Prompt prompt =
                     body.path("messages").isArray()
-                            ? CompletionRequest.conversation(body, shape.partJoint())
+                            ? chats.prompt(body)
                             : CompletionRequest.prompt(body);
             prompts.resolve(
                     exchange,

@@ -13,6 +13,7 @@ final class Faults {
     private int retryAfterSeconds;
     private int chunksBeforeDeath = -1;
     private boolean onlyTheConnection;
+    private String templateStart = "";
 
     /**
      * @param status answer to the next completion requests; 0 ends the fault
@@ -56,6 +57,15 @@ final class Faults {
         int chunks = chunksBeforeDeath;
         chunksBeforeDeath = -1;
         return chunks;
+    }
+
+    /** Chats begin with this from now on, as with another version of their template. */
+    void startTemplateWith(String text) {
+        templateStart = text;
+    }
+
+    String templateStart() {
+        return templateStart;
     }
 
     boolean onlyTheConnection() {

@@ -224,6 +224,15 @@ public final class SimEngine implements AutoCloseable {
                 });
     }
 
+    /** Prompts of chats begin with this text, as with another version of their template. */
+    public void startTemplateWith(String text) {
+        onLoop(
+                () -> {
+                    api.faults().startTemplateWith(text);
+                    return true;
+                });
+    }
+
     /** Empties every rank's cache; false when requests run. */
     public boolean clear() {
         return onLoop(api::clear);

@@ -60,8 +60,8 @@ record SimFlags(SimOptions.Builder engine, int count, @Nullable Path tokenizer, 
               --help                this text
 
             While it runs: GET /sim/stats; /sim/kill, /sim/die?after=N[&scope=connection],
-            /sim/fail?status=S[&count=N][&retry-after=S] and /sim/drop-events?n=N break it on
-            purpose.
+            /sim/fail?status=S[&count=N][&retry-after=S], /sim/drop-events?n=N and
+            /sim/template?start=TEXT break it on purpose.
             """;
 
     private static final Pattern DURATION = Pattern.compile("(\\d+(?:\\.\\d+)?)(us|ms|s)");

@@ -5,6 +5,7 @@ import io.warmpath.sim.engine.Timing;
 import io.warmpath.sim.wire.WireFormat;
 import java.time.Duration;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 
 /**
  * What one simulated engine is like. Immutable; made by {@link #builder}.
@@ -28,6 +29,7 @@ import java.util.List;
  * @param answerTokens length at which an answer ends by itself
  * @param streamsIncrements SGLang only: events of {@code /generate} tell what is new instead of all
  * @param seed of the answers' words and of ids
+ * @param chats how a chat becomes text; null: as ChatML, without tools
  */
 public record SimOptions(
         String host,
@@ -49,7 +51,8 @@ public record SimOptions(
         int answerTokens,
         boolean streamsIncrements,
         Timing timing,
-        long seed) {
+        long seed,
+        @Nullable ChatText chats) {
     public SimOptions {
         models = List.copyOf(models);
         require(!models.isEmpty(), "a model name is needed");
@@ -103,6 +106,7 @@ public record SimOptions(
         private Duration interToken = Duration.ofMillis(10);
         private double speed = 1;
         private long seed = 1;
+        private @Nullable ChatText chats;
 
         private Builder() {}
 
@@ -216,6 +220,11 @@ public record SimOptions(
             return this;
         }
 
+        public Builder chats(ChatText value) {
+            chats = value;
+            return this;
+        }
+
         public Builder seed(long value) {
             seed = value;
             return this;
@@ -245,7 +254,8 @@ public record SimOptions(
                     answerTokens,
                     streamsIncrements,
                     new Timing(prefillTokensPerSecond, hostLoadTokensPerSecond, interToken, speed),
-                    seed);
+                    seed,
+                    chats);
         }
     }
 }

@@ -93,6 +93,11 @@ final class ModelShelf {
         return fallback != null || byName.containsKey(name);
     }
 
+    /** Somebody else may give this model's ids. */
+    boolean hasOthers(String name) {
+        return sources.elsewhere().contains(name);
+    }
+
     Optional<String> anyModel() {
         Optional<String> named =
                 byName.keySet().stream()

@@ -4,7 +4,11 @@ import io.warmpath.fleet.EventEndpoint;
 import io.warmpath.fleet.FleetListener;
 import io.warmpath.fleet.Worker;
 import io.warmpath.fleet.WorkerState;
+import io.warmpath.gateway.Engines;
+import io.warmpath.tokens.profile.EngineProfile;
 import java.util.List;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import org.jboss.logging.Logger;
 
 /** One line per change of the fleet. */
@@ -12,9 +16,11 @@ final class FleetLog implements FleetListener {
     private static final Logger LOG = Logger.getLogger(FleetLog.class);
 
     private final boolean kvMode;
+    private final Set<String> otherVersions = ConcurrentHashMap.newKeySet();
 
     /**
-     * @param kvMode routing wants KV events, so a worker without them is worth a warning
+     * @param kvMode routing wants KV events and token ids, so a worker without them is worth a
+     *     warning, and an engine of another version than its prompts are made for worth a line
      */
     FleetLog(boolean kvMode) {
         this.kvMode = kvMode;
@@ -42,6 +48,19 @@ final class FleetLog implements FleetListener {
                     "Worker %s publishes no KV events; it is routed by load alone. Start it with"
                             + " KV events on, or configure events-endpoint.",
                     worker.name());
+        }
+        EngineProfile profile = Engines.of(worker.kind());
+        if (kvMode
+                && !profile.version().isEmpty()
+                && !profile.isWrittenFor(worker.version())
+                && otherVersions.add(worker.kind() + " " + worker.version())) {
+            LOG.infof(
+                    "Worker %s is %s %s: its chats are rendered here as %s renders them, the nearest"
+                            + " version that is known. A difference would show in the self-check.",
+                    worker.name(),
+                    worker.kind(),
+                    worker.version().isEmpty() ? "of unknown version" : worker.version(),
+                    profile.version());
         }
     }
 

@@ -13,6 +13,7 @@ import io.warmpath.fleet.EventWatch;
 import io.warmpath.fleet.FleetMonitor;
 import io.warmpath.fleet.FleetRegistry;
 import io.warmpath.fleet.WorkerStatus;
+import io.warmpath.prefix.SlotCredits;
 import io.warmpath.prefix.WorkerSlot;
 import io.warmpath.prefix.WorkerSlots;
 import io.warmpath.upstream.EngineTls;
@@ -45,6 +46,7 @@ public final class FleetRuntime implements AutoCloseable {
     /**
      * @param tls towards engines behind https
      * @param feed null: no KV events are followed
+     * @param credits told how far the events of each slot are believed
      * @param running requests running on a slot, for draining
      * @param slotOpened see {@link FleetRegistry}
      */
@@ -54,6 +56,7 @@ public final class FleetRuntime implements AutoCloseable {
             EngineTls tls,
             WorkerSlots slots,
             @Nullable EventFeed feed,
+            SlotCredits credits,
             ToLongFunction<WorkerSlot> running,
             Consumer<WorkerSlot> slotOpened) {
         WarmpathConfig.Fleet fleet = config.fleet();
@@ -61,7 +64,7 @@ public final class FleetRuntime implements AutoCloseable {
         if (feed == null) {
             subscriptions = null;
         } else {
-            subscriptions = new EventSubscriptions(feed);
+            subscriptions = new EventSubscriptions(feed, credits, config.events().doubtfulCredit());
             registry.addListener(subscriptions);
         }
         registry.addListener(

@@ -1,6 +1,7 @@
 package io.warmpath.wiring;
 
 import io.micrometer.core.instrument.MeterRegistry;
+import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import io.vertx.core.Vertx;
 import io.vertx.ext.web.Router;
 import io.warmpath.adapter.nativeindex.NativeBpeTokenizer;
@@ -12,6 +13,7 @@ import io.warmpath.api.AdminAccess;
 import io.warmpath.api.BusyThresholdApi;
 import io.warmpath.api.DecisionsApi;
 import io.warmpath.api.ErrorMapper;
+import io.warmpath.api.EventSourcesApi;
 import io.warmpath.api.ModelsApi;
 import io.warmpath.api.Routes;
 import io.warmpath.api.WorkersApi;
@@ -19,14 +21,17 @@ import io.warmpath.config.RawPath;
 import io.warmpath.config.TokenizerImplementation;
 import io.warmpath.config.WarmpathConfig;
 import io.warmpath.events.EventCounters;
+import io.warmpath.fleet.EngineTokenizer;
 import io.warmpath.fleet.EventWatch;
 import io.warmpath.fleet.Fleet;
 import io.warmpath.gateway.DecisionLog;
+import io.warmpath.gateway.EngineIds;
 import io.warmpath.gateway.FlowMetrics;
 import io.warmpath.gateway.GatewayOptions;
 import io.warmpath.gateway.ModelNames;
 import io.warmpath.gateway.Overlaps;
 import io.warmpath.gateway.RequestFlow;
+import io.warmpath.gateway.selfcheck.SelfCheck;
 import io.warmpath.load.LoadBook;
 import io.warmpath.load.LoadTracker;
 import io.warmpath.prefix.PrefixIndex;
@@ -51,6 +56,8 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.security.SecureRandom;
 import java.time.Duration;
+import java.time.InstantSource;
+import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.function.BooleanSupplier;
@@ -84,11 +91,13 @@ final class GatewayRuntime implements AutoCloseable {
     private final TokenThreads tokenThreads;
     private final @Nullable ZmqEventFeed feed;
     private final FleetRuntime fleet;
+    private final EngineQuestions questions;
     private final EngineClient engines;
     private final Routes routes;
     private final ModelsApi modelsApi;
     private final WorkersApi workersApi;
     private final BusyThresholdApi busyApi;
+    private final EventSourcesApi eventSourcesApi;
     private final DecisionParts decisions;
     private final DecisionsApi decisionsApi;
     private final Warmup warmup;
@@ -122,10 +131,16 @@ final class GatewayRuntime implements AutoCloseable {
                         tls,
                         caches.slots(),
                         feed,
+                        caches.credits(),
                         slot -> load.load(slot).requests(),
                         load::forget);
         tokenThreads = new TokenThreads(config.tokens().threads(), config.tokens().queueSize());
         engines = engines(config, vertx, tls);
+        questions = new EngineQuestions(vertx, tls);
+        questions.bind(meters);
+        SelfCheck selfCheck =
+                new SelfCheck(
+                        questions.tokenizer(), questions.executor(), meters, System::nanoTime);
         warmup =
                 new Warmup(
                         vertx,
@@ -134,6 +149,8 @@ final class GatewayRuntime implements AutoCloseable {
                         tokens.anyModel().orElse("any"),
                         warmupParts(config, vertx));
         decisions = new DecisionParts(config.explain(), meters);
+        FlowMetrics metrics = new FlowMetrics(meters);
+        fleet.registry().addListener(new FleetLeft(metrics::forget));
         routes =
                 routes(
                         fleet.registry(),
@@ -144,17 +161,30 @@ final class GatewayRuntime implements AutoCloseable {
                         caches.overlaps(),
                         router(config, load, router, decisions.log()),
                         options(config, config.http().maxBodySize().bytes()),
-                        new FlowMetrics(meters),
+                        metrics,
                         decisions.log(),
                         fleet.eventWatch(),
+                        selfCheck,
+                        questions.ids(
+                                ModelSettings.askingEngines(config), config.tokens().deadline()),
                         warmup::done);
-        GatewayMeters.bind(meters, index, load, fleet, events, tokens);
+        GatewayMeters.bind(meters, index, load, fleet, events, tokens, caches.overlaps().prompts());
         caches.bind(meters);
         AdminAccess access = new AdminAccess(adminToken(config.admin()));
         modelsApi = new ModelsApi(tokens::reload, access);
         workersApi =
                 new WorkersApi(
-                        fleet.registry(), access, ErrorMapper::respond, caches.followsEvents());
+                        fleet.registry(),
+                        access,
+                        ErrorMapper::respond,
+                        caches.followsEvents(),
+                        selfCheck::distrusted);
+        EventSubscriptions subscriptions = fleet.subscriptions();
+        eventSourcesApi =
+                new EventSourcesApi(
+                        subscriptions == null ? List::of : subscriptions::reports,
+                        access,
+                        InstantSource.system());
         decisionsApi = new DecisionsApi(decisions.log(), access);
         busyApi = new BusyThresholdApi(admission, fleet.registry(), access);
     }
@@ -171,6 +201,8 @@ final class GatewayRuntime implements AutoCloseable {
             FlowMetrics metrics,
             DecisionLog decisions,
             EventWatch events,
+            SelfCheck selfCheck,
+            EngineIds engineIds,
             BooleanSupplier warm) {
         RequestFlow flow =
                 new RequestFlow(
@@ -187,6 +219,8 @@ final class GatewayRuntime implements AutoCloseable {
                         metrics,
                         decisions,
                         events,
+                        selfCheck,
+                        engineIds,
                         System::nanoTime);
         return new Routes(
                 fleet,
@@ -221,12 +255,18 @@ final class GatewayRuntime implements AutoCloseable {
                                 apartLoad,
                                 new Admission(AdmissionOptions.OFF, apartLoad, System::nanoTime),
                                 apart,
-                                caches.overlaps().askedOnly(),
+                                caches.overlaps().askedOnly(WARMUP_CACHE_BYTES),
                                 router(config, apartLoad, kept, DecisionLog.OFF),
                                 options(config, body),
                                 metrics,
                                 DecisionLog.OFF,
                                 EventWatch.OFF,
+                                new SelfCheck(
+                                        EngineTokenizer.NONE,
+                                        Runnable::run,
+                                        new SimpleMeterRegistry(),
+                                        System::nanoTime),
+                                EngineIds.OFF,
                                 () -> true)
                         .mount(router);
             }
@@ -255,6 +295,7 @@ final class GatewayRuntime implements AutoCloseable {
         routes.mount(router);
         modelsApi.mount(router);
         workersApi.mount(router);
+        eventSourcesApi.mount(router);
         decisionsApi.mount(router);
         busyApi.mount(router);
     }
@@ -279,6 +320,7 @@ final class GatewayRuntime implements AutoCloseable {
         vertx.cancelTimer(queueTimer);
         reloads.close();
         warmup.close();
+        questions.close();
         fleet.close();
         if (feed != null) {
             feed.close();
@@ -304,6 +346,7 @@ final class GatewayRuntime implements AutoCloseable {
                 new ZmqEventFeed.Settings(
                         config.replayTimeout(),
                         config.auditInterval(),
+                        config.stallTimeout(),
                         config.reconnectMinDelay(),
                         config.reconnectMaxDelay()),
                 System::nanoTime);

@@ -12,6 +12,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.TreeMap;
+import java.util.TreeSet;
 import org.jspecify.annotations.Nullable;
 
 /** The models of the configuration: their names, their files, their blocks. Stateless. */
@@ -115,7 +116,21 @@ final class ModelSettings {
                                                 + "`");
                             }
                         });
-        return new ModelSources(sources, others.orElse(null));
+        return new ModelSources(sources, others.orElse(null), askingEngines(config));
+    }
+
+    /** Whose prompts engines are asked about; adapters with their bases. */
+    static Set<String> askingEngines(WarmpathConfig config) {
+        Set<String> models = new TreeSet<>();
+        entries(config)
+                .forEach(
+                        (model, entry) -> {
+                            if (entry.askEngine()) {
+                                models.add(model);
+                                models.addAll(entry.lora().orElse(List.of()));
+                            }
+                        });
+        return models;
     }
 
     private static @Nullable ModelSource source(String model, WarmpathConfig.ModelEntry entry) {

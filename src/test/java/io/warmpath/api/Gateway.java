@@ -20,6 +20,7 @@ import io.warmpath.fault.GatewayError;
 import io.warmpath.fault.GatewayException;
 import io.warmpath.fleet.Candidate;
 import io.warmpath.fleet.EngineKind;
+import io.warmpath.fleet.EngineTokenizer;
 import io.warmpath.fleet.EventWatch;
 import io.warmpath.fleet.Fleet;
 import io.warmpath.fleet.FleetSnapshot;
@@ -27,12 +28,14 @@ import io.warmpath.fleet.Taint;
 import io.warmpath.fleet.Worker;
 import io.warmpath.fleet.WorkerState;
 import io.warmpath.gateway.DecisionLog;
+import io.warmpath.gateway.EngineIds;
 import io.warmpath.gateway.FlowMetrics;
 import io.warmpath.gateway.GatewayOptions;
 import io.warmpath.gateway.IndexOverlaps;
 import io.warmpath.gateway.ModelNames;
 import io.warmpath.gateway.RequestFlow;
 import io.warmpath.gateway.TokenLanes;
+import io.warmpath.gateway.selfcheck.SelfCheck;
 import io.warmpath.load.LoadBook;
 import io.warmpath.load.LoadTracker;
 import io.warmpath.load.PromptBlocks;
@@ -122,6 +125,7 @@ final class Gateway implements AutoCloseable {
     final FirstRouter router = new FirstRouter();
     final SimpleMeterRegistry meters = new SimpleMeterRegistry();
     volatile EventWatch events = EventWatch.OFF;
+    volatile EngineTokenizer engineTokens = EngineTokenizer.NONE;
     volatile boolean warm = true;
 
     /** Client connections that the gateway has not yet seen the end of. */
@@ -252,6 +256,12 @@ final class Gateway implements AutoCloseable {
                         metrics,
                         decisions,
                         rank -> events.of(rank),
+                        new SelfCheck(
+                                (worker, question) -> engineTokens.tokens(worker, question),
+                                Runnable::run,
+                                meters,
+                                System::nanoTime),
+                        EngineIds.OFF,
                         System::nanoTime);
         routes = io.vertx.ext.web.Router.router(vertx);
         AtomicLong ids = new AtomicLong();

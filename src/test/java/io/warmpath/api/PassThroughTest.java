@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.warmpath.fleet.EngineKind;
 import io.warmpath.fleet.WorkerState;
 import io.warmpath.gateway.GatewayOptions;
+import io.warmpath.tokens.PromptInput;
 import io.warmpath.upstream.AnswerTimeouts;
 import io.warmpath.upstream.UpstreamOptions;
 import java.io.ByteArrayOutputStream;
@@ -84,6 +85,40 @@ class PassThroughTest {
         assertEquals(ASK, call.bodyText());
         assertTrue(call.head.startsWith("POST " + api + "?x=1 HTTP/1.1\r\n"), call.head);
         assertEquals(405, RawClient.request(gateway.port, "GET", api).status());
+    }
+
+    @Test
+    void responses_go_where_their_input_is_cached_and_embeddings_by_load() throws Exception {
+        start(call -> call.json(200, "{}"));
+        String ask = "{\"model\":\"m\",\"input\":\"hi\",\"instructions\":\"be brief\"}";
+        RawClient.Answer answer =
+                RawClient.post(gateway.port, "/v1/responses", ask, "x-warmpath-explain: 1");
+        assertEquals("40", answer.header("x-warmpath-prompt-tokens"));
+        assertEquals("40", String.valueOf(gateway.router.requests.getLast().promptTokens()));
+        assertEquals(ask, engine.calls.getLast().bodyText());
+        assertEquals(
+                2,
+                ((PromptInput.Conversation) gateway.tokens.seen.getLast())
+                        .source()
+                        .get()
+                        .messages()
+                        .size());
+        // What is not understood has no tokens, is counted, and is passed on all the same.
+        gateway.tokens.ids = null;
+        answer = RawClient.post(gateway.port, "/v1/responses", ASK, "x-warmpath-explain: 1");
+        assertEquals(200, answer.status());
+        assertEquals(
+                "", String.valueOf(answer.header("x-warmpath-prompt-tokens")).replace("null", ""));
+        assertEquals(
+                1,
+                gateway.meters
+                        .get("warmpath.requests.without.tokens")
+                        .tag("cause", "unknown")
+                        .counter()
+                        .count());
+        int asked = gateway.tokens.asked.get();
+        RawClient.post(gateway.port, EMBED, ASK);
+        assertEquals(asked, gateway.tokens.asked.get());
     }
 
     @Test

@@ -61,7 +61,13 @@ class WorkersApiTest {
     private RequestSpecification api(Optional<String> token) {
         try {
             Router router = Router.router(vertx);
-            new WorkersApi(fleet, new AdminAccess(token), ErrorMapper::respond, true).mount(router);
+            new WorkersApi(
+                            fleet,
+                            new AdminAccess(token),
+                            ErrorMapper::respond,
+                            true,
+                            kind -> Set.of("m: plain chats"))
+                    .mount(router);
             server =
                     vertx.createHttpServer()
                             .requestHandler(
@@ -128,6 +134,7 @@ class WorkersApiTest {
                 .body("block_size", equalTo(32))
                 .body("dp_size", equalTo(2))
                 .body("events_followed", equalTo(true))
+                .body("tokens_drifted", equalTo(List.of("m: plain chats")))
                 .body("taints", equalTo(List.of("dedicated=batch:NoSchedule", "gpu=a")))
                 .body("events", hasSize(2))
                 .body("events[1].endpoint", equalTo("tcp://10.0.0.1:5558"));

@@ -69,6 +69,7 @@ final class Layers {
         allow("adapter.vllm", "fault", "fleet", "events");
         allow("adapter.openai", "fault", "fleet");
         allow("adapter.enginehttp", "fault", "fleet");
+        allow("adapter.enginetokens", "fault", "fleet");
         allow("adapter.kubernetes", "fault", "fleet");
         allow("adapter.tokenizer", "fault", "tokens");
         MAY_USE.put("telemetry", with(STEPS, "gateway"));

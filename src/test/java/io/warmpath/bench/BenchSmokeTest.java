@@ -22,7 +22,7 @@ class BenchSmokeTest {
         "PromptBench, 2",
         "DecideBench, 24",
         "LoadBench, 6",
-        "TokensBench, 15",
+        "TokensBench, 27",
         "AnswerBench, 2",
         "TemplateBench, 4",
         "RequestBench, 12"

@@ -15,6 +15,8 @@ import java.util.Map;
 public final class FakeEngine implements EngineHttp {
     private final Map<String, Answer> answers = new HashMap<>();
     private final List<String> asked = new ArrayList<>();
+    private final List<String> posted = new ArrayList<>();
+    private final List<String> authorized = new ArrayList<>();
     private boolean down;
 
     public FakeEngine answer(String path, String body) {
@@ -46,6 +48,24 @@ public final class FakeEngine implements EngineHttp {
 
     public List<String> asked() {
         return asked;
+    }
+
+    @Override
+    public Answer post(URI worker, String path, String json, String authorization)
+            throws IOException {
+        posted.add(json);
+        authorized.add(String.valueOf(authorization));
+        return get(worker, path);
+    }
+
+    /** What {@code authorization} said. */
+    public List<String> authorized() {
+        return authorized;
+    }
+
+    /** Bodies, in their order. */
+    public List<String> posted() {
+        return posted;
     }
 
     @Override

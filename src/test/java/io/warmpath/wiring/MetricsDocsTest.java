@@ -5,15 +5,26 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.micrometer.core.instrument.Meter;
+import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.Tag;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import io.vertx.core.Vertx;
 import io.warmpath.events.EventCounters;
+import io.warmpath.fleet.EngineKind;
+import io.warmpath.fleet.EngineTokenizer;
+import io.warmpath.fleet.Worker;
+import io.warmpath.fleet.WorkerState;
 import io.warmpath.gateway.FlowMetrics;
+import io.warmpath.gateway.selfcheck.SelfCheck;
 import io.warmpath.load.LoadTracker;
 import io.warmpath.prefix.ReferencePrefixIndex;
+import io.warmpath.prefix.SlotCredits;
+import io.warmpath.prefix.WorkerSlot;
+import io.warmpath.tokens.PromptInput;
+import io.warmpath.tokens.profile.ChatRequest;
 import io.warmpath.upstream.EngineTls;
 import java.io.IOException;
+import java.net.URI;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
@@ -58,7 +69,8 @@ class MetricsDocsTest {
         SimpleMeterRegistry registry = new SimpleMeterRegistry();
         ReferencePrefixIndex index = new ReferencePrefixIndex();
         LoadTracker load = new LoadTracker();
-        new FlowMetrics(registry);
+        new FlowMetrics(registry).compared("w", 1, 1);
+        compareOnce(registry);
         Vertx vertx = Vertx.vertx();
         try (DecisionParts decisions =
                         new DecisionParts(TestConfig.of(Map.of()).explain(), registry);
@@ -69,10 +81,11 @@ class MetricsDocsTest {
                                 EngineTls.standard(),
                                 index,
                                 new TestFeed(),
+                                new SlotCredits(),
                                 slot -> 0,
                                 load::forget)) {
             GatewayMeters.bind(
-                    registry, index, load, fleet, new EventCounters(), TestConfig.noTokens());
+                    registry, index, load, fleet, new EventCounters(), TestConfig.noTokens(), null);
             for (Map<String, String> mode :
                     List.of(
                             Map.of("warmpath.router.predicted-ttl", "5s"),
@@ -82,10 +95,38 @@ class MetricsDocsTest {
                     caches.bind(registry);
                 }
             }
+            try (EngineQuestions questions = new EngineQuestions(vertx, EngineTls.standard())) {
+                questions.bind(registry);
+            }
             assertFalse(decisions.log().isOn());
             return rows(registry);
         } finally {
             vertx.close().toCompletionStage().toCompletableFuture().join();
+        }
+    }
+
+    /** Meters that come with what is compared. */
+    private static void compareOnce(MeterRegistry registry) {
+        SelfCheck check = new SelfCheck(EngineTokenizer.NONE, Runnable::run, registry, () -> 0);
+        for (EngineKind kind : EngineKind.values()) {
+            Worker worker =
+                    new Worker(
+                            1,
+                            "w",
+                            URI.create("http://w"),
+                            kind,
+                            Set.of("m"),
+                            16,
+                            WorkerState.READY,
+                            List.of(new Worker.Rank(0, new WorkerSlot(0))));
+            for (PromptInput prompt :
+                    List.of(
+                            new PromptInput.Text("a"),
+                            new PromptInput.Chat(List.of(), true),
+                            new PromptInput.Conversation(
+                                    1, () -> ChatRequest.of(List.of(), true)))) {
+                check.sent("m", worker, prompt, 1, () -> new int[1], () -> null);
+            }
         }
     }
 
@@ -146,7 +187,7 @@ class MetricsDocsTest {
                 tags.entrySet().stream()
                         .map(
                                 e ->
-                                        e.getKey().equals("worker") || e.getKey().equals("rank")
+                                        Set.of("worker", "rank", "model").contains(e.getKey())
                                                 ? e.getKey()
                                                 : e.getKey()
                                                         + ": "

@@ -35,8 +35,8 @@ import org.jboss.logging.Logger;
 import org.jspecify.annotations.Nullable;
 
 /**
- * GET requests over connections apart from those of the streaming path, so that a health check
- * never waits behind requests. All that {@link EngineAddress} knows: TLS, socket files, HTTP/2.
+ * Questions over connections apart from those of the streaming path, so that a health check never
+ * waits behind requests. All that {@link EngineAddress} knows: TLS, socket files, HTTP/2.
  *
  * <p>Any thread but an event loop, blocks up to the time-out; meant for virtual threads.
  */
@@ -95,12 +95,27 @@ public final class VertxEngineHttp implements EngineHttp, AutoCloseable {
 
     @Override
     public Answer get(URI worker, String path) throws IOException {
+        return ask(worker, path, null, null);
+    }
+
+    @Override
+    public Answer post(URI worker, String path, String json, @Nullable String authorization)
+            throws IOException {
+        return ask(worker, path, Buffer.buffer(json), authorization);
+    }
+
+    /**
+     * @param json null: GET
+     */
+    private Answer ask(
+            URI worker, String path, @Nullable Buffer json, @Nullable String authorization)
+            throws IOException {
         EngineAddress engine = EngineAddress.of(worker);
         if (engine.socket() != null && !vertx.isNativeTransportEnabled()) {
             throw new IOException(
                     "socket files need Linux and quarkus.vertx.prefer-native-transport=true");
         }
-        Exchange exchange = new Exchange();
+        Exchange exchange = new Exchange(json, authorization);
         exchange.start(engine, path);
         try {
             return exchange.answer.get(timeout.toMillis(), TimeUnit.MILLISECONDS);
@@ -116,16 +131,23 @@ public final class VertxEngineHttp implements EngineHttp, AutoCloseable {
         }
     }
 
-    /** One GET. Its callbacks come on one event loop. */
+    /** One question. Its callbacks come on one event loop. */
     private final class Exchange {
         final CompletableFuture<Answer> answer = new CompletableFuture<>();
         private volatile @Nullable HttpClientRequest request;
         private final Buffer body = Buffer.buffer();
+        private final @Nullable Buffer question;
+        private final @Nullable String authorization;
+
+        Exchange(@Nullable Buffer question, @Nullable String authorization) {
+            this.question = question;
+            this.authorization = authorization;
+        }
 
         void start(EngineAddress engine, String path) {
             RequestOptions to =
                     new RequestOptions()
-                            .setMethod(HttpMethod.GET)
+                            .setMethod(question == null ? HttpMethod.GET : HttpMethod.POST)
                             .setHost(engine.host())
                             .setPort(engine.port())
                             .setSsl(engine.tls())
@@ -149,7 +171,14 @@ public final class VertxEngineHttp implements EngineHttp, AutoCloseable {
             if (answer.isDone()) {
                 stop();
             }
-            return connected.send();
+            if (question == null) {
+                return connected.send();
+            }
+            connected.putHeader("content-type", "application/json");
+            if (authorization != null) {
+                connected.putHeader("authorization", authorization);
+            }
+            return connected.send(question);
         }
 
         private Future<Answer> read(HttpClientResponse response) {

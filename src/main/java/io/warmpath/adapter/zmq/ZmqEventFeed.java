@@ -3,7 +3,7 @@ package io.warmpath.adapter.zmq;
 import io.warmpath.events.EventCounters;
 import io.warmpath.events.EventFeed;
 import io.warmpath.events.EventSource;
-import io.warmpath.events.Trust;
+import io.warmpath.events.SourceStatus;
 import io.warmpath.prefix.PrefixIndex;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -37,18 +37,21 @@ public final class ZmqEventFeed implements EventFeed {
      * @param replayTimeout silence of a replay socket after which the replay counts as failed
      * @param auditInterval silence of a source after which its replay socket is asked whether
      *     something was missed
+     * @param stallTimeout how long requests may be answered without the events they must cause
      * @param reconnectInitial first pause before a lost connection is tried again; doubles
      * @param reconnectMax longest such pause
      */
     public record Settings(
             Duration replayTimeout,
             Duration auditInterval,
+            Duration stallTimeout,
             Duration reconnectInitial,
             Duration reconnectMax) {
         public static final Settings DEFAULT =
                 new Settings(
                         Duration.ofSeconds(5),
                         Duration.ofSeconds(30),
+                        Duration.ofSeconds(10),
                         Duration.ofMillis(100),
                         Duration.ofSeconds(5));
     }
@@ -93,9 +96,9 @@ public final class ZmqEventFeed implements EventFeed {
      *     port to bind that is taken
      */
     @Override
-    public Subscription subscribe(EventSource source) {
+    public Subscription subscribe(EventSource source, SourceListener listener) {
         try {
-            return new Handle(call(() -> open(source)));
+            return new Handle(call(() -> open(source, listener)));
         } catch (CancellationException e) {
             throw new IllegalStateException("the event feed is closed", e);
         }
@@ -107,9 +110,17 @@ public final class ZmqEventFeed implements EventFeed {
         ended.join();
     }
 
-    private ZmqSource open(EventSource source) {
+    private ZmqSource open(EventSource source, SourceListener listener) {
         ZmqSource opened =
-                new ZmqSource(source, context, index, counters, settings, nanoTime, this::stale);
+                new ZmqSource(
+                        source,
+                        context,
+                        index,
+                        counters,
+                        settings,
+                        nanoTime,
+                        listener,
+                        this::stale);
         try {
             opened.open();
         } catch (ZMQException | IllegalArgumentException e) {
@@ -208,7 +219,9 @@ public final class ZmqEventFeed implements EventFeed {
                     e,
                     "the KV events of %s cannot be applied; it is routed without them from now on",
                     source.source().worker());
-            drop(source);
+            sources.remove(source);
+            source.giveUp("its events cannot be applied: " + e);
+            stale = true;
         }
     }
 
@@ -250,8 +263,13 @@ public final class ZmqEventFeed implements EventFeed {
         }
 
         @Override
-        public Trust trust() {
-            return opened.trust();
+        public SourceStatus status() {
+            return opened.status();
+        }
+
+        @Override
+        public void computed(long began) {
+            opened.computed(began);
         }
 
         @Override

@@ -76,6 +76,7 @@ public final class Scenarios {
     public static List<Scenario> all() {
         List<Scenario> all = new ArrayList<>(STANDING);
         all.addAll(FAULTS);
+        all.addAll(Complaints.ALL);
         return all;
     }
 

@@ -42,6 +42,7 @@ public final class VirtualEngine<J extends Job> implements Runnable {
 
     // The step, or the run of decoding steps, under way.
     private boolean busy;
+    private boolean finishing;
     private long startNanos;
     private long dueNanos;
     private long runSteps;
@@ -81,6 +82,9 @@ public final class VirtualEngine<J extends Job> implements Runnable {
             waitingMillis += job.estimateMillis;
         }
         waiting.add(job);
+        if (finishing) {
+            return; // the next step is about to begin
+        }
         if (!busy) {
             begin();
         } else if (prefilling.isEmpty() && waiting.size() == 1) {
@@ -141,7 +145,9 @@ public final class VirtualEngine<J extends Job> implements Runnable {
             return;
         }
         busy = false;
+        finishing = true;
         finishStep();
+        finishing = false;
         begin();
     }
 

@@ -62,11 +62,24 @@ public enum EngineProfile {
                 Map<String, String> specialTokens,
                 RenderLimits limits,
                 Clock clock) {
+            if (isSameInput(chat, template)) {
+                return VLLM.render(chat, template, specialTokens, limits, clock);
+            }
             EnginePrompt one = VLLM.render(chat, template, specialTokens, limits, clock);
             EnginePrompt other = SGLANG.render(chat, template, specialTokens, limits, clock);
             return one.equals(other)
                     ? one
                     : new EnginePrompt.Unpredictable("engines differ on this chat");
+        }
+
+        /** Mostly so, and much cheaper to see than to render twice. */
+        private static boolean isSameInput(ChatRequest chat, Template template) {
+            try {
+                return SameTrees.same(
+                        VLLM.normalised(chat, template), SGLANG.normalised(chat, template));
+            } catch (NotRendered e) {
+                return false; // what each says of it is compared
+            }
         }
     };
 
@@ -79,6 +92,20 @@ public enum EngineProfile {
     /** Of the engine that it was written for; empty when it is none's. */
     public String version() {
         return version;
+    }
+
+    /**
+     * It was written for this version, patches and builds of it included. Engines of other
+     * versions, or whose version is not known, get the nearest profile of their kind, of which
+     * there is one.
+     *
+     * @param engine as engines write it: {@code 0.33.1.dev5+g1a2b3c}, {@code v0.5.23.post1}
+     */
+    public boolean isWrittenFor(String engine) {
+        String said = engine.startsWith("v") ? engine.substring(1) : engine;
+        return said.startsWith(version)
+                && (said.length() == version.length()
+                        || !Character.isDigit(said.charAt(version.length())));
     }
 
     /**

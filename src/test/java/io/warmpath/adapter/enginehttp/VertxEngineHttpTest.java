@@ -58,6 +58,24 @@ class VertxEngineHttpTest {
                     exchange.close();
                 });
         server.createContext(
+                "/base/echo",
+                exchange -> {
+                    String said =
+                            exchange.getRequestMethod()
+                                    + " "
+                                    + exchange.getRequestHeaders().getFirst("content-type")
+                                    + " "
+                                    + exchange.getRequestHeaders().getFirst("authorization")
+                                    + " "
+                                    + new String(
+                                            exchange.getRequestBody().readAllBytes(),
+                                            StandardCharsets.UTF_8);
+                    byte[] bytes = said.getBytes(StandardCharsets.UTF_8);
+                    exchange.sendResponseHeaders(200, bytes.length);
+                    exchange.getResponseBody().write(bytes);
+                    exchange.close();
+                });
+        server.createContext(
                 "/base/slow-body",
                 exchange -> {
                     exchange.sendResponseHeaders(200, 0);
@@ -109,6 +127,19 @@ class VertxEngineHttpTest {
             assertEquals(new EngineHttp.Answer(200, "{\"é\":1}"), http.get(worker, "/ok"));
             assertEquals(404, http.get(worker, "/nothing").status());
             assertFalse(http.get(worker, "/redirect").ok(), "an engine does not redirect");
+        }
+    }
+
+    @Test
+    void a_body_is_posted_as_json() throws IOException {
+        try (VertxEngineHttp http =
+                new VertxEngineHttp(vertx, Duration.ofSeconds(10), VertxEngineHttpTest::noTls)) {
+            assertEquals(
+                    "POST application/json null {\"é\":1}",
+                    http.post(worker, "/echo", "{\"é\":1}", null).body());
+            assertEquals(
+                    "POST application/json Bearer x {}",
+                    http.post(worker, "/echo", "{}", "Bearer x").body());
         }
     }
 

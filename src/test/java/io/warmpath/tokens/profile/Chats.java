@@ -30,12 +30,15 @@ final class Chats {
 
     /** Single quotes stand for double ones. */
     static ChatRequest request(String json) {
+        return exactly(json.replace('\'', '"'));
+    }
+
+    static ChatRequest exactly(String json) {
         Map<String, @Nullable Object> line;
         try {
             line =
                     JSON.readValue(
-                            json.replace('\'', '"'),
-                            new TypeReference<LinkedHashMap<String, @Nullable Object>>() {});
+                            json, new TypeReference<LinkedHashMap<String, @Nullable Object>>() {});
         } catch (JsonProcessingException e) {
             throw new IllegalArgumentException(json, e);
         }
@@ -55,8 +58,12 @@ final class Chats {
     }
 
     static EnginePrompt render(EngineProfile engine, String template, String json) {
+        return render(engine, template, request(json));
+    }
+
+    static EnginePrompt render(EngineProfile engine, String template, ChatRequest chat) {
         return engine.render(
-                request(json),
+                chat,
                 Template.compile(template),
                 Map.of("bos_token", "<s>"),
                 RenderLimits.DEFAULT,

@@ -1,12 +1,21 @@
 package io.warmpath.tokens.profile;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
 import io.warmpath.tokens.jinja.Template;
+import io.warmpath.tokens.jinja.TemplateException;
 import io.warmpath.tokens.jinja.TemplateFacts;
+import java.io.IOException;
 import java.math.BigInteger;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.Arrays;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -29,6 +38,69 @@ class ProfilesTest {
                         EngineProfile.ANY,
                         template,
                         "{'messages': [{'role': 'assistant', 'content': 'a'}]}"));
+    }
+
+    @Test
+    void an_unknown_engine_gets_what_both_render_for_every_row_of_the_table() throws IOException {
+        ObjectMapper json = new ObjectMapper();
+        int same = 0;
+        int different = 0;
+        for (String line :
+                Files.readAllLines(Path.of("src/test/resources/templates/engines.jsonl"))) {
+            JsonNode row = json.readTree(line);
+            String template = row.at("/line/template").textValue();
+            ChatRequest chat = Chats.exactly(row.get("line").toString());
+            String vllm = outcome(EngineProfile.VLLM, template, chat);
+            String sglang = outcome(EngineProfile.SGLANG, template, chat);
+            String any = outcome(EngineProfile.ANY, template, chat);
+            if (vllm.equals(sglang)) {
+                same++;
+                assertEquals(vllm, any, line);
+            } else {
+                different++;
+                assertTrue(any.equals(vllm) || any.contains("engines differ"), line + any);
+                assertFalse(any.startsWith("Text"), line);
+            }
+        }
+        assertTrue(same > 10 && different > 10, same + " and " + different);
+    }
+
+    private static String outcome(EngineProfile engine, String template, ChatRequest chat) {
+        try {
+            return Chats.render(engine, template, chat).toString();
+        } catch (TemplateException e) {
+            return "failed: " + e.getMessage();
+        }
+    }
+
+    @Test
+    void objects_whose_members_stand_in_another_order_are_not_the_same_input() {
+        Map<String, Object> one = new LinkedHashMap<>();
+        one.put("a", 1);
+        one.put("b", List.of(2));
+        Map<String, Object> other = new LinkedHashMap<>();
+        other.put("b", List.of(2));
+        other.put("a", 1);
+        assertEquals(one, other);
+        assertFalse(SameTrees.sameTree(List.of(one), List.of(other)));
+        assertTrue(SameTrees.sameTree(List.of(one), List.of(new LinkedHashMap<>(one))));
+        assertFalse(SameTrees.sameTree(Map.of("a", 1), Map.of("a", 1.0)));
+        assertFalse(SameTrees.sameTree(Map.of("a", 1), Map.of("a", true)));
+        assertFalse(SameTrees.sameTree(List.of(1), List.of(1, 2)));
+        assertFalse(SameTrees.sameTree(null, List.of()));
+        assertTrue(SameTrees.sameTree(null, null));
+    }
+
+    @Test
+    void a_profile_knows_the_patches_and_builds_of_its_version() {
+        for (String own : List.of("0.33", "0.33.0", "v0.33.1", "0.33.2.dev5+g1a2b3c", "0.33rc1")) {
+            assertTrue(EngineProfile.VLLM.isWrittenFor(own), own);
+        }
+        for (String other : List.of("", "0.3", "0.32.0", "0.330.1", "1.0.33", "dev")) {
+            assertFalse(EngineProfile.VLLM.isWrittenFor(other), other);
+        }
+        assertTrue(EngineProfile.SGLANG.isWrittenFor("0.5.23.post1"));
+        assertFalse(EngineProfile.SGLANG.isWrittenFor("0.5.2"));
     }
 
     @Test

@@ -1,0 +1,5 @@
+/** Engines' own tokenizers: {@code POST /tokenize}. */
+@NullMarked
+package io.warmpath.adapter.enginetokens;
+
+import org.jspecify.annotations.NullMarked;

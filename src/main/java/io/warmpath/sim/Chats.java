@@ -1,0 +1,67 @@
+package io.warmpath.sim;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import io.warmpath.sim.CompletionRequest.Malformed;
+import io.warmpath.sim.CompletionRequest.Prompt;
+import io.warmpath.sim.model.ChatMl;
+import java.util.ArrayList;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/** Chats to the text that is tokenised. Engine's thread only. */
+final class Chats {
+    private final String partJoint;
+    private final @Nullable ChatText template;
+    private final Faults faults;
+
+    /**
+     * @param partJoint what stands between the text parts of one message
+     * @param template null: ChatML, which ignores tools
+     */
+    Chats(String partJoint, @Nullable ChatText template, Faults faults) {
+        this.partJoint = partJoint;
+        this.template = template;
+        this.faults = faults;
+    }
+
+    /** The messages of {@code body} as the template writes them. */
+    Prompt.Text prompt(JsonNode body) throws Malformed {
+        JsonNode messages = body.path("messages");
+        if (!messages.isArray() || messages.isEmpty()) {
+            throw new Malformed("Messages cannot be empty.");
+        }
+        return new Prompt.Text(
+                faults.templateStart()
+                        + (template == null ? chatMl(body, messages) : template.of(body)));
+    }
+
+    private String chatMl(JsonNode body, JsonNode messages) throws Malformed {
+        List<ChatMl.Message> read = new ArrayList<>();
+        for (JsonNode m : messages) {
+            JsonNode role = m.path("role");
+            if (!role.isTextual()) {
+                throw new Malformed("messages[" + read.size() + "].role must be a string.");
+            }
+            read.add(new ChatMl.Message(role.textValue(), content(m, read.size())));
+        }
+        return ChatMl.render(read, body.path("add_generation_prompt").asBoolean(true));
+    }
+
+    private String content(JsonNode message, int index) throws Malformed {
+        JsonNode content = message.path("content");
+        if (content.isTextual()) {
+            return content.textValue();
+        }
+        if (content.isNull() || content.isMissingNode()) {
+            return "";
+        }
+        List<String> parts = new ArrayList<>();
+        for (JsonNode part : content) {
+            if (!part.path("text").isTextual()) {
+                throw new Malformed("messages[" + index + "].content: only text is understood.");
+            }
+            parts.add(part.path("text").textValue());
+        }
+        return String.join(partJoint, parts);
+    }
+}
