@@ -125,7 +125,28 @@ final class Tune {
         return of;
     }
 
+    /** Weights in blocks mean something for blocks of one size only. */
+    private int blockTokens() {
+        int first = workload(cells.getFirst(), true).blockTokens();
+        for (Cell c : cells.subList(0, flags.scenarios.size() * flags.loads.length)) {
+            int tokens = workload(c, true).blockTokens();
+            if (tokens != first && flags.tuned.equals("kv")) {
+                throw new IllegalArgumentException(
+                        cells.getFirst().scenario().name()
+                                + " has blocks of "
+                                + first
+                                + " tokens and "
+                                + c.scenario().name()
+                                + " of "
+                                + tokens
+                                + "; weights in blocks belong to one size");
+            }
+        }
+        return first;
+    }
+
     Outcome run() {
+        int blockTokens = blockTokens();
         for (int i = 0; i < starts.length; i++) {
             starts[i] = Math.log(flags.goal.of(play(cells.get(i), have(), true)));
         }
@@ -158,7 +179,7 @@ final class Tune {
                 dials.keys(found.point()),
                 found.score(),
                 found.plays(),
-                workload(cells.getFirst(), true).blockTokens());
+                blockTokens);
     }
 
     /** One seed, then twice as many, up to all. */

@@ -256,6 +256,8 @@ class LabMainTest {
         assertTrue(err().contains("a budget of 1 plays is not enough for 8 cells"), err());
         assertEquals(2, lab("tune", "chat", "conv70", "--quiet"));
         assertTrue(err().contains("chat and conv70 have other engines"), err());
+        assertEquals(2, lab("tune", file.toString(), "hot", "--quiet"));
+        assertTrue(err().contains("mine.csv has blocks of 512 tokens and hot of 64"), err());
     }
 
     @Test
