@@ -11,6 +11,7 @@ import io.warmpath.gateway.selfcheck.LengthCheck;
 import io.warmpath.load.LoadBook;
 import io.warmpath.routing.RoutingDecision;
 import io.warmpath.routing.Sent;
+import io.warmpath.tokens.PromptInput;
 import io.warmpath.upstream.AnswerScanner;
 import io.warmpath.upstream.UpstreamCall;
 import io.warmpath.upstream.UpstreamListener;
@@ -43,6 +44,7 @@ final class Attempt implements UpstreamListener {
     private LoadBook.@Nullable Booking booking;
     private Sent sent = Sent.UNSEEN;
     private @Nullable LengthCheck check;
+    private boolean beginningOnly; // what is cached beyond it was not predicted
     private @Nullable UpstreamCall call;
     private @Nullable MultiMap headers;
     private @Nullable AnswerScanner scanner;
@@ -110,18 +112,22 @@ final class Attempt implements UpstreamListener {
                         request.hints().expectedOutput());
         if (!request.passThrough()) {
             sent = flow.planner.sent(decision, request.stream());
+            beginningOnly =
+                    request.prompt() instanceof PromptInput.Conversation chat
+                            && chat.extent().isBeginning();
             check =
-                    flow.selfCheck.sent(
-                            request.model(),
-                            to.worker(),
-                            request.prompt(),
-                            exchange.lengthOn(to.worker()),
-                            exchange.idsOn(to.worker()),
-                            () ->
-                                    new EngineTokenizer.Question(
-                                            model,
-                                            request.body().getBytes(),
-                                            request.headers().get("authorization")));
+                    beginningOnly
+                            ? null
+                            : flow.selfCheck.sent(
+                                    request.model(),
+                                    to.worker(),
+                                    request.prompt(),
+                                    exchange.idsOn(to.worker()),
+                                    () ->
+                                            new EngineTokenizer.Question(
+                                                    model,
+                                                    request.body().getBytes(),
+                                                    request.headers().get("authorization")));
         }
         started = flow.nanoTime.getAsLong();
         MultiMap extra = MultiMap.caseInsensitiveMultiMap();
@@ -432,12 +438,13 @@ final class Attempt implements UpstreamListener {
         AnswerScanner s = scanner;
         FlowMetrics metrics = exchange.flow.metrics;
         int predicted = decision.chosen().cachedTokens();
-        if (promptTokens >= 0 && !exchange.request.passThrough()) {
+        boolean whole = promptTokens >= 0 && !beginningOnly;
+        if (whole && !exchange.request.passThrough()) {
             metrics.predicted(promptTokens, predicted); // beside what is reported, else misleading
         }
         if (s != null && s.cachedTokens() >= 0) {
             metrics.reported(s.cachedTokens());
-            if (promptTokens >= 0) {
+            if (whole) {
                 metrics.compared(candidate().worker().name(), predicted, s.cachedTokens());
             }
         }

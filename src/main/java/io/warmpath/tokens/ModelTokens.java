@@ -6,8 +6,10 @@ import io.warmpath.tokens.PromptInput.Conversation;
 import io.warmpath.tokens.PromptInput.Ids;
 import io.warmpath.tokens.PromptInput.Opaque;
 import io.warmpath.tokens.PromptInput.Text;
+import io.warmpath.tokens.profile.ChatRequest;
 import io.warmpath.tokens.profile.EngineProfile;
 import io.warmpath.tokens.profile.EnginePrompt;
+import io.warmpath.tokens.profile.MediaCut;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
@@ -246,7 +248,15 @@ public final class ModelTokens implements PromptTokens, Tokenizing, AutoCloseabl
             int mostNewChars,
             Wanted wanted) {
         long start = nanoTime.getAsLong();
-        if (!(prompt(model, prompt, engine) instanceof EnginePrompt.Text text)) {
+        EnginePrompt rendered = prompt(model, prompt, engine);
+        if (rendered instanceof EnginePrompt.Unpredictable && prompt instanceof Conversation chat) {
+            EnginePrompt.Text beginning = beginning(model, chat, engine);
+            if (beginning != null) {
+                chat.extent().beginningOnly();
+                rendered = beginning;
+            }
+        }
+        if (!(rendered instanceof EnginePrompt.Text text)) {
             counters.refused.increment();
             return new Made(Optional.empty());
         }
@@ -421,6 +431,16 @@ public final class ModelTokens implements PromptTokens, Tokenizing, AutoCloseabl
             }
         }
         return new EnginePrompt.Unpredictable("no template");
+    }
+
+    /** Of a chat with media what stands before the first of them; null: that is not it. */
+    private static EnginePrompt.@Nullable Text beginning(
+            ServedModel model, Conversation chat, EngineProfile engine) {
+        ChatTemplate template = model.template;
+        ChatRequest marked = MediaCut.marked(chat.source().get());
+        return template == null || marked == null
+                ? null
+                : MediaCut.beginning(template.render(marked, engine));
     }
 
     private static long chars(Chat chat) {

@@ -21,8 +21,31 @@ public sealed interface PromptInput {
      * @param chars length of the request it comes from; reading it costs accordingly
      * @param source reads it, on any thread; throws IllegalArgumentException when some member is
      *     not what it has to be
+     * @param extent says afterwards how much of it the ids stand for
      */
-    record Conversation(int chars, Supplier<ChatRequest> source) implements PromptInput {}
+    record Conversation(int chars, Supplier<ChatRequest> source, Extent extent)
+            implements PromptInput {
+        public Conversation(int chars, Supplier<ChatRequest> source) {
+            this(chars, source, new Extent());
+        }
+    }
+
+    /**
+     * Whether ids are those of a whole prompt. Written before they are handed on, by whoever makes
+     * them; read after.
+     */
+    final class Extent {
+        private volatile boolean beginning;
+
+        /** They end before the first medium, whose place and length only the engine knows. */
+        void beginningOnly() {
+            beginning = true;
+        }
+
+        public boolean isBeginning() {
+            return beginning;
+        }
+    }
 
     /** Something whose tokens this gateway cannot know (batches); routed by load alone. */
     record Opaque(String why) implements PromptInput {}

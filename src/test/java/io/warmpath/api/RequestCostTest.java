@@ -24,8 +24,8 @@ import org.junit.jupiter.api.Test;
  */
 class RequestCostTest {
     /**
-     * Allocated by the event loops per request (5 kB, 34 events), with the test's own
-     * router and index: measured, and the most that is let pass.
+     * Allocated by the event loops per request (5 kB, 34 events), with the test's own router and
+     * index: measured, and the most that is let pass.
      */
     private static final long MEASURED_BYTES = 24_300;
 
@@ -56,7 +56,8 @@ class RequestCostTest {
         level = ResourceLeakDetector.getLevel();
         ResourceLeakDetector.setLevel(ResourceLeakDetector.Level.DISABLED);
         gateway = new Gateway(EnginePath.RAW);
-        // As many as the test's tokenizer predicts: another length would be a drift, and looked into.
+        // As many as the test's tokenizer predicts: another length would be a drift, and looked
+        // into.
         byte[] stream =
                 new String(WireShapes.stream(32), StandardCharsets.UTF_8)
                         .replace("\"prompt_tokens\":1030", "\"prompt_tokens\":40")
