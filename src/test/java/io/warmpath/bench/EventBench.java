@@ -13,6 +13,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.SplittableRandom;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
 import org.msgpack.core.MessageBufferPacker;
 import org.msgpack.core.MessagePack;
 import org.openjdk.jmh.annotations.Benchmark;
@@ -50,7 +51,7 @@ public class EventBench {
     @Param({"1", "64"})
     public int blocks;
 
-    private final byte[][] payloads = new byte[MESSAGES][];
+    private byte[][] payloads = {};
     private final EventCounters counters = new EventCounters();
     private final EventCounters besideCounters = new EventCounters();
     private PrefixIndex index;
@@ -64,11 +65,7 @@ public class EventBench {
 
     @Setup
     public void open() throws InterruptedException {
-        SplittableRandom random = new SplittableRandom(1);
-        for (int i = 0; i < PROMPTS; i++) {
-            payloads[2 * i] = stored(i, blocks, random);
-            payloads[2 * i + 1] = removed((i + PROMPTS / 2) % PROMPTS, blocks);
-        }
+        payloads = payloads(blocks);
         index = new NativePrefixIndex(Optional.empty(), NativePrefixIndex.DEFAULT_ORPHAN_LIMIT);
         session =
                 new SourceSession(
@@ -126,7 +123,7 @@ public class EventBench {
             send(payload);
         }
         while (counters.batches() < sequence - unheard) {
-            Thread.onSpinWait();
+            LockSupport.parkNanos(50_000);
         }
         return counters.batches();
     }
@@ -138,6 +135,17 @@ public class EventBench {
             session.live(handedOver++, payload);
         }
         return handedOver;
+    }
+
+    /** A cycle of messages: every second one removes what was stored half a cycle ago. */
+    static byte[][] payloads(int blocks) {
+        SplittableRandom random = new SplittableRandom(1);
+        byte[][] payloads = new byte[MESSAGES][];
+        for (int i = 0; i < PROMPTS; i++) {
+            payloads[2 * i] = stored(i, blocks, random);
+            payloads[2 * i + 1] = removed((i + PROMPTS / 2) % PROMPTS, blocks);
+        }
+        return payloads;
     }
 
     private static long id(int prompt, int block) {

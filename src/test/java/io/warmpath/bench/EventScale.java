@@ -34,6 +34,7 @@ import org.zeromq.ZMQ;
  *
  * <pre>
  * EventScale sources COUNT EVENTS_PER_SECOND SECONDS
+ * EventScale stream BLOCKS_A_MESSAGE ROUNDS
  * EventScale recover RESIDENCIES DIRECTORY
  * </pre>
  */
@@ -45,11 +46,11 @@ final class EventScale {
     private EventScale() {}
 
     /**
-     * @param cpuShare of the feed's thread, of one core
+     * @param feedMicros CPU of the feed's thread for one event: what a busy machine cannot stretch
      * @param p50Micros from sending to the batch being counted as applied
      */
     record Load(
-            long events, double cpuShare, long p50Micros, long p99Micros, long bytesPerSource) {}
+            long events, double feedMicros, long p50Micros, long p99Micros, long bytesPerSource) {}
 
     record Recovery(long residencies, long fileBytes, double saveSeconds, double loadSeconds) {}
 
@@ -62,13 +63,20 @@ final class EventScale {
                             Integer.parseInt(args[3]));
             System.out.printf(
                     Locale.ROOT,
-                    "%d events, feed thread %.1f %% of a core, event to visible p50 %d us p99 %d us,"
-                            + " %d bytes of heap a source%n",
+                    "%d events, %.2f us of the feed's thread each, event to visible p50 %d us p99 %d"
+                            + " us, %d bytes of heap a source%n",
                     l.events,
-                    100 * l.cpuShare,
+                    l.feedMicros,
                     l.p50Micros,
                     l.p99Micros,
                     l.bytesPerSource);
+        } else if (args.length == 3 && args[0].equals("stream")) {
+            Stream s = stream(Integer.parseInt(args[1]), Integer.parseInt(args[2]));
+            System.out.printf(
+                    Locale.ROOT,
+                    "%.2f us of the feed's thread and %.2f us of ZeroMQ's threads a message%n",
+                    s.feedMicros,
+                    s.socketMicros);
         } else if (args.length == 3 && args[0].equals("recover")) {
             Recovery r = recover(Long.parseLong(args[1]), Path.of(args[2]));
             System.out.printf(
@@ -79,7 +87,9 @@ final class EventScale {
                     r.saveSeconds,
                     r.loadSeconds);
         } else {
-            System.err.println("sources COUNT EVENTS_PER_SECOND SECONDS | recover N DIRECTORY");
+            System.err.println(
+                    "sources COUNT EVENTS_PER_SECOND SECONDS | stream BLOCKS ROUNDS | recover N"
+                            + " DIRECTORY");
             System.exit(2);
         }
     }
@@ -161,22 +171,98 @@ final class EventScale {
                 latencies.add((System.nanoTime() - at) / 1000);
             }
         }
-        long wall = System.nanoTime() - begin;
-        double share = (double) (threads.getThreadCpuTime(feed.threadId()) - cpu) / wall;
+        long used = threads.getThreadCpuTime(feed.threadId()) - cpu;
         latencies.sort(null);
         return new Load(
                 total,
-                share,
+                used / 1e3 / total,
                 latencies.get(latencies.size() / 2),
                 latencies.get(latencies.size() * 99 / 100),
                 bytes);
     }
 
+    /**
+     * What one message costs in CPU, by thread: the rate of one core is what is left of a second.
+     *
+     * @param socketMicros of ZeroMQ's own threads, the publisher's too
+     */
+    record Stream(double feedMicros, double socketMicros) {}
+
+    /** Rounds of {@link EventBench}'s messages from one source; the first third warms up. */
+    static Stream stream(int blocks, int rounds) throws InterruptedException {
+        byte[][] payloads = EventBench.payloads(blocks);
+        EventCounters counters = new EventCounters();
+        try (NativePrefixIndex index = new NativePrefixIndex(Optional.empty(), 0);
+                ZContext context = new ZContext(1)) {
+            ZMQ.Socket publisher = context.createSocket(SocketType.PUB);
+            publisher.setSndHWM(0);
+            int port = publisher.bindToRandomPort("tcp://127.0.0.1");
+            try (ZmqEventFeed feed =
+                    new ZmqEventFeed(
+                            index, counters, ZmqEventFeed.Settings.DEFAULT, System::nanoTime)) {
+                feed.subscribe(
+                        new EventSource(
+                                "w",
+                                0,
+                                List.of(index.open(0)),
+                                "tcp://127.0.0.1:" + port,
+                                false,
+                                null,
+                                "",
+                                BLOCK));
+                long sequence = 0;
+                while (counters.batches() == 0) {
+                    send(publisher, sequence++, payloads[0]);
+                    Thread.sleep(20);
+                }
+                long unheard = sequence - counters.batches();
+                long[] before = {0, 0};
+                for (int round = 0; round < rounds; round++) {
+                    if (round == rounds / 3) {
+                        before = cpu();
+                    }
+                    for (byte[] payload : payloads) {
+                        send(publisher, sequence++, payload);
+                    }
+                    while (counters.batches() < sequence - unheard) {
+                        LockSupport.parkNanos(50_000);
+                    }
+                }
+                long[] after = cpu();
+                if (counters.gaps() > 0) {
+                    throw new IllegalStateException("messages were lost");
+                }
+                double messages = (double) (rounds - rounds / 3) * payloads.length;
+                return new Stream(
+                        (after[0] - before[0]) / 1e3 / messages,
+                        (after[1] - before[1]) / 1e3 / messages);
+            }
+        }
+    }
+
+    private static void send(ZMQ.Socket to, long sequence, byte[] payload) {
+        to.sendMore(new byte[0]);
+        to.sendMore(ByteBuffer.allocate(Long.BYTES).putLong(sequence).array());
+        to.send(payload);
+    }
+
+    /** Nanoseconds of CPU that the feed's thread and ZeroMQ's have used. */
+    private static long[] cpu() {
+        ThreadMXBean threads = ManagementFactory.getThreadMXBean();
+        long[] sum = {0, 0};
+        for (Thread t : Thread.getAllStackTraces().keySet()) {
+            if (t.getName().equals("warmpath-kv-events")) {
+                sum[0] += threads.getThreadCpuTime(t.threadId());
+            } else if (t.getName().contains("iothread")) {
+                sum[1] += threads.getThreadCpuTime(t.threadId());
+            }
+        }
+        return sum;
+    }
+
     private static void send(ZMQ.Socket to, int source, long[] sequences) {
         long n = sequences[source]++;
-        to.sendMore(new byte[0]);
-        to.sendMore(ByteBuffer.allocate(Long.BYTES).putLong(n).array());
-        to.send(oneBlock(source, n));
+        send(to, n, oneBlock(source, n));
     }
 
     /** Stores a block in an even batch and removes it again in the next. */

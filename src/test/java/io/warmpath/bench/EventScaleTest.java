@@ -17,6 +17,12 @@ class EventScaleTest {
     }
 
     @Test
+    void a_stream_in_small() throws Exception {
+        EventScale.Stream s = EventScale.stream(2, 3);
+        assertTrue(s.feedMicros() > 0 && s.socketMicros() > 0, s.toString());
+    }
+
+    @Test
     void recovery_in_small(@TempDir Path folder) throws Exception {
         EventScale.Recovery r = EventScale.recover(100_000, folder);
         assertTrue(r.residencies() >= 100_000, r.toString());
