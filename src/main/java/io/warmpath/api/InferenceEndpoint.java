@@ -13,6 +13,7 @@ import io.warmpath.gateway.FlowMetrics;
 import io.warmpath.gateway.GatewayOptions;
 import io.warmpath.gateway.InferenceRequest;
 import io.warmpath.gateway.RequestFlow;
+import io.warmpath.gateway.TokenLanes;
 import org.jboss.logging.Logger;
 import org.jspecify.annotations.Nullable;
 
@@ -41,13 +42,19 @@ final class InferenceEndpoint {
     /** First buffer for a body of known length; a client that only promises bytes gets no more. */
     private static final int FIRST_BUFFER = 1 << 20;
 
+    private final LongBodies bodies;
     private final RequestFlow flow;
     private final GatewayOptions options;
     private final FlowMetrics metrics;
     private final RequestIds ids;
 
     InferenceEndpoint(
-            RequestFlow flow, GatewayOptions options, FlowMetrics metrics, RequestIds ids) {
+            RequestFlow flow,
+            TokenLanes threads,
+            GatewayOptions options,
+            FlowMetrics metrics,
+            RequestIds ids) {
+        this.bodies = new LongBodies(threads, metrics);
         this.flow = flow;
         this.options = options;
         this.metrics = metrics;
@@ -58,23 +65,27 @@ final class InferenceEndpoint {
     void handle(HttpServerRequest request, RequestParser.Endpoint endpoint) {
         receive(
                 request,
-                (context, arrived, requestId, body, gone) -> {
-                    InferenceRequest parsed =
-                            RequestParser.parse(
-                                    endpoint,
-                                    requestId,
-                                    arrived.uri(),
-                                    arrived.headers(),
-                                    body,
-                                    explain(arrived));
-                    Answer answer = RawAnswer.of(arrived, requestId, options.rawPath(), gone);
-                    Exchange exchange =
-                            flow.start(
-                                    context,
-                                    parsed,
-                                    parsed.explain() ? new ExplainedAnswer(answer) : answer);
-                    return exchange::clientGone;
-                });
+                (context, arrived, requestId, body, gone) ->
+                        bodies.read(
+                                context,
+                                arrived,
+                                requestId,
+                                endpoint,
+                                body,
+                                parsed -> start(context, arrived, requestId, parsed, gone)));
+    }
+
+    private Runnable start(
+            Context context,
+            HttpServerRequest arrived,
+            String requestId,
+            InferenceRequest parsed,
+            Runnable gone) {
+        Answer answer = RawAnswer.of(arrived, requestId, options.rawPath(), gone);
+        Exchange exchange =
+                flow.start(
+                        context, parsed, parsed.explain() ? new ExplainedAnswer(answer) : answer);
+        return exchange::clientGone;
     }
 
     /** Any POST. On the request's event loop. */

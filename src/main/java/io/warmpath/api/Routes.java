@@ -69,7 +69,7 @@ public final class Routes {
             BooleanSupplier warm,
             LongSupplier random) {
         this.ids = new RequestIds(random);
-        this.inference = new InferenceEndpoint(flow, options, metrics, ids);
+        this.inference = new InferenceEndpoint(flow, tokenizers, options, metrics, ids);
         this.status = new StatusEndpoints(fleet, flow.models(), warm, ids);
         this.direct = new DirectApi(flow, options.rawPath());
         this.tokenize =

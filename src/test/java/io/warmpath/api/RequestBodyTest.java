@@ -5,8 +5,15 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.warmpath.gateway.TokenLanes;
 import io.warmpath.upstream.UpstreamOptions;
 import java.io.IOException;
+import java.util.Objects;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.Executor;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -98,6 +105,109 @@ class RequestBodyTest {
         } catch (IOException closed) {
             return true;
         }
+    }
+
+    /** Two lanes that hold what they are given until they are told. */
+    private static final class HeldLanes implements Executor, TokenLanes {
+        final BlockingQueue<Runnable> brief = new LinkedBlockingQueue<>();
+        final BlockingQueue<Runnable> lengthy = new LinkedBlockingQueue<>();
+        volatile boolean full;
+
+        @Override
+        public void brief(Runnable work) {
+            add(brief, work);
+        }
+
+        @Override
+        public void lengthy(Runnable work) {
+            add(lengthy, work);
+        }
+
+        private void add(BlockingQueue<Runnable> lane, Runnable work) {
+            if (full) {
+                throw new RejectedExecutionException();
+            }
+            lane.add(work);
+        }
+
+        @Override
+        public void execute(Runnable work) {
+            throw new UnsupportedOperationException();
+        }
+
+        static void runNext(BlockingQueue<Runnable> lane) throws InterruptedException {
+            Objects.requireNonNull(lane.poll(10, TimeUnit.SECONDS), "nothing came").run();
+        }
+    }
+
+    private HeldLanes holdLanes() throws Exception {
+        gateway.close();
+        HeldLanes lanes = new HeldLanes();
+        gateway =
+                new Gateway(
+                        path,
+                        Gateway.limits(3 << 20, 1 << 16, 1 << 16),
+                        UpstreamOptions.defaults(),
+                        lanes);
+        gateway.serve(engine);
+        return lanes;
+    }
+
+    @Test
+    void a_long_body_is_read_by_other_threads_and_no_short_one_waits_for_it() throws Exception {
+        HeldLanes lanes = holdLanes();
+        int longer = 70_000;
+        int longest = 2_000_000;
+        try (RawClient one = new RawClient(gateway.port);
+                RawClient two = new RawClient(gateway.port)) {
+            one.send(post(ofSize(longer)));
+            two.send(post(ofSize(longest)));
+            assertEquals("{\"n\":60000}", gateway.post(ofSize(60_000)).body(), "read at once");
+            HeldLanes.runNext(lanes.brief);
+            assertEquals("{\"n\":" + longer + "}", one.readAnswer().body());
+            HeldLanes.runNext(lanes.lengthy);
+            assertEquals("{\"n\":" + longest + "}", two.readAnswer().body());
+            lanes.full = true;
+            assertEquals(
+                    "{\"n\":" + longer + "}", gateway.post(ofSize(longer)).body(), "here then");
+        }
+    }
+
+    @Test
+    void a_long_body_that_is_wrong_is_refused_as_a_short_one_is() throws Exception {
+        HeldLanes lanes = holdLanes();
+        String wrong = ofSize(100_000).replace("\"messages\":[", "\"messages\":[7,");
+        try (RawClient client = new RawClient(gateway.port)) {
+            client.send(post(wrong));
+            HeldLanes.runNext(lanes.brief);
+            RawClient.Answer refused = client.readAnswer();
+            assertEquals(400, refused.status());
+            lanes.full = true;
+            assertEquals(gateway.post(wrong).status(), refused.status());
+            assertTrue(refused.body().contains("messages[0]"), refused.body());
+            client.send(post(ofSize(1_000)));
+            assertEquals("{\"n\":1000}", client.readAnswer().body(), "it goes on");
+        }
+    }
+
+    @Test
+    void a_client_that_leaves_while_its_body_is_read_starts_nothing() throws Exception {
+        HeldLanes lanes = holdLanes();
+        try (RawClient client = new RawClient(gateway.port)) {
+            client.send(post(ofSize(100_000)));
+            await().until(() -> !lanes.brief.isEmpty());
+        }
+        await().until(() -> gateway.connections.get() == 0);
+        HeldLanes.runNext(lanes.brief);
+        assertEquals("{\"n\":500}", gateway.post(ofSize(500)).body());
+        assertEquals(1, engine.requests.get());
+    }
+
+    private static String post(String body) {
+        return "POST /v1/chat/completions HTTP/1.1\r\nHost: a\r\nContent-Length: "
+                + body.length()
+                + "\r\n\r\n"
+                + body;
     }
 
     @Test
