@@ -118,7 +118,8 @@ public final class SettingCatalog {
     }
 
     private static boolean isGroup(Class<?> type) {
-        return type.isInterface() && type.getDeclaringClass() == WarmpathConfig.class;
+        return type.isInterface()
+                && type.getPackageName().equals(WarmpathConfig.class.getPackageName());
     }
 
     private static SettingKey key(Method m, Type type, String name) {

@@ -46,6 +46,8 @@ public interface WarmpathConfig {
 
     Events events();
 
+    StateConfig state();
+
     Fleet fleet();
 
     Admin admin();

@@ -101,6 +101,40 @@ public final class EventApplier {
         return cleared;
     }
 
+    /** What is to be remembered beside the index to understand later events. */
+    List<SourceMark.SlotMemory> memories() {
+        List<SourceMark.SlotMemory> out = new ArrayList<>(views.size());
+        views.forEach(
+                (slot, view) ->
+                        out.add(
+                                new SourceMark.SlotMemory(
+                                        slot, List.copyOf(view.sideGroups), view.spaces.blocks())));
+        return out;
+    }
+
+    /** Goes on where another process stopped; the index holds what that one had applied. */
+    void restore(List<SourceMark.SlotMemory> memories) {
+        for (WorkerSlot slot : source.slots()) {
+            // Also of slots that nothing is remembered of: forgetting must reach their blocks.
+            views.put(slot, new SlotView());
+        }
+        for (SourceMark.SlotMemory m : memories) {
+            SlotView view = views.computeIfAbsent(m.slot(), s -> new SlotView());
+            view.sideGroups.addAll(m.sideGroups());
+            view.spaces.restore(m.blocks());
+        }
+        fits = true;
+    }
+
+    /** The slot of the source's own rank. */
+    WorkerSlot ownSlot() {
+        return source.ownSlot();
+    }
+
+    int dpRank() {
+        return source.dpRank();
+    }
+
     /** Forgets everything this source has told: its history can no longer be relied on. */
     public void forget() {
         wrongBlockSize = 0;

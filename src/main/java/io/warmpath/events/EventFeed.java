@@ -1,6 +1,8 @@
 package io.warmpath.events;
 
 import io.warmpath.fleet.EventView;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
 
 /** Keeps subscriptions to event sources alive. Any thread. */
 public interface EventFeed extends AutoCloseable {
@@ -8,13 +10,20 @@ public interface EventFeed extends AutoCloseable {
      * Starts receiving; the returned handle stops it and waits until its last batch is applied.
      *
      * @param listener told of this source's changes
+     * @param from where another process of ours stopped, if one did
      */
-    Subscription subscribe(EventSource source, SourceListener listener);
+    Subscription subscribe(EventSource source, SourceListener listener, @Nullable SourceMark from);
 
     /** For who listens to nothing. */
     default Subscription subscribe(EventSource source) {
-        return subscribe(source, (s, before, now) -> {});
+        return subscribe(source, (s, before, now) -> {}, null);
     }
+
+    /**
+     * Where each source stands that has been heard, all at one instant. Waits for the feed's
+     * thread.
+     */
+    List<SourceMark> marks();
 
     @Override
     void close();

@@ -86,9 +86,12 @@ public final class SourceSession {
     private boolean replayWorks;
     private boolean stallChecked;
     private boolean everConnected;
+    private boolean restored;
+    private long expires;
     private int replies;
     private int tries;
     private long askedFrom;
+    private long askedAt;
     private long deadline;
     private long quietSince;
     private boolean behind;
@@ -150,10 +153,43 @@ public final class SourceSession {
         return asked != Asked.NOTHING;
     }
 
+    /**
+     * Goes on where another process of ours stopped: the index holds what that one had applied.
+     * Before {@link #start}.
+     *
+     * @param expiryNanos for which it may stay unconfirmed before it is forgotten
+     */
+    public void resume(SourceMark mark, long expiryNanos) {
+        order.resume(mark.next(), mark.fingerprint());
+        applier.restore(mark.memories());
+        tally.set(Of.SEQUENCE, mark.next() - 1);
+        standing.complete = mark.complete();
+        standing.reading = false;
+        standing.unconfirmed = true;
+        // A process that has said the batch which is asked for cannot answer with nothing.
+        replayWorks = true;
+        restored = true;
+        expires = nanoTime.getAsLong() + expiryNanos;
+        settle("taken from a file: batches from " + Long.toUnsignedString(mark.next()) + " on");
+    }
+
+    /** Where to go on after a restart of ours; null before the first batch. */
+    public @Nullable SourceMark mark() {
+        return order.started()
+                ? new SourceMark(
+                        applier.dpRank(),
+                        applier.ownSlot(),
+                        order.next(),
+                        order.lastFingerprint(),
+                        standing.complete,
+                        applier.memories())
+                : null;
+    }
+
     /** The sockets are there: learn what the publisher said before. */
     public void start() {
         if (replay != null) {
-            ask(Asked.HISTORY, 0, "asking for what was said before");
+            askAgain("asking for what was said before");
         }
     }
 
@@ -270,9 +306,13 @@ public final class SourceSession {
                     finish(false);
                 }
             }
+        } else if (restored && now - expires >= 0) {
+            lose("what was taken from a file was not confirmed in time");
         } else if (stall.due(now) && standing.silent == null) {
             stalled();
-        } else if (replay != null && now - quietSince >= timing.auditIntervalNanos()) {
+        } else if (replay != null
+                && (now - quietSince >= timing.auditIntervalNanos()
+                        || (restored && now - askedAt >= timing.auditIntervalNanos()))) {
             askAgain("silent for a while");
         }
     }
@@ -400,7 +440,9 @@ public final class SourceSession {
         order.take(sequence, payload);
         progress = true;
         standing.reading &= asked == Asked.HISTORY;
-        standing.unconfirmed = false;
+        // What came from a file is confirmed by a replay only: another process may have come as
+        // far.
+        standing.unconfirmed &= restored;
         tally.add(Of.BATCHES, 1);
         tally.set(Of.SEQUENCE, sequence);
         tally.set(Of.NEWEST_AT, nanoTime.getAsLong());
@@ -408,6 +450,8 @@ public final class SourceSession {
             if (applier.apply(decoder.decode(payload))) {
                 standing.complete = true;
                 standing.doubtful = false;
+                standing.unconfirmed = false;
+                restored = false;
             }
             int theirs = applier.wrongBlockSize();
             standing.misfit =
@@ -436,6 +480,7 @@ public final class SourceSession {
         standing.doubtful = false;
         standing.repairing = false;
         standing.unconfirmed = false;
+        restored = false;
         settle(why);
     }
 
@@ -454,6 +499,7 @@ public final class SourceSession {
         standing.doubtful = false;
         standing.repairing = false;
         standing.unconfirmed = false;
+        restored = false;
         standing.misfit = null;
         standing.reading = true;
         settle("the engine has restarted: what its old process held is dropped");
@@ -462,6 +508,7 @@ public final class SourceSession {
     private void ask(Asked what, long from, String why) {
         asked = what;
         askedFrom = from;
+        askedAt = nanoTime.getAsLong();
         progress = false;
         tries = 0;
         standing.reading = what == Asked.HISTORY;
@@ -496,7 +543,10 @@ public final class SourceSession {
             counters.repaired.increment();
         }
         standing.repairing = false;
-        standing.unconfirmed &= !well;
+        if (well && was != Asked.TIME) {
+            standing.unconfirmed = false;
+            restored = false;
+        }
         // Nobody there yet is no hole.
         standing.reading = !order.started() && !standing.complete && !everConnected;
         while (!replaying() && !waiting.isEmpty()) {

@@ -187,17 +187,21 @@ final class LabFlags {
         if (Files.isRegularFile(file)) {
             return List.of(ofFile(file));
         }
-        return name.equals("all")
-                ? Scenarios.STANDING
-                : List.of(
-                        Scenarios.find(name)
-                                .orElseThrow(
-                                        () ->
-                                                new IllegalArgumentException(
-                                                        "no scenario and no file "
-                                                                + name
-                                                                + "; warmpath lab list shows the"
-                                                                + " scenarios")));
+        if (name.equals("all")) {
+            return Scenarios.STANDING;
+        }
+        if (name.equals("unseen")) {
+            return Scenarios.UNSEEN;
+        }
+        return List.of(
+                Scenarios.find(name)
+                        .orElseThrow(
+                                () ->
+                                        new IllegalArgumentException(
+                                                "no scenario and no file "
+                                                        + name
+                                                        + "; warmpath lab list shows the"
+                                                        + " scenarios")));
     }
 
     /** Load 1 is the rate that was recorded; draws are all the same. */

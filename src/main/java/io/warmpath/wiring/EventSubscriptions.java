@@ -2,6 +2,7 @@ package io.warmpath.wiring;
 
 import io.warmpath.events.EventFeed;
 import io.warmpath.events.EventSource;
+import io.warmpath.events.SourceMark;
 import io.warmpath.events.SourceReport;
 import io.warmpath.events.SourceStatus;
 import io.warmpath.fleet.Candidate;
@@ -19,6 +20,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.LongAdder;
+import java.util.function.Function;
 import java.util.stream.Stream;
 import org.jboss.logging.Logger;
 import org.jspecify.annotations.Nullable;
@@ -53,6 +55,7 @@ public final class EventSubscriptions implements FleetListener, EventWatch {
     private final EventFeed feed;
     private final SlotCredits credits;
     private final double doubtfulCredit;
+    private final Function<EventSource, @Nullable SourceMark> marks;
     private final LongAdder failures = new LongAdder();
 
     // Written under this; decisions on event loops read it without waiting.
@@ -61,8 +64,14 @@ public final class EventSubscriptions implements FleetListener, EventWatch {
     /**
      * @param credits told how far each slot's events are believed
      * @param doubtfulCredit what a block counts that may be gone, 0 to 1
+     * @param marks where a source is to go on that another process of ours has followed
      */
-    public EventSubscriptions(EventFeed feed, SlotCredits credits, double doubtfulCredit) {
+    public EventSubscriptions(
+            EventFeed feed,
+            SlotCredits credits,
+            double doubtfulCredit,
+            Function<EventSource, @Nullable SourceMark> marks) {
+        this.marks = marks;
         this.feed = feed;
         this.credits = credits;
         this.doubtfulCredit = doubtfulCredit;
@@ -100,7 +109,10 @@ public final class EventSubscriptions implements FleetListener, EventWatch {
                         : e.dpRank() < slots.size() ? List.of(slots.get(e.dpRank())) : List.of();
         try {
             EventFeed.Subscription opened =
-                    feed.subscribe(source, (s, before, now) -> changed(s, own, before, now));
+                    feed.subscribe(
+                            source,
+                            (s, before, now) -> changed(s, own, before, now),
+                            marks.apply(source));
             return new Source(e.dpRank(), own, e, opened, "");
         } catch (RuntimeException failure) {
             // The index is advice: this worker is then routed by load alone.

@@ -8,6 +8,8 @@ import io.warmpath.adapter.vllm.VllmDialect;
 import io.warmpath.config.RoutingMode;
 import io.warmpath.config.WarmpathConfig;
 import io.warmpath.events.EventFeed;
+import io.warmpath.events.EventSource;
+import io.warmpath.events.SourceMark;
 import io.warmpath.fleet.DialectProbe;
 import io.warmpath.fleet.EventWatch;
 import io.warmpath.fleet.FleetMonitor;
@@ -23,6 +25,7 @@ import java.util.List;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.function.Consumer;
+import java.util.function.Function;
 import java.util.function.ToLongFunction;
 import net.jpountz.xxhash.XXHash64;
 import net.jpountz.xxhash.XXHashFactory;
@@ -47,6 +50,7 @@ public final class FleetRuntime implements AutoCloseable {
      * @param tls towards engines behind https
      * @param feed null: no KV events are followed
      * @param credits told how far the events of each slot are believed
+     * @param marks where a source is to go on that another process of ours has followed
      * @param running requests running on a slot, for draining
      * @param slotOpened see {@link FleetRegistry}
      */
@@ -57,6 +61,7 @@ public final class FleetRuntime implements AutoCloseable {
             WorkerSlots slots,
             @Nullable EventFeed feed,
             SlotCredits credits,
+            Function<EventSource, @Nullable SourceMark> marks,
             ToLongFunction<WorkerSlot> running,
             Consumer<WorkerSlot> slotOpened) {
         WarmpathConfig.Fleet fleet = config.fleet();
@@ -64,7 +69,8 @@ public final class FleetRuntime implements AutoCloseable {
         if (feed == null) {
             subscriptions = null;
         } else {
-            subscriptions = new EventSubscriptions(feed, credits, config.events().doubtfulCredit());
+            subscriptions =
+                    new EventSubscriptions(feed, credits, config.events().doubtfulCredit(), marks);
             registry.addListener(subscriptions);
         }
         registry.addListener(

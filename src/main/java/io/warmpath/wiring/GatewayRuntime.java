@@ -81,6 +81,7 @@ final class GatewayRuntime implements AutoCloseable {
     private static final long QUEUE_CHECK_MILLIS = 100;
 
     private final OverlapParts caches;
+    private final StateParts state;
     private final LoadTracker load;
     private final Admission admission;
     private final Vertx vertx;
@@ -114,24 +115,23 @@ final class GatewayRuntime implements AutoCloseable {
                         System::nanoTime);
         reloads = new ModelReloads(vertx, tokens, config.tokens().reloadInterval());
         caches = new OverlapParts(config, System::nanoTime);
+        state = new StateParts(config.state(), caches);
         load = loadTracker(config.router());
         admission = new Admission(AdmissionSetup.options(config), load, System::nanoTime);
         this.vertx = vertx;
         EventCounters events = new EventCounters();
         PrefixIndex index = caches.index();
-        feed =
-                index != null && caches.followsEvents()
-                        ? feed(config.events(), index, events)
-                        : null;
+        feed = index != null && caches.followsEvents() ? feed(config, index, events) : null;
         EngineTls tls = tls(config.upstream().tls());
         fleet =
                 new FleetRuntime(
                         config,
                         vertx,
                         tls,
-                        caches.slots(),
+                        state.slots(),
                         feed,
                         caches.credits(),
+                        state::mark,
                         slot -> load.load(slot).requests(),
                         load::forget);
         tokenThreads = new TokenThreads(config.tokens().threads(), config.tokens().queueSize());
@@ -170,6 +170,7 @@ final class GatewayRuntime implements AutoCloseable {
                         warmup::done);
         GatewayMeters.bind(meters, index, load, fleet, events, tokens, caches.overlaps().prompts());
         caches.bind(meters);
+        state.bind(meters);
         AdminAccess access = new AdminAccess(adminToken(config.admin()));
         modelsApi = new ModelsApi(tokens::reload, access);
         workersApi =
@@ -307,6 +308,9 @@ final class GatewayRuntime implements AutoCloseable {
     void start() {
         caches.start();
         fleet.start();
+        if (feed != null) {
+            state.start(feed, fleet.registry());
+        }
         if (admission.queueing()) {
             // For what nobody tells: a new worker, a booking that expired.
             queueTimer = vertx.setPeriodic(QUEUE_CHECK_MILLIS, id -> admission.wake());
@@ -321,6 +325,7 @@ final class GatewayRuntime implements AutoCloseable {
         reloads.close();
         warmup.close();
         questions.close();
+        state.close();
         fleet.close();
         if (feed != null) {
             feed.close();
@@ -339,7 +344,8 @@ final class GatewayRuntime implements AutoCloseable {
     }
 
     private static ZmqEventFeed feed(
-            WarmpathConfig.Events config, PrefixIndex index, EventCounters counters) {
+            WarmpathConfig all, PrefixIndex index, EventCounters counters) {
+        WarmpathConfig.Events config = all.events();
         return new ZmqEventFeed(
                 index,
                 counters,
@@ -347,6 +353,7 @@ final class GatewayRuntime implements AutoCloseable {
                         config.replayTimeout(),
                         config.auditInterval(),
                         config.stallTimeout(),
+                        all.state().expiry(),
                         config.reconnectMinDelay(),
                         config.reconnectMaxDelay()),
                 System::nanoTime);

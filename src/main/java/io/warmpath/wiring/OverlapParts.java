@@ -14,12 +14,14 @@ import io.warmpath.prefix.PrefixIndex;
 import io.warmpath.prefix.ReferencePrefixIndex;
 import io.warmpath.prefix.SideIndex;
 import io.warmpath.prefix.SlotCredits;
+import io.warmpath.prefix.WorkerSlot;
 import io.warmpath.prefix.WorkerSlots;
 import io.warmpath.routing.RouterMode;
 import io.warmpath.telemetry.PredictionMeters;
 import io.warmpath.telemetry.TrackerMeters;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.Executors;
 import java.util.concurrent.ScheduledExecutorService;
@@ -51,6 +53,7 @@ final class OverlapParts implements AutoCloseable {
     private final @Nullable PrefixIndex decisions;
     private final @Nullable TrackerOverlaps trackers;
     private final @Nullable IndexOverlaps indexed;
+    private @Nullable SideIndex side;
     private final SlotCredits credits = new SlotCredits();
     private final boolean followsEvents;
     private final Duration tidyEvery;
@@ -104,9 +107,10 @@ final class OverlapParts implements AutoCloseable {
                 slots = index;
                 indexed = withTexts(IndexOverlaps.ofEvents(index, credits), index);
             } else {
-                SideIndex side = new SideIndex(index, decisions);
-                slots = side;
-                indexed = withTexts(IndexOverlaps.ofBoth(index, side, credits, nanoTime), index);
+                SideIndex both = new SideIndex(index, decisions);
+                side = both;
+                slots = both;
+                indexed = withTexts(IndexOverlaps.ofBoth(index, both, credits, nanoTime), index);
             }
             overlaps = indexed;
             tidyEvery = ttl.map(OverlapParts::tidyEvery).orElse(Duration.ZERO);
@@ -137,6 +141,13 @@ final class OverlapParts implements AutoCloseable {
     /** How far what events say of each slot is believed. */
     SlotCredits credits() {
         return credits;
+    }
+
+    /** The index has opened these by itself, before anybody else opened one. */
+    void adopt(List<WorkerSlot> opened) {
+        if (side != null) {
+            side.adopt(opened);
+        }
     }
 
     /** Meters of the parts; the index of events has its own. */

@@ -27,7 +27,8 @@ import org.junit.jupiter.api.Test;
 class EventSubscriptionsTest {
     private final TestFeed feed = new TestFeed();
     private final SlotCredits credits = new SlotCredits();
-    private final EventSubscriptions subscriptions = new EventSubscriptions(feed, credits, 0.25);
+    private final EventSubscriptions subscriptions =
+            new EventSubscriptions(feed, credits, 0.25, source -> null);
 
     private static Worker worker(int firstSlot) {
         return new Worker(

@@ -51,6 +51,7 @@ class FleetRuntimeTest {
                         index,
                         feed,
                         new SlotCredits(),
+                        source -> null,
                         slot -> load.load(slot).requests(),
                         load::forget);
         runtime.start();

@@ -20,6 +20,8 @@ import io.warmpath.load.LoadTracker;
 import io.warmpath.prefix.ReferencePrefixIndex;
 import io.warmpath.prefix.SlotCredits;
 import io.warmpath.prefix.WorkerSlot;
+import io.warmpath.state.SnapshotCounters;
+import io.warmpath.telemetry.StateMeters;
 import io.warmpath.tokens.PromptInput;
 import io.warmpath.tokens.profile.ChatRequest;
 import io.warmpath.upstream.EngineTls;
@@ -82,6 +84,7 @@ class MetricsDocsTest {
                                 index,
                                 new TestFeed(),
                                 new SlotCredits(),
+                                source -> null,
                                 slot -> 0,
                                 load::forget)) {
             GatewayMeters.bind(
@@ -98,6 +101,7 @@ class MetricsDocsTest {
             try (EngineQuestions questions = new EngineQuestions(vertx, EngineTls.standard())) {
                 questions.bind(registry);
             }
+            StateMeters.bind(registry, new SnapshotCounters());
             assertFalse(decisions.log().isOn());
             return rows(registry);
         } finally {

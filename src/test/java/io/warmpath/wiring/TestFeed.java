@@ -2,6 +2,7 @@ package io.warmpath.wiring;
 
 import io.warmpath.events.EventFeed;
 import io.warmpath.events.EventSource;
+import io.warmpath.events.SourceMark;
 import io.warmpath.events.SourceStatus;
 import io.warmpath.fleet.EventView;
 import java.util.ArrayList;
@@ -9,6 +10,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
+import org.jspecify.annotations.Nullable;
 
 /** Remembers subscriptions; refuses endpoints that contain {@code refuse}. Any thread. */
 final class TestFeed implements EventFeed {
@@ -57,7 +59,8 @@ final class TestFeed implements EventFeed {
     }
 
     @Override
-    public Subscription subscribe(EventSource source, SourceListener listener) {
+    public Subscription subscribe(
+            EventSource source, SourceListener listener, @Nullable SourceMark from) {
         if (source.endpoint().contains("refuse")) {
             throw new IllegalArgumentException("cannot connect");
         }
@@ -85,6 +88,11 @@ final class TestFeed implements EventFeed {
                 closed.add(source);
             }
         };
+    }
+
+    @Override
+    public List<SourceMark> marks() {
+        return List.of();
     }
 
     List<EventSource> open() {

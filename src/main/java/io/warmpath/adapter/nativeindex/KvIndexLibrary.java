@@ -91,6 +91,28 @@ final class KvIndexLibrary {
 
     static native int kvi_expire(long index, long nowMillis, long outEnded);
 
+    static native int kvi_snapshot_save(
+            long index,
+            long path,
+            long watermarks,
+            int watermarkCount,
+            long slots,
+            int slotCount,
+            long out,
+            long message,
+            int messageCapacity);
+
+    static native int kvi_snapshot_load(
+            long index,
+            long path,
+            long outWatermarks,
+            int watermarkCapacity,
+            long outSlots,
+            int slotCapacity,
+            long out,
+            long message,
+            int messageCapacity);
+
     static native int kvi_match_batch(
             long index,
             long queries,

@@ -73,6 +73,26 @@ final class KvLayout {
     static final int QUERY_BUDGET_AT = 16;
     static final int QUERY_RESERVED_AT = 20;
 
+    static final int WATERMARK_SIZE = 16;
+    static final int WATERMARK_SOURCE_AT = 0;
+    static final int WATERMARK_SEQUENCE_AT = 8;
+
+    static final int SNAPSHOT_SLOT_SIZE = 24;
+    static final int SNAPSHOT_SLOT_SLOT_AT = 0;
+    static final int SNAPSHOT_SLOT_DOMAIN_AT = 4;
+    static final int SNAPSHOT_SLOT_NAME_SPACE_AT = 8;
+    static final int SNAPSHOT_SLOT_RANK_AT = 12;
+    static final int SNAPSHOT_SLOT_WORKER_AT = 16;
+
+    static final int SNAPSHOT_INFO_SIZE = 48;
+    static final int SNAPSHOT_INFO_BYTES_AT = 0;
+    static final int SNAPSHOT_INFO_RUNS_AT = 8;
+    static final int SNAPSHOT_INFO_DROPPED_RUNS_AT = 16;
+    static final int SNAPSHOT_INFO_DROPPED_NAMES_AT = 24;
+    static final int SNAPSHOT_INFO_LONGEST_HOLD_AT = 32;
+    static final int SNAPSHOT_INFO_WATERMARKS_AT = 40;
+    static final int SNAPSHOT_INFO_SLOTS_AT = 44;
+
     static final int TRACKER_CONFIG_SIZE = 24;
     static final int TRACKER_CONFIG_SIZE_AT = 0;
     static final int TRACKER_CONFIG_BLOCK_SIZE_AT = 4;
@@ -165,6 +185,8 @@ final class KvLayout {
     static final int E_SLOT = -4;
     static final int E_ARGUMENT = -1;
     static final int E_CAPACITY = -5;
+    static final int E_DAMAGED = -7;
+    static final int E_IO = -8;
 
     private KvLayout() {}
 }

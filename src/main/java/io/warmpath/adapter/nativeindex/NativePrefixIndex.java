@@ -2,6 +2,7 @@ package io.warmpath.adapter.nativeindex;
 
 import io.warmpath.prefix.ApplyResult;
 import io.warmpath.prefix.DecisionLimits;
+import io.warmpath.prefix.IndexSnapshots;
 import io.warmpath.prefix.IndexStats;
 import io.warmpath.prefix.PrefixEvent;
 import io.warmpath.prefix.PrefixIndex;
@@ -28,7 +29,7 @@ import java.util.concurrent.atomic.LongAdder;
  * an event loop. Buffers are per thread and off-heap; see {@link CallGuard} for how {@link
  * #close()} waits for running calls without making them pay for a lock.
  */
-public final class NativePrefixIndex implements PrefixIndex {
+public final class NativePrefixIndex implements PrefixIndex, IndexSnapshots {
     /** Let the library choose how many blocks may wait for their parent. */
     public static final long DEFAULT_ORPHAN_LIMIT = 0;
 
@@ -417,6 +418,26 @@ public final class NativePrefixIndex implements PrefixIndex {
                     s.outLong(KvLayout.STATISTICS_DECISIONS_AT),
                     s.outLong(KvLayout.STATISTICS_DECISIONS_ENDED_BY_TIME_AT),
                     s.outLong(KvLayout.STATISTICS_DECISIONS_ENDED_BY_CAPACITY_AT));
+        } finally {
+            guard.exit(s);
+        }
+    }
+
+    @Override
+    public Taken save(Path file, List<Label> labels, long key) throws SnapshotException {
+        Scratch s = guard.enter();
+        try {
+            return NativeSnapshots.save(handle, file, labels, key);
+        } finally {
+            guard.exit(s);
+        }
+    }
+
+    @Override
+    public Taken load(Path file) throws SnapshotException {
+        Scratch s = guard.enter();
+        try {
+            return NativeSnapshots.load(handle, file);
         } finally {
             guard.exit(s);
         }

@@ -3,6 +3,7 @@ package io.warmpath.adapter.zmq;
 import io.warmpath.events.EventCounters;
 import io.warmpath.events.EventFeed.SourceListener;
 import io.warmpath.events.EventSource;
+import io.warmpath.events.SourceMark;
 import io.warmpath.events.SourceSession;
 import io.warmpath.events.SourceStatus;
 import io.warmpath.prefix.PrefixIndex;
@@ -98,6 +99,10 @@ final class ZmqSource {
         return session.status();
     }
 
+    @Nullable SourceMark mark() {
+        return session.mark();
+    }
+
     void computed(long began) {
         session.computed(began);
     }
@@ -112,10 +117,14 @@ final class ZmqSource {
      * Opens the sockets. A host name that does not resolve yet is tried again later: a pod may get
      * its name after the router hears of it.
      *
+     * @param from where another process of ours stopped, if one did
      * @throws IllegalArgumentException when the endpoint is malformed
      * @throws ZMQException when the endpoint to bind cannot be had
      */
-    void open() {
+    void open(@Nullable SourceMark from) {
+        if (from != null) {
+            session.resume(from, settings.restoredExpiry().toNanos());
+        }
         ZMQ.Socket s = context.createSocket(SocketType.SUB);
         live = s;
         s.setRcvHWM(0);

@@ -71,6 +71,35 @@ class KvLayoutTest {
     }
 
     @Test
+    void what_snapshots_carry_has_the_headers_layout() {
+        Map<String, Integer> mark = new LinkedHashMap<>();
+        mark.put("source", KvLayout.WATERMARK_SOURCE_AT);
+        mark.put("sequence", KvLayout.WATERMARK_SEQUENCE_AT);
+        mark.put("(size)", KvLayout.WATERMARK_SIZE);
+        assertEquals(mark, layout("kvi_watermark"));
+        Map<String, Integer> slot = new LinkedHashMap<>();
+        slot.put("slot", KvLayout.SNAPSHOT_SLOT_SLOT_AT);
+        slot.put("domain", KvLayout.SNAPSHOT_SLOT_DOMAIN_AT);
+        slot.put("name_space", KvLayout.SNAPSHOT_SLOT_NAME_SPACE_AT);
+        slot.put("rank", KvLayout.SNAPSHOT_SLOT_RANK_AT);
+        slot.put("worker", KvLayout.SNAPSHOT_SLOT_WORKER_AT);
+        slot.put("(size)", KvLayout.SNAPSHOT_SLOT_SIZE);
+        assertEquals(slot, layout("kvi_snapshot_slot"));
+        Map<String, Integer> info = new LinkedHashMap<>();
+        info.put("bytes", KvLayout.SNAPSHOT_INFO_BYTES_AT);
+        info.put("runs", KvLayout.SNAPSHOT_INFO_RUNS_AT);
+        info.put("dropped_runs", KvLayout.SNAPSHOT_INFO_DROPPED_RUNS_AT);
+        info.put("dropped_names", KvLayout.SNAPSHOT_INFO_DROPPED_NAMES_AT);
+        info.put("longest_hold", KvLayout.SNAPSHOT_INFO_LONGEST_HOLD_AT);
+        info.put("watermarks", KvLayout.SNAPSHOT_INFO_WATERMARKS_AT);
+        info.put("slots", KvLayout.SNAPSHOT_INFO_SLOTS_AT);
+        info.put("(size)", KvLayout.SNAPSHOT_INFO_SIZE);
+        assertEquals(info, layout("kvi_snapshot_info"));
+        assertEquals(status("KVI_E_DAMAGED"), KvLayout.E_DAMAGED);
+        assertEquals(status("KVI_E_IO"), KvLayout.E_IO);
+    }
+
+    @Test
     void hits_have_the_headers_layout() {
         Map<String, Integer> expected = new LinkedHashMap<>();
         expected.put("slot", KvLayout.HIT_SLOT_AT);

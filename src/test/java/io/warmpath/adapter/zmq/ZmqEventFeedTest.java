@@ -43,11 +43,13 @@ class ZmqEventFeedTest {
                     Duration.ofSeconds(2),
                     Duration.ofMillis(300),
                     Duration.ofHours(1),
+                    Duration.ofHours(1),
                     Duration.ofMillis(20),
                     Duration.ofMillis(100));
     private static final ZmqEventFeed.Settings NO_AUDIT =
             new ZmqEventFeed.Settings(
                     Duration.ofSeconds(2),
+                    Duration.ofHours(1),
                     Duration.ofHours(1),
                     Duration.ofHours(1),
                     Duration.ofMillis(20),
