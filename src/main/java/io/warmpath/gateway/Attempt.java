@@ -122,6 +122,7 @@ final class Attempt implements UpstreamListener {
                                     request.model(),
                                     to.worker(),
                                     request.prompt(),
+                                    exchange.lengthOn(to.worker()),
                                     exchange.idsOn(to.worker()),
                                     () ->
                                             new EngineTokenizer.Question(
