@@ -1,19 +1,9 @@
 /// The C ABI of the tokenizer: checks, translates, and does nothing else.
-#include "abi/guard.hpp"
-
-#pragma GCC visibility push(default)
-#include "kvtokens.h"
-#pragma GCC visibility pop
-
-#include "tokens/bpe_tokenizer.hpp"
+#include "abi/tokens.hpp"
 
 #include <algorithm>
 #include <cstddef>
 #include <vector>
-
-struct ktk_tokenizer {
-    std::unique_ptr<kvindex::tokens::bpe_tokenizer> impl;
-};
 
 namespace {
 

@@ -33,7 +33,7 @@
 extern "C" {
 #endif
 
-#define KVI_ABI_VERSION 5u
+#define KVI_ABI_VERSION 6u
 
 /* Tiers, fastest first. Depths in kvi_hit are cumulative over tiers 0..i. */
 #define KVI_TIER_GPU 0u

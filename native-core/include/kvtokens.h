@@ -47,6 +47,8 @@ extern "C" {
 #define KTK_ADD_SPECIAL 1u   /* what the model puts around a raw prompt */
 #define KTK_PARSE_SPECIAL 2u /* special tokens written in the text are tokens */
 
+#define KTK_UTF16 4u /* kvi_match_text only: the text is UTF-16 in the machine's order, 2-aligned */
+
 /* flags of ktk_decode */
 #define KTK_SKIP_SPECIAL 1u
 
@@ -67,6 +69,39 @@ typedef struct ktk_merge {
     uint32_t right;
     uint32_t result;
 } ktk_merge;
+
+/* The block hashes of prompts' beginnings, see ktk_memory_open. */
+typedef struct ktk_memory ktk_memory;
+
+typedef struct ktk_memory_statistics {
+    uint64_t pieces;
+    uint64_t bytes;   /* of them all, about */
+    uint64_t evicted; /* from here on: since it was opened */
+    uint64_t found;
+    uint64_t missed;
+} ktk_memory_statistics;
+
+/* What kvi_match_text is asked. */
+typedef struct kvi_text_query {
+    uint32_t size;  /* sizeof(kvi_text_query) of the caller */
+    uint32_t flags; /* KTK_ADD_SPECIAL, KTK_PARSE_SPECIAL, KTK_UTF16 */
+    const void* text;
+    uint64_t length;   /* bytes, or units of UTF-16 */
+    uint64_t seed;     /* see kvi_seed */
+    uint64_t most_new; /* bytes of UTF-8 that may be tokenised; all: UINT64_MAX */
+    uint32_t name_space;
+    uint32_t block_size; /* tokens, 1..KVI_MAX_BLOCK_SIZE */
+} kvi_text_query;
+
+typedef struct kvi_text_found {
+    uint64_t tokens;       /* of the text */
+    uint64_t known_tokens; /* of these, remembered */
+    uint64_t new_bytes;    /* tokenised now, or to be */
+    uint32_t blocks;       /* complete ones: hashes written */
+    uint32_t hits;         /* written */
+    uint32_t too_much;     /* 1: more than most_new bytes are new. All but new_bytes is 0 then */
+    uint32_t reserved;     /* 0 */
+} kvi_text_found;
 
 /* What a tokenizer is made of; nothing is kept after ktk_open. */
 typedef struct ktk_config {
@@ -106,11 +141,37 @@ int32_t ktk_encode(const ktk_tokenizer* tokenizer, const uint8_t* text, uint64_t
 int32_t ktk_decode(const ktk_tokenizer* tokenizer, const uint32_t* ids, uint64_t count, uint32_t flags,
                    uint8_t* out_bytes, uint64_t capacity, uint64_t* out_length);
 
+/* A memory of at most about `max_bytes`, for any number of tokenizers. Any thread, at any time between open and
+ * close, side by side: 16 mutexes, each held for a look-up of some ten nanoseconds. Why a prompt's beginning
+ * can be taken as it was, and what that rests on: src-cpp/tokens/prompt_memory.hpp. */
+int32_t ktk_memory_open(uint64_t max_bytes, ktk_memory** out_memory);
+
+/* Frees it, not beside another call that uses it. NULL is allowed. */
+int32_t ktk_memory_close(ktk_memory* memory);
+
+int32_t ktk_memory_stats(const ktk_memory* memory, ktk_memory_statistics* out);
+
+/* Who holds how much of a text: tokenised, hashed block by block while ids are made, looked up, in one call.
+ * Ids are kept nowhere; who needs them calls ktk_encode. `memory` (NULL: none) knows beginnings that were asked
+ * for before and learns this one; they cost a hash over their text. `out_locals`: hashes of all complete
+ * blocks; hits as of kvi_match_locals with these. KVI_E_ARGUMENT also when the text is not well formed,
+ * KVI_E_CAPACITY when blocks or hits do not fit: what was written means nothing then, and asking again costs
+ * little when there is a memory. When too much is new, nothing is tokenised and *out says so. Threads: as
+ * kvi_match*, ktk_encode. O(length) and the look-up. */
+int32_t kvi_match_text(const kvi_index* index, const ktk_tokenizer* tokenizer, ktk_memory* memory,
+                       const kvi_text_query* query, uint64_t* out_locals, uint32_t local_capacity,
+                       kvi_hit* out_hits, uint32_t hit_capacity, kvi_text_found* out);
+
 #ifdef __cplusplus
 } /* extern "C" */
 
 static_assert(sizeof(ktk_token) == 24 && offsetof(ktk_token, flags) == 16, "ktk_token layout");
 static_assert(sizeof(ktk_merge) == 12, "ktk_merge layout");
+static_assert(sizeof(kvi_text_query) == 48 && offsetof(kvi_text_query, block_size) == 44,
+              "kvi_text_query layout");
+static_assert(sizeof(kvi_text_found) == 40 && offsetof(kvi_text_found, too_much) == 32,
+              "kvi_text_found layout");
+static_assert(sizeof(ktk_memory_statistics) == 40, "ktk_memory_statistics layout");
 static_assert(sizeof(ktk_config) == 96 && offsetof(ktk_config, vocabulary_count) == 72, "ktk_config layout");
 #endif
 

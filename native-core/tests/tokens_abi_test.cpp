@@ -3,8 +3,10 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstring>
 #include <functional>
+#include <string>
 #include <vector>
 
 namespace {
@@ -108,6 +110,176 @@ TEST_F(tokens_abi, wrong_arguments_of_calls_are_refused) {
     EXPECT_EQ(count, 0u);
     EXPECT_EQ(ktk_close(t), KVI_OK);
     EXPECT_EQ(ktk_close(nullptr), KVI_OK);
+}
+
+/// A worker holds the first blocks of the prompt.
+class text_abi : public tokens_abi {
+protected:
+    static constexpr std::uint32_t block_size = 4;
+
+    void SetUp() override {
+        fill();
+        ASSERT_EQ(ktk_open(&config, &tokenizer), KVI_OK);
+        ASSERT_EQ(kvi_open(nullptr, &index), KVI_OK);
+        ASSERT_EQ(ktk_memory_open(1 << 20, &memory), KVI_OK);
+        for (int i = 0; i < 40; i++) {
+            text += "<s>the other the";
+        }
+        expected.resize(text.size());
+        std::uint64_t n = 0;
+        ASSERT_EQ(
+            ktk_encode(tokenizer, data(), text.size(), KTK_PARSE_SPECIAL, expected.data(), expected.size(), &n),
+            KVI_OK);
+        expected.resize(n);
+        query = {sizeof query, KTK_PARSE_SPECIAL, data(), text.size(), 1337, ~std::uint64_t{0}, 0, block_size};
+        locals.resize(n);
+        ASSERT_EQ(kvi_slot_open(index, 0, 0, &slot), KVI_OK);
+        const std::uint32_t held = 5;
+        std::vector<std::uint64_t> record((sizeof(kvi_event) + held * 8 + held * block_size * 4) / 8);
+        kvi_event event{};
+        event.size = static_cast<std::uint32_t>(record.size() * 8);
+        event.kind = KVI_STORED_TOKENS;
+        event.slot = slot;
+        event.n = held;
+        event.block_size = block_size;
+        event.seed = 1337;
+        std::memcpy(record.data(), &event, sizeof event);
+        for (std::uint32_t i = 0; i < held; i++) {
+            record[sizeof event / 8 + i] = 1000 + i;
+        }
+        std::memcpy(record.data() + sizeof event / 8 + held, expected.data(), held * block_size * 4);
+        kvi_applied applied{};
+        ASSERT_EQ(kvi_apply(index, record.data(), record.size() * 8, &applied), KVI_OK);
+        ASSERT_EQ(applied.applied, 1u);
+    }
+
+    void TearDown() override {
+        ktk_memory_close(memory);
+        ktk_close(tokenizer);
+        kvi_close(index);
+    }
+
+    const std::uint8_t* data() const {
+        return reinterpret_cast<const std::uint8_t*>(text.data());
+    }
+
+    std::int32_t match(ktk_memory* with) {
+        return kvi_match_text(index, tokenizer, with, &query, locals.data(),
+                              static_cast<std::uint32_t>(locals.size()), hits, 2, &found);
+    }
+
+    ktk_tokenizer* tokenizer = nullptr;
+    kvi_index* index = nullptr;
+    ktk_memory* memory = nullptr;
+    std::string text;
+    std::vector<std::uint32_t> expected;
+    std::uint32_t slot = 0;
+    kvi_text_query query{};
+    std::vector<std::uint64_t> locals;
+    kvi_hit hits[2] = {};
+    kvi_text_found found{};
+};
+
+TEST_F(text_abi, a_text_is_hashed_and_found_as_its_ids_are) {
+    std::vector<std::uint64_t> wanted(expected.size() / block_size);
+    std::uint32_t blocks = 0;
+    ASSERT_EQ(kvi_hash(expected.data(), static_cast<std::uint32_t>(expected.size()), block_size, 1337,
+                       wanted.data(), nullptr, static_cast<std::uint32_t>(wanted.size()), &blocks),
+              KVI_OK);
+    for (ktk_memory* with : {static_cast<ktk_memory*>(nullptr), memory, memory}) {
+        found = {};
+        ASSERT_EQ(match(with), KVI_OK);
+        EXPECT_EQ(found.tokens, expected.size());
+        ASSERT_EQ(found.blocks, blocks);
+        EXPECT_TRUE(std::equal(wanted.begin(), wanted.end(), locals.begin()));
+        ASSERT_EQ(found.hits, 1u);
+        EXPECT_EQ(hits[0].slot, slot & KVI_SLOT_NUMBER);
+        EXPECT_EQ(hits[0].depth[KVI_TIER_GPU], 5u);
+    }
+    EXPECT_GT(found.known_tokens, expected.size() / 2);
+    EXPECT_LT(found.new_bytes, text.size() / 2);
+    ktk_memory_statistics stats{};
+    ASSERT_EQ(ktk_memory_stats(memory, &stats), KVI_OK);
+    EXPECT_GT(stats.pieces, 1u);
+    EXPECT_EQ(stats.found, stats.pieces);
+    EXPECT_GT(stats.bytes, 0u);
+}
+
+TEST_F(text_abi, a_text_in_utf16_is_the_same_text) {
+    text += "caf\xc3\xa9 \xe6\x97\xa5 \xf0\x9f\x99\x82";
+    query.text = data();
+    query.length = text.size();
+    ASSERT_EQ(match(nullptr), KVI_OK);
+    const std::vector<std::uint64_t> wanted = locals;
+    const kvi_text_found utf8 = found;
+    std::u16string wide(text.begin(), text.end() - 14);
+    wide += u"caf\u00e9 \u65e5 \U0001f642";
+    query.text = wide.data();
+    query.length = wide.size();
+    query.flags |= KTK_UTF16;
+    for (ktk_memory* with : {static_cast<ktk_memory*>(nullptr), memory, memory}) {
+        locals.assign(locals.size(), 0);
+        ASSERT_EQ(match(with), KVI_OK);
+        EXPECT_EQ(found.tokens, utf8.tokens);
+        EXPECT_EQ(found.blocks, utf8.blocks);
+        EXPECT_EQ(locals, wanted);
+    }
+    wide.back() = u'x'; // half a pair is left
+    EXPECT_EQ(match(memory), KVI_E_ARGUMENT);
+    query.text = reinterpret_cast<const char*>(wide.data()) + 1;
+    EXPECT_EQ(match(memory), KVI_E_ARGUMENT);
+}
+
+TEST_F(text_abi, too_much_that_is_new_is_told_and_not_done) {
+    query.most_new = text.size() - 1;
+    ASSERT_EQ(match(memory), KVI_OK);
+    EXPECT_EQ(found.too_much, 1u);
+    EXPECT_EQ(found.new_bytes, text.size());
+    EXPECT_EQ(found.tokens + found.blocks + found.hits, 0u);
+    query.most_new++;
+    ASSERT_EQ(match(memory), KVI_OK);
+    EXPECT_EQ(found.too_much, 0u);
+}
+
+TEST_F(text_abi, wrong_arguments_are_refused_and_write_nothing) {
+    found.tokens = 99;
+    EXPECT_EQ(kvi_match_text(nullptr, tokenizer, memory, &query, nullptr, 0, nullptr, 0, &found),
+              KVI_E_ARGUMENT);
+    EXPECT_EQ(kvi_match_text(index, nullptr, memory, &query, nullptr, 0, nullptr, 0, &found), KVI_E_ARGUMENT);
+    EXPECT_EQ(kvi_match_text(index, tokenizer, memory, nullptr, nullptr, 0, nullptr, 0, &found),
+              KVI_E_ARGUMENT);
+    EXPECT_EQ(kvi_match_text(index, tokenizer, memory, &query, nullptr, 1, nullptr, 0, &found), KVI_E_ARGUMENT);
+    EXPECT_EQ(kvi_match_text(index, tokenizer, memory, &query, locals.data(), 1, nullptr, 1, &found),
+              KVI_E_ARGUMENT);
+    EXPECT_EQ(kvi_match_text(index, tokenizer, memory, &query, locals.data(), 1, hits, 1, nullptr),
+              KVI_E_ARGUMENT);
+    const std::vector<std::function<void()>> mistakes = {
+        [&] { query.size--; },
+        [&] { query.flags = 8; },
+        [&] { query.text = nullptr; },
+        [&] { query.length = std::uint64_t{KTK_MAX_TEXT} + 1; },
+        [&] { query.name_space = KVI_MAX_NAME_SPACES; },
+        [&] { query.block_size = 0; },
+        [&] { query.block_size = KVI_MAX_BLOCK_SIZE + 1; },
+        [&] { text.back() = '\xff'; },
+    };
+    const kvi_text_query right = query;
+    for (std::size_t i = 0; i < mistakes.size(); i++) {
+        query = right;
+        mistakes[i]();
+        EXPECT_EQ(match(memory), KVI_E_ARGUMENT) << "mistake " << i;
+    }
+    text.back() = 'e';
+    query = right;
+    EXPECT_EQ(kvi_match_text(index, tokenizer, memory, &query, locals.data(), 3, hits, 2, &found),
+              KVI_E_CAPACITY);
+    EXPECT_EQ(kvi_match_text(index, tokenizer, memory, &query, locals.data(),
+                             static_cast<std::uint32_t>(locals.size()), nullptr, 0, &found),
+              KVI_E_CAPACITY);
+    EXPECT_EQ(found.tokens, 99u);
+    EXPECT_EQ(ktk_memory_open(1, nullptr), KVI_E_ARGUMENT);
+    EXPECT_EQ(ktk_memory_stats(nullptr, nullptr), KVI_E_ARGUMENT);
+    EXPECT_EQ(ktk_memory_close(nullptr), KVI_OK);
 }
 
 TEST_F(tokens_abi, wrong_configurations_are_refused) {

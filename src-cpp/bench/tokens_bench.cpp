@@ -6,10 +6,12 @@
 ///   tokens_bench --smoke                            small, over a tokenizer of single bytes
 ///
 /// first: the first text of a tokenizer just made; cold: a text that comes after 64 KB of another one; warm:
-/// the same text again.
+/// the same text again. Then conversations of 20 messages, hashed block by block, with a memory of beginnings.
+#include "base/hashing.hpp"
 #include "clocks.hpp"
 #include "require.hpp"
 #include "tokenizer_json.hpp"
+#include "tokens/prompt_memory.hpp"
 
 #include <cstdio>
 #include <cstring>
@@ -125,6 +127,61 @@ void measure(const tokenizer_json& json, pattern which, const std::string& text,
         count / cold.nanos * 1e3);
 }
 
+/// A conversation of 20 messages of the text, about so many tokens: its blocks' hashes with all of it new, and
+/// with all but the last two messages known, beside ids, hashed afterwards, of which nothing is remembered.
+void measure_conversation(const tokenizer_json& json, pattern which, const std::string& text, std::size_t bytes,
+                          int rounds) {
+    constexpr std::size_t messages = 20;
+    const auto t = json.make(which, false);
+    std::vector<std::string> asked(1);
+    std::string begun;
+    std::string_view rest = text;
+    for (std::size_t i = 0; i < messages; i++) {
+        const std::string_view part = cut(rest, std::min(bytes / messages, rest.size()));
+        rest.remove_prefix(part.size());
+        const std::string message = "<|im_start|>" + std::string(i % 2 == 0 ? "user\n" : "assistant\n") +
+                                    std::string(part) + "<|im_end|>\n";
+        (i < messages - 2 ? begun : asked[0]) += message;
+    }
+    const std::string whole = begun + asked[0];
+    std::vector<std::uint32_t> ids(whole.size() * 3 + 16);
+    std::vector<kvindex::local_hash> expected;
+    measured plain;
+    measured fresh;
+    measured known;
+    measured all_known;
+    std::vector<kvindex::local_hash> locals;
+    hashed_text result;
+    const auto hash = [&](prompt_memory& memory, const std::string& prompt, measured& best) {
+        const std::uint64_t begin = cpu_nanos();
+        const auto outcome = t->hash(view(prompt), {}, &memory, locals, result);
+        keep_better(best, {result.tokens, static_cast<double>(cpu_nanos() - begin)});
+        require(outcome == bpe_tokenizer::outcome::done, "the text is hashed");
+    };
+    for (int round = 0; round < rounds; round++) {
+        const std::uint64_t begin = cpu_nanos();
+        measured m = once(*t, whole, ids);
+        expected.resize(m.tokens / 16);
+        kvindex::hash_blocks(ids.data(), 16, 0, expected);
+        m.nanos = static_cast<double>(cpu_nanos() - begin);
+        keep_better(plain, m);
+        prompt_memory memory(64u << 20);
+        hash(memory, whole, fresh);
+        prompt_memory other(64u << 20);
+        measured unused;
+        hash(other, begun, unused);
+        hash(other, whole, known);
+        require(locals == expected, "remembered hashes are those of the ids");
+        hash(other, whole, all_known);
+        require(locals == expected && result.tokens == plain.tokens, "remembered hashes are those of the ids");
+    }
+    std::printf(
+        "%8zu bytes %7zu tokens, 20 messages   ids, then hashes %8.1f   hashes %8.1f   a tenth new %7.1f   "
+        "known %6.1f us\n",
+        whole.size(), plain.tokens, plain.nanos / 1e3, fresh.nanos / 1e3, known.nanos / 1e3,
+        all_known.nanos / 1e3);
+}
+
 pattern named(const std::string& name) {
     const char* names[] = {"gpt2", "llama3", "qwen2", "qwen35", "o200k", "tekken", "", "", "deepseek"};
     for (std::uint32_t i = 0; i < std::size(names); i++) {
@@ -160,6 +217,7 @@ int main(int argc, char** argv) {
         std::string json = byte_tokenizer();
         json.replace(json.find("},"), 1, ",\"th\":256,\"the\":257}");
         measure(tokenizer_json(json), pattern::qwen2, generated_chat(20'000), 20'000, 1);
+        measure_conversation(tokenizer_json(json), pattern::qwen2, generated_chat(20'000), 20'000, 1);
         return 0;
     }
     require(argc >= 3, "use: tokens_bench TOKENIZER.json PATTERN [TEXT...]");
@@ -175,6 +233,9 @@ int main(int argc, char** argv) {
     }
     for (const std::size_t tokens : {1'000u, 8'000u, 100'000u}) {
         measure(parsed, named(argv[2]), text, tokens * 4, 3);
+    }
+    for (const std::size_t tokens : {1'000u, 8'000u, 100'000u}) {
+        measure_conversation(parsed, named(argv[2]), text, tokens * 4, 15);
     }
     return 0;
 }

@@ -38,7 +38,10 @@ inline std::vector<std::uint32_t> literal_merges(const std::vector<tokens::merge
 
 class small_tokenizer {
 public:
-    explicit small_tokenizer(tokens::pattern step = tokens::pattern::qwen2, bool nfc = false) {
+    /// `strips_behind`: one added token takes the white space behind it.
+    explicit small_tokenizer(tokens::pattern step = tokens::pattern::qwen2, bool nfc = false,
+                             bool strips_behind = true)
+        : rstrip(strips_behind) {
         tokens::bpe_parts parts = fill();
         steps[0] = step;
         parts.nfc = nfc;
@@ -125,7 +128,7 @@ private:
         }
         const auto add = [&](const char* content, bool special, bool strips) {
             contents[next] = content;
-            added.push_back({next, as_bytes(contents[next]), special, false, strips, strips});
+            added.push_back({next, as_bytes(contents[next]), special, false, strips, strips && rstrip});
             next++;
         };
         add("<a>", false, false);
@@ -144,6 +147,7 @@ private:
         return parts;
     }
 
+    bool rstrip;
     std::map<std::uint32_t, std::string> contents; // nodes: a text stays where it is
     std::vector<tokens::vocabulary_entry> vocabulary;
     std::vector<tokens::added_token> added;

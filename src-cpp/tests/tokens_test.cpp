@@ -3,6 +3,7 @@
 #include "tokens/bpe_tokenizer.hpp"
 
 #include "small_tokenizer.hpp"
+#include "tokens/utf16.hpp"
 
 #include <gtest/gtest.h>
 
@@ -56,6 +57,32 @@ TEST(tokens, every_code_point_survives_utf8) {
         const decoded back = decode(out.data());
         ASSERT_EQ(back.c, c);
         ASSERT_EQ(back.length, out.size());
+    }
+}
+
+TEST(tokens, utf16_becomes_the_same_utf8_wherever_a_character_lies) {
+    std::vector<std::uint8_t> room;
+    for (std::size_t before = 0; before < 70; before++) {
+        for (char32_t c = 1; c < 0x110000; c = c == 0xd7ff ? 0xe000 : c * 2 + 1) {
+            std::vector<std::uint16_t> wide(before, 'a');
+            std::vector<std::uint8_t> expected(before, 'a');
+            if (c < 0x10000) {
+                wide.push_back(static_cast<std::uint16_t>(c));
+            } else {
+                wide.push_back(static_cast<std::uint16_t>(0xd800 + ((c - 0x10000) >> 10)));
+                wide.push_back(static_cast<std::uint16_t>(0xdc00 + ((c - 0x10000) & 0x3ff)));
+            }
+            wide.insert(wide.end(), 40, 'b');
+            append_utf8(c, expected);
+            expected.insert(expected.end(), 40, 'b');
+            const auto made = to_utf8(wide, room);
+            ASSERT_TRUE(made);
+            ASSERT_TRUE(std::equal(made->begin(), made->end(), expected.begin(), expected.end())) << before;
+        }
+    }
+    const std::vector<std::uint16_t> alone[] = {{0xd800}, {0xdc00}, {'a', 0xd83d, 'b'}, {0xde42, 0xd83d}};
+    for (const auto& text : alone) {
+        EXPECT_FALSE(to_utf8(text, room));
     }
 }
 

@@ -30,6 +30,7 @@ bool added_tokens::add(const added_token& token, bytes content) {
     }
     m_nodes[at].entry = static_cast<std::int32_t>(m_entries.size());
     m_entries.push_back({token.id, token.special, token.lstrip, token.rstrip});
+    m_strips_behind = m_strips_behind || token.rstrip;
     if (!m_begins[content[0]]) {
         m_begins[content[0]] = true;
         m_first_byte = content[0];
@@ -63,6 +64,27 @@ added_tokens::found added_tokens::next(const std::uint8_t* p, const std::uint8_t
         if (longest.token != nullptr) {
             return longest;
         }
+    }
+    return {};
+}
+
+added_tokens::place added_tokens::find(const std::uint8_t* p, const std::uint8_t* done, const std::uint8_t* end,
+                                       bool specials) const {
+    while (!empty()) {
+        const found match = next(p, end);
+        if (match.token == nullptr) {
+            break;
+        }
+        p = match.end;
+        if (match.token->special && !specials) {
+            continue;
+        }
+        const std::uint8_t* begin = match.begin;
+        if (match.token->lstrip) {
+            begin = begin > done ? before_spaces(done, begin) : done;
+        }
+        return {begin, match.token->rstrip ? behind_spaces(match.end, end) : match.end, match.end,
+                match.token->id};
     }
     return {};
 }

@@ -30,11 +30,28 @@ public:
         return m_first_bytes == 0;
     }
 
-    /// Cuts the text: `gap(begin, end)` for what is no token, `token(id)`. With `specials` false the special
-    /// ones are text. O(n), times the longest token for texts made to be slow.
+    /// A token in a text, with the white space that it takes.
+    struct place {
+        const std::uint8_t* begin = nullptr;
+        const std::uint8_t* end = nullptr;
+        const std::uint8_t* behind = nullptr; ///< of the token alone: where to look for the next
+        std::uint32_t id = 0;
+    };
+
+    /// The first one that begins at `p` or later; no white space before `done` is taken. Its end is null when
+    /// there is none. With `specials` false the special ones are text.
+    place find(const std::uint8_t* p, const std::uint8_t* done, const std::uint8_t* end, bool specials) const;
+
+    /// Cuts the text: `gap(begin, end)` for what is no token, `token(id)`. O(n), times the longest token for
+    /// texts made to be slow.
     template <typename Gap, typename Token>
     void split(const std::uint8_t* text, const std::uint8_t* end, bool specials, Gap&& gap,
                Token&& token) const;
+
+    /// Some token takes white space behind it.
+    bool strips_behind() const {
+        return m_strips_behind;
+    }
 
 private:
     struct entry {
@@ -77,6 +94,7 @@ private:
     std::vector<entry> m_entries;
     std::array<bool, 256> m_begins{};
     int m_first_bytes = 0;
+    bool m_strips_behind = false;
     std::uint8_t m_first_byte = 0; // when there is one only
 };
 
@@ -84,26 +102,14 @@ template <typename Gap, typename Token>
 void added_tokens::split(const std::uint8_t* text, const std::uint8_t* end, bool specials, Gap&& gap,
                          Token&& token) const {
     const std::uint8_t* done = text;
-    if (!empty()) {
-        for (const std::uint8_t* p = text;;) {
-            const found match = next(p, end);
-            if (match.token == nullptr) {
-                break;
-            }
-            p = match.end;
-            if (match.token->special && !specials) {
-                continue;
-            }
-            const std::uint8_t* begin = match.begin;
-            if (match.token->lstrip) {
-                begin = std::max(before_spaces(text, begin), done);
-            }
-            if (done < begin) {
-                gap(done, begin);
-            }
-            token(match.token->id);
-            done = match.token->rstrip ? behind_spaces(match.end, end) : match.end;
+    const std::uint8_t* p = text;
+    for (place t = find(p, done, end, specials); t.end != nullptr; t = find(p, done, end, specials)) {
+        if (done < t.begin) {
+            gap(done, t.begin);
         }
+        token(t.id);
+        done = t.end;
+        p = t.behind;
     }
     if (done != end) {
         gap(done, end);

@@ -1,8 +1,9 @@
 #include "tokens/bpe_tokenizer.hpp"
 
-#include "tokens/scratch.hpp"
+#include "tokens/run.hpp"
 
 #include <algorithm>
+#include <atomic>
 
 namespace kvindex::tokens {
 
@@ -13,89 +14,11 @@ constexpr std::size_t max_spare = 32;
 /// Ends an encode whose ids do not fit.
 struct no_room {};
 
-} // namespace
-
-/// One encode.
-class bpe_tokenizer::run {
+/// Ids one behind the other.
+class flat_sink {
 public:
-    run(const bpe_tokenizer& t, scratch& s, std::span<std::uint32_t> ids)
-        : m_t(t), m_s(s), m_begin(ids.data()), m_at(ids.data()), m_end(ids.data() + ids.size()) {
-    }
-
-    std::size_t encode(bytes text, encode_flags flags) {
-        if (flags.add_special) {
-            put(m_t.m_before);
-        }
-        const auto token = [this](std::uint32_t id) { put({&id, 1}); };
-        const auto piece = [this](const std::uint8_t* p, const std::uint8_t* end) { cut(0, p, end); };
-        const auto gap = [&](const std::uint8_t* p, const std::uint8_t* end) {
-            bytes normal{p, end};
-            if (m_t.m_nfc) {
-                normal = m_s.normalizer.normalize(normal);
-            }
-            m_t.m_normalized.split(normal.data(), normal.data() + normal.size(), flags.parse_special, piece,
-                                   token);
-        };
-        m_t.m_added.split(text.data(), text.data() + text.size(), flags.parse_special, gap, token);
-        if (flags.add_special) {
-            put(m_t.m_behind);
-        }
-        return static_cast<std::size_t>(m_at - m_begin);
-    }
-
-private:
-    void cut(std::size_t step, const std::uint8_t* p, const std::uint8_t* end) {
-        m_text_end = end;
-        if (step == m_t.m_steps.size()) {
-            word(p, end);
-            return;
-        }
-        with_matcher(m_t.m_steps[step], [&](const auto& matcher) {
-            if (step + 1 == m_t.m_steps.size()) {
-                split(matcher, p, end, [this](const std::uint8_t* b, const std::uint8_t* e) { word(b, e); });
-            } else {
-                split(matcher, p, end,
-                      [this, step](const std::uint8_t* b, const std::uint8_t* e) { cut(step + 1, b, e); });
-            }
-        });
-    }
-
-    void word(const std::uint8_t* p, const std::uint8_t* end) {
-        const auto length = static_cast<std::size_t>(end - p);
-        if (length > short_word::most) {
-            const std::uint32_t id = m_t.m_vocabulary.find_long({p, end});
-            if (id != vocabulary::none) {
-                put({&id, 1});
-            } else {
-                put(merged(p, length));
-            }
-            return;
-        }
-        const short_word key = pack(p, length, m_text_end);
-        word_cache::entry& known = m_s.cache.at(key);
-        if (!(known.word == key)) {
-            const std::uint32_t id = m_t.m_vocabulary.find(key);
-            if (id != vocabulary::none) {
-                known.set(key, {&id, 1});
-            } else {
-                const std::span<const std::uint32_t> ids = merged(p, length);
-                if (ids.size() > word_cache::most_ids) {
-                    put(ids);
-                    return;
-                }
-                known.set(key, ids);
-            }
-        }
-        put({known.ids.data(), known.count()});
-    }
-
-    /// The ids of a piece by its merges. Valid until the next one.
-    std::span<const std::uint32_t> merged(const std::uint8_t* p, std::size_t length) {
-        m_s.ids.resize(length);
-        for (std::size_t i = 0; i < length; i++) {
-            m_s.ids[i] = m_t.m_bytes[p[i]];
-        }
-        return {m_s.ids.data(), m_s.merging.run(m_t.m_merges, m_s.ids)};
+    explicit flat_sink(std::span<std::uint32_t> ids)
+        : m_begin(ids.data()), m_at(ids.data()), m_end(ids.data() + ids.size()) {
     }
 
     void put(std::span<const std::uint32_t> ids) {
@@ -105,13 +28,17 @@ private:
         m_at = std::copy(ids.begin(), ids.end(), m_at);
     }
 
-    const bpe_tokenizer& m_t;
-    scratch& m_s;
+    std::size_t count() const {
+        return static_cast<std::size_t>(m_at - m_begin);
+    }
+
+private:
     std::uint32_t* const m_begin;
     std::uint32_t* m_at;
     std::uint32_t* const m_end;
-    const std::uint8_t* m_text_end = nullptr; // of what is being cut: readable up to here
 };
+
+} // namespace
 
 bpe_tokenizer::~bpe_tokenizer() = default;
 
@@ -121,6 +48,9 @@ std::unique_ptr<bpe_tokenizer> bpe_tokenizer::make(const bpe_parts& parts) {
 }
 
 bool bpe_tokenizer::build(const bpe_parts& parts) {
+    static std::atomic<std::uint64_t> made{0};
+    m_number = made.fetch_add(1, std::memory_order_relaxed); // only has to be another one
+    m_spare.reserve(max_spare);
     m_nfc = parts.nfc;
     m_ignore_merges = parts.ignore_merges;
     m_steps.assign(parts.steps.begin(), parts.steps.end());
@@ -190,15 +120,21 @@ bpe_tokenizer::outcome bpe_tokenizer::encode(bytes text, encode_flags flags, std
     if (text.size() > max_text || !well_formed(text)) {
         return outcome::not_text;
     }
-    std::unique_ptr<scratch> s = borrow();
-    outcome result = outcome::done;
+    lent_scratch s(*this);
+    flat_sink sink(ids);
     try {
-        count = run(*this, *s, ids).encode(text, flags);
+        if (flags.add_special) {
+            sink.put(m_before);
+        }
+        run<flat_sink>(*this, *s, sink).text(text, flags.parse_special);
+        if (flags.add_special) {
+            sink.put(m_behind);
+        }
     } catch (const no_room&) {
-        result = outcome::no_room;
+        return outcome::no_room;
     }
-    give_back(std::move(s));
-    return result;
+    count = sink.count();
+    return outcome::done;
 }
 
 std::optional<std::size_t> bpe_tokenizer::decode(std::span<const std::uint32_t> ids, bool skip_special,
@@ -229,7 +165,7 @@ std::unique_ptr<bpe_tokenizer::scratch> bpe_tokenizer::borrow() const {
     return std::make_unique<scratch>();
 }
 
-void bpe_tokenizer::give_back(std::unique_ptr<scratch> s) const {
+void bpe_tokenizer::give_back(std::unique_ptr<scratch> s) const noexcept {
     s->trim();
     const std::lock_guard<std::mutex> hold(m_lending);
     if (m_spare.size() < max_spare) {

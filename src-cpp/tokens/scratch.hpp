@@ -48,6 +48,7 @@ public:
     merger merging;
     nfc_normalizer normalizer;
     std::vector<std::uint32_t> ids;
+    std::vector<std::uint32_t> block; // ids that are not hashed yet
 
     /// Gives back what one long text needed.
     void trim() {
@@ -56,8 +57,37 @@ public:
             ids = {};
             merging = {};
         }
+        if (block.capacity() > keep) {
+            block = {};
+        }
         normalizer.trim(keep);
     }
+};
+
+/// One that is given back at the end of a call.
+class bpe_tokenizer::lent_scratch {
+public:
+    explicit lent_scratch(const bpe_tokenizer& from) : m_from(from), m_scratch(from.borrow()) {
+    }
+
+    ~lent_scratch() {
+        m_from.give_back(std::move(m_scratch));
+    }
+
+    lent_scratch(const lent_scratch&) = delete;
+    lent_scratch& operator=(const lent_scratch&) = delete;
+
+    scratch& operator*() const {
+        return *m_scratch;
+    }
+
+    scratch* operator->() const {
+        return m_scratch.get();
+    }
+
+private:
+    const bpe_tokenizer& m_from;
+    std::unique_ptr<scratch> m_scratch;
 };
 
 } // namespace kvindex::tokens

@@ -1,6 +1,9 @@
 /// Fuzz body: the first two bytes choose a tokenizer, the others are the text. Its ids are those of the literal
-/// rule over its pieces, the same when it comes again, and its bytes when they are decoded.
+/// rule over its pieces, the same when it comes again, and its bytes when they are decoded. The hashes of its
+/// blocks are those of its ids, with a memory and without, and whatever beginning of it the memory knows.
+#include "base/hashing.hpp"
 #include "small_tokenizer.hpp"
+#include "tokens/prompt_memory.hpp"
 
 #include <cstdio>
 #include <cstdlib>
@@ -47,8 +50,25 @@ void compare_with_literal(const small_tokenizer& t, pattern which, bytes text,
     REQUIRE(!all_compared || at == ids.size());
 }
 
-void run(pattern which, bool nfc, bool specials, bytes text) {
-    const small_tokenizer t(which, nfc);
+void compare_hashes(const small_tokenizer& t, bool specials, bytes text,
+                    const std::vector<std::uint32_t>& ids) {
+    const hash_request asked{.flags = {false, specials},
+                             .block_size = 1 + static_cast<std::uint32_t>(text.size() % 7)};
+    std::vector<kvindex::local_hash> expected(ids.size() / asked.block_size);
+    kvindex::hash_blocks(ids.data(), asked.block_size, asked.seed, expected);
+    prompt_memory memory(1 << 20);
+    std::vector<kvindex::local_hash> locals;
+    hashed_text result;
+    // A beginning that is cut within a character is refused, and nothing of it may stay.
+    t.tokenizer->hash(text.first(text.size() - text.size() / 4), asked, &memory, locals, result);
+    for (prompt_memory* with : {static_cast<prompt_memory*>(nullptr), &memory, &memory}) {
+        REQUIRE(t.tokenizer->hash(text, asked, with, locals, result) == bpe_tokenizer::outcome::done);
+        REQUIRE(locals == expected && result.tokens == ids.size() && !result.too_much);
+    }
+}
+
+void run(pattern which, bool nfc, bool strips, bool specials, bytes text) {
+    const small_tokenizer t(which, nfc, strips);
     std::vector<std::uint32_t> ids(3 * text.size() + 2);
     std::size_t count = 0;
     const encode_flags flags{false, specials};
@@ -64,6 +84,7 @@ void run(pattern which, bool nfc, bool specials, bytes text) {
         REQUIRE(t.tokenizer->encode(text, flags, {again.data(), ids.size() - 1}, count) ==
                 bpe_tokenizer::outcome::no_room);
     }
+    compare_hashes(t, specials, text, ids);
     nfc_normalizer once;
     nfc_normalizer twice;
     const bytes normal = nfc ? once.normalize(text) : text;
@@ -84,8 +105,8 @@ void run(pattern which, bool nfc, bool specials, bytes text) {
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     if (size >= 2) {
-        run(static_cast<pattern>(data[0] % pattern_count), (data[1] & 1) != 0, (data[1] & 2) != 0,
-            {data + 2, size - 2});
+        run(static_cast<pattern>(data[0] % pattern_count), (data[1] & 1) != 0, (data[1] & 4) != 0,
+            (data[1] & 2) != 0, {data + 2, size - 2});
     }
     return 0;
 }

@@ -138,7 +138,7 @@ jvm_options() {
         *)
             if [ "$(getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2)" -le 2 ]; then
                 # A fixed young generation: requests die in it instead of growing the old one (src/perf/RESULTS.md).
-                echo '-XX:+UseSerialGC -Xmn96m -XX:MinHeapFreeRatio=10 -XX:MaxHeapFreeRatio=30'
+                echo '-XX:+UseSerialGC -Xmn64m -XX:MinHeapFreeRatio=10 -XX:MaxHeapFreeRatio=30'
             else
                 echo '-XX:+UseG1GC'
             fi

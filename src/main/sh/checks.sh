@@ -219,8 +219,9 @@ run_fuzz() {
 # test.histories: random histories that the native index and the reference are compared over (300 otherwise).
 # test.bpe.chars: random text for each dialect that our tokenizer and the library are compared over (150,000 otherwise).
 # test.fuzz: random bodies and streams that the scanners and the slow readers are compared over (100,000 otherwise).
+# test.kills: how often a gateway that keeps its state is killed (2 otherwise).
 run_verify() { everything verify 'asan-ubsan release tsan' -Dtest.histories=10000 -Dtest.fuzz=10000000 \
-    -Dtest.bpe.chars=2000000; }
+    -Dtest.bpe.chars=2000000 -Dtest.kills=50; }
 
 jmh() {
     take_lock

@@ -122,6 +122,7 @@ missing_packages() {
         has_header gtest/gtest.h || missing="$missing libgtest-dev"
         command -v valgrind >/dev/null 2>&1 || missing="$missing valgrind"
         python3 -c 'import ensurepip, venv' >/dev/null 2>&1 || missing="$missing python3-venv"
+        command -v strace >/dev/null 2>&1 || missing="$missing strace"
     fi
 }
 

@@ -4,7 +4,7 @@ import com.fasterxml.jackson.core.JsonFactory;
 import com.fasterxml.jackson.core.JsonGenerator;
 import io.vertx.core.buffer.Buffer;
 import io.warmpath.fleet.Candidate;
-import io.warmpath.fleet.EventView;
+import io.warmpath.fleet.EventTrust;
 import io.warmpath.routing.BlockWeights;
 import io.warmpath.routing.Choice;
 import io.warmpath.routing.CostKind;
@@ -109,7 +109,7 @@ final class DecisionJson {
         json.writeArrayFieldStart("candidates");
         int compared = 0;
         List<String> reasons = d.ineligible();
-        List<EventView> events = d.request().circumstances().events();
+        List<EventTrust> events = d.request().circumstances().events();
         for (int i = 0; i < reasons.size(); i++) {
             String why = reasons.get(i);
             json.writeStartObject();
@@ -146,9 +146,12 @@ final class DecisionJson {
         json.writeNumberField("dp_rank", c.dpRank());
     }
 
-    private static void events(@Nullable EventView view, JsonGenerator json) throws IOException {
-        if (view != null) {
-            json.writeStringField("events", view.word());
+    private static void events(@Nullable EventTrust trust, JsonGenerator json) throws IOException {
+        if (trust != null) {
+            json.writeStringField("events", trust.view().word());
+            if (trust.credit() < 1) {
+                json.writeNumberField("events_credit", trust.credit());
+            }
         }
     }
 

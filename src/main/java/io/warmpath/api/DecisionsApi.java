@@ -13,13 +13,17 @@ import io.vertx.ext.web.RoutingContext;
 import io.warmpath.fault.GatewayError;
 import io.warmpath.fault.GatewayException;
 import io.warmpath.gateway.DecisionLog;
+import io.warmpath.gateway.DecisionLog.Ended;
 import io.warmpath.gateway.DecisionLog.Logged;
+import io.warmpath.load.PromptBlocks;
 import io.warmpath.routing.CostKind;
 import io.warmpath.routing.Replay;
 import io.warmpath.routing.RouterMode;
 import io.warmpath.routing.RouterOverrides;
+import io.warmpath.routing.RoutingDecision;
 import io.warmpath.routing.Score;
 import java.io.IOException;
+import java.util.HexFormat;
 import java.util.List;
 import java.util.Random;
 import java.util.concurrent.Callable;
@@ -39,6 +43,7 @@ public final class DecisionsApi {
     /** Before the routes of the runtime, like all of ours. */
     private static final int FIRST = -1000;
 
+    private static final HexFormat HEX = HexFormat.of();
     private static final int DEFAULT_LIMIT = 100;
     private static final int MAX_BODY_BYTES = 64 << 10;
 
@@ -55,7 +60,58 @@ public final class DecisionsApi {
 
     /** One decision as one line, without the line's end. Any thread. */
     public static byte[] line(Logged logged) {
-        return DirectJson.object(json -> members(logged, json)).getBytes();
+        return DirectJson.object(
+                        json -> {
+                            members(logged, json);
+                            prompt(logged.decision(), json);
+                        })
+                .getBytes();
+    }
+
+    /** How one ended, as {@link #line(Logged)}. */
+    public static byte[] line(Ended end) {
+        return DirectJson.object(
+                        json -> {
+                            json.writeNumberField("ended", end.number());
+                            json.writeStringField("time", end.at().toString());
+                            json.writeNumberField("status", end.ending().status());
+                            known("prompt_tokens", end.ending().promptTokens(), json);
+                            known("output_tokens", end.ending().outputTokens(), json);
+                            known("cached_tokens", end.ending().cachedTokens(), json);
+                            millis("first_token_ms", end.ending().firstTokenNanos(), json);
+                            millis("total_ms", end.ending().nanos(), json);
+                        })
+                .getBytes();
+    }
+
+    private static void known(String name, long value, JsonGenerator json) throws IOException {
+        if (value >= 0) {
+            json.writeNumberField(name, value);
+        }
+    }
+
+    private static void millis(String name, long nanos, JsonGenerator json) throws IOException {
+        if (nanos >= 0) {
+            json.writeNumberField(name, nanos / 1e6);
+        }
+    }
+
+    /**
+     * What the prompt shares with others: half of each block's name, which is enough among the
+     * blocks that can follow one block. Without the process' secret nothing of the prompt is in it.
+     */
+    private static void prompt(RoutingDecision decision, JsonGenerator json) throws IOException {
+        int blockSize = decision.chosen().candidate().worker().blockSize();
+        for (PromptBlocks named : decision.request().prompts()) {
+            if (named.blockSize() == blockSize && named.chain().length > 0) {
+                json.writeNumberField("block_tokens", blockSize);
+                StringBuilder names = new StringBuilder(8 * named.chain().length);
+                for (long name : named.chain()) {
+                    names.append(HEX.toHexDigits((int) name));
+                }
+                json.writeStringField("prompt_blocks", names.toString());
+            }
+        }
     }
 
     public void mount(Router router) {
@@ -123,6 +179,9 @@ public final class DecisionsApi {
         json.writeNumberField("number", logged.number());
         json.writeStringField("time", logged.at().toString());
         json.writeStringField("request_id", logged.requestId());
+        if (!logged.session().isEmpty()) {
+            json.writeStringField("session", logged.session());
+        }
         json.writeStringField("model", logged.model());
         json.writeFieldName("decision");
         DecisionJson.write(logged.decision(), json);

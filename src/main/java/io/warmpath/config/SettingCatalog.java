@@ -26,16 +26,26 @@ public final class SettingCatalog {
 
     private static final Pattern INDEX = Pattern.compile("\\[\\d+]");
 
+    /** Read when first asked for; every configuration of the process asks. */
+    private static final class Once {
+        static final SettingCatalog CATALOG = fresh();
+    }
+
     private final List<SettingKey> keys;
 
     private SettingCatalog(List<SettingKey> keys) {
         this.keys = List.copyOf(keys);
     }
 
+    /** The one of this process. */
+    public static SettingCatalog read() {
+        return Once.CATALOG;
+    }
+
     /**
      * @throws IllegalStateException when a key has no {@link Setting}
      */
-    public static SettingCatalog read() {
+    private static SettingCatalog fresh() {
         List<SettingKey> keys = new ArrayList<>();
         collect(WarmpathConfig.class, PREFIX, keys);
         // Reflection promises no order.
@@ -108,7 +118,8 @@ public final class SettingCatalog {
     }
 
     private static boolean isGroup(Class<?> type) {
-        return type.isInterface() && type.getDeclaringClass() == WarmpathConfig.class;
+        return type.isInterface()
+                && type.getPackageName().equals(WarmpathConfig.class.getPackageName());
     }
 
     private static SettingKey key(Method m, Type type, String name) {

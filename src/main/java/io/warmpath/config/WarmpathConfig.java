@@ -46,6 +46,8 @@ public interface WarmpathConfig {
 
     Events events();
 
+    StateConfig state();
+
     Fleet fleet();
 
     Admin admin();
@@ -902,6 +904,25 @@ public interface WarmpathConfig {
                 minTime = "10ms",
                 maxTime = "5m")
         Duration replayTimeout();
+
+        @WithDefault("10s")
+        @WithConverter(TimeSpan.class)
+        @Setting(
+                doc =
+                        "How long an engine may answer requests with new blocks and publish nothing,"
+                                + " before what is known of its cache no longer counts.",
+                minTime = "100ms",
+                maxTime = "1d")
+        Duration stallTimeout();
+
+        @WithDefault("0.5")
+        @Setting(
+                doc =
+                        "What a known block counts while events of its rank are missing and being"
+                                + " repaired, or late.",
+                min = 0,
+                max = 1)
+        double doubtfulCredit();
     }
 
     /** Workers in general. */
@@ -996,8 +1017,9 @@ public interface WarmpathConfig {
 
         @Setting(
                 doc =
-                        "File to which every decision is appended as a line of JSON; what the disk"
-                                + " is too slow for is counted and left out. Empty: none.",
+                        "File to which every decision, and how it ended, is appended as a line of"
+                                + " JSON, for `warmpath lab --from-log`; what the disk is too slow"
+                                + " for is counted and left out. Empty: none.",
                 unit = "path",
                 flags = {"--explain-decisions-file"})
         Optional<String> decisionsFile();

@@ -26,7 +26,10 @@ public final class EventApplier {
     private final EventSource source;
     private final PrefixIndex index;
     private final EventCounters counters;
+    private final SourceTally tally;
     private final Map<WorkerSlot, SlotView> views = new HashMap<>();
+    private int wrongBlockSize;
+    private boolean fits;
 
     /** What must be remembered of one slot to understand its later events. */
     private static final class SlotView {
@@ -39,13 +42,28 @@ public final class EventApplier {
         final TreeSet<Integer> sideGroups = new TreeSet<>();
     }
 
+    /** For who needs no numbers of this source alone. */
     public EventApplier(EventSource source, PrefixIndex index, EventCounters counters) {
+        this(source, index, counters, new SourceTally());
+    }
+
+    EventApplier(EventSource source, PrefixIndex index, EventCounters counters, SourceTally tally) {
         if (source.slots().isEmpty()) {
             throw new IllegalArgumentException("event source " + source.worker() + " has no slot");
         }
         this.source = source;
         this.index = index;
         this.counters = counters;
+        this.tally = tally;
+    }
+
+    /** Tokens per block of what this source stores, when none of it is the worker's; else 0. */
+    int wrongBlockSize() {
+        return wrongBlockSize;
+    }
+
+    int blockSize() {
+        return source.blockSize();
     }
 
     /** Applies one batch; true when it made the view of its rank complete (a clear came by). */
@@ -83,8 +101,44 @@ public final class EventApplier {
         return cleared;
     }
 
+    /** What is to be remembered beside the index to understand later events. */
+    List<SourceMark.SlotMemory> memories() {
+        List<SourceMark.SlotMemory> out = new ArrayList<>(views.size());
+        views.forEach(
+                (slot, view) ->
+                        out.add(
+                                new SourceMark.SlotMemory(
+                                        slot, List.copyOf(view.sideGroups), view.spaces.blocks())));
+        return out;
+    }
+
+    /** Goes on where another process stopped; the index holds what that one had applied. */
+    void restore(List<SourceMark.SlotMemory> memories) {
+        for (WorkerSlot slot : source.slots()) {
+            // Also of slots that nothing is remembered of: forgetting must reach their blocks.
+            views.put(slot, new SlotView());
+        }
+        for (SourceMark.SlotMemory m : memories) {
+            SlotView view = views.computeIfAbsent(m.slot(), s -> new SlotView());
+            view.sideGroups.addAll(m.sideGroups());
+            view.spaces.restore(m.blocks());
+        }
+        fits = true;
+    }
+
+    /** The slot of the source's own rank. */
+    WorkerSlot ownSlot() {
+        return source.ownSlot();
+    }
+
+    int dpRank() {
+        return source.dpRank();
+    }
+
     /** Forgets everything this source has told: its history can no longer be relied on. */
     public void forget() {
+        wrongBlockSize = 0;
+        fits = false;
         List<PrefixEvent> out = new ArrayList<>();
         views.forEach(
                 (slot, view) -> {
@@ -115,6 +169,9 @@ public final class EventApplier {
         }
         Tier tier = Media.tier(e.medium());
         DropReason reason = refusal(e, tier);
+        if (reason == DropReason.BLOCK_SIZE && !fits) {
+            wrongBlockSize = e.blockSize();
+        }
         if (reason != null || tier == null) {
             return drop(reason == null ? DropReason.UNKNOWN_MEDIUM : reason);
         }
@@ -132,6 +189,9 @@ public final class EventApplier {
         view.spaces.stored(hashes, tier, space);
         counters.stored.increment();
         counters.storedBlocks.add(hashes.length);
+        tally.add(SourceTally.Of.STORED_BLOCKS, hashes.length);
+        fits = true;
+        wrongBlockSize = 0;
         // llm-d's simulator writes 0 for "no parent"; no engine hash is 0 but by a chance of 2^-64.
         boolean hasParent = e.hasParent() && e.parent() != 0;
         return new PrefixEvent.Stored(
@@ -206,6 +266,7 @@ public final class EventApplier {
         view.spaces.removed(e.hashes(), tier);
         counters.removed.increment();
         counters.removedBlocks.add(e.hashes().length);
+        tally.add(SourceTally.Of.REMOVED_BLOCKS, e.hashes().length);
         return new PrefixEvent.Removed(slot, tier, e.hashes());
     }
 

@@ -24,6 +24,7 @@ public final class EventCounters {
     final LongAdder badFrames = new LongAdder();
     final LongAdder duplicates = new LongAdder();
     final LongAdder gaps = new LongAdder();
+    final LongAdder repaired = new LongAdder();
     final LongAdder gapsLost = new LongAdder();
     final LongAdder restarts = new LongAdder();
     final LongAdder replays = new LongAdder();
@@ -122,6 +123,11 @@ public final class EventCounters {
     /** Holes in a sequence, repaired or not. */
     public long gaps() {
         return gaps.sum();
+    }
+
+    /** Holes that were filled. */
+    public long repaired() {
+        return repaired.sum();
     }
 
     /** Holes that could not be filled: the rank's content was forgotten. */

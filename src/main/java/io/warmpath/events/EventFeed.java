@@ -1,9 +1,29 @@
 package io.warmpath.events;
 
+import io.warmpath.fleet.EventView;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
 /** Keeps subscriptions to event sources alive. Any thread. */
 public interface EventFeed extends AutoCloseable {
-    /** Starts receiving; the returned handle stops it and waits until its last batch is applied. */
-    Subscription subscribe(EventSource source);
+    /**
+     * Starts receiving; the returned handle stops it and waits until its last batch is applied.
+     *
+     * @param listener told of this source's changes
+     * @param from where another process of ours stopped, if one did
+     */
+    Subscription subscribe(EventSource source, SourceListener listener, @Nullable SourceMark from);
+
+    /** For who listens to nothing. */
+    default Subscription subscribe(EventSource source) {
+        return subscribe(source, (s, before, now) -> {}, null);
+    }
+
+    /**
+     * Where each source stands that has been heard, all at one instant. Waits for the feed's
+     * thread.
+     */
+    List<SourceMark> marks();
 
     @Override
     void close();
@@ -12,14 +32,25 @@ public interface EventFeed extends AutoCloseable {
     interface Subscription extends AutoCloseable {
         EventSource source();
 
-        Trust trust();
+        SourceStatus status();
 
-        /** True while the view of this source is complete: no unrepaired gap. */
-        default boolean trusted() {
-            return trust() == Trust.COMPLETE;
+        default EventView state() {
+            return status().state();
         }
+
+        /**
+         * The engine has answered a request that was sent at {@code began}, by the feed's clock,
+         * and must have stored blocks for it.
+         */
+        void computed(long began);
 
         @Override
         void close();
+    }
+
+    /** Told of every change of state, on the feed's thread; must neither wait nor call the feed. */
+    @FunctionalInterface
+    interface SourceListener {
+        void changed(EventSource source, EventView before, SourceStatus now);
     }
 }

@@ -24,4 +24,10 @@ public record EventSource(
         boolean bind,
         @Nullable String replayEndpoint,
         String topic,
-        int blockSize) {}
+        int blockSize) {
+
+    /** The slot of the rank that the endpoint belongs to. */
+    public WorkerSlot ownSlot() {
+        return slots.get(dpRank < slots.size() ? dpRank : 0);
+    }
+}

@@ -42,6 +42,20 @@ final class SourceOrder {
         return next;
     }
 
+    /** Of the batch before the next one. */
+    long lastFingerprint() {
+        return fingerprints[slot(next - 1)];
+    }
+
+    /** Another process had taken everything before {@code next}. */
+    void resume(long next, long lastFingerprint) {
+        reset();
+        started = true;
+        first = next - 1;
+        this.next = next;
+        fingerprints[slot(next - 1)] = lastFingerprint;
+    }
+
     /** Judges a batch of the live stream, which never repeats or reorders by itself. */
     Arrival live(long sequence, byte[] payload) {
         boolean backward = seenLive && Long.compareUnsigned(sequence, newestLive) <= 0;

@@ -1,21 +1,27 @@
 package io.warmpath.events;
 
+import io.warmpath.events.SourceTally.Of;
+import io.warmpath.fleet.EventView;
+import io.warmpath.prefix.PrefixIndex;
 import java.util.ArrayDeque;
+import java.util.Iterator;
 import java.util.Locale;
 import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Follows one publisher: order, gaps, replay, restarts, trust. Knows no socket and no clock of its
- * own.
+ * Follows one publisher: order, gaps, replay, restarts, silence, and how far all that can be relied
+ * on. Knows no socket and no clock of its own.
  *
- * <p>One thread calls everything but {@link #trust}, which any thread may read. Batches reach the
- * applier in sequence order, each at most once.
+ * <p>One thread calls everything but {@link #status} and {@link #computed}, which any thread may.
+ * Batches reach the applier in sequence order, each at most once.
  *
  * <p>A replay asks from one batch before the hole. That batch must come back byte for byte; if it
  * differs, or is not there although the publisher has answered replays before, another process is
  * publishing now and the old content is forgotten. The same question is asked of a publisher that
- * has been silent for a while: it finds batches lost in a reconnect that no later batch betrays.
+ * has been silent for a while, or whose connection was lost: it finds batches lost in a reconnect
+ * that no later batch betrays. Without a replay socket, a missing batch is waited for a moment, as
+ * it may only have been overtaken.
  */
 public final class SourceSession {
     /**
@@ -26,16 +32,17 @@ public final class SourceSession {
         void request(long fromSequence);
     }
 
-    /** Told on every change of trust. */
-    public interface TrustListener {
-        void changed(Trust now, String why);
+    /** Told on every change of state, or of what may be believed. */
+    public interface Listener {
+        void changed(EventView before, SourceStatus now);
     }
 
     /**
      * @param replayTimeoutNanos silence after which a replay counts as failed
      * @param auditIntervalNanos silence of the live stream after which it is checked by a replay
+     * @param stallNanos how long requests may be answered without the events they must cause
      */
-    public record Timing(long replayTimeoutNanos, long auditIntervalNanos) {}
+    public record Timing(long replayTimeoutNanos, long auditIntervalNanos, long stallNanos) {}
 
     private enum Asked {
         NOTHING,
@@ -43,8 +50,10 @@ public final class SourceSession {
         HISTORY,
         /** What lies between the last applied batch and the queued live ones. */
         GAP,
-        /** Whether the silent publisher still is the same and at the same place. */
-        AUDIT
+        /** Whether the publisher still is the same and at the same place. */
+        AUDIT,
+        /** Nobody: what lies in between may have been overtaken. */
+        TIME
     }
 
     private record Message(long sequence, byte[] payload) {}
@@ -52,76 +61,197 @@ public final class SourceSession {
     /** Requests that may go unanswered in a row before a replay is given up. */
     private static final int TRIES = 2;
 
+    /** How long, and how many behind it, an overtaken batch is waited for without a replay. */
+    private static final long OVERTAKEN_NANOS = 100_000_000;
+
+    private static final int OVERTAKEN_BATCHES = 64;
+
+    /** Batches may wait so long to be applied before the source counts as lagging. */
+    private static final long LAG_NANOS = 100_000_000;
+
     private final EventApplier applier;
     private final BatchDecoder decoder;
     private final EventCounters counters;
+    private final SourceTally tally;
     private final @Nullable ReplayLink replay;
-    private final TrustListener listener;
     private final Timing timing;
     private final LongSupplier nanoTime;
+    private final SourceStanding standing;
+    private final StallWatch stall;
 
     private final SourceOrder order = new SourceOrder();
     private final ArrayDeque<Message> waiting = new ArrayDeque<>();
     private Asked asked = Asked.NOTHING;
-    private boolean complete;
     private boolean progress;
     private boolean replayWorks;
+    private boolean stallChecked;
+    private boolean everConnected;
+    private boolean restored;
+    private long expires;
     private int replies;
     private int tries;
     private long askedFrom;
+    private long askedAt;
     private long deadline;
     private long quietSince;
-    private volatile Trust trust = Trust.PENDING;
+    private boolean behind;
+    private long behindSince;
 
     public SourceSession(
-            EventApplier applier,
+            EventSource source,
+            PrefixIndex index,
             BatchDecoder decoder,
             EventCounters counters,
             @Nullable ReplayLink replay,
-            TrustListener listener,
+            Listener listener,
             Timing timing,
             LongSupplier nanoTime) {
-        this.applier = applier;
+        this.tally = new SourceTally();
+        this.applier = new EventApplier(source, index, counters, tally);
         this.decoder = decoder;
         this.counters = counters;
         this.replay = replay;
-        this.listener = listener;
         this.timing = timing;
         this.nanoTime = nanoTime;
+        this.standing = new SourceStanding(nanoTime, before -> listener.changed(before, status()));
         this.quietSince = nanoTime.getAsLong();
+        this.stall = new StallWatch(timing.stallNanos(), quietSince);
     }
 
     /** Any thread. */
-    public Trust trust() {
-        return trust;
+    public SourceStatus status() {
+        SourceStanding.Now now = standing.now();
+        long time = nanoTime.getAsLong();
+        long batches = tally.get(Of.BATCHES);
+        return new SourceStatus(
+                now.state(),
+                now.belief(),
+                now.why(),
+                time - now.since(),
+                tally.get(Of.SEQUENCE),
+                batches == 0 ? -1 : time - tally.get(Of.NEWEST_AT),
+                batches,
+                tally.get(Of.DUPLICATES),
+                tally.get(Of.GAPS),
+                tally.get(Of.REPAIRED),
+                tally.get(Of.LOST),
+                tally.get(Of.RESTARTS),
+                tally.get(Of.REPLAYS),
+                tally.get(Of.REJECTED),
+                stall.owed(),
+                tally.get(Of.STORED_BLOCKS),
+                tally.get(Of.REMOVED_BLOCKS));
     }
 
-    /** True while a replay is on its way. */
+    /** A request sent at {@code began} was answered and must cause an event. Any thread. */
+    public void computed(long began) {
+        stall.computed(began, nanoTime.getAsLong());
+    }
+
+    /** True while a replay, or an overtaken batch, is on its way. */
     public boolean replaying() {
         return asked != Asked.NOTHING;
+    }
+
+    /**
+     * Goes on where another process of ours stopped: the index holds what that one had applied.
+     * Before {@link #start}.
+     *
+     * @param expiryNanos for which it may stay unconfirmed before it is forgotten
+     */
+    public void resume(SourceMark mark, long expiryNanos) {
+        order.resume(mark.next(), mark.fingerprint());
+        applier.restore(mark.memories());
+        tally.set(Of.SEQUENCE, mark.next() - 1);
+        standing.complete = mark.complete();
+        standing.reading = false;
+        standing.unconfirmed = true;
+        // A process that has said the batch which is asked for cannot answer with nothing.
+        replayWorks = true;
+        restored = true;
+        expires = nanoTime.getAsLong() + expiryNanos;
+        settle("taken from a file: batches from " + Long.toUnsignedString(mark.next()) + " on");
+    }
+
+    /** Where to go on after a restart of ours; null before the first batch. */
+    public @Nullable SourceMark mark() {
+        return order.started()
+                ? new SourceMark(
+                        applier.dpRank(),
+                        applier.ownSlot(),
+                        order.next(),
+                        order.lastFingerprint(),
+                        standing.complete,
+                        applier.memories())
+                : null;
     }
 
     /** The sockets are there: learn what the publisher said before. */
     public void start() {
         if (replay != null) {
-            ask(Asked.HISTORY, 0);
+            askAgain("asking for what was said before");
         }
+    }
+
+    /** The connection to the publisher has ended; it is tried again without end. */
+    public void disconnected() {
+        standing.disconnected = true;
+        standing.settle("the connection was lost");
+    }
+
+    /** There is a connection: the first, or another one after it was lost. */
+    public void connected() {
+        boolean again = standing.disconnected;
+        everConnected = true;
+        standing.disconnected = false;
+        standing.unconfirmed |= again && order.started();
+        if (replay != null && !replaying() && (again || !order.started())) {
+            askAgain("connected" + (again ? " again" : ""));
+        } else {
+            standing.settle("connected again");
+        }
+    }
+
+    /** Nothing more will come: the source was closed, or could not be handled. */
+    public void close(String why) {
+        standing.closed = true;
+        standing.settle(why);
     }
 
     /** A batch of the live stream. */
     public void live(long sequence, byte[] payload) {
-        quietSince = nanoTime.getAsLong();
+        heard();
         Message message = new Message(sequence, payload);
-        if (replaying()) {
+        if (asked == Asked.TIME) {
+            overtaken(message);
+        } else if (replaying()) {
             waiting.add(message);
         } else {
             accept(message, true);
         }
     }
 
+    /**
+     * The live stream has been read, as far as its turn allowed.
+     *
+     * @param more whether some was left
+     */
+    public void drained(boolean more) {
+        long now = nanoTime.getAsLong();
+        if (more && !behind) {
+            behindSince = now;
+        }
+        behind = more;
+        boolean lags = more && now - behindSince >= LAG_NANOS;
+        if (lags != standing.lagging) {
+            standing.lagging = lags;
+            standing.settle(lags ? "batches come faster than they are applied" : "caught up");
+        }
+    }
+
     /** A batch of the running replay. */
     public void replayed(long sequence, byte[] payload) {
-        if (!replaying()) {
+        if (!replaying() || asked == Asked.TIME) {
             return;
         }
         deadline = nanoTime.getAsLong() + timing.replayTimeoutNanos();
@@ -130,58 +260,95 @@ public final class SourceSession {
         replies++;
         switch (order.replayed(sequence, payload)) {
             case FIRST -> {
-                complete = Long.compareUnsigned(sequence, 1) <= 0;
+                standing.complete = Long.compareUnsigned(sequence, 1) <= 0;
                 take(sequence, payload);
             }
             case NEXT -> take(sequence, payload);
             case DUPLICATE -> {}
             case GAP -> {
-                lose("batches " + order.next() + " to " + (sequence - 1) + " are gone");
+                lose("batches " + range(sequence) + " are gone from its replay buffer");
                 take(sequence, payload);
             }
-            case RESTART -> {
-                restarted();
-                ask(Asked.HISTORY, 0);
-            }
+            case RESTART -> restarted();
         }
     }
 
     /** The publisher has sent all it has. */
     public void replayEnded() {
-        if (!replaying()) {
+        if (!replaying() || asked == Asked.TIME) {
             return;
         }
-        Asked was = asked;
         if (order.started() && replies == 0 && replayWorks) {
             // The batch applied last is asked for too, so an empty answer means another process.
-            restarted();
             replayWorks = false;
-            ask(Asked.HISTORY, 0);
+            restarted();
             return;
         }
-        if (was == Asked.HISTORY && !order.started()) {
-            complete = true;
+        if (asked == Asked.HISTORY && !order.started()) {
+            standing.complete = true;
         }
-        finish();
+        finish(true);
     }
 
     /** Looks at the clock; call it now and then. */
     public void tick() {
         long now = nanoTime.getAsLong();
-        if (replaying()) {
+        if (asked == Asked.TIME) {
+            if (now - deadline >= 0) {
+                finish(false);
+            }
+        } else if (replaying()) {
             if (now - deadline >= 0) {
                 counters.replayFailures.increment();
                 if (replies == 0 && tries < TRIES) {
                     send();
                 } else {
-                    finish();
+                    finish(false);
                 }
             }
-        } else if (replay != null && now - quietSince >= timing.auditIntervalNanos()) {
-            quietSince = now;
-            ask(
-                    order.started() ? Asked.AUDIT : Asked.HISTORY,
-                    order.started() ? order.next() - 1 : 0);
+        } else if (restored && now - expires >= 0) {
+            lose("what was taken from a file was not confirmed in time");
+        } else if (stall.due(now) && standing.silent == null) {
+            stalled();
+        } else if (replay != null
+                && (now - quietSince >= timing.auditIntervalNanos()
+                        || (restored && now - askedAt >= timing.auditIntervalNanos()))) {
+            askAgain("silent for a while");
+        }
+    }
+
+    /** Asks whether the publisher is the same, and what it has said since. */
+    private void askAgain(String why) {
+        quietSince = nanoTime.getAsLong();
+        if (order.started()) {
+            ask(Asked.AUDIT, order.next() - 1, why);
+        } else {
+            ask(Asked.HISTORY, 0, why);
+        }
+    }
+
+    /** Requests were answered and nothing was said about them. */
+    private void stalled() {
+        if (replay != null && !stallChecked) {
+            stallChecked = true;
+            askAgain("requests are answered but no events come");
+            return;
+        }
+        standing.silent =
+                stall.owed()
+                        + " requests with new blocks were answered and no event came; check that the"
+                        + " engine publishes KV events, and where";
+        standing.settle("silent");
+    }
+
+    private void heard() {
+        long now = nanoTime.getAsLong();
+        quietSince = now;
+        stallChecked = false;
+        stall.heard(now);
+        if (standing.silent != null) {
+            standing.silent = null;
+            standing.settle("events come again");
         }
     }
 
@@ -189,10 +356,13 @@ public final class SourceSession {
         switch (order.live(m.sequence, m.payload)) {
             case FIRST -> first(m, mayAsk);
             case NEXT -> take(m.sequence, m.payload);
-            case DUPLICATE -> counters.duplicates.increment();
+            case DUPLICATE -> {
+                counters.duplicates.increment();
+                tally.add(Of.DUPLICATES, 1);
+            }
             case GAP -> gap(m, mayAsk);
             case RESTART -> {
-                restarted();
+                forgetProcess();
                 // Judged again only to note its number as the newest of the new process.
                 order.live(m.sequence, m.payload);
                 first(m, replay != null);
@@ -206,35 +376,97 @@ public final class SourceSession {
     private void first(Message m, boolean mayAsk) {
         if (m.sequence != 0 && replay != null && mayAsk) {
             waiting.addFirst(m);
-            ask(Asked.HISTORY, 0);
+            ask(Asked.HISTORY, 0, "asking for what was said before");
             return;
         }
-        complete = Long.compareUnsigned(m.sequence, 1) <= 0;
+        standing.complete = Long.compareUnsigned(m.sequence, 1) <= 0;
         take(m.sequence, m.payload);
+        settle(
+                standing.complete
+                        ? "heard from its first batch on"
+                        : "heard from batch " + m.sequence + " on; what was before is not known");
     }
 
     private void gap(Message m, boolean mayAsk) {
-        if (replay != null && mayAsk) {
+        if (mayAsk) {
             counters.gaps.increment();
+            tally.add(Of.GAPS, 1);
             waiting.addFirst(m);
-            ask(Asked.GAP, order.next() - 1);
+            standing.repairing = true;
+            if (replay != null) {
+                ask(Asked.GAP, order.next() - 1, "batches " + range(m.sequence) + " were missed");
+            } else {
+                asked = Asked.TIME;
+                progress = false;
+                deadline = nanoTime.getAsLong() + OVERTAKEN_NANOS;
+                settle("batches " + range(m.sequence) + " have not come");
+            }
             return;
         }
-        if (replay == null) {
-            counters.gaps.increment();
-        }
-        lose("batches " + order.next() + " to " + (m.sequence - 1) + " were missed");
+        lose("batches " + range(m.sequence) + " were missed");
         take(m.sequence, m.payload);
+    }
+
+    /** While something is waited for without having asked. */
+    private void overtaken(Message m) {
+        if (m.sequence != order.next()) {
+            waiting.add(m);
+            if (waiting.size() >= OVERTAKEN_BATCHES) {
+                finish(false);
+            }
+            return;
+        }
+        take(m.sequence, m.payload);
+        for (Message next = takeWaiting(); next != null; next = takeWaiting()) {
+            take(next.sequence, next.payload);
+        }
+        if (waiting.isEmpty()) {
+            finish(true);
+        }
+    }
+
+    private @Nullable Message takeWaiting() {
+        for (Iterator<Message> i = waiting.iterator(); i.hasNext(); ) {
+            Message m = i.next();
+            if (m.sequence == order.next()) {
+                i.remove();
+                return m;
+            }
+        }
+        return null;
     }
 
     private void take(long sequence, byte[] payload) {
         order.take(sequence, payload);
         progress = true;
+        standing.reading &= asked == Asked.HISTORY;
+        // What came from a file is confirmed by a replay only: another process may have come as
+        // far.
+        standing.unconfirmed &= restored;
+        tally.add(Of.BATCHES, 1);
+        tally.set(Of.SEQUENCE, sequence);
+        tally.set(Of.NEWEST_AT, nanoTime.getAsLong());
         try {
-            complete |= applier.apply(decoder.decode(payload));
+            if (applier.apply(decoder.decode(payload))) {
+                standing.complete = true;
+                standing.doubtful = false;
+                standing.unconfirmed = false;
+                restored = false;
+            }
+            int theirs = applier.wrongBlockSize();
+            standing.misfit =
+                    theirs == 0
+                            ? null
+                            : "its blocks have "
+                                    + theirs
+                                    + " tokens, this worker's "
+                                    + applier.blockSize()
+                                    + "; set the block size of the worker, or of the engine";
         } catch (MalformedBatchException e) {
             counters.rejectedBatches.increment();
-            complete = false;
+            tally.add(Of.REJECTED, 1);
+            standing.complete = false;
+            standing.doubtful = true;
             settle("batch " + sequence + " could not be read: " + e.getMessage());
         }
     }
@@ -242,26 +474,45 @@ public final class SourceSession {
     /** A hole nobody can fill: what was removed in it is not known, so nothing may be kept. */
     private void lose(String why) {
         counters.gapsLost.increment();
+        tally.add(Of.LOST, 1);
         applier.forget();
-        complete = false;
-        changeTrust(Trust.INCOMPLETE, why);
+        standing.complete = false;
+        standing.doubtful = false;
+        standing.repairing = false;
+        standing.unconfirmed = false;
+        restored = false;
+        settle(why);
     }
 
+    /** Another process publishes now. */
     private void restarted() {
+        forgetProcess();
+        ask(Asked.HISTORY, 0, "the engine has restarted");
+    }
+
+    private void forgetProcess() {
         counters.restarts.increment();
+        tally.add(Of.RESTARTS, 1);
         applier.forget();
         order.reset();
-        complete = false;
+        standing.complete = false;
+        standing.doubtful = false;
+        standing.repairing = false;
+        standing.unconfirmed = false;
+        restored = false;
+        standing.misfit = null;
+        standing.reading = true;
+        settle("the engine has restarted: what its old process held is dropped");
     }
 
-    private void ask(Asked what, long from) {
+    private void ask(Asked what, long from, String why) {
         asked = what;
         askedFrom = from;
+        askedAt = nanoTime.getAsLong();
         progress = false;
         tries = 0;
-        if (what != Asked.AUDIT) {
-            changeTrust(Trust.PENDING, "asking for batches from " + from);
-        }
+        standing.reading = what == Asked.HISTORY;
+        settle(why);
         send();
     }
 
@@ -273,33 +524,59 @@ public final class SourceSession {
         tries++;
         deadline = nanoTime.getAsLong() + timing.replayTimeoutNanos();
         counters.replays.increment();
+        tally.add(Of.REPLAYS, 1);
         replay.request(askedFrom);
     }
 
-    /** The replay is over, well or not: the batches that waited are applied now. */
-    private void finish() {
+    /**
+     * Nothing more is waited for: the batches that came meanwhile are applied now.
+     *
+     * @param well the publisher has told all it has, or the overtaken batch has come
+     */
+    private void finish(boolean well) {
         boolean moved = progress;
+        Asked was = asked;
         asked = Asked.NOTHING;
         quietSince = nanoTime.getAsLong();
+        if (moved && standing.repairing && was != Asked.HISTORY) {
+            tally.add(Of.REPAIRED, 1);
+            counters.repaired.increment();
+        }
+        standing.repairing = false;
+        if (well && was != Asked.TIME) {
+            standing.unconfirmed = false;
+            restored = false;
+        }
+        // Nobody there yet is no hole.
+        standing.reading = !order.started() && !standing.complete && !everConnected;
         while (!replaying() && !waiting.isEmpty()) {
             // A second hole may be asked for only when the last answer brought something, else a
             // publisher whose buffer is empty would be asked for ever.
             accept(waiting.removeFirst(), moved);
         }
-        if (!replaying()) {
-            settle(moved ? "replay done" : "replay brought nothing new");
+        if (replaying()) {
+            return;
         }
+        if (moved && was != Asked.TIME) {
+            heard();
+        } else if (stallChecked) {
+            stalled();
+        }
+        settle(
+                well
+                        ? moved ? "all caught up" : "nothing was missed"
+                        : "the replay was not answered");
     }
 
     private void settle(String why) {
-        changeTrust(complete ? Trust.COMPLETE : Trust.INCOMPLETE, why);
+        standing.settle(why);
     }
 
-    private void changeTrust(Trust now, String why) {
-        if (trust != now) {
-            trust = now;
-            listener.changed(now, why);
-        }
+    private String range(long until) {
+        long from = order.next();
+        return from == until - 1
+                ? Long.toUnsignedString(from)
+                : Long.toUnsignedString(from) + " to " + Long.toUnsignedString(until - 1);
     }
 
     @Override
@@ -308,7 +585,7 @@ public final class SourceSession {
                 Locale.ROOT,
                 "next %s, %s, %d waiting",
                 order.started() ? Long.toUnsignedString(order.next()) : "unknown",
-                trust,
+                standing.now().state(),
                 waiting.size());
     }
 }

@@ -3,6 +3,7 @@ package io.warmpath.events;
 import io.warmpath.prefix.PrefixSpace;
 import io.warmpath.prefix.Tier;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
@@ -62,6 +63,28 @@ final class SpaceMemory {
                     entries.remove(hash);
                 }
             }
+        }
+    }
+
+    /** For a file. */
+    List<SourceMark.Spaced> blocks() {
+        return entries.entrySet().stream()
+                .map(
+                        e ->
+                                new SourceMark.Spaced(
+                                        e.getKey(),
+                                        e.getValue().tiers,
+                                        e.getValue().space.lora(),
+                                        e.getValue().space.salt()))
+                .toList();
+    }
+
+    /** From a file. */
+    void restore(List<SourceMark.Spaced> blocks) {
+        for (SourceMark.Spaced b : blocks) {
+            Entry entry = new Entry(new PrefixSpace(b.lora(), b.salt()));
+            entry.tiers = b.tiers();
+            entries.put(b.hash(), entry);
         }
     }
 

@@ -4,7 +4,15 @@ package io.warmpath.fleet;
 @FunctionalInterface
 public interface EventWatch {
     /** For a gateway that follows no events. */
-    EventWatch OFF = rank -> EventView.OFF;
+    EventWatch OFF = rank -> EventTrust.OFF;
 
-    EventView of(Candidate rank);
+    EventTrust of(Candidate rank);
+
+    /**
+     * The rank has answered a request whose prompt had whole blocks that it cannot have held: its
+     * engine owes an event about them. Who hears none for long enough stops believing the source.
+     *
+     * @param began when the request was sent, by {@link System#nanoTime}
+     */
+    default void computed(Candidate rank, long began) {}
 }

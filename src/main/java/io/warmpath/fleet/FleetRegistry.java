@@ -115,7 +115,7 @@ public final class FleetRegistry implements Fleet {
                         spec.models(),
                         spec.blockSize(),
                         WorkerState.STARTING,
-                        open(spec, List.of(), Math.max(1, spec.dpSize())),
+                        open(id, spec, List.of(), Math.max(1, spec.dpSize())),
                         Capacity.UNKNOWN,
                         spec.taints());
         byId.put(id, new WorkerStatus(worker, spec, List.of(), "not answered yet"));
@@ -159,7 +159,7 @@ public final class FleetRegistry implements Fleet {
         Worker had = attached.get(id);
         boolean fresh = had == null;
         List<Worker.Rank> keep = restarted ? List.of() : before.ranks();
-        List<Worker.Rank> ranks = open(old.spec(), keep, profile.dpSize());
+        List<Worker.Rank> ranks = open(id, old.spec(), keep, profile.dpSize());
         Worker after =
                 new Worker(
                         id,
@@ -260,13 +260,13 @@ public final class FleetRegistry implements Fleet {
     }
 
     /** {@code size} ranks, taking those of {@code keep} first; all or nothing. */
-    private List<Worker.Rank> open(WorkerSpec spec, List<Worker.Rank> keep, int size) {
+    private List<Worker.Rank> open(long id, WorkerSpec spec, List<Worker.Rank> keep, int size) {
         List<Worker.Rank> ranks = new ArrayList<>(keep.subList(0, Math.min(keep.size(), size)));
         int kept = ranks.size();
         try {
             while (ranks.size() < size) {
                 int rank = ranks.size();
-                WorkerSlot slot = slots.open(domain(spec.kind()));
+                WorkerSlot slot = slots.open(domain(spec.kind()), id, rank);
                 ranks.add(new Worker.Rank(rank, slot));
                 slotOpened.accept(slot);
             }

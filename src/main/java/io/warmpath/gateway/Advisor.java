@@ -136,7 +136,7 @@ public final class Advisor {
         private final Wish wish;
         private final Reply reply;
         private final Entrance entrance;
-        private @Nullable PromptIds tokens;
+        private @Nullable EnginePrompts tokens;
         private boolean gone;
 
         Caller(Context context, Wish wish, Reply reply) {
@@ -148,7 +148,7 @@ public final class Advisor {
                             flow, wish.question().request(), () -> allowed(wish.question()), this);
         }
 
-        void enter(@Nullable PromptIds promptTokens) {
+        void enter(@Nullable EnginePrompts promptTokens) {
             if (!gone) {
                 tokens = promptTokens;
                 entrance.enter(context, promptTokens, wish.mayWait());
@@ -166,14 +166,16 @@ public final class Advisor {
             InferenceRequest request = wish.question().request();
             List<PromptBlocks> named = new ArrayList<>(1);
             RoutingDecision decision =
-                    flow.planner.decide(
-                            request,
-                            candidates,
-                            tokens,
-                            named,
-                            known,
-                            queuedNanos,
-                            wish.question()::whyNot);
+                    flow.planner
+                            .decide(
+                                    request,
+                                    candidates,
+                                    tokens,
+                                    named,
+                                    known,
+                                    queuedNanos,
+                                    wish.question()::whyNot)
+                            .decision();
             reservations.open(
                     context.owner(),
                     wish.id(),
@@ -201,7 +203,7 @@ public final class Advisor {
     }
 
     private interface Decide {
-        void on(List<Candidate> candidates, @Nullable PromptIds tokens);
+        void on(List<Candidate> candidates, @Nullable EnginePrompts tokens);
     }
 
     private void ask(Context context, Question question, Reply reply, Decide decide) {

@@ -32,9 +32,13 @@ final class Attempt implements UpstreamListener {
     /** An engine's close of an idle connection shows within this time of sending on it. */
     private static final long STALE_NANOS = 1_000_000_000;
 
+    /** So many whole blocks beyond what was cached are computed for certain, and stored. */
+    private static final int CERTAIN_BLOCKS = 2;
+
     private static final byte[] NOTHING = {};
 
     private final Exchange exchange;
+    private final Planner.Decided decided;
     private final RoutingDecision decision;
     private final int promptTokens;
     private LoadBook.@Nullable Booking booking;
@@ -46,6 +50,7 @@ final class Attempt implements UpstreamListener {
     private @Nullable AnswerScanner scanner;
     private @Nullable Holdback held;
     private long started;
+    private long firstTokenNanos = -1;
     private int status;
     private long received;
     private boolean eventStream;
@@ -56,14 +61,15 @@ final class Attempt implements UpstreamListener {
     private boolean cutsUsage;
     private long cutBefore; // usage events that end here or earlier are out already
 
-    Attempt(Exchange exchange, RoutingDecision decision, int promptTokens) {
+    Attempt(Exchange exchange, Planner.Decided decided, int promptTokens) {
         this.exchange = exchange;
-        this.decision = decision;
+        this.decided = decided;
+        this.decision = decided.decision();
         this.promptTokens = promptTokens;
     }
 
-    RoutingDecision decision() {
-        return decision;
+    Planner.Decided decided() {
+        return decided;
     }
 
     Candidate candidate() {
@@ -116,6 +122,7 @@ final class Attempt implements UpstreamListener {
                                     request.model(),
                                     to.worker(),
                                     request.prompt(),
+                                    exchange.lengthOn(to.worker()),
                                     exchange.idsOn(to.worker()),
                                     () ->
                                             new EngineTokenizer.Question(
@@ -247,6 +254,7 @@ final class Attempt implements UpstreamListener {
             boolean cut = cutUsage(b, from, length, complete);
             closeBooking();
             compareWithReport();
+            tellComputed();
             if (!released) {
                 release();
             }
@@ -367,6 +375,7 @@ final class Attempt implements UpstreamListener {
     private void firstToken() {
         if (!sawFirst) {
             sawFirst = true;
+            firstTokenNanos = exchange.flow.nanoTime.getAsLong() - started;
             if (booking != null) {
                 booking.firstToken();
                 exchange.flow.admission.wake();
@@ -445,13 +454,40 @@ final class Attempt implements UpstreamListener {
         }
     }
 
+    /** The rank has computed whole blocks: its events should say so. */
+    private void tellComputed() {
+        Candidate to = candidate();
+        int blockSize = to.worker().blockSize();
+        if (status >= 400 || promptTokens < 0 || blockSize <= 0) {
+            return;
+        }
+        long reported = scanner == null ? -1 : scanner.cachedTokens();
+        long cached = Math.max(decision.chosen().cachedTokens(), reported);
+        if (promptTokens - cached >= (long) CERTAIN_BLOCKS * blockSize) {
+            exchange.flow.planner.computed(to, started);
+        }
+    }
+
     private void closeBooking() {
         if (booking != null) {
             booking.close();
             sent.ended(scanner == null ? -1 : scanner.completionTokens());
             booking = null;
             exchange.flow.admission.wake();
+            exchange.flow.planner.ended(decided, ending());
         }
+    }
+
+    private DecisionLog.Ending ending() {
+        AnswerScanner s = scanner;
+        long output = s == null ? -1 : s.completionTokens();
+        return new DecisionLog.Ending(
+                status,
+                s == null ? -1 : s.promptTokens(),
+                output < 0 && s != null && eventStream ? s.events() : output,
+                s == null ? -1 : s.cachedTokens(),
+                firstTokenNanos,
+                exchange.flow.nanoTime.getAsLong() - started);
     }
 
     private static boolean isWorkersFault(int code) {

@@ -7,12 +7,11 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReferenceArray;
-import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The last decisions, in full detail. Any thread; adding is one counter and one write, reading
- * copies references.
+ * The last decisions, in full detail, and for a {@link Sink} what became of them. Any thread;
+ * adding is one counter and one write, reading copies references.
  *
  * <p>While it is on, every decision is made and kept with the terms of all its candidates: time and
  * memory in proportion to them.
@@ -21,24 +20,71 @@ public final class DecisionLog {
     /** Keeps nothing and costs nothing. */
     public static final DecisionLog OFF = new DecisionLog(0, null, InstantSource.system());
 
+    /** Stands for a decision that nobody keeps. */
+    static final long UNLOGGED = -1;
+
+    /** Names the conversation that a request belongs to, for the log only. */
+    private static final String SESSION_HEADER = "x-session-id";
+
     /**
      * One decision.
      *
      * @param number from 0, without gaps
+     * @param session as the client names it; empty when it does not
      */
     public record Logged(
-            long number, Instant at, String requestId, String model, RoutingDecision decision) {}
+            long number,
+            Instant at,
+            String requestId,
+            String session,
+            String model,
+            RoutingDecision decision) {}
+
+    /**
+     * A worker has nothing more to do with a request.
+     *
+     * @param number of the decision that sent it there; twice when the same worker was asked again
+     *     over a new connection, the second one counts
+     * @param ending how it went
+     */
+    public record Ended(long number, Instant at, Ending ending) {}
+
+    /**
+     * How one worker's answer went. Numbers that are not known are negative.
+     *
+     * @param status of its answer; 0: none came
+     * @param promptTokens as the engine counted
+     * @param outputTokens as the engine counted, else the events of a stream
+     * @param cachedTokens as the engine reported
+     * @param firstTokenNanos since it was sent
+     * @param nanos since it was sent
+     */
+    public record Ending(
+            int status,
+            long promptTokens,
+            long outputTokens,
+            long cachedTokens,
+            long firstTokenNanos,
+            long nanos) {}
+
+    /** Gets everything at once; must not wait. Any thread. */
+    public interface Sink {
+        void decided(Logged decision);
+
+        /** Not for reservations: whoever made one has the answer. */
+        void ended(Ended end);
+    }
 
     private final AtomicReferenceArray<@Nullable Logged> ring;
     private final AtomicLong next = new AtomicLong();
-    private final @Nullable Consumer<Logged> sink;
+    private final @Nullable Sink sink;
     private final InstantSource clock;
 
     /**
      * @param size decisions that are kept
-     * @param sink gets every decision at once; must not wait
+     * @param sink null: nobody
      */
-    public DecisionLog(int size, @Nullable Consumer<Logged> sink, InstantSource clock) {
+    public DecisionLog(int size, @Nullable Sink sink, InstantSource clock) {
         this.ring = new AtomicReferenceArray<>(size);
         this.sink = sink;
         this.clock = clock;
@@ -48,15 +94,20 @@ public final class DecisionLog {
         return ring.length() > 0 || sink != null;
     }
 
-    void add(InferenceRequest request, RoutingDecision decision) {
+    /**
+     * @return its number, for {@link #ended}; {@link #UNLOGGED} when that is of no interest
+     */
+    long add(InferenceRequest request, RoutingDecision decision) {
         if (!isOn()) {
-            return;
+            return UNLOGGED;
         }
+        String session = request.headers().get(SESSION_HEADER);
         Logged logged =
                 new Logged(
                         next.getAndIncrement(),
                         clock.instant(),
                         request.requestId(),
+                        session == null ? "" : session,
                         request.model(),
                         decision);
         if (ring.length() > 0) {
@@ -66,8 +117,17 @@ public final class DecisionLog {
                     logged,
                     (a, b) -> a != null && b != null && a.number() > b.number() ? a : b);
         }
-        if (sink != null) {
-            sink.accept(logged);
+        if (sink == null) {
+            return UNLOGGED;
+        }
+        sink.decided(logged);
+        return logged.number();
+    }
+
+    /** {@code number} as {@link #add} has answered. */
+    void ended(long number, Ending ending) {
+        if (number != UNLOGGED && sink != null) {
+            sink.ended(new Ended(number, clock.instant(), ending));
         }
     }
 

@@ -102,23 +102,23 @@ public final class EngineIds {
     /**
      * Adds what is missing. On the request's event loop, where {@code next} runs exactly once.
      *
-     * @param known by the files here, maybe {@link PromptIds#UNKNOWN}
+     * @param known by the files here, maybe {@link EnginePrompts#UNKNOWN}
      * @param next gets null when nothing is known at the end
      */
     void complete(
             Context context,
             InferenceRequest request,
             List<Candidate> candidates,
-            PromptIds known,
+            EnginePrompts known,
             FlowMetrics metrics,
-            Consumer<@Nullable PromptIds> next) {
+            Consumer<@Nullable EnginePrompts> next) {
         Map<EngineKind, Worker> missing = new EnumMap<>(EngineKind.class);
         int from = turn.getAndIncrement() & Integer.MAX_VALUE;
         for (int i = 0; i < candidates.size(); i++) {
             Worker worker = candidates.get((from + i) % candidates.size()).worker();
             EngineKind kind = worker.kind();
             if (kind != EngineKind.OPENAI
-                    && known.of(kind).length == 0
+                    && known.of(kind).length() == 0
                     && !missing.containsKey(kind)
                     && !isPaused(worker)) {
                 missing.put(kind, worker);
@@ -163,8 +163,8 @@ public final class EngineIds {
     private final class Asking {
         private final Context context;
         private final FlowMetrics metrics;
-        private final Consumer<@Nullable PromptIds> next;
-        private final Map<EngineProfile, int[]> lists = new EnumMap<>(EngineProfile.class);
+        private final Consumer<@Nullable EnginePrompts> next;
+        private final Map<EngineProfile, PromptContent> lists = new EnumMap<>(EngineProfile.class);
         private int open;
         private boolean done;
         private long timer = -1;
@@ -172,9 +172,9 @@ public final class EngineIds {
         Asking(
                 Context context,
                 List<Candidate> candidates,
-                PromptIds known,
+                EnginePrompts known,
                 FlowMetrics metrics,
-                Consumer<@Nullable PromptIds> next) {
+                Consumer<@Nullable EnginePrompts> next) {
             this.context = context;
             this.metrics = metrics;
             this.next = next;
@@ -203,7 +203,7 @@ public final class EngineIds {
                 threads.execute(
                         () -> {
                             EngineAnswer answer;
-                            int[][] ids = {PromptIds.NONE};
+                            int[][] ids = {PromptContent.NO_IDS};
                             try {
                                 Question question =
                                         new Question(
@@ -226,7 +226,7 @@ public final class EngineIds {
 
         private void answered(EngineKind kind, int[] ids) {
             if (ids.length > 0) {
-                lists.put(Engines.of(kind), ids);
+                lists.put(Engines.of(kind), PromptContent.of(ids));
             }
             ended();
         }
@@ -247,9 +247,9 @@ public final class EngineIds {
             }
         }
 
-        private @Nullable PromptIds ids() {
-            boolean any = lists.values().stream().anyMatch(list -> list.length > 0);
-            return any ? PromptIds.of(lists) : null;
+        private @Nullable EnginePrompts ids() {
+            boolean any = lists.values().stream().anyMatch(list -> list.length() > 0);
+            return any ? EnginePrompts.of(lists) : null;
         }
     }
 }

@@ -58,11 +58,11 @@ final class Entrance {
      * @param tokens the prompt, or null when it is not known
      * @param mayWait false: whoever would have to wait is refused
      */
-    void enter(Context context, @Nullable PromptIds tokens, boolean mayWait) {
+    void enter(Context context, @Nullable EnginePrompts tokens, boolean mayWait) {
         guarded(() -> tryEnter(context, tokens, mayWait));
     }
 
-    private void tryEnter(Context context, @Nullable PromptIds tokens, boolean mayWait) {
+    private void tryEnter(Context context, @Nullable EnginePrompts tokens, boolean mayWait) {
         List<Candidate> candidates = who.get();
         if (candidates.isEmpty()) {
             noWorker();

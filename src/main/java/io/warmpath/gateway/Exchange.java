@@ -13,6 +13,7 @@ import io.warmpath.prefix.PrefixMatch;
 import io.warmpath.routing.RoutingDecision;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.function.Supplier;
 import org.jboss.logging.Logger;
 import org.jspecify.annotations.Nullable;
 
@@ -43,7 +44,7 @@ public final class Exchange {
     InferenceRequest request;
     private final Context context;
     private final long started;
-    private @Nullable PromptIds tokens;
+    private @Nullable EnginePrompts tokens;
     private final List<PromptBlocks> named = new ArrayList<>(1);
     private final Entrance.Next entered =
             new Entrance.Next() {
@@ -127,7 +128,7 @@ public final class Exchange {
         }
     }
 
-    private void decide(@Nullable PromptIds promptTokens) {
+    private void decide(@Nullable EnginePrompts promptTokens) {
         if (over) {
             return;
         }
@@ -137,12 +138,13 @@ public final class Exchange {
         mine.enter(context, tokens, true);
     }
 
-    private void attempt(RoutingDecision decision, boolean freshConnection) {
+    private void attempt(Planner.Decided decided, boolean freshConnection) {
         attempts++;
+        RoutingDecision decision = decided.decision();
         if (LOG.isDebugEnabled()) {
             LOG.debugf("%s attempt %d: %s", request.requestId(), attempts, decision);
         }
-        Attempt next = new Attempt(this, decision, promptTokens(decision));
+        Attempt next = new Attempt(this, decided, promptTokens(decision));
         attempt = next;
         flow.planner.booked(request, decision, tokens);
         try {
@@ -174,7 +176,7 @@ public final class Exchange {
         if (others.isEmpty()) {
             return false;
         }
-        RoutingDecision second;
+        Planner.Decided second;
         try {
             second =
                     flow.planner.decide(
@@ -209,7 +211,7 @@ public final class Exchange {
         }
         failed.detach();
         flow.metrics.retried(RetryCause.STALE_CONNECTION);
-        attempt(failed.decision(), true);
+        attempt(failed.decided(), true);
         return true;
     }
 
@@ -244,13 +246,20 @@ public final class Exchange {
 
     /** On the chosen worker; -1 when they are not known. */
     private int promptTokens(RoutingDecision decision) {
-        int[] ids = idsOn(decision.chosen().candidate().worker());
-        return ids.length == 0 ? -1 : ids.length;
+        int length = lengthOn(decision.chosen().candidate().worker());
+        return length == 0 ? -1 : length;
     }
 
-    /** The prompt's ids there; empty when they are not known, or no longer. */
-    int[] idsOn(Worker worker) {
-        return tokens == null ? PromptIds.NONE : tokens.of(worker.kind());
+    /** The prompt's length there, in tokens; 0 when it is not known, or no longer. */
+    int lengthOn(Worker worker) {
+        return tokens == null ? 0 : tokens.of(worker.kind()).length();
+    }
+
+    /** The prompt's ids there; where there are hashes only they are made anew, which may block. */
+    Supplier<int[]> idsOn(Worker worker) {
+        int[] known = tokens == null ? PromptContent.NO_IDS : tokens.of(worker.kind()).ids();
+        InferenceRequest asked = request;
+        return known.length > 0 ? () -> known : () -> flow.tokenStep.idsOn(worker.kind(), asked);
     }
 
     /** The prompt's blocks as this worker cuts them; one when the prompt is not known. */

@@ -1,7 +1,7 @@
 package io.warmpath.gateway;
 
 import io.vertx.core.MultiMap;
-import io.warmpath.fleet.EventView;
+import io.warmpath.fleet.EventTrust;
 import io.warmpath.routing.RoutingDecision;
 import io.warmpath.routing.Score;
 import java.util.Locale;
@@ -36,9 +36,9 @@ final class Explanation {
         if (queued > 0) {
             h.add("x-warmpath-queued-ms", String.format(Locale.ROOT, "%.3f", queued / 1e6));
         }
-        EventView events = decision.events();
+        EventTrust events = decision.events();
         if (events != null) {
-            h.add("x-warmpath-events", events.word());
+            h.add("x-warmpath-events", events.view().word());
         }
         if (decision.drifted()) {
             h.add("x-warmpath-tokens", "drifted");

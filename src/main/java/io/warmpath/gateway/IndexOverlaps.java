@@ -6,6 +6,8 @@ import io.warmpath.prefix.PrefixMatch;
 import io.warmpath.prefix.PrefixQuery;
 import io.warmpath.prefix.PrefixSpace;
 import io.warmpath.prefix.SideIndex;
+import io.warmpath.prefix.SlotCredits;
+import io.warmpath.tokens.PromptIndex;
 import java.util.List;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.function.LongSupplier;
@@ -30,6 +32,8 @@ public final class IndexOverlaps implements Overlaps {
     private final PrefixIndex index;
     private final boolean decisionsInIndex;
     private final @Nullable SideIndex predicted;
+    private final SlotCredits credits;
+    private final @Nullable PromptIndex prompts;
     private final LongSupplier nanoTime;
     private final long startNanos;
     private final LongAdder recorded = new LongAdder();
@@ -39,17 +43,30 @@ public final class IndexOverlaps implements Overlaps {
             PrefixIndex index,
             boolean decisionsInIndex,
             @Nullable SideIndex predicted,
+            SlotCredits credits,
+            @Nullable PromptIndex prompts,
             LongSupplier nanoTime) {
         this.index = index;
+        this.prompts = prompts;
         this.decisionsInIndex = decisionsInIndex;
         this.predicted = predicted;
+        this.credits = credits;
         this.nanoTime = nanoTime;
         this.startNanos = nanoTime.getAsLong();
     }
 
-    /** Events alone. */
+    /** Events alone, believed as they are. */
     public static IndexOverlaps ofEvents(PrefixIndex index) {
-        return new IndexOverlaps(index, false, null, () -> 0);
+        return ofEvents(index, new SlotCredits());
+    }
+
+    /**
+     * Events alone.
+     *
+     * @param credits how far the events of each slot are believed
+     */
+    public static IndexOverlaps ofEvents(PrefixIndex index, SlotCredits credits) {
+        return new IndexOverlaps(index, false, null, credits, null, () -> 0);
     }
 
     /**
@@ -59,42 +76,70 @@ public final class IndexOverlaps implements Overlaps {
      * @param nanoTime as {@link System#nanoTime}
      */
     public static IndexOverlaps ofDecisions(PrefixIndex index, LongSupplier nanoTime) {
-        return new IndexOverlaps(index, true, null, nanoTime);
+        return new IndexOverlaps(index, true, null, new SlotCredits(), null, nanoTime);
+    }
+
+    /** Events, believed as they are, and decisions. */
+    public static IndexOverlaps ofBoth(
+            PrefixIndex index, SideIndex predicted, LongSupplier nanoTime) {
+        return ofBoth(index, predicted, new SlotCredits(), nanoTime);
     }
 
     /**
      * Events and decisions.
      *
+     * @param credits how far the events of each slot are believed; what was decided here is
      * @param nanoTime as {@link System#nanoTime}
      */
     public static IndexOverlaps ofBoth(
-            PrefixIndex index, SideIndex predicted, LongSupplier nanoTime) {
-        return new IndexOverlaps(index, false, predicted, nanoTime);
+            PrefixIndex index, SideIndex predicted, SlotCredits credits, LongSupplier nanoTime) {
+        return new IndexOverlaps(index, false, predicted, credits, null, nanoTime);
+    }
+
+    /**
+     * The same, asked with texts instead of ids.
+     *
+     * @param texts of the same index; a side index has to take its hashes
+     */
+    public IndexOverlaps askedWith(PromptIndex texts) {
+        return new IndexOverlaps(index, decisionsInIndex, predicted, credits, texts, nanoTime);
+    }
+
+    @Override
+    public @Nullable PromptIndex prompts() {
+        return prompts;
     }
 
     @Override
     public List<PrefixMatch> matches(
-            String model, PrefixSpace space, List<Candidate> candidates, int[] tokens) {
-        return Overlaps.oncePerBlockSize(candidates, space, tokens, this::match);
+            String model, PrefixSpace space, List<Candidate> candidates, PromptContent prompt) {
+        List<PrefixMatch> matches =
+                Overlaps.oncePerBlockSize(candidates, space, prompt, query -> match(query, prompt));
+        prompt.answered();
+        return matches;
     }
 
-    private PrefixMatch match(PrefixQuery query) {
-        PrefixMatch known = index.match(query);
+    private PrefixMatch match(PrefixQuery query, PromptContent prompt) {
+        PrefixMatch answer = prompt.answer(query.blockSize());
+        PrefixMatch known = credits.believed(answer != null ? answer : index.match(query));
         return predicted == null ? known : PrefixMatch.larger(known, predicted.match(query));
     }
 
     @Override
-    public void booked(String model, PrefixSpace space, Candidate to, int[] tokens) {
+    public void booked(String model, PrefixSpace space, Candidate to, PromptContent prompt) {
         int blockSize = to.worker().blockSize();
         if (blockSize <= 0 || (!decisionsInIndex && predicted == null)) {
             return;
         }
-        PrefixQuery prompt = new PrefixQuery(tokens, tokens.length, blockSize, space);
+        PrefixQuery query = prompt.query(blockSize, space);
+        if (query == null) {
+            return;
+        }
         try {
             long fresh =
                     predicted != null
-                            ? predicted.decide(to.slot(), prompt, nowMillis())
-                            : index.decide(to.slot(), prompt, nowMillis());
+                            ? predicted.decide(to.slot(), query, nowMillis())
+                            : index.decide(to.slot(), query, nowMillis());
             recorded.increment();
             recordedBlocks.add(fresh);
         } catch (IllegalStateException left) {

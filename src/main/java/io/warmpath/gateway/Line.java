@@ -67,7 +67,7 @@ final class Line {
             Context context,
             boolean mayWait,
             List<Candidate> candidates,
-            @Nullable PromptIds tokens,
+            @Nullable EnginePrompts tokens,
             List<PrefixMatch> matches,
             Start start) {
         RequestHints hints = request.hints();

@@ -4,9 +4,11 @@ import io.warmpath.fleet.Candidate;
 import io.warmpath.prefix.PrefixMatch;
 import io.warmpath.prefix.PrefixQuery;
 import io.warmpath.prefix.PrefixSpace;
+import io.warmpath.tokens.PromptIndex;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Who is known, or taken, to hold how much of a prompt. Any thread, on event loops too:
@@ -18,20 +20,33 @@ public interface Overlaps {
             new Overlaps() {
                 @Override
                 public List<PrefixMatch> matches(
-                        String model, PrefixSpace space, List<Candidate> candidates, int[] tokens) {
+                        String model,
+                        PrefixSpace space,
+                        List<Candidate> candidates,
+                        PromptContent prompt) {
                     return List.of();
                 }
 
                 @Override
-                public void booked(String model, PrefixSpace space, Candidate to, int[] tokens) {}
+                public void booked(
+                        String model, PrefixSpace space, Candidate to, PromptContent prompt) {}
             };
 
-    /** One answer for each block size among the candidates that is known. */
+    /**
+     * One answer for each block size among the candidates that is known.
+     *
+     * @param prompt as {@link #prompts} makes it, in the same space; by its ids where there is none
+     */
     List<PrefixMatch> matches(
-            String model, PrefixSpace space, List<Candidate> candidates, int[] tokens);
+            String model, PrefixSpace space, List<Candidate> candidates, PromptContent prompt);
 
     /** The prompt goes to this candidate. Nothing when that has left in this moment. */
-    void booked(String model, PrefixSpace space, Candidate to, int[] tokens);
+    void booked(String model, PrefixSpace space, Candidate to, PromptContent prompt);
+
+    /** What makes prompts ready to be asked about, in one go; null: it takes ids. */
+    default @Nullable PromptIndex prompts() {
+        return null;
+    }
 
     /**
      * Engines have told what is known, with their own token ids; false: it was told with those
@@ -44,18 +59,33 @@ public interface Overlaps {
     /** Forgets what is due; to be called now and then, not on an event loop. */
     default void tidy() {}
 
-    /** The same answers, and nothing booked: for requests that are not real. */
-    default Overlaps askedOnly() {
+    /**
+     * The same answers, and nothing booked: for requests that are not real.
+     *
+     * @param memoryBytes what their prompts may be remembered in, apart from real ones
+     */
+    default Overlaps askedOnly(long memoryBytes) {
         Overlaps real = this;
+        PromptIndex prompts = prompts();
+        PromptIndex apart = prompts == null ? null : prompts.apart(memoryBytes);
         return new Overlaps() {
             @Override
             public List<PrefixMatch> matches(
-                    String model, PrefixSpace space, List<Candidate> candidates, int[] tokens) {
-                return real.matches(model, space, candidates, tokens);
+                    String model,
+                    PrefixSpace space,
+                    List<Candidate> candidates,
+                    PromptContent prompt) {
+                return real.matches(model, space, candidates, prompt);
             }
 
             @Override
-            public void booked(String model, PrefixSpace space, Candidate to, int[] tokens) {}
+            public void booked(
+                    String model, PrefixSpace space, Candidate to, PromptContent prompt) {}
+
+            @Override
+            public @Nullable PromptIndex prompts() {
+                return apart;
+            }
 
             @Override
             public boolean toldByEngines() {
@@ -68,13 +98,16 @@ public interface Overlaps {
     static List<PrefixMatch> oncePerBlockSize(
             List<Candidate> candidates,
             PrefixSpace space,
-            int[] tokens,
+            PromptContent prompt,
             Function<PrefixQuery, PrefixMatch> ask) {
         List<PrefixMatch> matches = new ArrayList<>(1);
         for (int i = 0; i < candidates.size(); i++) {
             int blockSize = candidates.get(i).worker().blockSize();
             if (blockSize > 0 && !asked(matches, blockSize)) {
-                matches.add(ask.apply(new PrefixQuery(tokens, tokens.length, blockSize, space)));
+                PrefixQuery query = prompt.query(blockSize, space);
+                if (query != null) {
+                    matches.add(ask.apply(query));
+                }
             }
         }
         return matches;

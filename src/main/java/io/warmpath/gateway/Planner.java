@@ -68,6 +68,11 @@ final class Planner {
     }
 
     /**
+     * @param number in the log of decisions
+     */
+    record Decided(RoutingDecision decision, long number) {}
+
+    /**
      * The ranks this request may go to: the healthy ones, or, when there are none, the unhealthy
      * ones, because one of them may just have come back.
      *
@@ -86,10 +91,10 @@ final class Planner {
      * @param queuedNanos how long it has waited
      * @param others why a ready worker or rank is not among the candidates
      */
-    RoutingDecision decide(
+    Decided decide(
             InferenceRequest request,
             List<Candidate> candidates,
-            @Nullable PromptIds tokens,
+            @Nullable EnginePrompts tokens,
             List<PromptBlocks> named,
             @Nullable List<PrefixMatch> known,
             long queuedNanos,
@@ -109,8 +114,7 @@ final class Planner {
                                 ? ineligible(request.model(), candidates, others)
                                 : List.of());
         metrics.decided(decision.mode());
-        log.add(request, decision);
-        return decision;
+        return new Decided(decision, log.add(request, decision));
     }
 
     /**
@@ -121,7 +125,7 @@ final class Planner {
     RoutingDecision dryRun(
             InferenceRequest request,
             List<Candidate> candidates,
-            @Nullable PromptIds tokens,
+            @Nullable EnginePrompts tokens,
             Function<Worker, String> others) {
         return ask(
                 request,
@@ -137,7 +141,7 @@ final class Planner {
     private RoutingDecision ask(
             InferenceRequest request,
             List<Candidate> candidates,
-            @Nullable PromptIds tokens,
+            @Nullable EnginePrompts tokens,
             List<PromptBlocks> named,
             @Nullable List<PrefixMatch> known,
             Circumstances circumstances,
@@ -166,7 +170,7 @@ final class Planner {
 
     private Circumstances circumstances(
             InferenceRequest request,
-            @Nullable PromptIds tokens,
+            @Nullable EnginePrompts tokens,
             long queuedNanos,
             List<Candidate> told) {
         Set<EngineKind> drifted = tokens == null ? Set.of() : drifted(request);
@@ -185,14 +189,18 @@ final class Planner {
     }
 
     /** The request was booked where the decision says. Nothing when its tokens are not known. */
-    void booked(InferenceRequest request, RoutingDecision decision, @Nullable PromptIds tokens) {
+    void booked(
+            InferenceRequest request, RoutingDecision decision, @Nullable EnginePrompts tokens) {
         Candidate to = decision.chosen().candidate();
-        int[] ids = tokens == null ? new int[0] : tokens.of(to.worker().kind());
-        if (ids.length == 0) {
+        if (tokens == null) {
+            return;
+        }
+        PromptContent prompt = tokens.of(to.worker().kind());
+        if (prompt.length() == 0) {
             return;
         }
         try {
-            overlaps.booked(request.model(), request.space(), to, ids);
+            overlaps.booked(request.model(), request.space(), to, prompt);
         } catch (RuntimeException e) {
             metrics.indexFailed();
             indexHealth.failed(e);
@@ -229,6 +237,18 @@ final class Planner {
         return out;
     }
 
+    /**
+     * A request sent at {@code began} was answered, and had blocks that the rank had to compute.
+     */
+    void computed(Candidate rank, long began) {
+        events.computed(rank, began);
+    }
+
+    /** What was decided has been done, well or not. */
+    void ended(Decided decided, DecisionLog.Ending ending) {
+        log.ended(decided.number(), ending);
+    }
+
     /** The decision is acted on now. */
     Sent sent(RoutingDecision decision, boolean streamed) {
         return router.sent(decision, streamed);
@@ -237,13 +257,13 @@ final class Planner {
     private void name(
             InferenceRequest request,
             List<Candidate> candidates,
-            int[] tokens,
+            PromptContent prompt,
             List<PromptBlocks> named) {
         for (int i = 0; i < candidates.size(); i++) {
             int blockSize = candidates.get(i).worker().blockSize();
             if (blockSize > 0 && find(named, blockSize) == null) {
                 PromptBlocks blocks =
-                        load.name(request.model(), request.cacheSalt(), tokens, blockSize);
+                        prompt.named(load, request.model(), request.cacheSalt(), blockSize);
                 Boolean reuse = request.overrides().assumeKvReuse();
                 named.add(reuse == null ? blocks : blocks.shared(reuse));
             }
@@ -256,13 +276,13 @@ final class Planner {
      * @param named as filled by {@link #decide}
      */
     static PromptBlocks blocksOn(
-            Worker worker, @Nullable PromptIds tokens, List<PromptBlocks> named) {
+            Worker worker, @Nullable EnginePrompts tokens, List<PromptBlocks> named) {
         PromptBlocks known = find(named, worker.blockSize());
         return known != null
                 ? known
                 : PromptBlocks.unnamed(
                         worker.blockSize(),
-                        tokens == null ? 1 : Math.max(1, tokens.of(worker.kind()).length));
+                        tokens == null ? 1 : Math.max(1, tokens.of(worker.kind()).length()));
     }
 
     private static @Nullable PromptBlocks find(List<PromptBlocks> named, int blockSize) {
@@ -302,7 +322,7 @@ final class Planner {
     }
 
     List<PrefixMatch> matches(
-            InferenceRequest request, List<Candidate> candidates, @Nullable PromptIds tokens) {
+            InferenceRequest request, List<Candidate> candidates, @Nullable EnginePrompts tokens) {
         if (tokens == null) {
             return List.of();
         }
@@ -333,13 +353,13 @@ final class Planner {
     private List<PrefixMatch> matchesByKind(
             InferenceRequest request,
             List<Candidate> candidates,
-            PromptIds tokens,
+            EnginePrompts tokens,
             Set<EngineKind> without) {
         List<PrefixMatch> all = new ArrayList<>(1);
         for (EngineKind kind : EngineKind.values()) {
             List<Candidate> own =
                     candidates.stream().filter(c -> c.worker().kind() == kind).toList();
-            if (own.isEmpty() || tokens.of(kind).length == 0 || without.contains(kind)) {
+            if (own.isEmpty() || tokens.of(kind).length() == 0 || without.contains(kind)) {
                 continue;
             }
             Set<Integer> slots = new HashSet<>();

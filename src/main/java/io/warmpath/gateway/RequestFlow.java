@@ -58,6 +58,7 @@ public final class RequestFlow {
         this.tokenStep =
                 new TokenStep(
                         tokens,
+                        overlaps.prompts(),
                         router.mode(),
                         tokenizers,
                         options.tokenDeadline(),

@@ -2,13 +2,19 @@ package io.warmpath.gateway;
 
 import io.vertx.core.Context;
 import io.warmpath.fleet.Candidate;
+import io.warmpath.fleet.EngineKind;
 import io.warmpath.gateway.FlowMetrics.WithoutTokens;
+import io.warmpath.prefix.HashedPrompt;
+import io.warmpath.prefix.PrefixIndex;
 import io.warmpath.routing.RouterMode;
+import io.warmpath.tokens.LookUp;
+import io.warmpath.tokens.PromptIndex;
 import io.warmpath.tokens.PromptInput;
 import io.warmpath.tokens.PromptTokens;
 import io.warmpath.tokens.PromptTokens.Later;
 import io.warmpath.tokens.profile.EngineProfile;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
@@ -20,7 +26,8 @@ import org.jboss.logging.Logger;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Prompt to tokens: at once when that is cheap, else on the tokenising threads and back.
+ * Prompt to tokens, or, with an index that makes them itself, straight to hashes and depths: at
+ * once when that is cheap, else on the tokenising threads and back.
  *
  * <p>Tokens are advice. Whatever goes wrong, {@code next} runs exactly once, on the request's event
  * loop, with null when the tokens are not known.
@@ -30,10 +37,11 @@ final class TokenStep {
 
     /** What follows. */
     interface Next {
-        void tokens(@Nullable PromptIds ids);
+        void tokens(@Nullable EnginePrompts prompt);
     }
 
     private final PromptTokens tokens;
+    private final @Nullable PromptIndex index;
     private final RouterMode mode;
     private final TokenLanes threads;
     private final Duration deadline;
@@ -45,6 +53,7 @@ final class TokenStep {
 
     TokenStep(
             PromptTokens tokens,
+            @Nullable PromptIndex index,
             RouterMode mode,
             TokenLanes threads,
             Duration deadline,
@@ -52,6 +61,7 @@ final class TokenStep {
             EngineIds engineIds,
             LongSupplier nanoTime) {
         this.tokens = tokens;
+        this.index = index;
         this.mode = mode;
         this.threads = threads;
         this.deadline = deadline;
@@ -76,7 +86,7 @@ final class TokenStep {
             Context context,
             InferenceRequest request,
             List<Candidate> candidates,
-            @Nullable PromptIds made,
+            @Nullable EnginePrompts made,
             Next next) {
         if (made == null) {
             next.tokens(null); // they would give it, but something is wrong or slow
@@ -104,15 +114,20 @@ final class TokenStep {
             return;
         }
         Set<EngineProfile> engines = Engines.of(candidates);
+        LookUp lookUp = lookUp(request, candidates);
         Later later = null;
-        Map<EngineProfile, Optional<int[]>> made = new EnumMap<>(EngineProfile.class);
+        Map<EngineProfile, PromptContent> made = new EnumMap<>(EngineProfile.class);
         long begin = nanoTime.getAsLong();
         try {
             for (EngineProfile engine : asked(request, engines)) {
-                switch (tokens.atOnce(request.model(), request.prompt(), engine)) {
-                    case PromptTokens.Made(Optional<int[]> ids) -> made.put(engine, ids);
-                    case Later other ->
-                            later = later == null || later.compareTo(other) < 0 ? other : later;
+                PromptTokens.AtOnce one =
+                        lookUp == null
+                                ? tokens.atOnce(request.model(), request.prompt(), engine)
+                                : tokens.atOnce(request.model(), request.prompt(), engine, lookUp);
+                if (one instanceof Later other) {
+                    later = later == null || later.compareTo(other) < 0 ? other : later;
+                } else {
+                    made.put(engine, content(one, lookUp));
                 }
             }
         } catch (RuntimeException | LinkageError e) {
@@ -121,20 +136,51 @@ final class TokenStep {
             return;
         }
         if (later == null) {
-            next.tokens(counted(request, ids(made), begin));
+            next.tokens(counted(request, prompts(made), begin));
         } else {
-            offload(context, request, engines, later, next);
+            offload(context, request, engines, lookUp, later, next);
         }
+    }
+
+    /** Null: ids are wanted. */
+    private @Nullable LookUp lookUp(InferenceRequest request, List<Candidate> candidates) {
+        if (index == null) {
+            return null;
+        }
+        List<Integer> sizes = new ArrayList<>(1);
+        for (int i = 0; i < candidates.size(); i++) {
+            int blockSize = candidates.get(i).worker().blockSize();
+            if (blockSize > 0
+                    && blockSize <= PrefixIndex.MAX_BLOCK_SIZE
+                    && !sizes.contains(blockSize)) {
+                sizes.add(blockSize);
+            }
+        }
+        return sizes.isEmpty() ? null : new LookUp(index, sizes, request.space());
+    }
+
+    private static PromptContent content(PromptTokens.AtOnce one, @Nullable LookUp lookUp) {
+        return switch (one) {
+            case PromptTokens.Matched(List<HashedPrompt> found) -> PromptContent.of(found);
+            case PromptTokens.Made(Optional<int[]> ids) ->
+                    ids.isEmpty()
+                            ? PromptContent.UNKNOWN
+                            : lookUp == null
+                                    ? PromptContent.of(ids.get())
+                                    : PromptContent.of(lookUp.match(ids.get()));
+            case Later later -> throw new IllegalStateException("asked to wait where nobody waits");
+        };
     }
 
     private void offload(
             Context context,
             InferenceRequest request,
             Set<EngineProfile> engines,
+            @Nullable LookUp lookUp,
             Later later,
             Next next) {
         Handover handover = new Handover(context, next);
-        Runnable work = () -> handover.deliver(compute(request, engines));
+        Runnable work = () -> handover.deliver(compute(request, engines, lookUp));
         try {
             switch (later) {
                 case BRIEF -> threads.brief(work);
@@ -150,37 +196,53 @@ final class TokenStep {
     }
 
     /** Any thread; never throws. */
-    private @Nullable PromptIds compute(InferenceRequest request, Set<EngineProfile> engines) {
+    private @Nullable EnginePrompts compute(
+            InferenceRequest request, Set<EngineProfile> engines, @Nullable LookUp lookUp) {
         long begin = nanoTime.getAsLong();
         try {
-            Map<EngineProfile, Optional<int[]>> made = new EnumMap<>(EngineProfile.class);
+            Map<EngineProfile, PromptContent> made = new EnumMap<>(EngineProfile.class);
             for (EngineProfile engine : asked(request, engines)) {
-                made.put(engine, tokens.tokens(request.model(), request.prompt(), engine));
+                PromptTokens.AtOnce one =
+                        lookUp == null
+                                ? new PromptTokens.Made(
+                                        tokens.tokens(request.model(), request.prompt(), engine))
+                                : tokens.matched(request.model(), request.prompt(), engine, lookUp);
+                made.put(engine, content(one, lookUp));
             }
-            return counted(request, ids(made), begin);
+            return counted(request, prompts(made), begin);
         } catch (RuntimeException | LinkageError e) {
             return failed(e);
         }
     }
 
-    private @Nullable PromptIds counted(
-            InferenceRequest request, @Nullable PromptIds ids, long begin) {
+    private @Nullable EnginePrompts counted(
+            InferenceRequest request, @Nullable EnginePrompts prompt, long begin) {
         health.worked();
-        if (ids == null && engineIds.asks(request)) {
-            return PromptIds.UNKNOWN;
+        if (prompt == null && engineIds.asks(request)) {
+            return EnginePrompts.UNKNOWN;
         }
-        if (ids == null) {
+        if (prompt == null) {
             metrics.withoutTokens(WithoutTokens.UNKNOWN);
         } else {
             metrics.tokenised(nanoTime.getAsLong() - begin);
         }
-        return ids;
+        return prompt;
     }
 
-    private @Nullable PromptIds failed(Throwable e) {
+    private @Nullable EnginePrompts failed(Throwable e) {
         metrics.withoutTokens(WithoutTokens.FAILED);
         health.failed(e);
         return null;
+    }
+
+    /**
+     * The ids of a prompt, made anew. Blocks as long as it takes.
+     *
+     * @return empty when they are not known
+     */
+    int[] idsOn(EngineKind kind, InferenceRequest request) {
+        return tokens.tokens(request.model(), request.prompt(), Engines.of(kind))
+                .orElse(PromptContent.NO_IDS);
     }
 
     /** One engine stands for all where they do not differ. */
@@ -191,17 +253,13 @@ final class TokenStep {
         return same && engines.size() > 1 ? Set.of(engines.iterator().next()) : engines;
     }
 
-    private static @Nullable PromptIds ids(Map<EngineProfile, Optional<int[]>> made) {
-        if (made.size() == 1) {
-            return made.values().iterator().next().map(PromptIds::same).orElse(null);
-        }
-        Map<EngineProfile, int[]> lists = new EnumMap<>(EngineProfile.class);
+    /** Null: no engine's is known. */
+    private static @Nullable EnginePrompts prompts(Map<EngineProfile, PromptContent> made) {
         boolean known = false;
-        for (Map.Entry<EngineProfile, Optional<int[]>> one : made.entrySet()) {
-            known |= one.getValue().isPresent();
-            lists.put(one.getKey(), one.getValue().orElse(new int[0]));
+        for (PromptContent one : made.values()) {
+            known |= one != PromptContent.UNKNOWN;
         }
-        return known ? PromptIds.of(lists) : null;
+        return known ? EnginePrompts.of(made) : null;
     }
 
     /** Between the tokenising thread and the loop; {@code next} is called by whoever is first. */
@@ -216,13 +274,13 @@ final class TokenStep {
             this.next = next;
         }
 
-        void deliver(@Nullable PromptIds ids) {
+        void deliver(@Nullable EnginePrompts prompt) {
             context.runOnContext(
                     v -> {
                         if (!done) {
                             done = true;
                             context.owner().cancelTimer(timer);
-                            next.tokens(ids);
+                            next.tokens(prompt);
                         }
                     });
         }

@@ -51,12 +51,13 @@ public final class TrackerOverlaps implements Overlaps, WorkerSlots, AutoCloseab
 
     @Override
     public List<PrefixMatch> matches(
-            String model, PrefixSpace space, List<Candidate> candidates, int[] tokens) {
+            String model, PrefixSpace space, List<Candidate> candidates, PromptContent prompt) {
         int fixed = blockSizeOf.applyAsInt(model);
         if (fixed > 0) {
-            return List.of(find(model, new PrefixQuery(tokens, tokens.length, fixed, space)));
+            PrefixQuery query = prompt.query(fixed, space);
+            return query == null ? List.of() : List.of(find(model, query));
         }
-        return Overlaps.oncePerBlockSize(candidates, space, tokens, query -> find(model, query));
+        return Overlaps.oncePerBlockSize(candidates, space, prompt, query -> find(model, query));
     }
 
     private PrefixMatch find(String model, PrefixQuery query) {
@@ -67,10 +68,11 @@ public final class TrackerOverlaps implements Overlaps, WorkerSlots, AutoCloseab
     }
 
     @Override
-    public void booked(String model, PrefixSpace space, Candidate to, int[] tokens) {
+    public void booked(String model, PrefixSpace space, Candidate to, PromptContent prompt) {
         int fixed = blockSizeOf.applyAsInt(model);
         int blockSize = fixed > 0 ? fixed : to.worker().blockSize();
-        if (blockSize <= 0) {
+        PrefixQuery query = blockSize <= 0 ? null : prompt.query(blockSize, space);
+        if (query == null) {
             return;
         }
         Tracked tracked =
@@ -81,8 +83,7 @@ public final class TrackerOverlaps implements Overlaps, WorkerSlots, AutoCloseab
                                         maker.make(k.model(), k.blockSize()),
                                         ConcurrentHashMap.newKeySet()));
         if (tracked.joined().contains(to.slot()) || join(tracked, to.slot())) {
-            tracked.tracker()
-                    .record(to.slot(), new PrefixQuery(tokens, tokens.length, blockSize, space));
+            tracked.tracker().record(to.slot(), query);
             recorded.increment();
         }
     }

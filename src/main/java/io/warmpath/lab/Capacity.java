@@ -35,7 +35,7 @@ final class Capacity {
         int tries = 0;
         while (low == 0 || high == 0 || high / low > PRECISION) {
             progress.show(++tries, 12, scenario.name() + " " + policy.name());
-            Cell cell = new Cell(scenario, policy, load, 1, Cell.LAG_MILLIS, 1);
+            Cell cell = new Cell(scenario, policy, load, 1);
             Result r = Run.play(cell, workload, indexes);
             if (r.ttft().p90() <= scenario.sloMillis()) {
                 low = load;

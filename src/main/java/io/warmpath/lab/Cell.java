@@ -8,7 +8,7 @@ import io.warmpath.lab.workload.Scenario;
  *
  * @param load part of the scenario's capacity
  * @param lagMillis after which an event of an engine reaches the routers
- * @param routers that take turns and know nothing of each other
+ * @param replicas of the router
  */
 public record Cell(
         Scenario scenario,
@@ -16,8 +16,28 @@ public record Cell(
         double load,
         long seed,
         double lagMillis,
-        int routers) {
+        Replicas replicas) {
     public static final double LAG_MILLIS = 10;
+
+    /** With routers that know nothing of each other. */
+    Cell(
+            Scenario scenario,
+            Policies.Named policy,
+            double load,
+            long seed,
+            double lagMillis,
+            int routers) {
+        this(scenario, policy, load, seed, lagMillis, Replicas.apart(routers));
+    }
+
+    /** With one router. */
+    Cell(Scenario scenario, Policies.Named policy, double load, long seed) {
+        this(scenario, policy, load, seed, LAG_MILLIS, 1);
+    }
+
+    int routers() {
+        return replicas.count();
+    }
 
     /** Starts at rate 1 come this many times as fast. */
     double rate() {

@@ -1,6 +1,9 @@
 package io.warmpath.lab;
 
 import io.warmpath.lab.policy.Policies;
+import io.warmpath.lab.workload.DecisionLogFile;
+import io.warmpath.lab.workload.Fault;
+import io.warmpath.lab.workload.Recorded;
 import io.warmpath.lab.workload.Scenario;
 import io.warmpath.lab.workload.Scenarios;
 import io.warmpath.lab.workload.Workload;
@@ -12,6 +15,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Locale;
 import java.util.function.DoublePredicate;
 import org.jspecify.annotations.Nullable;
 
@@ -22,13 +26,33 @@ final class LabFlags {
     List<Scenario> scenarios = new ArrayList<>();
     List<Policies.Named> policies = new ArrayList<>();
     double[] loads = {0.7, 0.9};
+
+    /** What the user should know of what was read, before anything is played. */
+    List<String> told = new ArrayList<>();
+
     int seeds = 1;
     int routers = 1;
+    double syncMillis = -1;
+    double syncLimitMillis = Replicas.LIMIT_MILLIS;
+    private final List<Fault> faults = new ArrayList<>();
+    private double poolFactor;
+    private double poolRate;
+
+    // Of tune.
+    String tuned = "kv";
+    int budget = 150;
+    double train = 0.5;
+    Tune.Goal goal = Tune.Goal.TTFT;
+    boolean seedsSaid;
 
     // Of files.
+    private final List<Path> logs = new ArrayList<>();
+    private String ofModel = "";
+    private boolean loadsSaid;
     boolean closed;
     EngineModel model = EngineModel.SMALL;
-    int engines = 8;
+    private @Nullable EngineModel ownModel;
+    int engines; // 0: not said
     double hostFactor;
     double sloMillis = 4000;
     int blockTokens = 512;
@@ -73,22 +97,59 @@ final class LabFlags {
             }
         }
         names.forEach(name -> flags.scenarios.addAll(flags.scenarios(name)));
+        flags.logs.forEach(log -> flags.scenarios.add(flags.ofLog(log)));
+        if (!flags.logs.isEmpty() && names.isEmpty() && !flags.loadsSaid) {
+            flags.loads = new double[] {1};
+        }
+        flags.scenarios.replaceAll(flags::changed);
         if (flags.policies.isEmpty()) {
             flags.policies.addAll(policies("kv,latency,least-loaded,round-robin"));
         }
         return flags;
     }
 
+    Replicas replicas() {
+        return new Replicas(routers, syncMillis, syncLimitMillis);
+    }
+
+    /** As the flags want it. */
+    private Scenario changed(Scenario s) {
+        Scenario faulty = faults.isEmpty() ? s : s.withFaults(faults);
+        faulty = ownModel == null ? faulty : faulty.withModel(ownModel);
+        EngineModel of = poolRate > 0 ? faulty.model().withPoolRate(poolRate) : faulty.model();
+        return poolFactor > 0 ? faulty.withPool(poolFactor, of) : faulty;
+    }
+
     private void set(String name, String value) {
         switch (name) {
             case "--policies" -> policies.addAll(policies(value));
-            case "--loads" ->
-                    loads =
-                            Arrays.stream(value.split(",", -1))
-                                    .mapToDouble(v -> number(name, v, x -> x > 0 && x <= 10))
-                                    .toArray();
-            case "--seeds" -> seeds = (int) number(name, value, x -> x >= 1 && x <= 100);
+            case "--loads" -> {
+                loadsSaid = true;
+                loads =
+                        Arrays.stream(value.split(",", -1))
+                                .mapToDouble(v -> number(name, v, x -> x > 0 && x <= 10))
+                                .toArray();
+            }
+            case "--from-log" -> logs.add(Path.of(value));
+            case "--of-model" -> ofModel = value;
+            case "--seeds" -> {
+                seedsSaid = true;
+                seeds = (int) number(name, value, x -> x >= 1 && x <= 100);
+            }
+            case "--policy" -> tuned = oneOf(name, value, List.of("kv", "latency"));
+            case "--budget" -> budget = (int) number(name, value, x -> x >= 1 && x <= 100_000);
+            case "--train" -> train = number(name, value, x -> x >= 0.1 && x <= 0.9);
+            case "--goal" ->
+                    goal =
+                            Tune.Goal.valueOf(
+                                    oneOf(name, value, List.of("ttft", "p99", "e2e"))
+                                            .toUpperCase(Locale.ROOT));
             case "--routers" -> routers = (int) number(name, value, x -> x >= 1 && x <= 64);
+            case "--sync" -> syncMillis = number(name, value, x -> x >= 0 && x <= 60_000);
+            case "--sync-limit" -> syncLimitMillis = number(name, value, x -> x >= 0);
+            case "--fault" -> faults.add(Fault.parse(value));
+            case "--pool" -> poolFactor = number(name, value, x -> x >= 0 && x <= 64);
+            case "--pool-rate" -> poolRate = number(name, value, x -> x > 0);
             case "--lag" -> lagMillis = number(name, value, x -> x >= 0 && x <= 60_000);
             case "--model" ->
                     model =
@@ -97,6 +158,7 @@ final class LabFlags {
                                             () ->
                                                     new IllegalArgumentException(
                                                             "--model " + value + ": 8b or 70b"));
+            case "--engine-file" -> ownModel = EngineFile.read(Path.of(value));
             case "--engines" -> engines = (int) number(name, value, x -> x >= 1 && x <= 1024);
             case "--host" -> hostFactor = number(name, value, x -> x >= 0 && x <= 64);
             case "--slo" -> sloMillis = number(name, value, x -> x > 0);
@@ -112,22 +174,34 @@ final class LabFlags {
         }
     }
 
+    private static String oneOf(String name, String value, List<String> known) {
+        if (!known.contains(value)) {
+            throw new IllegalArgumentException(
+                    name + " " + value + ": must be " + String.join(" or ", known));
+        }
+        return value;
+    }
+
     private List<Scenario> scenarios(String name) {
         Path file = Path.of(name);
         if (Files.isRegularFile(file)) {
             return List.of(ofFile(file));
         }
-        return name.equals("all")
-                ? Scenarios.STANDING
-                : List.of(
-                        Scenarios.find(name)
-                                .orElseThrow(
-                                        () ->
-                                                new IllegalArgumentException(
-                                                        "no scenario and no file "
-                                                                + name
-                                                                + "; warmpath lab list shows the"
-                                                                + " scenarios")));
+        if (name.equals("all")) {
+            return Scenarios.STANDING;
+        }
+        if (name.equals("unseen")) {
+            return Scenarios.UNSEEN;
+        }
+        return List.of(
+                Scenarios.find(name)
+                        .orElseThrow(
+                                () ->
+                                        new IllegalArgumentException(
+                                                "no scenario and no file "
+                                                        + name
+                                                        + "; warmpath lab list shows the"
+                                                        + " scenarios")));
     }
 
     /** Load 1 is the rate that was recorded; draws are all the same. */
@@ -138,9 +212,26 @@ final class LabFlags {
         } catch (IOException e) {
             throw new IllegalArgumentException(file + " cannot be read: " + e.getMessage(), e);
         }
+        return recorded(file, workload, engines == 0 ? 8 : engines);
+    }
+
+    /** As {@link #ofFile}; engines as many as the gateway had, unless said otherwise. */
+    private Scenario ofLog(Path file) {
+        Recorded log;
+        try {
+            log = DecisionLogFile.read(file, ofModel, closed);
+        } catch (IOException e) {
+            throw new IllegalArgumentException(file + " cannot be read: " + e.getMessage(), e);
+        }
+        told.add(file + ", " + log.summary());
+        log.told().forEach(line -> told.add("  " + line));
+        return recorded(file, log.workload(), engines == 0 ? log.engines() : engines);
+    }
+
+    private Scenario recorded(Path file, Workload workload, int fleet) {
         String name = file.getFileName().toString();
         return new Scenario(
-                name, "a file", model, engines, hostFactor, sloMillis, 1, List.of(), s -> workload);
+                name, "a file", model, fleet, hostFactor, sloMillis, 1, List.of(), s -> workload);
     }
 
     private static List<Policies.Named> policies(String names) {

@@ -2,7 +2,9 @@ package io.warmpath.lab;
 
 import io.warmpath.lab.policy.Indexes;
 import io.warmpath.lab.policy.Policies;
+import io.warmpath.lab.report.Advice;
 import io.warmpath.lab.report.Comparison;
+import io.warmpath.lab.report.ComplaintTable;
 import io.warmpath.lab.report.Html;
 import io.warmpath.lab.report.Lines;
 import io.warmpath.lab.report.Standing;
@@ -34,29 +36,54 @@ public final class LabMain {
 
               list                   the scenarios and the policies
               run SCENARIO...        plays them; `all`: those of the standing table
+                                     `unseen`: those that no constant was chosen on
+              routing                what routers were complained about, beside the rules that
+                                     do it, each with its ratio
               capacity SCENARIO...   finds the rate at which each policy just keeps the
                                      scenario's limit for the time to the first token
               size SCENARIO...       finds how few engines keep it at the scenario's loads
+              tune SCENARIO...       searches the weights of a cost on a part of the workload and
+                                     reports on the rest; says which keys to set, if any
+              model PRESET           prints an engine model, 8b or 70b, as --engine-file reads it
               compare A B            tells whether two files of --json differ by more than seeds do
 
               --policies A,B   which (kv,latency,least-loaded,round-robin); `all` is every one
               --loads X,Y      parts of the scenario's capacity (0.7,0.9)
               --seeds N        draws 1 to N of each scenario (1)
-              --routers N      gateways that take turns and know nothing of each other (1)
+              --routers N      gateways that take turns (1)
+              --sync MS        after which they hear of each other's requests (never)
+              --sync-limit MS  later news, or none for so long, and a router goes by its own (50)
+              --fault F        freeze@30s:2:10s, speed@0s:2:0.5, leave@50%:2, join@25%, cut@30s:5s:
+                               engine 2 stands still for 10 s, is half as fast, gets nothing
+                               new; the fleet's last engine comes then; routers' news are lost
+                               for 5 s. Times from the start or in parts of the arrivals' time;
+                               repeatable
+              --pool X         a pool that all engines write to and fetch from, times the
+                               devices' memory (0)
+              --pool-rate N    tokens/s that an engine fetches from it (the model's)
               --lag MS         after which engines' cache events are known (10)
               --ours A         the policy that peers' rules are compared with (latency)
               --json FILE      all results, a JSON line each
               --csv FILE       the same as a table
               --html FILE      the same as a page with plots, complete in itself
               --quiet          no progress
+            Of `tune`, which has 4 seeds unless told otherwise:
+              --policy P       kv, the cost in blocks, or latency, the one in milliseconds (kv)
+              --budget N       plays of the search (150)
+              --train X        part of the conversations to search on (0.5)
+              --goal G         what to make small: ttft (mean), p99 (of ttft) or e2e (mean) (ttft)
 
             A SCENARIO may be a file: JSON lines or CSV with timestamp (ms), input_length,
             output_length, hash_ids, session; .gz or not. Its load 1 is the recorded rate.
               --model 8b|70b   engines (8b)                --engines N       how many (8)
+              --engine-file F  engines of your own, YAML; also before the standing scenarios
               --host X         host memory, times the device's (0)
               --slo MS         limit for `capacity`, `size` (4000)
               --block-tokens N tokens of a hash (512)
               --closed         requests wait for their session's last answer
+            --from-log FILE is what a gateway wrote with --explain-decisions-file, .gz or not: a
+            SCENARIO of as many engines as it had; --loads (1) are parts of the recorded rate.
+              --of-model NAME  only its requests
               --help           this text
 
             Example: ./warmpath lab run conv --policies all --loads 0.7 --csv conv.csv
@@ -77,15 +104,25 @@ public final class LabMain {
                 out.print(Comparison.of(Path.of(rest.get(0)), Path.of(rest.get(1))));
                 return OK;
             }
+            if (command.equals("model") && !rest.contains("--help")) {
+                if (rest.size() != 1) {
+                    throw new IllegalArgumentException("model takes the name of a preset");
+                }
+                out.print(EngineFile.write(EngineFile.preset(rest.getFirst())));
+                return OK;
+            }
             LabFlags flags = LabFlags.parse(rest);
             if (flags.help || command.startsWith("-") || command.equals("help")) {
                 out.print(HELP);
                 return OK;
             }
+            flags.told.forEach(err::println);
             return switch (command) {
                 case "list" -> list(out);
                 case "run" -> play(flags, indexes, out, err);
+                case "routing" -> routing(flags, indexes, out, err);
                 case "capacity" -> capacity(flags, indexes, out, err);
+                case "tune" -> tune(flags, indexes, out, err);
                 case "size" -> size(flags, indexes, out, err);
                 default ->
                         throw new IllegalArgumentException(
@@ -124,7 +161,8 @@ public final class LabMain {
         requireScenario(flags);
         Progress progress = new Progress(flags.quiet ? null : err, System::nanoTime);
         long began = processorNanos();
-        List<Result> results = new Campaign(flags, indexes, progress).play();
+        Campaign campaign = new Campaign(flags, indexes, progress);
+        List<Result> results = campaign.play();
         if (!flags.quiet) {
             double seconds = (processorNanos() - began) / 1e9;
             long played = results.stream().mapToLong(Result::played).sum();
@@ -144,8 +182,16 @@ public final class LabMain {
             Files.writeString(flags.csv, Lines.csv(results));
         }
         if (flags.html != null) {
-            Files.writeString(flags.html, Html.of(results, flags.ours));
+            Files.writeString(flags.html, Html.of(results, flags.ours, campaign.disagreements()));
         }
+        return OK;
+    }
+
+    /** Every complaint at the rate it was made for, under our policies and the rule it is about. */
+    private static int routing(LabFlags flags, Indexes indexes, PrintStream out, PrintStream err) {
+        Progress progress = new Progress(flags.quiet ? null : err, System::nanoTime);
+        List<Result> results = new Campaign(flags, indexes, progress).complaints();
+        out.print(ComplaintTable.of(results));
         return OK;
     }
 
@@ -196,6 +242,24 @@ public final class LabMain {
                 }
             }
         }
+        return OK;
+    }
+
+    private static int tune(LabFlags flags, Indexes indexes, PrintStream out, PrintStream err) {
+        requireScenario(flags);
+        flags.seeds = flags.seedsSaid ? flags.seeds : 4;
+        Progress progress = new Progress(flags.quiet ? null : err, System::nanoTime);
+        Tune.Outcome found = new Tune(flags, indexes, progress).run();
+        out.printf(
+                Locale.ROOT,
+                "%d plays on the training part, best %+.1f %% against %s; blocks of %d tokens%n%n",
+                found.plays(),
+                100 * Math.expm1(found.training()),
+                found.have(),
+                found.blockTokens());
+        out.print(
+                new Advice(found.results(), Tune.TUNED, found.have(), Tune.PRESETS, flags.goal::of)
+                        .text(found.keys()));
         return OK;
     }
 

@@ -57,16 +57,17 @@ final class Observed {
         double[] itl = new double[n];
         double[] whole = new double[n];
         long[] prompt = new long[engines];
+        int[] requests = new int[engines];
         int counted = 0;
         int gaps = 0;
         int late = 0;
         long prompts = 0;
         long hits = 0;
         for (int i = 0; i < n; i++) {
-            if (sent[i] < fromNanos || sent[i] > toNanos) {
+            if (!counts(i)) {
                 continue;
             }
-            ttft[counted] = (first[i] - sent[i]) / NANOS_PER_MILLI;
+            ttft[counted] = ttftMillis(i);
             whole[counted] = (end[i] - sent[i]) / NANOS_PER_MILLI;
             late += ttft[counted] > LATE_MILLIS ? 1 : 0;
             counted++;
@@ -76,6 +77,7 @@ final class Observed {
             prompts += workload.prompt()[i];
             hits += cached[i];
             prompt[engine[i]] += workload.prompt()[i];
+            requests[engine[i]]++;
         }
         long most = 0;
         for (long p : prompt) {
@@ -96,7 +98,30 @@ final class Observed {
                 counted / ((toNanos - fromNanos) / 1e9),
                 n,
                 running(),
-                toNanos / 1e9);
+                toNanos / 1e9,
+                Arrays.stream(requests).boxed().toList());
+    }
+
+    boolean counts(int i) {
+        return workload.saysWhatCounts()
+                ? workload.counts(i)
+                : sent[i] >= fromNanos && sent[i] <= toNanos;
+    }
+
+    int engine(int i) {
+        return engine[i];
+    }
+
+    int cachedTokens(int i) {
+        return cached[i];
+    }
+
+    double sentMillis(int i) {
+        return sent[i] / NANOS_PER_MILLI;
+    }
+
+    double ttftMillis(int i) {
+        return (first[i] - sent[i]) / NANOS_PER_MILLI;
     }
 
     /** Mean number of requests on each engine, in equal parts of the arrivals' time. */

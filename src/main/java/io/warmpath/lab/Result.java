@@ -4,7 +4,7 @@ import java.util.List;
 
 /**
  * What one run has shown. Of the requests that came after the first quarter of the arrivals' time
- * and before its end.
+ * and before its end, or of those that the workload names.
  *
  * @param requests that count
  * @param ttft time to the first token
@@ -17,6 +17,7 @@ import java.util.List;
  * @param played requests of the whole run
  * @param running requests on each engine, means over equal parts of the arrivals' time
  * @param runningSeconds all of these parts
+ * @param sent requests by engine
  */
 public record Result(
         String scenario,
@@ -33,4 +34,16 @@ public record Result(
         double perSecond,
         int played,
         List<List<Double>> running,
-        double runningSeconds) {}
+        double runningSeconds,
+        List<Integer> sent) {
+
+    /** Part of the requests that went to this engine. */
+    public double share(int engine) {
+        return (double) sent.get(engine) / requests;
+    }
+
+    /** The largest of these parts. */
+    public double mostShare() {
+        return sent.stream().mapToInt(n -> n).max().orElse(0) / (double) requests;
+    }
+}

@@ -4,6 +4,7 @@ import io.warmpath.lab.policy.Call;
 import io.warmpath.lab.policy.Indexes;
 import io.warmpath.lab.policy.Policies;
 import io.warmpath.lab.policy.Policy;
+import io.warmpath.lab.policy.Why;
 import io.warmpath.lab.policy.World;
 import io.warmpath.lab.workload.Fault;
 import io.warmpath.lab.workload.Scenario;
@@ -11,11 +12,15 @@ import io.warmpath.lab.workload.Workload;
 import io.warmpath.prefix.PrefixEvent;
 import io.warmpath.prefix.WorkerSlot;
 import io.warmpath.sim.virtual.BlockCache;
+import io.warmpath.sim.virtual.BlockStore;
 import io.warmpath.sim.virtual.VirtualEngine;
 import io.warmpath.sim.virtual.VirtualTime;
+import java.util.ArrayDeque;
 import java.util.ArrayList;
+import java.util.Deque;
 import java.util.List;
 import java.util.SplittableRandom;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Plays one {@link Cell}. One thread, used once; equal cells give equal results.
@@ -31,23 +36,30 @@ final class Run {
     private final List<VirtualEngine<Call>> engines = new ArrayList<>();
     private final Cell cell;
     private final BlockCache sharedCache;
+    private final @Nullable BlockStore pool;
     private final List<Router> routers = new ArrayList<>();
+    private final Peers peers;
     private final Observed observed;
     private final int[] waitsFor;
     private int nextStart;
     private int left;
+    private int underWay;
+    private final Deque<Integer> held = new ArrayDeque<>();
 
-    private Run(Cell cell, Workload workload, Indexes indexes) {
+    private Run(Cell cell, Workload workload, Indexes indexes, @Nullable Why why) {
         this.workload = workload;
         this.rate = cell.rate();
         this.cell = cell;
         Scenario s = cell.scenario();
         boolean infinite = cell.policy().memory() == Policies.Memory.INFINITE;
         sharedCache = new BlockCache(infinite ? 1 << 29 : blocks() * s.engines());
+        int poolBlocks = ownMemory() ? (int) (blocks() * s.engines() * s.poolFactor()) : 0;
+        pool = poolBlocks > 0 ? new BlockStore(poolBlocks) : null;
+        peers = new Peers(time, cell.replicas());
         for (int i = 0; i < s.enginesAtStart(); i++) {
-            addEngine();
+            addEngine(1);
         }
-        for (int i = 0; i < cell.routers(); i++) {
+        for (int i = 0; i < cell.replicas().count(); i++) {
             World world =
                     new World(
                             time,
@@ -55,14 +67,21 @@ final class Run {
                             s.model(),
                             workload.blockTokens(),
                             hostBlocks() > 0,
+                            pool,
                             engines,
                             s.engines(),
                             workload.size(),
                             workload.ids(),
                             indexes);
+            Policy policy = cell.policy().make().apply(world);
+            peers.add(policy);
+            if (why != null) {
+                policy.explain(why);
+            }
             routers.add(
                     new Router(
-                            cell.policy().make().apply(world),
+                            i,
+                            policy,
                             new LateEvents((long) (cell.lagMillis() * NANOS_PER_MILLI))));
         }
         s.faults().forEach(this::schedule);
@@ -72,34 +91,38 @@ final class Run {
     }
 
     /** A gateway, and what is on its way to it. */
-    private record Router(Policy policy, LateEvents events) {}
+    private record Router(int number, Policy policy, LateEvents events) {}
 
     private int blocks() {
         return cell.scenario().model().kvTokens() / workload.blockTokens();
     }
 
     private int hostBlocks() {
-        boolean own = cell.policy().memory() == Policies.Memory.OWN;
-        return own ? (int) (blocks() * cell.scenario().hostFactor()) : 0;
+        return ownMemory() ? (int) (blocks() * cell.scenario().hostFactor()) : 0;
     }
 
-    private void addEngine() {
-        boolean own = cell.policy().memory() == Policies.Memory.OWN;
+    private boolean ownMemory() {
+        return cell.policy().memory() == Policies.Memory.OWN;
+    }
+
+    private void addEngine(double speed) {
+        boolean own = ownMemory();
         engines.add(
                 new VirtualEngine<>(
                         time,
                         cell.scenario().model(),
                         workload.blockTokens(),
-                        1,
+                        speed,
                         own ? new BlockCache(blocks()) : sharedCache,
                         !own,
                         hostBlocks(),
+                        pool,
                         new EventFeed(this, engines.size())));
     }
 
     private void schedule(Fault fault) {
-        double at = fault.at() * workload.spanMillis() / rate * NANOS_PER_MILLI;
-        time.at((long) at, () -> happens(fault));
+        double millis = fault.millis(workload.spanMillis() / rate);
+        time.at((long) (millis * NANOS_PER_MILLI), () -> happens(fault));
     }
 
     private void happens(Fault fault) {
@@ -109,20 +132,29 @@ final class Run {
                             .freezeUntil(time.nanos() + (long) (fault.seconds() * 1e9));
             case SPEED -> engines.get(fault.engine()).setSpeed(fault.speed());
             case JOIN -> {
-                addEngine();
+                addEngine(fault.speed());
                 routers.forEach(r -> r.policy().joined());
             }
+            case LEAVE -> routers.forEach(r -> r.policy().left(fault.engine()));
+            case CUT -> peers.cut(fault.seconds());
         }
     }
 
     static Result play(Cell cell, Workload workload, Indexes indexes) {
-        Run run = new Run(cell, workload, indexes);
+        return observe(cell, workload, indexes, null).result(cell);
+    }
+
+    /**
+     * @param why gets the reasons of those choices that it wants; null: nobody asks
+     */
+    static Observed observe(Cell cell, Workload workload, Indexes indexes, @Nullable Why why) {
+        Run run = new Run(cell, workload, indexes, why);
         try {
             run.play();
         } finally {
             run.routers.forEach(r -> r.policy().close());
         }
-        return run.observed.result(cell);
+        return run.observed;
     }
 
     private void play() {
@@ -148,7 +180,17 @@ final class Run {
     private void start() {
         int number = nextStart++;
         scheduleStart();
-        send(number);
+        enter(number);
+    }
+
+    /** Its client sends it, or waits until fewer are under way. */
+    private void enter(int number) {
+        if (underWay == workload.atOnce()) {
+            held.add(number);
+        } else {
+            underWay++;
+            send(number);
+        }
     }
 
     private void send(int number) {
@@ -164,8 +206,14 @@ final class Run {
         if (!news.isEmpty()) {
             router.policy().apply(news);
         }
-        int engine = router.policy().choose(call);
+        int engine = workload.engine(number);
+        if (engine < 0) {
+            engine = router.policy().choose(call);
+        } else {
+            router.policy().sentByPeer(call, engine);
+        }
         observed.sent(number, engine, time.nanos());
+        peers.sent(call, engine, router.number());
         engines.get(engine).submit(call);
     }
 
@@ -191,16 +239,25 @@ final class Run {
 
     void firstToken(Call call) {
         observed.firstToken(call.number(), call.cachedTokens(), time.nanos());
-        routerOf(call.number()).policy().firstToken(call);
+        Router router = routerOf(call.number());
+        router.policy().firstToken(call);
+        peers.firstToken(call, router.number());
     }
 
     void ended(Call call) {
         left--;
         observed.ended(call.number(), time.nanos());
-        routerOf(call.number()).policy().ended(call);
+        Router router = routerOf(call.number());
+        router.policy().ended(call);
+        peers.ended(call, router.number());
+        if (held.isEmpty()) {
+            underWay--;
+        } else {
+            send(held.remove());
+        }
         for (int next : workload.dependents()[call.number()]) {
             if (--waitsFor[next] == 0) {
-                time.after(workload.pauseMillis()[next] * 1_000_000L, () -> send(next));
+                time.after(workload.pauseMillis()[next] * 1_000_000L, () -> enter(next));
             }
         }
     }

@@ -37,8 +37,7 @@ final class Size {
         while (keeps - fails > 1) {
             progress.show(++tries, 8, scenario.name() + " " + policy.name() + " " + engines);
             Scenario of = scenario.withEngines(engines);
-            Result r =
-                    Run.play(new Cell(of, policy, load, 1, Cell.LAG_MILLIS, 1), workload, indexes);
+            Result r = Run.play(new Cell(of, policy, load, 1), workload, indexes);
             if (r.ttft().p90() <= scenario.sloMillis()) {
                 keeps = engines;
                 best = r;

@@ -28,6 +28,16 @@ public interface LoadBook {
         return PromptBlocks.unnamed(blockSize, tokens.length);
     }
 
+    /**
+     * The same from what the index names them by: equal hashes, equal names. The names differ from
+     * those that the ids give.
+     *
+     * @param hashes one for each complete block, of its tokens alone
+     */
+    default PromptBlocks name(String model, String salt, long[] hashes, int tokens, int blockSize) {
+        return PromptBlocks.unnamed(blockSize, tokens);
+    }
+
     /** Load of one slot now. */
     WorkerLoad load(WorkerSlot slot);
 

@@ -74,6 +74,13 @@ public final class LoadTracker implements LoadBook {
     }
 
     @Override
+    public PromptBlocks name(String model, String salt, long[] hashes, int tokens, int blockSize) {
+        return PromptBlocks.ofHashes(
+                        hashes, tokens, blockSize, PromptBlocks.seed(secret, model, salt))
+                .shared(options.assumeReuse());
+    }
+
+    @Override
     public Booking book(
             WorkerSlot slot, int prefillTokens, PromptBlocks prompt, int expectedOutput) {
         if (prefillTokens < 0 || expectedOutput < 0) {

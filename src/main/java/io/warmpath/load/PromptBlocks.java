@@ -5,9 +5,10 @@ package io.warmpath.load;
  * finds who served a prefix last.
  *
  * <p>{@code chain[i]} names complete block {@code i} together with all blocks before it: equal
- * names, equal prefixes. The names never leave the process. They are 64-bit keyed hashes: with ten
- * million different blocks running, the chance that any two share a name is about 3 in a million,
- * and the harm is one block counted wrong until its request ends.
+ * names, equal prefixes. Only the file of decisions shows them outside the process, and halves of
+ * them. They are 64-bit keyed hashes: with ten million different blocks running, the chance that
+ * any two share a name is about 3 in a million, and the harm is one block counted wrong until its
+ * request ends.
  *
  * <p>Immutable as long as nobody writes to the array, which is not copied.
  *
@@ -59,6 +60,22 @@ public record PromptBlocks(int blockSize, int tokens, long[] chain, boolean shar
             chain[block] = name;
         }
         return new PromptBlocks(blockSize, tokens.length, chain, true);
+    }
+
+    /**
+     * The same from a hash of each block; about 1 ns a block. Equal hashes of different blocks make
+     * equal names: whoever can make them meet in the index can make them meet here.
+     *
+     * @param hashes one for each complete block
+     */
+    public static PromptBlocks ofHashes(long[] hashes, int tokens, int blockSize, long seed) {
+        long[] chain = new long[hashes.length];
+        long name = fold(seed ^ CHAIN, blockSize * STEP + FACTOR);
+        for (int block = 0; block < chain.length; block++) {
+            name = fold(name ^ FACTOR, fold(hashes[block] ^ seed, FACTOR) ^ CHAIN);
+            chain[block] = name;
+        }
+        return new PromptBlocks(blockSize, tokens, chain, true);
     }
 
     /** Another seed for every model and salt: their caches share nothing. */

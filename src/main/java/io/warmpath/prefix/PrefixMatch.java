@@ -85,6 +85,22 @@ public final class PrefixMatch {
                 blockSize, blocks, Arrays.copyOf(kept, n), Arrays.copyOf(theirs, n * Tier.COUNT));
     }
 
+    /**
+     * Each depth times the part of its slot, rounded down. O(slots).
+     *
+     * @param parts by slot number, 0 to 1; those beyond its end are 1
+     */
+    PrefixMatch scaled(float[] parts) {
+        int[] less = depths.clone();
+        for (int i = 0; i < slots.length; i++) {
+            float part = slots[i] < parts.length ? parts[slots[i]] : 1;
+            for (int t = i * Tier.COUNT; part != 1 && t < (i + 1) * Tier.COUNT; t++) {
+                less[t] = (int) (part * (double) depths[t]);
+            }
+        }
+        return new PrefixMatch(blockSize, blocks, slots, less);
+    }
+
     private static PrefixMatch merged(PrefixMatch a, PrefixMatch b) {
         if (b.slots.length == 0) {
             return a;

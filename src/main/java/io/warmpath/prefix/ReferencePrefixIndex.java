@@ -417,6 +417,9 @@ public final class ReferencePrefixIndex implements PrefixIndex {
             throw new IllegalArgumentException(
                     "block size " + query.blockSize() + " is above the limit " + MAX_BLOCK_SIZE);
         }
+        if (query.hashes() != null) {
+            throw new IllegalArgumentException("this index compares tokens, it knows no hashes");
+        }
         return blocks(
                 Arrays.copyOf(query.tokens(), query.blocks() * query.blockSize()),
                 query.blockSize(),

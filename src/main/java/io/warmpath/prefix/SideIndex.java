@@ -1,5 +1,8 @@
 package io.warmpath.prefix;
 
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 
@@ -46,6 +49,27 @@ public final class SideIndex implements WorkerSlots {
             main.close(slot);
             throw e;
         }
+    }
+
+    /**
+     * Takes in slots that the main index has opened by itself, such as from a file, while neither
+     * has any other.
+     */
+    public synchronized void adopt(List<WorkerSlot> opened) {
+        Map<Integer, WorkerSlot> wanted = new HashMap<>();
+        opened.forEach(s -> wanted.put(s.index(), s));
+        List<WorkerSlot> unwanted = new ArrayList<>();
+        while (!wanted.isEmpty()) {
+            // The lowest free number comes first, so that all below the highest have to be opened.
+            WorkerSlot twin = side.openApproximate(0);
+            WorkerSlot slot = wanted.remove(twin.index());
+            if (slot == null) {
+                unwanted.add(twin);
+            } else {
+                pairs.put(slot, twin);
+            }
+        }
+        unwanted.forEach(side::close);
     }
 
     @Override

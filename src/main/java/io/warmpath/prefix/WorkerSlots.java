@@ -12,6 +12,16 @@ public interface WorkerSlots {
     WorkerSlot open(int domain);
 
     /**
+     * A slot for a rank that may have been known before this process started: then the one with
+     * what was known of it, if that was kept; else a new one.
+     *
+     * @param worker its id, as u64
+     */
+    default WorkerSlot open(int domain, long worker, int rank) {
+        return open(domain);
+    }
+
+    /**
      * Gives it back; what was known of it is forgotten.
      *
      * @throws IllegalStateException when this incarnation is not open

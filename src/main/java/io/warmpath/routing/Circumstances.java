@@ -1,7 +1,7 @@
 package io.warmpath.routing;
 
 import io.warmpath.fleet.EngineKind;
-import io.warmpath.fleet.EventView;
+import io.warmpath.fleet.EventTrust;
 import java.util.List;
 import java.util.Set;
 
@@ -15,10 +15,10 @@ import java.util.Set;
  * @param drifted engines that make other tokens of such prompts than are predicted here, so that
  *     what they hold was not asked for
  */
-public record Circumstances(long queuedNanos, List<EventView> events, Set<EngineKind> drifted) {
+public record Circumstances(long queuedNanos, List<EventTrust> events, Set<EngineKind> drifted) {
     public static final Circumstances NONE = new Circumstances(0, List.of());
 
-    public Circumstances(long queuedNanos, List<EventView> events) {
+    public Circumstances(long queuedNanos, List<EventTrust> events) {
         this(queuedNanos, events, Set.of());
     }
 

@@ -1,7 +1,7 @@
 package io.warmpath.routing;
 
 import io.warmpath.fleet.Candidate;
-import io.warmpath.fleet.EventView;
+import io.warmpath.fleet.EventTrust;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
@@ -54,8 +54,8 @@ public record RoutingDecision(
     }
 
     /** How far the chosen rank's events can be relied on; null where nobody asked. */
-    public @Nullable EventView events() {
-        List<EventView> events = request.circumstances().events();
+    public @Nullable EventTrust events() {
+        List<EventTrust> events = request.circumstances().events();
         for (int i = 0; i < events.size(); i++) {
             if (request.candidates().get(i).slot().equals(chosen.candidate().slot())) {
                 return events.get(i);

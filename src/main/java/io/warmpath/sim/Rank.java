@@ -41,6 +41,7 @@ final class Rank {
                         options.timing(),
                         timers,
                         options.maxBatch(),
+                        options.batchTokens(),
                         !sglang,
                         this::publish);
     }

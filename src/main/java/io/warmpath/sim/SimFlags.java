@@ -37,6 +37,7 @@ record SimFlags(SimOptions.Builder engine, int count, @Nullable Path tokenizer, 
               --host-blocks N       blocks in host memory, per rank; 0 = none   (0)
               --dp-size N           data-parallel ranks, each with its cache    (1)
               --max-batch N         requests running at a time, per rank        (32)
+              --batch-tokens N      prompt tokens computed in one step          (8192)
 
               --events-port N       PUB port of rank 0; rank N is N higher;
                                     0 = any free ones                           (0)
@@ -110,6 +111,7 @@ record SimFlags(SimOptions.Builder engine, int count, @Nullable Path tokenizer, 
             o.hostBlocks(number("--host-blocks", 0, 0, 10_000_000));
             o.ranks(number("--dp-size", 1, 1, 256));
             o.maxBatch(number("--max-batch", 32, 1, 100_000));
+            o.batchTokens(number("--batch-tokens", 8192, 1, 10_000_000));
             o.eventsPort(number("--events-port", 0, 0, 65_535));
             o.replayPort(number("--replay-port", 0, 0, 65_535));
             o.topic(text("--topic", "kv-events"));

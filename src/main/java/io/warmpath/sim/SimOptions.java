@@ -25,6 +25,7 @@ import org.jspecify.annotations.Nullable;
  * @param hashSeed vLLM only: PYTHONHASHSEED
  * @param ranks data-parallel ranks, each with its own cache and sockets
  * @param maxBatch requests that run at the same time, per rank
+ * @param batchTokens prompt tokens computed in one step, per rank
  * @param answerTokens length at which an answer ends by itself
  * @param streamsIncrements SGLang only: events of {@code /generate} tell what is new instead of all
  * @param seed of the answers' words and of ids
@@ -46,6 +47,7 @@ public record SimOptions(
         String hashSeed,
         int ranks,
         int maxBatch,
+        int batchTokens,
         int answerTokens,
         boolean streamsIncrements,
         Timing timing,
@@ -59,6 +61,7 @@ public record SimOptions(
         require(hostBlocks >= 0, "host blocks must not be negative");
         require(ranks > 0, "data-parallel size must be above 0");
         require(maxBatch > 0, "batch limit must be above 0");
+        require(batchTokens > 0, "tokens of a step must be above 0");
         require(answerTokens > 0, "answer tokens must be above 0");
         require(bufferSteps > 0, "buffer steps must be above 0");
     }
@@ -95,6 +98,7 @@ public record SimOptions(
         private String hashSeed = VllmBlockHasher.DEFAULT_SEED;
         private int ranks = 1;
         private int maxBatch = 32;
+        private int batchTokens = 8192;
         private int answerTokens = 64;
         private boolean streamsIncrements;
         private double prefillTokensPerSecond = 20_000;
@@ -181,6 +185,11 @@ public record SimOptions(
             return this;
         }
 
+        public Builder batchTokens(int value) {
+            batchTokens = value;
+            return this;
+        }
+
         public Builder answerTokens(int value) {
             answerTokens = value;
             return this;
@@ -241,6 +250,7 @@ public record SimOptions(
                     hashSeed,
                     ranks,
                     maxBatch,
+                    batchTokens,
                     answerTokens,
                     streamsIncrements,
                     new Timing(prefillTokensPerSecond, hostLoadTokensPerSecond, interToken, speed),

@@ -5,9 +5,10 @@ import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.warmpath.events.DropReason;
 import io.warmpath.events.EventCounters;
+import io.warmpath.fleet.EventView;
 import java.util.Locale;
-import java.util.function.Supplier;
 import java.util.function.ToDoubleFunction;
+import java.util.function.ToIntFunction;
 import org.jspecify.annotations.Nullable;
 
 /** Meters of the write path. */
@@ -21,20 +22,16 @@ public final class EventMeters {
     }
 
     /**
-     * @param subscribed open subscriptions now
-     * @param trusted those whose view is complete
+     * @param inState how many sources are in a state now
      */
     public static void bind(
-            MeterRegistry registry,
-            EventCounters counters,
-            Supplier<Number> subscribed,
-            Supplier<Number> trusted) {
-        Gauge.builder("warmpath.events.sources", subscribed)
-                .description("Event sources subscribed to")
-                .register(registry);
-        Gauge.builder("warmpath.events.sources.trusted", trusted)
-                .description("Event sources without an unrepaired gap")
-                .register(registry);
+            MeterRegistry registry, EventCounters counters, ToIntFunction<EventView> inState) {
+        for (EventView state : EventView.ofSources()) {
+            Gauge.builder("warmpath.events.sources", () -> inState.applyAsInt(state))
+                    .description("Event sources by state")
+                    .tag("state", state.word())
+                    .register(registry);
+        }
         EventMeters m = new EventMeters(registry, counters);
         m.bindBatches();
         m.bindEvents();
@@ -104,6 +101,11 @@ public final class EventMeters {
 
     private void bindRepairs() {
         counter("warmpath.events.gaps", "Holes in a sequence", null, EventCounters::gaps);
+        counter(
+                "warmpath.events.gaps.repaired",
+                "Holes that were filled",
+                null,
+                EventCounters::repaired);
         counter(
                 "warmpath.events.gaps.lost",
                 "Holes that could not be filled; the rank's content was forgotten",

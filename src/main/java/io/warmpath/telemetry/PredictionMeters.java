@@ -46,9 +46,10 @@ public final class PredictionMeters {
         gauge(registry, stats, "bytes", "Memory of the tables that hold them", IndexStats::bytes);
         ended(registry, stats, "time", IndexStats::decisionsEndedByTime);
         ended(registry, stats, "capacity", IndexStats::decisionsEndedByCapacity);
-        counter(registry, recorded, "recorded", "Prompts recorded as sent to a rank");
+        counter(registry, stats, recorded, "recorded", "Prompts recorded as sent to a rank");
         counter(
                 registry,
+                stats,
                 recordedBlocks,
                 "recorded.blocks",
                 "Blocks of these prompts that the rank was not taken to hold before");
@@ -77,9 +78,10 @@ public final class PredictionMeters {
                 .register(registry);
     }
 
+    /** Hangs at what the gauges hold: a supplier that only the counter knew would be collected. */
     private static void counter(
-            MeterRegistry registry, LongSupplier value, String what, String doc) {
-        FunctionCounter.builder(NAME + what, value, v -> (double) v.getAsLong())
+            MeterRegistry registry, RecentStats held, LongSupplier value, String what, String doc) {
+        FunctionCounter.builder(NAME + what, held, h -> (double) value.getAsLong())
                 .description(doc)
                 .register(registry);
     }

@@ -4,22 +4,33 @@ import io.micrometer.core.instrument.FunctionCounter;
 import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.warmpath.tokens.ModelTokens;
+import io.warmpath.tokens.PromptIndex;
+import io.warmpath.tokens.PromptIndex.Remembered;
 import io.warmpath.tokens.TokensCounters;
 import java.util.function.ToDoubleFunction;
+import java.util.function.ToLongFunction;
 import org.jspecify.annotations.Nullable;
 
 /** Meters of prompt to token ids: how many, how fast, and why not. */
 public final class TokenMeters {
     private final MeterRegistry registry;
+    private final ModelTokens tokens;
     private final TokensCounters counters;
+    private final @Nullable PromptIndex prompts;
 
-    private TokenMeters(MeterRegistry registry, TokensCounters counters) {
+    private TokenMeters(MeterRegistry registry, ModelTokens tokens, @Nullable PromptIndex prompts) {
         this.registry = registry;
-        this.counters = counters;
+        this.tokens = tokens;
+        this.counters = tokens.counters();
+        this.prompts = prompts;
     }
 
-    public static void bind(MeterRegistry registry, ModelTokens tokens) {
-        TokenMeters m = new TokenMeters(registry, tokens.counters());
+    /**
+     * @param prompts remembers texts beside {@code tokens}; null: there is none
+     */
+    public static void bind(
+            MeterRegistry registry, ModelTokens tokens, @Nullable PromptIndex prompts) {
+        TokenMeters m = new TokenMeters(registry, tokens, prompts);
         m.counter("prompts", "Prompts that became token ids", null, TokensCounters::prompts);
         m.counter(
                 "prompt.tokens", "Token ids of these prompts", null, TokensCounters::promptTokens);
@@ -37,18 +48,40 @@ public final class TokenMeters {
         m.unknown("refused", TokensCounters::refused);
         m.unknown("too_long", TokensCounters::tooLong);
         m.unknown("failed", TokensCounters::failed);
-        m.lookup("hit", TokensCounters::cacheHits);
-        m.lookup("miss", TokensCounters::cacheMisses);
-        Gauge.builder("warmpath.tokens.cache.bytes", tokens, ModelTokens::cacheBytes)
+        m.lookup("hit", c -> c.cacheHits() + m.remembered(Remembered::found));
+        m.lookup("miss", c -> c.cacheMisses() + m.remembered(Remembered::missed));
+        Gauge.builder("warmpath.tokens.cache.bytes", m, TokenMeters::bytes)
                 .description("Memory of remembered pieces of text")
                 .register(registry);
-        Gauge.builder("warmpath.tokens.cache.entries", tokens, ModelTokens::cacheEntries)
+        Gauge.builder("warmpath.tokens.cache.entries", m, TokenMeters::entries)
                 .description("Remembered pieces of text")
                 .register(registry);
-        FunctionCounter.builder(
-                        "warmpath.tokens.cache.evictions", tokens, ModelTokens::cacheEvictions)
+        FunctionCounter.builder("warmpath.tokens.cache.evictions", m, TokenMeters::evictions)
                 .description("Remembered pieces of text that made room for others")
                 .register(registry);
+    }
+
+    private double bytes() {
+        return tokens.cacheBytes() + (double) remembered(Remembered::bytes);
+    }
+
+    private double entries() {
+        return tokens.cacheEntries() + (double) remembered(Remembered::pieces);
+    }
+
+    private double evictions() {
+        return tokens.cacheEvictions() + (double) remembered(Remembered::evicted);
+    }
+
+    private long remembered(ToLongFunction<Remembered> value) {
+        if (prompts == null) {
+            return 0;
+        }
+        try {
+            return value.applyAsLong(prompts.remembered());
+        } catch (IllegalStateException closed) {
+            return 0; // a scrape during shutdown
+        }
     }
 
     private void unknown(String why, ToDoubleFunction<TokensCounters> value) {

@@ -1,5 +1,6 @@
 package io.warmpath.tokens;
 
+import io.warmpath.prefix.HashedPrompt;
 import io.warmpath.tokens.PromptInput.Chat;
 import io.warmpath.tokens.PromptInput.Conversation;
 import io.warmpath.tokens.PromptInput.Ids;
@@ -35,6 +36,16 @@ public final class ModelTokens implements PromptTokens, Tokenizing, AutoCloseabl
 
     /** What takes longer is not waited for by other prompts, which lose 5 ms at most. */
     private static final long BRIEF_NANOS = 4_000_000;
+
+    /** The ids, or what an index makes of them, where it can run the tokenizer. */
+    private record Wanted(@Nullable LookUp lookUp) {
+        static final Wanted IDS = new Wanted(null);
+
+        @Nullable LookUp of(ServedModel model) {
+            LookUp any = lookUp;
+            return any != null && any.index().runs(model.loaded.tokenizer()) ? any : null;
+        }
+    }
 
     private final ModelShelf shelf;
     private final TokensOptions options;
@@ -103,16 +114,32 @@ public final class ModelTokens implements PromptTokens, Tokenizing, AutoCloseabl
 
     @Override
     public AtOnce atOnce(String modelName, PromptInput prompt, EngineProfile engine) {
+        return atOnce(modelName, prompt, engine, Wanted.IDS);
+    }
+
+    @Override
+    public AtOnce atOnce(
+            String modelName, PromptInput prompt, EngineProfile engine, LookUp lookUp) {
+        return atOnce(modelName, prompt, engine, new Wanted(lookUp));
+    }
+
+    private AtOnce atOnce(
+            String modelName, PromptInput prompt, EngineProfile engine, Wanted wanted) {
         return switch (prompt) {
-            case Ids ids -> new Made(tokens(modelName, ids, engine));
+            case Ids ids ->
+                    // Whoever wants them hashed does that where it does not hurt.
+                    wanted.lookUp != null && ids.tokens().length > options.inlineChars()
+                            ? Later.BRIEF
+                            : new Made(tokens(modelName, ids, engine));
             case Opaque opaque -> new Made(tokens(modelName, opaque, engine));
-            case Text text -> atOnce(modelName, text.text().length(), prompt, engine);
-            case Chat chat -> atOnce(modelName, chars(chat), prompt, engine);
-            case Conversation chat -> atOnce(modelName, chat.chars(), prompt, engine);
+            case Text text -> atOnce(modelName, text.text().length(), prompt, engine, wanted);
+            case Chat chat -> atOnce(modelName, chars(chat), prompt, engine, wanted);
+            case Conversation chat -> atOnce(modelName, chat.chars(), prompt, engine, wanted);
         };
     }
 
-    private AtOnce atOnce(String modelName, long chars, PromptInput prompt, EngineProfile engine) {
+    private AtOnce atOnce(
+            String modelName, long chars, PromptInput prompt, EngineProfile engine, Wanted wanted) {
         ServedModel model = shelf.enter(modelName);
         if (model == null) {
             absent(modelName);
@@ -120,7 +147,7 @@ public final class ModelTokens implements PromptTokens, Tokenizing, AutoCloseabl
         }
         try {
             return isUsable(model, chars, prompt)
-                    ? atOnce(modelName, model, chars, prompt, engine)
+                    ? atOnce(modelName, model, chars, prompt, engine, wanted)
                     : new Made(Optional.empty());
         } finally {
             model.leave();
@@ -132,7 +159,8 @@ public final class ModelTokens implements PromptTokens, Tokenizing, AutoCloseabl
             ServedModel model,
             long chars,
             PromptInput prompt,
-            EngineProfile engine) {
+            EngineProfile engine,
+            Wanted wanted) {
         if (prompt instanceof Conversation // to be read first
                 || chars > options.inlineChars()
                 || (prompt instanceof Chat chat
@@ -141,10 +169,10 @@ public final class ModelTokens implements PromptTokens, Tokenizing, AutoCloseabl
             return later(model, chars);
         }
         int mostNewChars = options.inlineNanos() / model.tokenizer.nanosPerChar();
-        if (model.segmented == null && chars > mostNewChars) {
+        if (model.segmented == null && chars > mostNewChars && wanted.of(model) == null) {
             return later(model, chars);
         }
-        AtOnce made = made(modelName, model, prompt, engine, mostNewChars);
+        AtOnce made = made(modelName, model, prompt, engine, mostNewChars, wanted);
         return made instanceof Later ? later(model, chars) : made;
     }
 
@@ -157,31 +185,43 @@ public final class ModelTokens implements PromptTokens, Tokenizing, AutoCloseabl
 
     @Override
     public Optional<int[]> tokens(String modelName, PromptInput prompt, EngineProfile engine) {
+        return whole(modelName, prompt, engine, Wanted.IDS) instanceof Made(Optional<int[]> ids)
+                ? ids
+                : Optional.empty();
+    }
+
+    @Override
+    public AtOnce matched(
+            String modelName, PromptInput prompt, EngineProfile engine, LookUp lookUp) {
+        return whole(modelName, prompt, engine, new Wanted(lookUp));
+    }
+
+    /** However long it takes. */
+    private AtOnce whole(
+            String modelName, PromptInput prompt, EngineProfile engine, Wanted wanted) {
         return switch (prompt) {
-            case Ids ids -> Optional.of(ids.tokens());
+            case Ids ids -> new Made(Optional.of(ids.tokens()));
             case Opaque opaque -> {
                 counters.opaque.increment();
-                yield Optional.empty();
+                yield new Made(Optional.empty());
             }
-            case Text text -> tokens(modelName, text.text().length(), prompt, engine);
-            case Chat chat -> tokens(modelName, chars(chat), prompt, engine);
-            case Conversation chat -> tokens(modelName, chat.chars(), prompt, engine);
+            case Text text -> whole(modelName, text.text().length(), prompt, engine, wanted);
+            case Chat chat -> whole(modelName, chars(chat), prompt, engine, wanted);
+            case Conversation chat -> whole(modelName, chat.chars(), prompt, engine, wanted);
         };
     }
 
-    private Optional<int[]> tokens(
-            String modelName, long chars, PromptInput prompt, EngineProfile engine) {
+    private AtOnce whole(
+            String modelName, long chars, PromptInput prompt, EngineProfile engine, Wanted wanted) {
         ServedModel model = shelf.enter(modelName);
         if (model == null) {
             absent(modelName);
-            return Optional.empty();
+            return new Made(Optional.empty());
         }
         try {
             return isUsable(model, chars, prompt)
-                            && made(modelName, model, prompt, engine, Integer.MAX_VALUE)
-                                    instanceof Made made
-                    ? made.ids()
-                    : Optional.empty();
+                    ? made(modelName, model, prompt, engine, Integer.MAX_VALUE, wanted)
+                    : new Made(Optional.empty());
         } finally {
             model.leave();
         }
@@ -205,7 +245,8 @@ public final class ModelTokens implements PromptTokens, Tokenizing, AutoCloseabl
             ServedModel model,
             PromptInput prompt,
             EngineProfile engine,
-            int mostNewChars) {
+            int mostNewChars,
+            Wanted wanted) {
         long start = nanoTime.getAsLong();
         EnginePrompt rendered = prompt(model, prompt, engine);
         if (rendered instanceof EnginePrompt.Unpredictable && prompt instanceof Conversation chat) {
@@ -219,10 +260,16 @@ public final class ModelTokens implements PromptTokens, Tokenizing, AutoCloseabl
             counters.refused.increment();
             return new Made(Optional.empty());
         }
-        AtOnce made = encode(modelName, model, text, prompt instanceof Text, mostNewChars);
-        if (made instanceof Made(Optional<int[]> ids) && ids.isPresent()) {
+        AtOnce made = encode(modelName, model, text, prompt instanceof Text, mostNewChars, wanted);
+        int tokens =
+                switch (made) {
+                    case Made(Optional<int[]> ids) -> ids.map(all -> all.length).orElse(-1);
+                    case Matched(List<HashedPrompt> found) -> found.getFirst().tokens();
+                    case Later later -> -1;
+                };
+        if (tokens >= 0) {
             counters.prompts.increment();
-            counters.promptTokens.add(ids.get().length);
+            counters.promptTokens.add(tokens);
             counters.encodeNanos.add(nanoTime.getAsLong() - start);
         }
         return made;
@@ -307,10 +354,18 @@ public final class ModelTokens implements PromptTokens, Tokenizing, AutoCloseabl
             ServedModel model,
             EnginePrompt.Text text,
             boolean addSpecialTokens,
-            int mostNewChars) {
+            int mostNewChars,
+            Wanted wanted) {
         try {
+            LookUp lookUp = wanted.of(model);
+            if (lookUp != null && text.continued().isEmpty()) {
+                return matched(model, text.rendered(), addSpecialTokens, mostNewChars, lookUp);
+            }
             int[] ids;
             if (model.segmented == null) {
+                if (text.rendered().length() > mostNewChars) {
+                    return Later.BRIEF;
+                }
                 ids = ids(model, text, addSpecialTokens);
                 counters.encodedTokens.add(ids.length);
             } else if (mostNewChars == Integer.MAX_VALUE) {
@@ -338,6 +393,24 @@ public final class ModelTokens implements PromptTokens, Tokenizing, AutoCloseabl
             }
             return new Made(Optional.empty());
         }
+    }
+
+    /** All in one call, without ids. */
+    private AtOnce matched(
+            ServedModel model,
+            String text,
+            boolean addSpecialTokens,
+            int mostNewChars,
+            LookUp lookUp) {
+        List<HashedPrompt> found =
+                lookUp.match(model.loaded.tokenizer(), text, addSpecialTokens, mostNewChars);
+        model.failing = false;
+        if (found == null) {
+            return Later.BRIEF;
+        }
+        HashedPrompt first = found.getFirst();
+        counters.encodedTokens.add(first.tokens() - first.knownTokens());
+        return new Matched(found);
     }
 
     /** What the engine tokenises, as far as it is certain. */

@@ -1,6 +1,8 @@
 package io.warmpath.tokens;
 
+import io.warmpath.prefix.HashedPrompt;
 import io.warmpath.tokens.profile.EngineProfile;
+import java.util.List;
 import java.util.Optional;
 
 /**
@@ -18,6 +20,9 @@ public interface PromptTokens {
      */
     record Made(Optional<int[]> ids) implements AtOnce {}
 
+    /** The prompt by its blocks: one answer for each block size that was asked for. */
+    record Matched(List<HashedPrompt> found) implements AtOnce {}
+
     /** {@link #tokens} has to be asked, on another thread. */
     enum Later implements AtOnce {
         /** It takes a few milliseconds at most. */
@@ -34,4 +39,14 @@ public interface PromptTokens {
      * this model, opaque prompt): the request is then routed by load alone and a counter moves.
      */
     Optional<int[]> tokens(String model, PromptInput prompt, EngineProfile engine);
+
+    /** As {@link #atOnce}, but {@link Matched} where the ids need not be made for that. */
+    default AtOnce atOnce(String model, PromptInput prompt, EngineProfile engine, LookUp lookUp) {
+        return atOnce(model, prompt, engine);
+    }
+
+    /** As {@link #tokens}: {@link Made}, or {@link Matched} where the ids need not be made. */
+    default AtOnce matched(String model, PromptInput prompt, EngineProfile engine, LookUp lookUp) {
+        return new Made(tokens(model, prompt, engine));
+    }
 }

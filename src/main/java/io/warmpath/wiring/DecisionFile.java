@@ -5,6 +5,8 @@ import io.warmpath.gateway.DecisionLog;
 import java.io.BufferedOutputStream;
 import java.io.IOException;
 import java.io.OutputStream;
+import java.nio.ByteBuffer;
+import java.nio.channels.SeekableByteChannel;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
@@ -13,17 +15,17 @@ import java.util.concurrent.ArrayBlockingQueue;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.LongAdder;
-import java.util.function.Consumer;
+import java.util.function.Supplier;
 import org.jboss.logging.Logger;
 
 /**
- * Decisions as lines of JSON in a file, made and written by a thread of its own.
+ * Decisions and how they ended as lines of JSON in a file, made and written by a thread of its own.
  *
  * <p>Any thread may hand one over and never waits: one that finds the queue full, or comes after a
  * write has failed, is dropped and counted. What was taken is flushed when the queue is empty.
  */
-final class DecisionFile implements Consumer<DecisionLog.Logged>, AutoCloseable {
-    /** Decisions that wait for the disk. */
+final class DecisionFile implements DecisionLog.Sink, AutoCloseable {
+    /** Lines that wait for the disk. */
     static final int QUEUE = 4096;
 
     private static final Logger LOG = Logger.getLogger(DecisionFile.class);
@@ -31,19 +33,34 @@ final class DecisionFile implements Consumer<DecisionLog.Logged>, AutoCloseable 
 
     private final Path path;
     private final OutputStream out;
-    private final BlockingQueue<DecisionLog.Logged> queue;
+    private final BlockingQueue<Supplier<byte[]>> queue;
     private final LongAdder dropped = new LongAdder();
     private final Thread writer;
     private volatile boolean closed;
 
     /** Appends to the file, which is made when it is not there. */
     DecisionFile(Path path, int queueSize) throws IOException {
-        this(
-                path,
-                new BufferedOutputStream(
-                        Files.newOutputStream(
-                                path, StandardOpenOption.CREATE, StandardOpenOption.APPEND)),
-                queueSize);
+        this(path, new BufferedOutputStream(append(path)), queueSize);
+    }
+
+    /**
+     * On a line of its own, even if whoever wrote there before was cut off in the middle of one.
+     */
+    private static OutputStream append(Path path) throws IOException {
+        boolean cutOff = false;
+        if (Files.isRegularFile(path) && Files.size(path) > 0) {
+            try (SeekableByteChannel known = Files.newByteChannel(path)) {
+                ByteBuffer last = ByteBuffer.allocate(1);
+                known.position(known.size() - 1).read(last);
+                cutOff = last.get(0) != '\n';
+            }
+        }
+        OutputStream out =
+                Files.newOutputStream(path, StandardOpenOption.CREATE, StandardOpenOption.APPEND);
+        if (cutOff) {
+            out.write('\n');
+        }
+        return out;
     }
 
     /**
@@ -57,8 +74,17 @@ final class DecisionFile implements Consumer<DecisionLog.Logged>, AutoCloseable 
     }
 
     @Override
-    public void accept(DecisionLog.Logged decision) {
-        if (closed || !queue.offer(decision)) {
+    public void decided(DecisionLog.Logged decision) {
+        queue(() -> DecisionsApi.line(decision));
+    }
+
+    @Override
+    public void ended(DecisionLog.Ended end) {
+        queue(() -> DecisionsApi.line(end));
+    }
+
+    private void queue(Supplier<byte[]> line) {
+        if (closed || !queue.offer(line)) {
             dropped.increment();
         }
     }
@@ -71,10 +97,10 @@ final class DecisionFile implements Consumer<DecisionLog.Logged>, AutoCloseable 
         try (out) {
             boolean unflushed = false;
             while (!closed || !queue.isEmpty()) {
-                DecisionLog.Logged next =
+                Supplier<byte[]> next =
                         queue.poll(unflushed ? 0 : LOOK_MILLIS, TimeUnit.MILLISECONDS);
                 if (next != null) {
-                    out.write(DecisionsApi.line(next));
+                    out.write(next.get());
                     out.write('\n');
                 } else if (unflushed) {
                     out.flush();

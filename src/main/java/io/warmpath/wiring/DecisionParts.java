@@ -28,7 +28,7 @@ final class DecisionParts implements AutoCloseable {
         }
         file = config.decisionsFile().map(DecisionParts::open).orElse(null);
         FunctionCounter.builder("warmpath.decisions.dropped", this, DecisionParts::dropped)
-                .description("Decisions that the file of decisions was too slow for")
+                .description("Lines that the file of decisions was too slow for")
                 .register(meters);
         log =
                 kept == 0 && file == null

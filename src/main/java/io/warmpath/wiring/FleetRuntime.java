@@ -8,11 +8,14 @@ import io.warmpath.adapter.vllm.VllmDialect;
 import io.warmpath.config.RoutingMode;
 import io.warmpath.config.WarmpathConfig;
 import io.warmpath.events.EventFeed;
+import io.warmpath.events.EventSource;
+import io.warmpath.events.SourceMark;
 import io.warmpath.fleet.DialectProbe;
 import io.warmpath.fleet.EventWatch;
 import io.warmpath.fleet.FleetMonitor;
 import io.warmpath.fleet.FleetRegistry;
 import io.warmpath.fleet.WorkerStatus;
+import io.warmpath.prefix.SlotCredits;
 import io.warmpath.prefix.WorkerSlot;
 import io.warmpath.prefix.WorkerSlots;
 import io.warmpath.upstream.EngineTls;
@@ -22,6 +25,7 @@ import java.util.List;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.function.Consumer;
+import java.util.function.Function;
 import java.util.function.ToLongFunction;
 import net.jpountz.xxhash.XXHash64;
 import net.jpountz.xxhash.XXHashFactory;
@@ -45,6 +49,8 @@ public final class FleetRuntime implements AutoCloseable {
     /**
      * @param tls towards engines behind https
      * @param feed null: no KV events are followed
+     * @param credits told how far the events of each slot are believed
+     * @param marks where a source is to go on that another process of ours has followed
      * @param running requests running on a slot, for draining
      * @param slotOpened see {@link FleetRegistry}
      */
@@ -54,6 +60,8 @@ public final class FleetRuntime implements AutoCloseable {
             EngineTls tls,
             WorkerSlots slots,
             @Nullable EventFeed feed,
+            SlotCredits credits,
+            Function<EventSource, @Nullable SourceMark> marks,
             ToLongFunction<WorkerSlot> running,
             Consumer<WorkerSlot> slotOpened) {
         WarmpathConfig.Fleet fleet = config.fleet();
@@ -61,7 +69,8 @@ public final class FleetRuntime implements AutoCloseable {
         if (feed == null) {
             subscriptions = null;
         } else {
-            subscriptions = new EventSubscriptions(feed);
+            subscriptions =
+                    new EventSubscriptions(feed, credits, config.events().doubtfulCredit(), marks);
             registry.addListener(subscriptions);
         }
         registry.addListener(

@@ -10,6 +10,7 @@ import io.warmpath.telemetry.IndexMeters;
 import io.warmpath.telemetry.LoadMeters;
 import io.warmpath.telemetry.TokenMeters;
 import io.warmpath.tokens.ModelTokens;
+import io.warmpath.tokens.PromptIndex;
 import org.jspecify.annotations.Nullable;
 
 /** Binds every part that counts by itself; the request flow has meters of its own. */
@@ -22,16 +23,17 @@ final class GatewayMeters {
             LoadTracker load,
             FleetRuntime fleet,
             EventCounters events,
-            ModelTokens tokens) {
+            ModelTokens tokens,
+            @Nullable PromptIndex prompts) {
         if (index != null) {
             IndexMeters.bind(registry, index, System::nanoTime);
         }
         LoadMeters.bind(registry, load);
-        TokenMeters.bind(registry, tokens);
+        TokenMeters.bind(registry, tokens, prompts);
         FleetMeters.bind(registry, fleet.registry(), fleet.monitor(), load);
         EventSubscriptions subscriptions = fleet.subscriptions();
         if (subscriptions != null) {
-            EventMeters.bind(registry, events, subscriptions::open, subscriptions::trusted);
+            EventMeters.bind(registry, events, subscriptions::inState);
         }
     }
 }

@@ -13,6 +13,7 @@ import io.warmpath.api.AdminAccess;
 import io.warmpath.api.BusyThresholdApi;
 import io.warmpath.api.DecisionsApi;
 import io.warmpath.api.ErrorMapper;
+import io.warmpath.api.EventSourcesApi;
 import io.warmpath.api.ModelsApi;
 import io.warmpath.api.Routes;
 import io.warmpath.api.WorkersApi;
@@ -55,6 +56,8 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.security.SecureRandom;
 import java.time.Duration;
+import java.time.InstantSource;
+import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.function.BooleanSupplier;
@@ -78,6 +81,7 @@ final class GatewayRuntime implements AutoCloseable {
     private static final long QUEUE_CHECK_MILLIS = 100;
 
     private final OverlapParts caches;
+    private final StateParts state;
     private final LoadTracker load;
     private final Admission admission;
     private final Vertx vertx;
@@ -94,6 +98,7 @@ final class GatewayRuntime implements AutoCloseable {
     private final ModelsApi modelsApi;
     private final WorkersApi workersApi;
     private final BusyThresholdApi busyApi;
+    private final EventSourcesApi eventSourcesApi;
     private final DecisionParts decisions;
     private final DecisionsApi decisionsApi;
     private final Warmup warmup;
@@ -110,23 +115,23 @@ final class GatewayRuntime implements AutoCloseable {
                         System::nanoTime);
         reloads = new ModelReloads(vertx, tokens, config.tokens().reloadInterval());
         caches = new OverlapParts(config, System::nanoTime);
+        state = new StateParts(config.state(), caches);
         load = loadTracker(config.router());
         admission = new Admission(AdmissionSetup.options(config), load, System::nanoTime);
         this.vertx = vertx;
         EventCounters events = new EventCounters();
         PrefixIndex index = caches.index();
-        feed =
-                index != null && caches.followsEvents()
-                        ? feed(config.events(), index, events)
-                        : null;
+        feed = index != null && caches.followsEvents() ? feed(config, index, events) : null;
         EngineTls tls = tls(config.upstream().tls());
         fleet =
                 new FleetRuntime(
                         config,
                         vertx,
                         tls,
-                        caches.slots(),
+                        state.slots(),
                         feed,
+                        caches.credits(),
+                        state::mark,
                         slot -> load.load(slot).requests(),
                         load::forget);
         tokenThreads = new TokenThreads(config.tokens().threads(), config.tokens().queueSize());
@@ -163,8 +168,9 @@ final class GatewayRuntime implements AutoCloseable {
                         questions.ids(
                                 ModelSettings.askingEngines(config), config.tokens().deadline()),
                         warmup::done);
-        GatewayMeters.bind(meters, index, load, fleet, events, tokens);
+        GatewayMeters.bind(meters, index, load, fleet, events, tokens, caches.overlaps().prompts());
         caches.bind(meters);
+        state.bind(meters);
         AdminAccess access = new AdminAccess(adminToken(config.admin()));
         modelsApi = new ModelsApi(tokens::reload, access);
         workersApi =
@@ -174,6 +180,12 @@ final class GatewayRuntime implements AutoCloseable {
                         ErrorMapper::respond,
                         caches.followsEvents(),
                         selfCheck::distrusted);
+        EventSubscriptions subscriptions = fleet.subscriptions();
+        eventSourcesApi =
+                new EventSourcesApi(
+                        subscriptions == null ? List::of : subscriptions::reports,
+                        access,
+                        InstantSource.system());
         decisionsApi = new DecisionsApi(decisions.log(), access);
         busyApi = new BusyThresholdApi(admission, fleet.registry(), access);
     }
@@ -244,7 +256,7 @@ final class GatewayRuntime implements AutoCloseable {
                                 apartLoad,
                                 new Admission(AdmissionOptions.OFF, apartLoad, System::nanoTime),
                                 apart,
-                                caches.overlaps().askedOnly(),
+                                caches.overlaps().askedOnly(WARMUP_CACHE_BYTES),
                                 router(config, apartLoad, kept, DecisionLog.OFF),
                                 options(config, body),
                                 metrics,
@@ -284,6 +296,7 @@ final class GatewayRuntime implements AutoCloseable {
         routes.mount(router);
         modelsApi.mount(router);
         workersApi.mount(router);
+        eventSourcesApi.mount(router);
         decisionsApi.mount(router);
         busyApi.mount(router);
     }
@@ -295,6 +308,9 @@ final class GatewayRuntime implements AutoCloseable {
     void start() {
         caches.start();
         fleet.start();
+        if (feed != null) {
+            state.start(feed, fleet.registry());
+        }
         if (admission.queueing()) {
             // For what nobody tells: a new worker, a booking that expired.
             queueTimer = vertx.setPeriodic(QUEUE_CHECK_MILLIS, id -> admission.wake());
@@ -309,6 +325,7 @@ final class GatewayRuntime implements AutoCloseable {
         reloads.close();
         warmup.close();
         questions.close();
+        state.close();
         fleet.close();
         if (feed != null) {
             feed.close();
@@ -327,13 +344,16 @@ final class GatewayRuntime implements AutoCloseable {
     }
 
     private static ZmqEventFeed feed(
-            WarmpathConfig.Events config, PrefixIndex index, EventCounters counters) {
+            WarmpathConfig all, PrefixIndex index, EventCounters counters) {
+        WarmpathConfig.Events config = all.events();
         return new ZmqEventFeed(
                 index,
                 counters,
                 new ZmqEventFeed.Settings(
                         config.replayTimeout(),
                         config.auditInterval(),
+                        config.stallTimeout(),
+                        all.state().expiry(),
                         config.reconnectMinDelay(),
                         config.reconnectMaxDelay()),
                 System::nanoTime);

@@ -13,12 +13,15 @@ import io.warmpath.prefix.NumberedSlots;
 import io.warmpath.prefix.PrefixIndex;
 import io.warmpath.prefix.ReferencePrefixIndex;
 import io.warmpath.prefix.SideIndex;
+import io.warmpath.prefix.SlotCredits;
+import io.warmpath.prefix.WorkerSlot;
 import io.warmpath.prefix.WorkerSlots;
 import io.warmpath.routing.RouterMode;
 import io.warmpath.telemetry.PredictionMeters;
 import io.warmpath.telemetry.TrackerMeters;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.Executors;
 import java.util.concurrent.ScheduledExecutorService;
@@ -41,12 +44,17 @@ final class OverlapParts implements AutoCloseable {
 
     private static final int TIDIES_PER_TTL = 8;
 
+    /** About a byte for a token of a conversation: 30 million tokens. */
+    private static final long PROMPT_MEMORY_BYTES = 32 << 20;
+
     private final WorkerSlots slots;
     private final Overlaps overlaps;
     private final @Nullable PrefixIndex index;
     private final @Nullable PrefixIndex decisions;
     private final @Nullable TrackerOverlaps trackers;
     private final @Nullable IndexOverlaps indexed;
+    private @Nullable SideIndex side;
+    private final SlotCredits credits = new SlotCredits();
     private final boolean followsEvents;
     private final Duration tidyEvery;
     private final String inWords;
@@ -82,7 +90,7 @@ final class OverlapParts implements AutoCloseable {
             trackers = null;
             index = index(config.index(), lasting(router.ttl()));
             slots = new ApproximateSlots(index);
-            indexed = IndexOverlaps.ofDecisions(index, nanoTime);
+            indexed = withTexts(IndexOverlaps.ofDecisions(index, nanoTime), index);
             overlaps = indexed;
             decisions = null;
             tidyEvery = tidyEvery(router.ttl());
@@ -97,16 +105,24 @@ final class OverlapParts implements AutoCloseable {
             decisions = ttl.isPresent() ? index(config.index(), lasting(ttl.get())) : null;
             if (decisions == null) {
                 slots = index;
-                indexed = IndexOverlaps.ofEvents(index);
+                indexed = withTexts(IndexOverlaps.ofEvents(index, credits), index);
             } else {
-                SideIndex side = new SideIndex(index, decisions);
-                slots = side;
-                indexed = IndexOverlaps.ofBoth(index, side, nanoTime);
+                SideIndex both = new SideIndex(index, decisions);
+                side = both;
+                slots = both;
+                indexed = withTexts(IndexOverlaps.ofBoth(index, both, credits, nanoTime), index);
             }
             overlaps = indexed;
             tidyEvery = ttl.map(OverlapParts::tidyEvery).orElse(Duration.ZERO);
             inWords = "";
         }
+    }
+
+    /** The native index takes texts; the Java one compares tokens. */
+    private static IndexOverlaps withTexts(IndexOverlaps overlaps, PrefixIndex index) {
+        return index instanceof NativePrefixIndex texts
+                ? overlaps.askedWith(texts.prompts(PROMPT_MEMORY_BYTES))
+                : overlaps;
     }
 
     WorkerSlots slots() {
@@ -120,6 +136,18 @@ final class OverlapParts implements AutoCloseable {
     /** The index that events go to, or decisions when there are none; null: there is no index. */
     @Nullable PrefixIndex index() {
         return index;
+    }
+
+    /** How far what events say of each slot is believed. */
+    SlotCredits credits() {
+        return credits;
+    }
+
+    /** The index has opened these by itself, before anybody else opened one. */
+    void adopt(List<WorkerSlot> opened) {
+        if (side != null) {
+            side.adopt(opened);
+        }
     }
 
     /** Meters of the parts; the index of events has its own. */

@@ -21,17 +21,24 @@ final class WorkerSpecs {
      * @throws IllegalArgumentException naming the key and what is wrong
      */
     static List<WorkerSpec> of(WarmpathConfig config) {
+        return of(config.workers(), config.workerUrls().orElse(List.of()));
+    }
+
+    /**
+     * @throws IllegalArgumentException naming the key and what is wrong
+     */
+    static List<WorkerSpec> of(List<WarmpathConfig.WorkerEntry> entries, List<String> bare) {
         List<WorkerSpec> specs = new ArrayList<>();
         Set<URI> urls = new HashSet<>();
-        for (int i = 0; i < config.workers().size(); i++) {
+        for (int i = 0; i < entries.size(); i++) {
             try {
-                add(specs, urls, spec(config.workers().get(i)));
+                add(specs, urls, spec(entries.get(i)));
             } catch (IllegalArgumentException e) {
                 throw new IllegalArgumentException(
                         "warmpath.workers[" + i + "]: " + e.getMessage() + ".", e);
             }
         }
-        for (String url : config.workerUrls().orElse(List.of())) {
+        for (String url : bare) {
             try {
                 add(specs, urls, WorkerSpec.of(url));
             } catch (IllegalArgumentException e) {

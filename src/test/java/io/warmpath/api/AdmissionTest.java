@@ -14,6 +14,7 @@ import io.warmpath.admission.BusyThresholds;
 import io.warmpath.admission.Policies;
 import io.warmpath.admission.PolicyClass;
 import io.warmpath.admission.QueuePolicy;
+import io.warmpath.fleet.EventTrust;
 import io.warmpath.fleet.EventView;
 import io.warmpath.gateway.GatewayOptions;
 import io.warmpath.load.WorkerLoad;
@@ -139,7 +140,7 @@ class AdmissionTest {
     @Test
     void a_decision_tells_how_long_its_request_has_waited() throws Exception {
         start(queue(PolicyClass.NO_LIMIT));
-        gateway.events = rank -> EventView.INCOMPLETE;
+        gateway.events = rank -> new EventTrust(EventView.GAP, 1);
         String explain = "x-warmpath-explain: 1";
         try (RawClient first = new RawClient(gateway.port);
                 RawClient second = new RawClient(gateway.port)) {
@@ -151,7 +152,7 @@ class AdmissionTest {
             assertNull(first.readAnswer().header("x-warmpath-queued-ms"));
             RawClient.Answer waited = second.readAnswer();
             assertTrue(Double.parseDouble(waited.header("x-warmpath-queued-ms")) > 0);
-            assertEquals("incomplete", waited.header("x-warmpath-events"));
+            assertEquals("gap", waited.header("x-warmpath-events"));
         }
         List<Circumstances> told =
                 gateway.router.requests.stream().map(RoutingRequest::circumstances).toList();
@@ -160,7 +161,7 @@ class AdmissionTest {
                 gateway.meters.get("warmpath.queue.wait").timer().totalTime(TimeUnit.NANOSECONDS),
                 (double) told.get(1).queuedNanos(),
                 1);
-        assertEquals(List.of(EventView.INCOMPLETE), told.get(1).events());
+        assertEquals(List.of(EventTrust.believed(EventView.GAP)), told.get(1).events());
     }
 
     /** w0 is set apart and idle, w1 has a prefill. */

@@ -8,6 +8,7 @@ import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import io.warmpath.fleet.Candidate;
 import io.warmpath.fleet.EngineKind;
+import io.warmpath.fleet.EventTrust;
 import io.warmpath.fleet.EventView;
 import io.warmpath.fleet.WorkerState;
 import io.warmpath.load.LoadTracker;
@@ -171,13 +172,13 @@ class DecisionJsonTest {
                                 new Circumstances(
                                         2_500_000,
                                         List.of(
-                                                EventView.COMPLETE,
-                                                EventView.NONE,
-                                                EventView.PENDING))));
+                                                EventTrust.believed(EventView.EXACT),
+                                                EventTrust.NONE,
+                                                new EventTrust(EventView.FROZEN, 0)))));
         assertEquals(2.5, j.get("queued_ms").asDouble());
-        assertEquals("complete", j.at("/candidates/0/events").asText());
+        assertEquals("exact", j.at("/candidates/0/events").asText());
         assertEquals("none", j.at("/candidates/1/events").asText());
-        assertEquals("pending", j.at("/chosen/events").asText());
+        assertEquals("frozen", j.at("/chosen/events").asText());
         JsonNode unasked = json(kv(), r);
         assertEquals(0, unasked.get("queued_ms").asDouble());
         assertFalse(unasked.at("/chosen").has("events"));

@@ -6,7 +6,9 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
+import com.fasterxml.jackson.databind.node.ObjectNode;
 import io.warmpath.gateway.DecisionLog;
+import io.warmpath.gateway.DecisionLog.Ended;
 import io.warmpath.gateway.DecisionLog.Logged;
 import io.warmpath.routing.RouterMode;
 import io.warmpath.routing.RouterOptions;
@@ -30,6 +32,7 @@ class DecisionsApiTest {
     private static final Instant NOW = Instant.parse("2026-01-02T03:04:05Z");
 
     private final List<Logged> written = new CopyOnWriteArrayList<>();
+    private final List<Ended> ended = new CopyOnWriteArrayList<>();
     private Gateway gateway;
     private StubEngine engine;
 
@@ -39,11 +42,25 @@ class DecisionsApiTest {
                         EnginePath.RAW,
                         kept < 0
                                 ? DecisionLog.OFF
-                                : new DecisionLog(kept, written::add, InstantSource.fixed(NOW)));
+                                : new DecisionLog(kept, sink(), InstantSource.fixed(NOW)));
         gateway.router.instead =
                 Routers.create(RouterOptions.of(RouterMode.KV), gateway.books, () -> new Random(7));
         engine = new StubEngine(call -> call.json(200, "{\"choices\":[]}"));
         gateway.serve(engine, engine);
+    }
+
+    private DecisionLog.Sink sink() {
+        return new DecisionLog.Sink() {
+            @Override
+            public void decided(Logged decision) {
+                written.add(decision);
+            }
+
+            @Override
+            public void ended(Ended end) {
+                ended.add(end);
+            }
+        };
     }
 
     @AfterEach
@@ -88,7 +105,23 @@ class DecisionsApiTest {
         assertEquals(2, candidates.size());
         assertTrue(candidates.get(1).get("terms").has("active_blocks"));
         assertEquals(4, written.size());
-        assertEquals(last, JSON.readTree(DecisionsApi.line(written.getLast())));
+        ObjectNode line = (ObjectNode) JSON.readTree(DecisionsApi.line(written.getLast()));
+        assertEquals(16, line.remove("block_tokens").intValue());
+        assertEquals(2 * 8, line.remove("prompt_blocks").textValue().length());
+        assertEquals(last, line);
+    }
+
+    @Test
+    void every_attempt_has_an_end_with_what_the_engine_reported() throws Exception {
+        start(3);
+        request("a");
+        assertEquals(List.of(0L), ended.stream().map(Ended::number).toList());
+        assertEquals(200, ended.getFirst().ending().status());
+        JsonNode line = JSON.readTree(DecisionsApi.line(ended.getFirst()));
+        assertEquals(0, line.get("ended").intValue());
+        assertEquals(NOW.toString(), line.get("time").textValue());
+        assertFalse(line.has("output_tokens"), "the engine has not said");
+        assertTrue(line.get("total_ms").doubleValue() > 0);
     }
 
     @Test

@@ -9,6 +9,7 @@ import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import io.warmpath.admission.BusyThresholds;
 import io.warmpath.fleet.EngineKind;
+import io.warmpath.fleet.EventTrust;
 import io.warmpath.fleet.EventView;
 import io.warmpath.fleet.Worker;
 import io.warmpath.fleet.WorkerState;
@@ -439,12 +440,18 @@ class DirectApiTest {
 
     @Test
     void what_is_known_of_each_workers_events_is_explained() throws Exception {
-        gateway.events = c -> c.worker().id() == 1 ? EventView.PENDING : EventView.COMPLETE;
+        gateway.events =
+                c ->
+                        c.worker().id() == 1
+                                ? new EventTrust(EventView.REPAIRING, 0.5)
+                                : EventTrust.believed(EventView.EXACT);
         JsonNode decision = answer("explain", prompt(",\"worker_id\":1")).get("decision");
         assertEquals(0, decision.get("queued_ms").doubleValue());
-        assertEquals("pending", decision.at("/chosen/events").textValue());
-        assertEquals("complete", decision.at("/candidates/0/events").textValue());
-        assertEquals("pending", decision.at("/candidates/1/events").textValue());
+        assertEquals("repairing", decision.at("/chosen/events").textValue());
+        assertEquals(0.5, decision.at("/chosen/events_credit").doubleValue());
+        assertEquals("exact", decision.at("/candidates/0/events").textValue());
+        assertTrue(decision.at("/candidates/0/events_credit").isMissingNode(), "all counts");
+        assertEquals("repairing", decision.at("/candidates/1/events").textValue());
     }
 
     @Test

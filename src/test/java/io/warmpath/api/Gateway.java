@@ -21,6 +21,7 @@ import io.warmpath.fault.GatewayException;
 import io.warmpath.fleet.Candidate;
 import io.warmpath.fleet.EngineKind;
 import io.warmpath.fleet.EngineTokenizer;
+import io.warmpath.fleet.EventTrust;
 import io.warmpath.fleet.EventWatch;
 import io.warmpath.fleet.Fleet;
 import io.warmpath.fleet.FleetSnapshot;
@@ -255,7 +256,17 @@ final class Gateway implements AutoCloseable {
                         options,
                         metrics,
                         decisions,
-                        rank -> events.of(rank),
+                        new EventWatch() {
+                            @Override
+                            public EventTrust of(Candidate rank) {
+                                return events.of(rank);
+                            }
+
+                            @Override
+                            public void computed(Candidate rank, long began) {
+                                events.computed(rank, began);
+                            }
+                        },
                         new SelfCheck(
                                 (worker, question) -> engineTokens.tokens(worker, question),
                                 Runnable::run,

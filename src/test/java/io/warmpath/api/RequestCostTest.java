@@ -9,14 +9,17 @@ import io.warmpath.bench.WireShapes;
 import java.lang.management.ManagementFactory;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
+import java.util.Map;
+import java.util.Set;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
 /**
- * What a streamed request costs the event loops, in bytes and in flushes, kept from rising.
+ * What a streamed request costs the event loops, in bytes, flushes and system calls, kept from
+ * rising.
  *
- * <p>Both are counted, not timed, so that a busy machine makes no difference. When one of them has
+ * <p>All are counted, not timed, so that a busy machine makes no difference. When one of them has
  * risen for a good reason, write the new number here and say in the commit why.
  */
 class RequestCostTest {
@@ -25,6 +28,17 @@ class RequestCostTest {
      * router and index: measured, and the most that is let pass.
      */
     private static final long MEASURED_BYTES = 24_300;
+
+    /**
+     * By the event loops per request, when client and engine send all in one write each: read and
+     * write on both sides, and waits between them.
+     */
+    private static final double MEASURED_CALLS = 6.2;
+
+    /** Of the JVM and of threads that the test's tokenizer runs on. */
+    private static final Set<String> OTHERS = Set.of("futex", "mmap", "munmap", "madvise");
+
+    private static final int CALL_REQUESTS = 400;
 
     private static final double TOLERANCE = 1.1;
     private static final int WARM_REQUESTS = 3_000;
@@ -85,6 +99,24 @@ class RequestCostTest {
             long before = gateway.flushes.get();
             ask(client, Gateway.ASK, 20);
             assertEquals(20, gateway.flushes.get() - before);
+        }
+    }
+
+    @Test
+    void a_streamed_request_makes_no_more_system_calls_than_it_did() throws Exception {
+        try (RawClient client = new RawClient(gateway.port)) {
+            ask(client, Gateway.ASK, 100); // connections are open, buffers and timers have settled
+            try (SystemCalls calls = SystemCalls.ofThreads("vert.x-eventloop-thread")) {
+                ask(client, Gateway.ASK, CALL_REQUESTS);
+                Map<String, Long> counted = calls.end();
+                counted.keySet().removeAll(OTHERS);
+                double perRequest =
+                        counted.values().stream().mapToLong(n -> n).sum() / (double) CALL_REQUESTS;
+                assertTrue(counted.containsKey("recvfrom"), () -> "nothing is counted " + counted);
+                assertTrue(
+                        perRequest <= MEASURED_CALLS * TOLERANCE,
+                        () -> perRequest + " calls a request (" + counted + ")");
+            }
         }
     }
 

@@ -5,11 +5,15 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.warmpath.fleet.Candidate;
 import io.warmpath.fleet.EngineKind;
+import io.warmpath.fleet.EventTrust;
+import io.warmpath.fleet.EventWatch;
 import io.warmpath.fleet.WorkerState;
 import io.warmpath.gateway.GatewayOptions;
 import io.warmpath.upstream.UpstreamOptions;
 import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -80,6 +84,34 @@ class UsageTest {
         assertEquals(TOKENS + StreamingPathTest.DONE, gateway.post(Gateway.ASK).body());
         assertTrue(asked(0).contains("\"stream_options\":{\"include_usage\":true}"), asked(0));
         assertEquals(48, gateway.meters.get("warmpath.cached.tokens.reported").counter().count());
+    }
+
+    /** What its engine owes an event about, should it publish any. */
+    @Test
+    void a_rank_is_told_of_blocks_that_it_must_have_computed() throws Exception {
+        List<Integer> told = new CopyOnWriteArrayList<>();
+        gateway.events =
+                new EventWatch() {
+                    @Override
+                    public EventTrust of(Candidate rank) {
+                        return EventTrust.OFF;
+                    }
+
+                    @Override
+                    public void computed(Candidate rank, long began) {
+                        told.add(rank.dpRank());
+                    }
+                };
+        // 48 tokens are reported as cached, and blocks have 16.
+        gateway.tokens.ids = new int[48 + 31];
+        gateway.post(Gateway.ASK);
+        assertEquals(List.of(), told, "less than two blocks may be the prompt's end");
+        gateway.tokens.ids = new int[48 + 32];
+        gateway.post(Gateway.ASK);
+        assertEquals(List.of(0), told);
+        gateway.tokens.ids = null;
+        gateway.post(Gateway.ASK);
+        assertEquals(1, told.size(), "a prompt of unknown tokens says nothing");
     }
 
     @Test

@@ -22,9 +22,11 @@ class BenchSmokeTest {
         "PromptBench, 2",
         "DecideBench, 24",
         "LoadBench, 6",
-        "TokensBench, 15",
+        "TokensBench, 27",
+        "LargeBodyBench, 5",
         "AnswerBench, 2",
         "TemplateBench, 4",
+        "EventBench, 4",
         "RequestBench, 12"
     })
     void every_benchmark_runs(String name, int runs) throws RunnerException {

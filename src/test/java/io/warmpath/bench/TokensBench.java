@@ -1,9 +1,15 @@
 package io.warmpath.bench;
 
 import io.warmpath.adapter.nativeindex.NativeBpeTokenizer;
+import io.warmpath.adapter.nativeindex.NativePrefixIndex;
 import io.warmpath.adapter.tokenizer.DemoModel;
 import io.warmpath.adapter.tokenizer.HuggingFaceModelLoader;
+import io.warmpath.prefix.PrefixEvent;
+import io.warmpath.prefix.PrefixQuery;
+import io.warmpath.prefix.PrefixSpace;
+import io.warmpath.prefix.Tier;
 import io.warmpath.tokens.LoadedModel;
+import io.warmpath.tokens.LookUp;
 import io.warmpath.tokens.ModelSources;
 import io.warmpath.tokens.ModelTokens;
 import io.warmpath.tokens.PromptInput.Chat;
@@ -15,10 +21,12 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.LongStream;
 import java.util.stream.Stream;
 import org.openjdk.jmh.annotations.Benchmark;
 import org.openjdk.jmh.annotations.BenchmarkMode;
@@ -34,7 +42,8 @@ import org.openjdk.jmh.annotations.Warmup;
 
 /**
  * Chats of 20 messages of this project's own documents, rendered and tokenised: cold, with every
- * message known, with two new ones (a tenth of the text), and with a new question at the end.
+ * message known, with two new ones (a tenth of the text), and with a new question at the end. By
+ * ids and by text: all the way to who holds how much, eight workers holding all of it.
  *
  * <p>{@code -p tokenizer=FILE}: a real tokenizer.json, whose tokens are longer than the demo's; the
  * chat has the given number of tokens then, about.
@@ -46,6 +55,7 @@ import org.openjdk.jmh.annotations.Warmup;
 @Measurement(iterations = 5, time = 1)
 public class TokensBench {
     private static final int MESSAGES = 20;
+    private static final int BLOCK = 16;
 
     @Param({"1000", "8000", "100000"})
     public int tokens;
@@ -53,6 +63,8 @@ public class TokensBench {
     @Param({"demo"})
     public String tokenizer;
 
+    private NativePrefixIndex index;
+    private LookUp lookUp;
     private LoadedModel model;
     private ModelTokens cached;
     private ModelTokens uncached;
@@ -83,11 +95,29 @@ public class TokensBench {
         text = docs.substring((MESSAGES - 1) * each, MESSAGES * each);
         messages.add(new Message("user", text));
         chat = new Chat(messages, true);
-        cached.tokens("demo", chat, EngineProfile.ANY);
+        int[] ids = cached.tokens("demo", chat, EngineProfile.ANY).orElseThrow();
+        index = new NativePrefixIndex(Optional.empty(), NativePrefixIndex.DEFAULT_ORPHAN_LIMIT);
+        int blocks = ids.length / BLOCK;
+        for (int worker = 0; worker < 8; worker++) {
+            index.apply(
+                    List.of(
+                            new PrefixEvent.Stored(
+                                    index.open(0),
+                                    Tier.GPU,
+                                    false,
+                                    0,
+                                    LongStream.rangeClosed(1, blocks).toArray(),
+                                    Arrays.copyOf(ids, blocks * BLOCK),
+                                    BLOCK,
+                                    PrefixSpace.NONE)));
+        }
+        lookUp = new LookUp(index.prompts(32 << 20), List.of(BLOCK), PrefixSpace.NONE);
+        cached.matched("demo", chat, EngineProfile.ANY, lookUp);
     }
 
     @TearDown
     public void close() {
+        index.close();
         cached.close();
         uncached.close();
         model.tokenizer().close();
@@ -106,11 +136,15 @@ public class TokensBench {
     /** The last two messages are new. */
     @Benchmark
     public Object tenthNew() {
+        return cached.tokens("demo", grown(), EngineProfile.ANY);
+    }
+
+    private Chat grown() {
         List<Message> grown = new ArrayList<>(chat.messages());
         turn++;
         grown.set(MESSAGES - 2, new Message("assistant", turn + text));
         grown.set(MESSAGES - 1, new Message("user", text + turn));
-        return cached.tokens("demo", new Chat(grown, true), EngineProfile.ANY);
+        return new Chat(grown, true);
     }
 
     @Benchmark
@@ -119,6 +153,30 @@ public class TokensBench {
         String question = "And what of turn " + ++turn + ", which ends in fewer tokens than most?";
         grown.set(MESSAGES - 1, new Message("user", question));
         return cached.tokens("demo", new Chat(grown, true), EngineProfile.ANY);
+    }
+
+    /** From the known chat to depths, by way of its ids. */
+    @Benchmark
+    public Object knownByIds() {
+        int[] ids = cached.tokens("demo", chat, EngineProfile.ANY).orElseThrow();
+        return index.match(new PrefixQuery(ids, ids.length, BLOCK, PrefixSpace.NONE));
+    }
+
+    /** The same in one call. */
+    @Benchmark
+    public Object knownByText() {
+        return cached.matched("demo", chat, EngineProfile.ANY, lookUp);
+    }
+
+    @Benchmark
+    public Object tenthNewByIds() {
+        int[] ids = cached.tokens("demo", grown(), EngineProfile.ANY).orElseThrow();
+        return index.match(new PrefixQuery(ids, ids.length, BLOCK, PrefixSpace.NONE));
+    }
+
+    @Benchmark
+    public Object tenthNewByText() {
+        return cached.matched("demo", grown(), EngineProfile.ANY, lookUp);
     }
 
     /** What the event loop pays: the ids of a known prompt, or to learn that it is too long. */

@@ -122,9 +122,9 @@ class EngineIdsTest {
         return ids(engines, Runnable::run, 8, Duration.ofMinutes(1));
     }
 
-    private PromptIds complete(EngineIds ids, List<Candidate> candidates, PromptIds known)
+    private EnginePrompts complete(EngineIds ids, List<Candidate> candidates, EnginePrompts known)
             throws Exception {
-        CompletableFuture<PromptIds> done = new CompletableFuture<>();
+        CompletableFuture<EnginePrompts> done = new CompletableFuture<>();
         context.runOnContext(
                 v ->
                         ids.complete(
@@ -144,10 +144,10 @@ class EngineIdsTest {
     @Test
     void each_kind_is_asked_once_and_its_answer_is_its_own() throws Exception {
         EngineIds ids = ids((worker, question) -> Optional.of(new int[] {(int) worker.id(), 7}));
-        PromptIds found = complete(ids, both, PromptIds.UNKNOWN);
+        EnginePrompts found = complete(ids, both, EnginePrompts.UNKNOWN);
         assertNotNull(found);
-        assertArrayEquals(new int[] {1, 7}, found.of(EngineKind.VLLM));
-        assertArrayEquals(new int[] {2, 7}, found.of(EngineKind.SGLANG));
+        assertArrayEquals(new int[] {1, 7}, found.of(EngineKind.VLLM).ids());
+        assertArrayEquals(new int[] {2, 7}, found.of(EngineKind.SGLANG).ids());
         assertEquals(2, asked.size());
         assertTrue(asked.contains("w1 Bearer key"), asked.toString());
         assertEquals(2, counted("answered"));
@@ -156,7 +156,7 @@ class EngineIdsTest {
     @Test
     void what_is_known_is_not_asked() throws Exception {
         EngineIds ids = ids((worker, question) -> Optional.of(new int[] {9}));
-        PromptIds known = PromptIds.same(new int[] {1});
+        EnginePrompts known = EnginePrompts.same(PromptContent.of(new int[] {1}));
         assertEquals(known, complete(ids, both, known));
         assertEquals(List.of(), asked);
         assertFalse(ids.asks(request("other", TEXT)));
@@ -173,7 +173,7 @@ class EngineIdsTest {
             three.add(candidate(id, EngineKind.VLLM));
         }
         for (int i = 0; i < 6; i++) {
-            complete(ids, three, PromptIds.UNKNOWN);
+            complete(ids, three, EnginePrompts.UNKNOWN);
         }
         for (int id = 1; id <= 3; id++) {
             String name = "w" + id;
@@ -195,30 +195,30 @@ class EngineIdsTest {
                         });
         long pause = 1_000_000_000L;
         for (int i = 1; i <= 9; i++) {
-            assertNull(complete(ids, one, PromptIds.UNKNOWN));
+            assertNull(complete(ids, one, EnginePrompts.UNKNOWN));
             assertEquals(i, asked.size());
             now.addAndGet(pause - 1);
-            assertNull(complete(ids, one, PromptIds.UNKNOWN));
+            assertNull(complete(ids, one, EnginePrompts.UNKNOWN));
             assertEquals(i, asked.size(), "still left alone");
             now.addAndGet(1);
             pause = Math.min(64_000_000_000L, 2 * pause);
         }
         assertEquals(9, counted("failed"));
         works[0] = true;
-        assertNotNull(complete(ids, one, PromptIds.UNKNOWN));
+        assertNotNull(complete(ids, one, EnginePrompts.UNKNOWN));
         works[0] = false;
-        assertNull(complete(ids, one, PromptIds.UNKNOWN));
+        assertNull(complete(ids, one, EnginePrompts.UNKNOWN));
         now.addAndGet(1_000_000_000L);
         works[0] = true;
-        assertNotNull(complete(ids, one, PromptIds.UNKNOWN), "one second again");
+        assertNotNull(complete(ids, one, EnginePrompts.UNKNOWN), "one second again");
     }
 
     @Test
     void a_prompt_that_the_engine_refuses_has_no_ids() throws Exception {
         EngineIds ids = ids((worker, question) -> Optional.empty());
-        assertNull(complete(ids, both, PromptIds.UNKNOWN));
+        assertNull(complete(ids, both, EnginePrompts.UNKNOWN));
         assertEquals(2, counted("refused"));
-        assertNull(complete(ids, both, PromptIds.UNKNOWN));
+        assertNull(complete(ids, both, EnginePrompts.UNKNOWN));
         assertEquals(4, asked.size(), "it was the prompt's fault");
     }
 
@@ -235,17 +235,17 @@ class EngineIdsTest {
                         task -> Thread.ofVirtual().start(task),
                         1,
                         Duration.ofMinutes(1));
-        CompletableFuture<PromptIds> first = new CompletableFuture<>();
+        CompletableFuture<EnginePrompts> first = new CompletableFuture<>();
         context.runOnContext(
                 v ->
                         ids.complete(
                                 context,
                                 request("m", TEXT),
                                 one,
-                                PromptIds.UNKNOWN,
+                                EnginePrompts.UNKNOWN,
                                 metrics,
                                 first::complete));
-        assertNull(complete(ids, one, PromptIds.UNKNOWN));
+        assertNull(complete(ids, one, EnginePrompts.UNKNOWN));
         assertEquals(1, counted("busy"));
         hold.complete(null);
         assertNotNull(first.get(20, TimeUnit.SECONDS));
@@ -263,7 +263,7 @@ class EngineIdsTest {
                         task -> Thread.ofVirtual().start(task),
                         4,
                         Duration.ofMillis(5));
-        assertNull(complete(ids, both, PromptIds.UNKNOWN));
+        assertNull(complete(ids, both, EnginePrompts.UNKNOWN));
         assertEquals(1, counted("late"));
         hold.complete(null);
     }

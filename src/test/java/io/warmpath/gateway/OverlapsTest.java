@@ -1,9 +1,14 @@
 package io.warmpath.gateway;
 
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.warmpath.adapter.nativeindex.NativeBlockTracker;
+import io.warmpath.adapter.nativeindex.NativeBpeTokenizer;
+import io.warmpath.adapter.nativeindex.NativePrefixIndex;
+import io.warmpath.adapter.tokenizer.DemoModel;
+import io.warmpath.adapter.tokenizer.HuggingFaceModelLoader;
 import io.warmpath.fleet.Candidate;
 import io.warmpath.fleet.EngineKind;
 import io.warmpath.fleet.Worker;
@@ -27,10 +32,15 @@ import io.warmpath.routing.RouterOptions;
 import io.warmpath.routing.Routers;
 import io.warmpath.routing.RoutingDecision;
 import io.warmpath.routing.RoutingRequest;
+import io.warmpath.tokens.LoadedModel;
+import io.warmpath.tokens.LookUp;
+import io.warmpath.tokens.PromptIndex;
+import io.warmpath.tokens.TextTokenizer;
 import java.net.URI;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.OptionalLong;
@@ -74,7 +84,12 @@ class OverlapsTest {
     }
 
     private static int depth(Overlaps overlaps, List<Candidate> fleet, Candidate of, int[] tokens) {
-        List<PrefixMatch> matches = overlaps.matches(MODEL, PrefixSpace.NONE, fleet, tokens);
+        return depth(overlaps, fleet, of, PromptContent.of(tokens));
+    }
+
+    private static int depth(
+            Overlaps overlaps, List<Candidate> fleet, Candidate of, PromptContent prompt) {
+        List<PrefixMatch> matches = overlaps.matches(MODEL, PrefixSpace.NONE, fleet, prompt);
         assertEquals(1, matches.size());
         return matches.getFirst().depth(of.slot(), Tier.GPU);
     }
@@ -89,9 +104,10 @@ class OverlapsTest {
             List<Candidate> fleet = fleet(new ApproximateSlots(index), 2);
             Overlaps overlaps = IndexOverlaps.ofDecisions(index, nanos::get);
             int[] tokens = prompt(1, 8);
-            overlaps.askedOnly().booked(MODEL, PrefixSpace.NONE, fleet.get(1), tokens);
+            overlaps.askedOnly(0)
+                    .booked(MODEL, PrefixSpace.NONE, fleet.get(1), PromptContent.of(tokens));
             assertEquals(0, depth(overlaps, fleet, fleet.get(1), tokens), "asked only");
-            overlaps.booked(MODEL, PrefixSpace.NONE, fleet.get(1), tokens);
+            overlaps.booked(MODEL, PrefixSpace.NONE, fleet.get(1), PromptContent.of(tokens));
             pass(4_999); // the clock becomes positive
             overlaps.tidy();
             assertEquals(8, depth(overlaps, fleet, fleet.get(1), tokens));
@@ -114,9 +130,9 @@ class OverlapsTest {
             stored(index, fleet.get(0), tokens, 5);
             stored(index, fleet.get(1), tokens, 2);
             int[] start = Arrays.copyOf(tokens, 4 * B);
-            overlaps.booked(MODEL, PrefixSpace.NONE, fleet.get(0), start);
-            overlaps.booked(MODEL, PrefixSpace.NONE, fleet.get(1), start);
-            overlaps.booked(MODEL, PrefixSpace.NONE, fleet.get(2), tokens);
+            overlaps.booked(MODEL, PrefixSpace.NONE, fleet.get(0), PromptContent.of(start));
+            overlaps.booked(MODEL, PrefixSpace.NONE, fleet.get(1), PromptContent.of(start));
+            overlaps.booked(MODEL, PrefixSpace.NONE, fleet.get(2), PromptContent.of(tokens));
             assertEquals(5, depth(overlaps, fleet, fleet.get(0), tokens));
             assertEquals(4, depth(overlaps, fleet, fleet.get(1), tokens));
             assertEquals(8, depth(overlaps, fleet, fleet.get(2), tokens));
@@ -126,8 +142,50 @@ class OverlapsTest {
             assertEquals(2, depth(overlaps, fleet, fleet.get(1), tokens), "events alone again");
             assertEquals(0, depth(overlaps, fleet, fleet.get(2), tokens));
             side.close(fleet.get(2).slot());
-            overlaps.booked(MODEL, PrefixSpace.NONE, fleet.get(2), tokens);
+            overlaps.booked(MODEL, PrefixSpace.NONE, fleet.get(2), PromptContent.of(tokens));
             assertEquals(0, depth(overlaps, fleet, fleet.get(2), tokens), "it has left");
+        }
+    }
+
+    @Test
+    void a_text_is_answered_from_its_own_call_and_later_from_its_hashes() throws Exception {
+        LoadedModel model =
+                new HuggingFaceModelLoader(parts -> new NativeBpeTokenizer(Optional.empty(), parts))
+                        .load(DemoModel.directory());
+        try (NativePrefixIndex index = new NativePrefixIndex(Optional.empty(), 0);
+                NativePrefixIndex decisions = new NativePrefixIndex(Optional.empty(), 0);
+                TextTokenizer tokenizer = model.tokenizer()) {
+            SideIndex side = new SideIndex(index, decisions);
+            List<Candidate> fleet = fleet(side, 2);
+            Overlaps overlaps =
+                    IndexOverlaps.ofBoth(index, side, nanos::get).askedWith(index.prompts(1 << 20));
+            PromptIndex texts = Objects.requireNonNull(overlaps.prompts());
+            String text = "What a prompt holds is told in blocks of tokens. ".repeat(20);
+            int[] ids = tokenizer.encode(text, false);
+            stored(index, fleet.get(0), ids, 3);
+            LookUp lookUp = new LookUp(texts, List.of(B), PrefixSpace.NONE);
+            PromptContent byText =
+                    PromptContent.of(
+                            Objects.requireNonNull(
+                                    lookUp.match(tokenizer, text, false, Integer.MAX_VALUE)));
+            PromptContent byIds = PromptContent.of(lookUp.match(ids));
+            assertTrue(byText.isLike(byIds));
+            assertEquals(ids.length, byText.length());
+            stored(index, fleet.get(0), ids, 5);
+            assertEquals(3, depth(overlaps, fleet, fleet.get(0), byText), "as it was hashed");
+            assertEquals(5, depth(overlaps, fleet, fleet.get(0), byText), "as it is now");
+            overlaps.booked(MODEL, PrefixSpace.NONE, fleet.get(1), byText);
+            int blocks = ids.length / B;
+            assertEquals(blocks, depth(overlaps, fleet, fleet.get(1), byIds));
+            assertEquals(blocks, depth(overlaps, fleet, fleet.get(1), PromptContent.of(ids)));
+            LoadTracker load = new LoadTracker();
+            assertArrayEquals(
+                    byText.named(load, MODEL, "", B).chain(),
+                    byIds.named(load, MODEL, "", B).chain());
+            assertEquals(blocks, byText.named(load, MODEL, "", B).chain().length);
+            assertEquals(0, byText.named(load, MODEL, "", 2 * B).chain().length, "not known");
+            List<Candidate> other = List.of(candidate(9, 2 * B, side.open(1)));
+            assertEquals(List.of(), overlaps.matches(MODEL, PrefixSpace.NONE, other, byText));
         }
     }
 
@@ -159,12 +217,16 @@ class OverlapsTest {
                             new RoutingRequest(
                                     fleet,
                                     tokens.length,
-                                    overlaps.matches(MODEL, PrefixSpace.NONE, fleet, tokens),
+                                    overlaps.matches(
+                                            MODEL,
+                                            PrefixSpace.NONE,
+                                            fleet,
+                                            PromptContent.of(tokens)),
                                     OptionalLong.empty(),
                                     OptionalInt.empty()));
             Candidate to = d.chosen().candidate();
             loads.book(to.slot(), d.chosen().prefillTokens(), d.blocks());
-            overlaps.booked(MODEL, PrefixSpace.NONE, to, tokens);
+            overlaps.booked(MODEL, PrefixSpace.NONE, to, PromptContent.of(tokens));
         }
         long prefill = 0;
         int[] requests = new int[fleet.size()];
@@ -209,28 +271,31 @@ class OverlapsTest {
             Candidate b = candidate(1, 2 * B, overlaps.open(1));
             List<Candidate> fleet = List.of(a, b);
             int[] tokens = prompt(1, 8);
-            overlaps.booked(MODEL, PrefixSpace.NONE, a, tokens);
-            overlaps.booked(MODEL, PrefixSpace.NONE, b, tokens);
-            overlaps.booked("fixed", PrefixSpace.NONE, a, tokens);
+            overlaps.booked(MODEL, PrefixSpace.NONE, a, PromptContent.of(tokens));
+            overlaps.booked(MODEL, PrefixSpace.NONE, b, PromptContent.of(tokens));
+            overlaps.booked("fixed", PrefixSpace.NONE, a, PromptContent.of(tokens));
             assertEquals(List.of("m/16", "m/32", "fixed/8"), made);
-            List<PrefixMatch> matches = overlaps.matches(MODEL, PrefixSpace.NONE, fleet, tokens);
+            List<PrefixMatch> matches =
+                    overlaps.matches(MODEL, PrefixSpace.NONE, fleet, PromptContent.of(tokens));
             assertEquals(2, matches.size());
             assertEquals(8, matches.get(0).depth(a.slot(), Tier.GPU));
             assertEquals(4, matches.get(1).depth(b.slot(), Tier.GPU));
             PrefixMatch fixed =
-                    overlaps.matches("fixed", PrefixSpace.NONE, fleet, tokens).getFirst();
+                    overlaps.matches("fixed", PrefixSpace.NONE, fleet, PromptContent.of(tokens))
+                            .getFirst();
             assertEquals(8, fixed.blockSize());
             assertEquals(16, fixed.depth(a.slot(), Tier.GPU));
             assertEquals(0, depth(overlaps, List.of(a), a, prompt(2, 8)));
             assertEquals(
                     0,
-                    overlaps.matches("never seen", PrefixSpace.NONE, fleet, tokens)
+                    overlaps.matches(
+                                    "never seen", PrefixSpace.NONE, fleet, PromptContent.of(tokens))
                             .getFirst()
                             .size());
             assertEquals(3, overlaps.stats().backends());
             overlaps.close(a.slot());
             assertEquals(1, overlaps.stats().backends());
-            overlaps.booked(MODEL, PrefixSpace.NONE, a, tokens);
+            overlaps.booked(MODEL, PrefixSpace.NONE, a, PromptContent.of(tokens));
             assertEquals(1, overlaps.stats().backends(), "a late booking brings nobody back");
             WorkerSlot next = overlaps.open(1);
             assertEquals(a.slot().index(), next.index());
@@ -243,7 +308,7 @@ class OverlapsTest {
         try (TrackerOverlaps overlaps =
                 new TrackerOverlaps((model, size) -> tracker(size), model -> 0)) {
             Candidate a = candidate(0, B, overlaps.open(1));
-            overlaps.booked(MODEL, PrefixSpace.NONE, a, prompt(1, 150));
+            overlaps.booked(MODEL, PrefixSpace.NONE, a, PromptContent.of(prompt(1, 150)));
             assertEquals(150, overlaps.stats().blocks());
             overlaps.tidy();
             assertEquals(100, overlaps.stats().blocks());

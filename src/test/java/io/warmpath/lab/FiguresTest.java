@@ -59,11 +59,7 @@ class FiguresTest {
                 drawn = words[0];
             }
             Policies.Named policy = Policies.find(words[1]).orElseThrow();
-            Result r =
-                    Run.play(
-                            new Cell(scenario, policy, LOAD, 1, Cell.LAG_MILLIS, 1),
-                            workload,
-                            LabMainTest.NATIVE);
+            Result r = Run.play(new Cell(scenario, policy, LOAD, 1), workload, LabMainTest.NATIVE);
             measured.add(
                     String.format(
                             Locale.ROOT,

@@ -4,18 +4,23 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.json.JsonMapper;
 import io.warmpath.adapter.nativeindex.NativeBlockTracker;
 import io.warmpath.adapter.nativeindex.NativePrefixIndex;
 import io.warmpath.lab.policy.Indexes;
+import io.warmpath.lab.policy.Policies;
 import io.warmpath.prefix.BlockTracker;
 import io.warmpath.prefix.DecisionLimits;
 import io.warmpath.prefix.PrefixIndex;
+import io.warmpath.sim.virtual.EngineModel;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.PrintStream;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.Optional;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -89,6 +94,50 @@ class LabMainTest {
         assertTrue(page.contains("engine 7") && page.endsWith("</html>\n"), page);
         assertFalse(page.contains("NaN") || page.contains("http"), "something is missing");
         assertTrue(json.lines().count() >= 6, json);
+        eachDisagreementTellsTheNumbersOfBothRules(page);
+    }
+
+    private static void eachDisagreementTellsTheNumbersOfBothRules(String page) throws IOException {
+        String lead = "id=\"decisions\">";
+        int from = page.indexOf(lead) + lead.length();
+        JsonNode pairs = new JsonMapper().readTree(page.substring(from, page.indexOf('\n', from)));
+        long rules =
+                Policies.ALL.stream()
+                        .filter(p -> p.kind() != Policies.Kind.REFERENCE)
+                        .map(Policies.Named::name)
+                        .distinct()
+                        .count();
+        assertEquals(rules - 1, pairs.size(), "ours against each of the others");
+        for (JsonNode pair : pairs) {
+            assertEquals("latency", pair.get("one").textValue());
+            assertEquals(12, pair.get("examples").size(), pair::toString);
+            double last = Double.POSITIVE_INFINITY;
+            for (JsonNode e : pair.get("examples")) {
+                JsonNode one = e.get("one");
+                JsonNode other = e.get("other");
+                assertTrue(one.get("engine").intValue() != other.get("engine").intValue());
+                assertEquals(8, one.get("terms").get("cost").size());
+                other.get("terms").forEach(t -> assertEquals(8, t.size(), pair::toString));
+                double apart =
+                        Math.abs(
+                                Double.parseDouble(one.get("ttft").textValue())
+                                        - Double.parseDouble(other.get("ttft").textValue()));
+                assertTrue(apart <= last * 1.01, "largest difference first: " + pair);
+                last = apart;
+            }
+            JsonNode terms = pair.get("examples").get(0).get("other").get("terms");
+            String mustHave =
+                    switch (pair.get("other").textValue()) {
+                        case "smg" -> "requests";
+                        case "llm-d" -> "sum, highest wins";
+                        case "lmetric" -> "product, lowest wins";
+                        case "kv", "dynamo", "agentic" -> "decode_blocks";
+                        default -> "";
+                    };
+            assertTrue(mustHave.isEmpty() || terms.has(mustHave), pair::toString);
+        }
+        assertTrue(
+                page.contains("<tr data-p=\"0\" data-d=\"11\" tabindex=\"0\">"), "rows to click");
     }
 
     @Test
@@ -162,6 +211,56 @@ class LabMainTest {
     }
 
     @Test
+    void weights_are_searched_on_one_part_and_reported_on_the_other() throws IOException {
+        Path file = folder.resolve("mine.csv");
+        StringBuilder table = new StringBuilder("timestamp,input_length,output_length,hash_ids\n");
+        for (int i = 0; i < 300; i++) {
+            int document = i * 7919 % 13;
+            table.append(
+                    "%d,2400,20,%d %d %d %d%n"
+                            .formatted(i * 60, document, document, document, 100 + i));
+        }
+        Files.writeString(file, table);
+        String[] args = {
+            "tune",
+            file.toString(),
+            "--engines",
+            "3",
+            "--loads",
+            "1",
+            "--seeds",
+            "2",
+            "--budget",
+            "12",
+            "--quiet"
+        };
+        assertEquals(0, lab(args), err());
+        String told = out();
+        assertTrue(told.contains("blocks of 512 tokens"), told);
+        assertTrue(told.contains("against kv on the held-back part\n  tuned "), told);
+        assertTrue(told.contains("  agentic ") && told.contains("  latency "), told);
+        assertTrue(told.contains("\nSet\n") ^ told.contains("\nKeep what you have"), told);
+        assertTrue(told.contains("  warmpath.router.prefill-load-scale="), told);
+        assertEquals(0, lab(args), err());
+        assertEquals(told, out());
+
+        String[] other = java.util.Arrays.copyOf(args, args.length + 2);
+        other[args.length] = "--policy";
+        other[args.length + 1] = "latency";
+        assertEquals(0, lab(other), err());
+        assertTrue(out().contains("  warmpath.router.latency.work-price="), out());
+        other[args.length + 1] = "smg";
+        assertEquals(2, lab(other));
+        assertTrue(err().contains("--policy smg: must be kv or latency"), err());
+        assertEquals(2, lab("tune", file.toString(), "--budget", "1", "--quiet"));
+        assertTrue(err().contains("a budget of 1 plays is not enough for 8 cells"), err());
+        assertEquals(2, lab("tune", "chat", "conv70", "--quiet"));
+        assertTrue(err().contains("chat and conv70 have other engines"), err());
+        assertEquals(2, lab("tune", file.toString(), "hot", "--quiet"));
+        assertTrue(err().contains("mine.csv has blocks of 512 tokens and hot of 64"), err());
+    }
+
+    @Test
     void a_difference_is_told_from_the_spread_over_seeds() throws IOException {
         Path a = folder.resolve("a");
         Path b = folder.resolve("b");
@@ -190,6 +289,67 @@ class LabMainTest {
         assertTrue(lines[2].endsWith("within the spread"), out());
         assertEquals(2, lab("compare", a.toString()));
         assertTrue(err().contains("compare takes two files"), err());
+    }
+
+    private String refused(String... yaml) throws IOException {
+        Path file = folder.resolve("engine.yaml");
+        Files.write(file, List.of(yaml));
+        assertEquals(2, lab("run", "chat", "--engine-file", file.toString()));
+        return err();
+    }
+
+    @Test
+    void an_engine_model_is_printed_as_it_is_read() throws IOException {
+        Path file = folder.resolve("engine.yaml");
+        for (EngineModel preset : EngineModel.PRESETS) {
+            assertEquals(0, lab("model", preset.name()), err());
+            Files.writeString(file, out());
+            assertEquals(preset, EngineFile.read(file));
+        }
+        Files.writeString(file, "preset: 70b\nkv-tokens: 760000\nprefill-micros-per-token: 43\n");
+        EngineModel own = EngineFile.read(file);
+        assertEquals("own, from 70b", own.name());
+        assertEquals(760_000, own.kvTokens());
+        assertEquals(0.043, own.millisPerToken());
+        assertEquals(EngineModel.LARGE.millisPerPair(), own.millisPerPair());
+        assertEquals(2, lab("model", "13b"));
+        assertTrue(err().contains("preset 13b: there are 8b, 70b"), err());
+    }
+
+    @Test
+    void an_engine_of_ones_own_is_put_before_scenarios_and_files() throws IOException {
+        Path file = folder.resolve("engine.yaml");
+        Files.writeString(file, "preset: 8b\nprefill-micros-per-token: 320\n");
+        String[] args = {
+            "run", "synth", "--policies", "round-robin", "--loads", "0.05", "--quiet", "--csv", ""
+        };
+        args[8] = folder.resolve("a").toString();
+        assertEquals(0, lab(args), err());
+        String[] own = java.util.Arrays.copyOf(args, 11);
+        own[8] = folder.resolve("b").toString();
+        own[9] = "--engine-file";
+        own[10] = file.toString();
+        assertEquals(0, lab(own), err());
+        double ratio = ttft(folder.resolve("b")) / ttft(folder.resolve("a"));
+        assertTrue(ratio > 4 && ratio < 30, "prefill is ten times as slow: " + ratio);
+    }
+
+    private static double ttft(Path csv) throws IOException {
+        return Double.parseDouble(Files.readAllLines(csv).get(1).split(",", -1)[5]);
+    }
+
+    @Test
+    void what_is_wrong_in_an_engine_file_is_named_with_its_key() throws IOException {
+        assertTrue(refused("kv-tokens: 5").contains("step-fixed-millis is missing; set it, or a"));
+        assertTrue(refused("preset: 8b", "kv_tokens: 5").contains("unknown key kv_tokens; there"));
+        assertTrue(refused("preset: 9b").contains("engine.yaml: preset 9b: there are 8b, 70b"));
+        assertTrue(refused("preset: 8b", "kv-tokens: much").contains("kv-tokens must be a number"));
+        assertTrue(refused("preset: 8b", "kv-tokens: 0").contains("kv-tokens is 0; it must be ab"));
+        assertTrue(refused("preset: 8b", "sequences: 1.5").contains("sequences is 1.5; it must"));
+        assertTrue(refused("preset: 8b", "preset: 70b").contains("found duplicate key preset"));
+        assertTrue(refused("- 8b").contains("keys and values are expected"), err());
+        assertEquals(2, lab("run", "chat", "--engine-file", folder + "/no.yaml"));
+        assertTrue(err().contains("there is no file"), err());
     }
 
     @Test

@@ -18,6 +18,8 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.yaml.snakeyaml.LoaderOptions;
@@ -117,6 +119,31 @@ class ManifestsTest {
         }
         SmallRyeConfig wrong = configuration("warmpath:\n  http:\n    prot: 8000\n");
         assertEquals(1, ConfigCheck.problems(catalog, wrong).size(), "a typing error is not seen");
+    }
+
+    @Test
+    void the_images_set_no_key_that_the_gateway_refuses() {
+        Pattern set = Pattern.compile("-D(warmpath\\.[a-z.-]+)=");
+        for (String file : List.of("Dockerfile.native", "src/main/docker/jvm.options")) {
+            Matcher m = set.matcher(RepositoryFiles.text(file));
+            int found = 0;
+            for (; m.find(); found++) {
+                String key = m.group(1);
+                assertTrue(SettingCatalog.read().find(key).isPresent(), file + " sets " + key);
+            }
+            assertTrue(found > 0, file + " sets nothing");
+        }
+    }
+
+    @Test
+    void the_image_records_its_cache_with_the_options_it_starts_with() {
+        String image = RepositoryFiles.text("src/main/docker/Dockerfile.jvm");
+        assertTrue(
+                image.contains(
+                        "RUN java @/app/jvm.options -XX:AOTCacheOutput=/app/warmpath.aot -jar"));
+        assertTrue(
+                image.contains(
+                        "ENTRYPOINT [\"java\", \"@/app/jvm.options\", \"-XX:AOTCache=/app/warmpath.aot\", \"-jar\""));
     }
 
     @Test

@@ -3,13 +3,17 @@ package io.warmpath.tokens;
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.warmpath.adapter.nativeindex.NativeBpeTokenizer;
+import io.warmpath.adapter.nativeindex.NativePrefixIndex;
 import io.warmpath.adapter.tokenizer.DemoModel;
 import io.warmpath.adapter.tokenizer.HuggingFaceModelLoader;
 import io.warmpath.adapter.tokenizer.HuggingFaceTokenizerAdapter;
 import io.warmpath.adapter.tokenizer.TokenizerVariants;
+import io.warmpath.prefix.HashedPrompt;
+import io.warmpath.prefix.PrefixSpace;
 import io.warmpath.tokens.PromptInput.Chat;
 import io.warmpath.tokens.PromptInput.Message;
 import io.warmpath.tokens.PromptTokens.Later;
@@ -189,6 +193,53 @@ class ModelTokensTest {
             PromptInput unread = new PromptInput.Conversation(2_000_000, () -> null);
             assertEquals(Later.LENGTHY, fast.atOnce("m", unread, EngineProfile.ANY));
         }
+    }
+
+    @Test
+    void an_index_that_runs_the_tokenizer_gets_the_text_and_nobody_the_ids() throws Exception {
+        try (ModelTokens tokens =
+                        new ModelTokens(
+                                ModelSources.of(Map.of(), DemoModel.directory()),
+                                new HuggingFaceModelLoader(
+                                        parts -> new NativeBpeTokenizer(Optional.empty(), parts)),
+                                TokensOptions.DEFAULT,
+                                clock::get);
+                ModelTokens library = demo(Map.of(), DemoModel.directory());
+                NativePrefixIndex index = new NativePrefixIndex(Optional.empty(), 0)) {
+            LookUp lookUp = new LookUp(index.prompts(1 << 20), List.of(16, 32), PrefixSpace.NONE);
+            List<Message> messages = new ArrayList<>();
+            for (int i = 0; i < 39; i++) {
+                messages.add(new Message(i % 2 == 0 ? "user" : "assistant", "1 2 3 4 ".repeat(40)));
+            }
+            Chat chat = new Chat(messages, true);
+            EngineProfile any = EngineProfile.ANY;
+            assertEquals(Later.BRIEF, tokens.atOnce("m", chat, any, lookUp), "all of it is new");
+            List<HashedPrompt> found = found(tokens.matched("m", chat, any, lookUp));
+            int[] ids = library.tokens("m", chat, any).orElseThrow();
+            for (int i = 0; i < 2; i++) {
+                HashedPrompt one = found.get(i);
+                assertEquals(16 << i, one.blockSize());
+                assertEquals(ids.length, one.tokens());
+                assertArrayEquals(lookUp.match(ids).get(i).hashes(), one.hashes());
+            }
+            found = found(tokens.atOnce("m", chat, any, lookUp));
+            assertTrue(found.getFirst().knownTokens() > ids.length * 9 / 10);
+            messages.set(38, new Message("user", "And now?"));
+            found = found(tokens.atOnce("m", new Chat(messages, true), any, lookUp));
+            assertTrue(found.getFirst().knownTokens() > ids.length * 9 / 10);
+            assertEquals(3, tokens.counters().prompts());
+            assertEquals(0, tokens.cacheEntries());
+            assertTrue(tokens.counters().encodedTokens() < ids.length * 12L / 10);
+            // The library's ids are asked for, and hashed by whoever wants that.
+            assertTrue(library.matched("m", chat, any, lookUp) instanceof PromptTokens.Made);
+            assertEquals(
+                    Later.BRIEF,
+                    tokens.atOnce("m", new PromptInput.Ids(new int[100_000]), any, lookUp));
+        }
+    }
+
+    private static List<HashedPrompt> found(PromptTokens.AtOnce answer) {
+        return assertInstanceOf(PromptTokens.Matched.class, answer).found();
     }
 
     private static PromptTokens.AtOnce atOnce(ModelTokens tokens, int chars) {

@@ -71,7 +71,7 @@ class CacheModesTest {
     void a_decision_says_how_far_its_workers_events_are_trusted() throws Exception {
         start(Map.of());
         // Until both publishers have been asked for what they said before.
-        await().untilAsserted(() -> assertEquals("complete", header(ask(1), "x-warmpath-events")));
+        await().untilAsserted(() -> assertEquals("exact", header(ask(1), "x-warmpath-events")));
     }
 
     @Test

@@ -65,7 +65,7 @@ class DecisionFileTest {
                                                 OptionalLong.empty(),
                                                 OptionalInt.empty())
                                         .with(RoutingRequest.Detail.ALL));
-        return new Logged(number, Instant.EPOCH, "r" + number, "m", decided);
+        return new Logged(number, Instant.EPOCH, "r" + number, "", "m", decided);
     }
 
     @Test
@@ -73,8 +73,8 @@ class DecisionFileTest {
         Path path = folder.resolve("decisions.jsonl");
         for (int run = 0; run < 2; run++) {
             try (DecisionFile file = new DecisionFile(path, 16)) {
-                file.accept(decision(2L * run));
-                file.accept(decision(2L * run + 1));
+                file.decided(decision(2L * run));
+                file.decided(decision(2L * run + 1));
                 int lines = 2 * run + 2;
                 await().untilAsserted(() -> assertEquals(lines, Files.readAllLines(path).size()));
                 assertEquals(0, file.dropped());
@@ -85,6 +85,18 @@ class DecisionFileTest {
         for (int i = 0; i < 4; i++) {
             assertEquals("r" + i, json.readTree(lines.get(i)).get("request_id").textValue());
         }
+    }
+
+    @Test
+    void a_restart_begins_a_line_of_its_own_behind_half_a_line() throws Exception {
+        Path path = folder.resolve("decisions.jsonl");
+        Files.writeString(path, "{\"number\":3,\"ti");
+        try (DecisionFile file = new DecisionFile(path, 16)) {
+            file.decided(decision(0));
+        }
+        List<String> lines = Files.readAllLines(path);
+        assertEquals("{\"number\":3,\"ti", lines.get(0));
+        assertEquals("r0", new ObjectMapper().readTree(lines.get(1)).get("request_id").textValue());
     }
 
     @Test
@@ -103,7 +115,7 @@ class DecisionFileTest {
                 };
         try (DecisionFile file = new DecisionFile(Path.of("slow"), slow, 2)) {
             for (int i = 0; i < 10; i++) {
-                file.accept(decision(i));
+                file.decided(decision(i));
             }
             assertTrue(file.dropped() >= 7, () -> file.dropped() + " dropped");
             disk.countDown();
@@ -120,10 +132,10 @@ class DecisionFileTest {
                     }
                 };
         try (DecisionFile file = new DecisionFile(Path.of("broken"), broken, 2)) {
-            file.accept(decision(0));
+            file.decided(decision(0));
             await().untilAsserted(
                             () -> {
-                                file.accept(decision(1));
+                                file.decided(decision(1));
                                 assertTrue(file.dropped() > 0);
                             });
         }

@@ -16,6 +16,7 @@ import io.warmpath.fleet.WorkerStatus;
 import io.warmpath.load.LoadBook;
 import io.warmpath.load.LoadTracker;
 import io.warmpath.prefix.ReferencePrefixIndex;
+import io.warmpath.prefix.SlotCredits;
 import io.warmpath.prefix.WorkerSlot;
 import io.warmpath.upstream.EngineTls;
 import java.time.Duration;
@@ -49,6 +50,8 @@ class FleetRuntimeTest {
                         EngineTls.standard(),
                         index,
                         feed,
+                        new SlotCredits(),
+                        source -> null,
                         slot -> load.load(slot).requests(),
                         load::forget);
         runtime.start();
@@ -163,7 +166,7 @@ class FleetRuntimeTest {
         SimpleMeterRegistry meters = new SimpleMeterRegistry();
         start(Map.of());
         GatewayMeters.bind(
-                meters, index, load, runtime, new EventCounters(), TestConfig.noTokens());
+                meters, index, load, runtime, new EventCounters(), TestConfig.noTokens(), null);
         awaitState(WorkerState.READY);
         try (LoadBook.Booking booking = load.book(slot(), 100, 7)) {
             await().atMost(SOON)
@@ -174,8 +177,8 @@ class FleetRuntimeTest {
                                 assertEquals(1, rank(meters, "worker.requests"));
                                 assertEquals(100, rank(meters, "worker.prefill.tokens"));
                                 assertEquals(7, rank(meters, "worker.blocks"));
-                                assertEquals(1, value(meters, "events.sources"));
-                                assertEquals(1, value(meters, "events.sources.trusted"));
+                                assertEquals(1, value(meters, "events.sources", "state", "exact"));
+                                assertEquals(0, value(meters, "events.sources", "state", "gone"));
                                 assertEquals(1, value(meters, "index.slots"));
                                 assertEquals(1, value(meters, "bookings.open"));
                             });

@@ -18,7 +18,10 @@ import io.warmpath.gateway.FlowMetrics;
 import io.warmpath.gateway.selfcheck.SelfCheck;
 import io.warmpath.load.LoadTracker;
 import io.warmpath.prefix.ReferencePrefixIndex;
+import io.warmpath.prefix.SlotCredits;
 import io.warmpath.prefix.WorkerSlot;
+import io.warmpath.state.SnapshotCounters;
+import io.warmpath.telemetry.StateMeters;
 import io.warmpath.tokens.PromptInput;
 import io.warmpath.tokens.profile.ChatRequest;
 import io.warmpath.upstream.EngineTls;
@@ -80,10 +83,12 @@ class MetricsDocsTest {
                                 EngineTls.standard(),
                                 index,
                                 new TestFeed(),
+                                new SlotCredits(),
+                                source -> null,
                                 slot -> 0,
                                 load::forget)) {
             GatewayMeters.bind(
-                    registry, index, load, fleet, new EventCounters(), TestConfig.noTokens());
+                    registry, index, load, fleet, new EventCounters(), TestConfig.noTokens(), null);
             for (Map<String, String> mode :
                     List.of(
                             Map.of("warmpath.router.predicted-ttl", "5s"),
@@ -96,6 +101,7 @@ class MetricsDocsTest {
             try (EngineQuestions questions = new EngineQuestions(vertx, EngineTls.standard())) {
                 questions.bind(registry);
             }
+            StateMeters.bind(registry, new SnapshotCounters());
             assertFalse(decisions.log().isOn());
             return rows(registry);
         } finally {
@@ -123,7 +129,7 @@ class MetricsDocsTest {
                             new PromptInput.Chat(List.of(), true),
                             new PromptInput.Conversation(
                                     1, () -> ChatRequest.of(List.of(), true)))) {
-                check.sent("m", worker, prompt, new int[1], () -> null);
+                check.sent("m", worker, prompt, 1, () -> new int[1], () -> null);
             }
         }
     }

@@ -13,6 +13,7 @@ import io.warmpath.fleet.EngineKind;
 import io.warmpath.fleet.Worker;
 import io.warmpath.fleet.WorkerState;
 import io.warmpath.gateway.Overlaps;
+import io.warmpath.gateway.PromptContent;
 import io.warmpath.prefix.PrefixIndex;
 import io.warmpath.prefix.PrefixSpace;
 import io.warmpath.prefix.Tier;
@@ -63,13 +64,13 @@ class OverlapPartsTest {
     /** Blocks of the prompt that the candidate is taken to hold. */
     private static int held(OverlapParts parts, String model, Candidate to) {
         return parts.overlaps()
-                .matches(model, PrefixSpace.NONE, List.of(to), PROMPT)
+                .matches(model, PrefixSpace.NONE, List.of(to), PromptContent.of(PROMPT))
                 .getFirst()
                 .depth(to.slot(), Tier.GPU);
     }
 
     private static void book(OverlapParts parts, String model, Candidate to) {
-        parts.overlaps().booked(model, PrefixSpace.NONE, to, PROMPT);
+        parts.overlaps().booked(model, PrefixSpace.NONE, to, PromptContent.of(PROMPT));
     }
 
     @Test

@@ -72,6 +72,16 @@ final class BatchMatch {
         if (blocks == 0) {
             return;
         }
+        if (query.hashes() != null) {
+            MemorySegment.copy(
+                    query.hashes(),
+                    0,
+                    scratch.locals.segment(),
+                    ValueLayout.JAVA_LONG,
+                    Long.BYTES * at,
+                    blocks);
+            return;
+        }
         int tokens = blocks * query.blockSize();
         scratch.tokens.ensure((long) Integer.BYTES * tokens);
         MemorySegment.copy(

@@ -19,12 +19,12 @@ import org.jspecify.annotations.Nullable;
  * <p>Interface mapping or array arguments would cost a multiple of the call. One library per JVM:
  * {@link #load} binds it on the first call; later calls must mean the same file.
  *
- * <p>Looked for at {@code -Dwarmpath.native.path}, else at the configured path (each a file or a
- * folder), else in the jar's folder for this platform. There is no search beyond these: a library
- * that happens to lie on the system's path is never taken.
+ * <p>Looked for at {@code -Dwarmpath.index.native-path}, else at the configured path (each a file
+ * or a folder), else in the jar's folder for this platform. There is no search beyond these: a
+ * library that happens to lie on the system's path is never taken.
  */
 final class KvIndexLibrary {
-    static final String PATH_PROPERTY = "warmpath.native.path";
+    static final String PATH_PROPERTY = "warmpath.index.native-path";
 
     private static @Nullable Path loaded;
 
@@ -91,6 +91,28 @@ final class KvIndexLibrary {
 
     static native int kvi_expire(long index, long nowMillis, long outEnded);
 
+    static native int kvi_snapshot_save(
+            long index,
+            long path,
+            long watermarks,
+            int watermarkCount,
+            long slots,
+            int slotCount,
+            long out,
+            long message,
+            int messageCapacity);
+
+    static native int kvi_snapshot_load(
+            long index,
+            long path,
+            long outWatermarks,
+            int watermarkCapacity,
+            long outSlots,
+            int slotCapacity,
+            long out,
+            long message,
+            int messageCapacity);
+
     static native int kvi_match_batch(
             long index,
             long queries,
@@ -155,6 +177,23 @@ final class KvIndexLibrary {
             long outBytes,
             long capacity,
             long outLength);
+
+    static native int ktk_memory_open(long maxBytes, long outMemory);
+
+    static native int ktk_memory_close(long memory);
+
+    static native int ktk_memory_stats(long memory, long out);
+
+    static native int kvi_match_text(
+            long index,
+            long tokenizer,
+            long memory,
+            long query,
+            long outLocals,
+            int localCapacity,
+            long outHits,
+            int hitCapacity,
+            long out);
 
     /**
      * Binds the library, once per JVM.

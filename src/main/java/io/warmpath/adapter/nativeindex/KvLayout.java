@@ -8,7 +8,7 @@ package io.warmpath.adapter.nativeindex;
  * the headers' text and compares.
  */
 final class KvLayout {
-    static final int ABI_VERSION = 5;
+    static final int ABI_VERSION = 6;
 
     static final int EVENT_SIZE = 40;
     static final int EVENT_SIZE_AT = 0;
@@ -73,6 +73,26 @@ final class KvLayout {
     static final int QUERY_BUDGET_AT = 16;
     static final int QUERY_RESERVED_AT = 20;
 
+    static final int WATERMARK_SIZE = 16;
+    static final int WATERMARK_SOURCE_AT = 0;
+    static final int WATERMARK_SEQUENCE_AT = 8;
+
+    static final int SNAPSHOT_SLOT_SIZE = 24;
+    static final int SNAPSHOT_SLOT_SLOT_AT = 0;
+    static final int SNAPSHOT_SLOT_DOMAIN_AT = 4;
+    static final int SNAPSHOT_SLOT_NAME_SPACE_AT = 8;
+    static final int SNAPSHOT_SLOT_RANK_AT = 12;
+    static final int SNAPSHOT_SLOT_WORKER_AT = 16;
+
+    static final int SNAPSHOT_INFO_SIZE = 48;
+    static final int SNAPSHOT_INFO_BYTES_AT = 0;
+    static final int SNAPSHOT_INFO_RUNS_AT = 8;
+    static final int SNAPSHOT_INFO_DROPPED_RUNS_AT = 16;
+    static final int SNAPSHOT_INFO_DROPPED_NAMES_AT = 24;
+    static final int SNAPSHOT_INFO_LONGEST_HOLD_AT = 32;
+    static final int SNAPSHOT_INFO_WATERMARKS_AT = 40;
+    static final int SNAPSHOT_INFO_SLOTS_AT = 44;
+
     static final int TRACKER_CONFIG_SIZE = 24;
     static final int TRACKER_CONFIG_SIZE_AT = 0;
     static final int TRACKER_CONFIG_BLOCK_SIZE_AT = 4;
@@ -118,6 +138,33 @@ final class KvLayout {
 
     static final int ADD_SPECIAL = 1;
     static final int PARSE_SPECIAL = 2;
+    static final int UTF16 = 4;
+
+    static final int TEXT_QUERY_SIZE = 48;
+    static final int TEXT_QUERY_SIZE_AT = 0;
+    static final int TEXT_QUERY_FLAGS_AT = 4;
+    static final int TEXT_QUERY_TEXT_AT = 8;
+    static final int TEXT_QUERY_LENGTH_AT = 16;
+    static final int TEXT_QUERY_SEED_AT = 24;
+    static final int TEXT_QUERY_MOST_NEW_AT = 32;
+    static final int TEXT_QUERY_NAME_SPACE_AT = 40;
+    static final int TEXT_QUERY_BLOCK_SIZE_AT = 44;
+
+    static final int TEXT_FOUND_SIZE = 40;
+    static final int TEXT_FOUND_TOKENS_AT = 0;
+    static final int TEXT_FOUND_KNOWN_TOKENS_AT = 8;
+    static final int TEXT_FOUND_NEW_BYTES_AT = 16;
+    static final int TEXT_FOUND_BLOCKS_AT = 24;
+    static final int TEXT_FOUND_HITS_AT = 28;
+    static final int TEXT_FOUND_TOO_MUCH_AT = 32;
+    static final int TEXT_FOUND_RESERVED_AT = 36;
+
+    static final int MEMORY_STATISTICS_SIZE = 40;
+    static final int MEMORY_STATISTICS_PIECES_AT = 0;
+    static final int MEMORY_STATISTICS_BYTES_AT = 8;
+    static final int MEMORY_STATISTICS_EVICTED_AT = 16;
+    static final int MEMORY_STATISTICS_FOUND_AT = 24;
+    static final int MEMORY_STATISTICS_MISSED_AT = 32;
 
     static final int GPT2 = 0;
     static final int LLAMA3 = 1;
@@ -136,7 +183,10 @@ final class KvLayout {
     static final int OK = 0;
     static final int E_FULL = -3;
     static final int E_SLOT = -4;
+    static final int E_ARGUMENT = -1;
     static final int E_CAPACITY = -5;
+    static final int E_DAMAGED = -7;
+    static final int E_IO = -8;
 
     private KvLayout() {}
 }

@@ -41,8 +41,7 @@ public final class NativeBpeTokenizer implements TextTokenizer {
 
     @Override
     public int[] encode(String text, boolean addSpecialTokens) {
-        UnencodableTextException.throwIfIllFormed(text);
-        byte[] utf8 = text.getBytes(StandardCharsets.UTF_8);
+        byte[] utf8 = utf8(text);
         int flags = KvLayout.PARSE_SPECIAL | (addSpecialTokens ? KvLayout.ADD_SPECIAL : 0);
         Scratch s = guard.enter();
         try {
@@ -61,6 +60,36 @@ public final class NativeBpeTokenizer implements TextTokenizer {
         } finally {
             guard.exit(s);
         }
+    }
+
+    /**
+     * @throws UnencodableTextException when it is not well-formed Unicode
+     */
+    static byte[] utf8(String text) {
+        byte[] utf8 = text.getBytes(StandardCharsets.UTF_8);
+        // Mostly ASCII, and comparing is many times faster than looking at each character. A
+        // surrogate without a partner became a question mark.
+        if (utf8.length != text.length()
+                || !text.equals(new String(utf8, StandardCharsets.ISO_8859_1))) {
+            UnencodableTextException.throwIfIllFormed(text);
+        }
+        return utf8;
+    }
+
+    /**
+     * For calls that take a tokenizer too. To be left by {@link #exit}; it is not closed before.
+     */
+    Scratch enter() {
+        return guard.enter();
+    }
+
+    void exit(Scratch s) {
+        guard.exit(s);
+    }
+
+    /** Valid between {@link #enter} and {@link #exit}. */
+    long handle() {
+        return handle;
     }
 
     private int encode(Scratch s, int length, int flags, long room) {

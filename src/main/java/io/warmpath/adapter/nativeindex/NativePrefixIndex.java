@@ -2,6 +2,7 @@ package io.warmpath.adapter.nativeindex;
 
 import io.warmpath.prefix.ApplyResult;
 import io.warmpath.prefix.DecisionLimits;
+import io.warmpath.prefix.IndexSnapshots;
 import io.warmpath.prefix.IndexStats;
 import io.warmpath.prefix.PrefixEvent;
 import io.warmpath.prefix.PrefixIndex;
@@ -10,6 +11,7 @@ import io.warmpath.prefix.PrefixQuery;
 import io.warmpath.prefix.PrefixSpace;
 import io.warmpath.prefix.Tier;
 import io.warmpath.prefix.WorkerSlot;
+import io.warmpath.tokens.PromptIndex;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.file.Path;
@@ -17,6 +19,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.LongAdder;
 
 /**
@@ -26,7 +29,7 @@ import java.util.concurrent.atomic.LongAdder;
  * an event loop. Buffers are per thread and off-heap; see {@link CallGuard} for how {@link
  * #close()} waits for running calls without making them pay for a lock.
  */
-public final class NativePrefixIndex implements PrefixIndex {
+public final class NativePrefixIndex implements PrefixIndex, IndexSnapshots {
     /** Let the library choose how many blocks may wait for their parent. */
     public static final long DEFAULT_ORPHAN_LIMIT = 0;
 
@@ -37,7 +40,7 @@ public final class NativePrefixIndex implements PrefixIndex {
     static final int NO_GHOSTS = 101;
 
     /** One for all: the request's candidates say whose depths count (ADR-0002). */
-    private static final int NAME_SPACE = 0;
+    static final int NAME_SPACE = 0;
 
     /** A batch above this goes down in several calls, in order. */
     private static final long BATCH_BYTES = 512 << 10;
@@ -51,11 +54,14 @@ public final class NativePrefixIndex implements PrefixIndex {
     private final long plainSeed;
     private final LongAdder malformed = new LongAdder();
 
+    /** Freed after the last call. */
+    private final List<Long> memories = new CopyOnWriteArrayList<>();
+
     /**
      * Loads the library, if this process has not yet, and makes an empty index.
      *
-     * @param library file or folder; empty takes the one in the jar. {@code -Dwarmpath.native.path}
-     *     goes before both
+     * @param library file or folder; empty takes the one in the jar. {@code
+     *     -Dwarmpath.index.native-path} goes before both
      * @param orphanLimit most (slot, block) pairs kept for want of a parent, or {@link
      *     #DEFAULT_ORPHAN_LIMIT}
      * @throws NativeIndexException when there is no library, or one that does not fit
@@ -92,7 +98,7 @@ public final class NativePrefixIndex implements PrefixIndex {
         }
     }
 
-    /** For tests that call the library themselves, before {@link #close()}. */
+    /** Valid between {@link #enter} and {@link #exit}. */
     long handle() {
         return handle;
     }
@@ -200,7 +206,9 @@ public final class NativePrefixIndex implements PrefixIndex {
         try {
             int blocks = prompt.blocks();
             s.sequence.ensure(8L * blocks);
-            if (blocks != 0) {
+            if (prompt.hashes() != null) {
+                copyHashes(prompt.hashes(), s);
+            } else if (blocks != 0) {
                 int tokens = copyTokens(prompt, s);
                 long seed = seed(prompt.space(), s);
                 Status.check(
@@ -247,11 +255,15 @@ public final class NativePrefixIndex implements PrefixIndex {
     }
 
     private static int requireBlockSize(PrefixQuery query) {
-        if (query.blockSize() > MAX_BLOCK_SIZE) {
+        return requireBlockSize(query.blockSize());
+    }
+
+    static int requireBlockSize(int blockSize) {
+        if (blockSize > MAX_BLOCK_SIZE) {
             throw new IllegalArgumentException(
-                    "block size " + query.blockSize() + " is above the limit " + MAX_BLOCK_SIZE);
+                    "block size " + blockSize + " is above the limit " + MAX_BLOCK_SIZE);
         }
-        return query.blockSize();
+        return blockSize;
     }
 
     /** Copies the tokens of the complete blocks; answers how many. */
@@ -271,6 +283,10 @@ public final class NativePrefixIndex implements PrefixIndex {
             if (blocks == 0) {
                 return PrefixMatch.none(blockSize, 0);
             }
+            if (query.hashes() != null) {
+                copyHashes(query.hashes(), s);
+                return matchHashes(s, blockSize, blocks);
+            }
             int tokens = copyTokens(query, s);
             long seed = seed(query.space(), s);
             int status = match(s, tokens, blockSize, seed);
@@ -279,7 +295,7 @@ public final class NativePrefixIndex implements PrefixIndex {
                 status = match(s, tokens, blockSize, seed);
             }
             Status.check(status, "kvi_match_tokens");
-            return read(s, blockSize, blocks);
+            return read(s, s.outInt(0), blockSize, blocks);
         } finally {
             guard.exit(s);
         }
@@ -312,8 +328,44 @@ public final class NativePrefixIndex implements PrefixIndex {
                 s.out.address());
     }
 
-    private static PrefixMatch read(Scratch s, int blockSize, int blocks) {
-        int count = s.outInt(0);
+    /** Of the hashes that lie in {@code s.sequence}. */
+    PrefixMatch matchHashes(Scratch s, int blockSize, int blocks) {
+        int status = matchHashes(s, blocks);
+        if (status == KvLayout.E_CAPACITY) {
+            s.hits.ensure((long) MAX_SLOTS * KvLayout.HIT_SIZE);
+            status = matchHashes(s, blocks);
+        }
+        Status.check(status, "kvi_match_locals");
+        return read(s, s.outInt(0), blockSize, blocks);
+    }
+
+    private int matchHashes(Scratch s, int blocks) {
+        return KvIndexLibrary.kvi_match_locals(
+                handle,
+                NAME_SPACE,
+                s.sequence.address(),
+                blocks,
+                s.hits.address(),
+                (int) (s.hits.capacity() / KvLayout.HIT_SIZE),
+                s.out.address());
+    }
+
+    private static void copyHashes(long[] hashes, Scratch s) {
+        s.sequence.ensure(8L * hashes.length);
+        MemorySegment.copy(
+                hashes, 0, s.sequence.segment(), ValueLayout.JAVA_LONG, 0, hashes.length);
+    }
+
+    /** For calls that take an index too. To be left by {@link #exit}; it is not closed before. */
+    Scratch enter() {
+        return guard.enter();
+    }
+
+    void exit(Scratch s) {
+        guard.exit(s);
+    }
+
+    static PrefixMatch read(Scratch s, int count, int blockSize, int blocks) {
         int[] slots = new int[count];
         int[] depths = new int[count * Tier.COUNT];
         MemorySegment hits = s.hits.segment();
@@ -331,7 +383,7 @@ public final class NativePrefixIndex implements PrefixIndex {
         return new PrefixMatch(blockSize, blocks, slots, depths);
     }
 
-    private long seed(PrefixSpace space, Scratch s) {
+    long seed(PrefixSpace space, Scratch s) {
         if (space.lora().isEmpty() && space.salt().isEmpty()) {
             return plainSeed;
         }
@@ -371,14 +423,55 @@ public final class NativePrefixIndex implements PrefixIndex {
         }
     }
 
+    @Override
+    public Taken save(Path file, List<Label> labels, long key) throws SnapshotException {
+        Scratch s = guard.enter();
+        try {
+            return NativeSnapshots.save(handle, file, labels, key);
+        } finally {
+            guard.exit(s);
+        }
+    }
+
+    @Override
+    public Taken load(Path file) throws SnapshotException {
+        Scratch s = guard.enter();
+        try {
+            return NativeSnapshots.load(handle, file);
+        } finally {
+            guard.exit(s);
+        }
+    }
+
     /** Events that were refused as malformed or too large; also counted as ignored. */
     public long malformed() {
         return malformed.sum();
     }
 
+    /**
+     * The index for prompts as texts. Closed with the index.
+     *
+     * @param memoryBytes for what it remembers of the beginnings of prompts
+     */
+    public PromptIndex prompts(long memoryBytes) {
+        Scratch s = guard.enter();
+        try {
+            Status.check(
+                    KvIndexLibrary.ktk_memory_open(memoryBytes, s.out.address()),
+                    "ktk_memory_open");
+            long memory = s.outLong(0);
+            memories.add(memory);
+            return new NativePromptIndex(this, memory);
+        } finally {
+            guard.exit(s);
+        }
+    }
+
     @Override
     public void close() {
         if (guard.close()) {
+            memories.forEach(
+                    m -> Status.check(KvIndexLibrary.ktk_memory_close(m), "ktk_memory_close"));
             Status.check(KvIndexLibrary.kvi_close(handle), "kvi_close");
         }
     }

@@ -48,6 +48,11 @@ final class Scratch {
     /** A text to tokenise. */
     final OffHeap utf8 = new OffHeap(8, KEEP_BYTES);
 
+    /** The same as Java has it. */
+    final OffHeap utf16 = new OffHeap(8, KEEP_BYTES);
+
+    private char[] chars = new char[0];
+
     /** Depths that it answers. */
     final OffHeap rows = new OffHeap(8, KEEP_BYTES);
 
@@ -89,7 +94,20 @@ final class Scratch {
         queries.trim();
         rows.trim();
         utf8.trim();
+        utf16.trim();
+        if (chars.length > KEEP_BYTES / Character.BYTES) {
+            chars = new char[0];
+        }
         text.trim();
+    }
+
+    /** The text's characters, and others behind them; until the next call. */
+    char[] chars(String text) {
+        if (chars.length < text.length()) {
+            chars = new char[Math.max(text.length(), chars.length * 2)];
+        }
+        text.getChars(0, text.length(), chars, 0);
+        return chars;
     }
 
     int outInt(long offset) {

@@ -3,11 +3,13 @@ package io.warmpath.adapter.zmq;
 import io.warmpath.events.EventCounters;
 import io.warmpath.events.EventFeed;
 import io.warmpath.events.EventSource;
-import io.warmpath.events.Trust;
+import io.warmpath.events.SourceMark;
+import io.warmpath.events.SourceStatus;
 import io.warmpath.prefix.PrefixIndex;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 import java.util.Queue;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CancellationException;
@@ -19,6 +21,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.LongSupplier;
 import org.jboss.logging.Logger;
+import org.jspecify.annotations.Nullable;
 import org.zeromq.ZContext;
 import org.zeromq.ZMQ;
 import org.zeromq.ZMQException;
@@ -37,18 +40,24 @@ public final class ZmqEventFeed implements EventFeed {
      * @param replayTimeout silence of a replay socket after which the replay counts as failed
      * @param auditInterval silence of a source after which its replay socket is asked whether
      *     something was missed
+     * @param stallTimeout how long requests may be answered without the events they must cause
+     * @param restoredExpiry how long what came from a file may stay unconfirmed
      * @param reconnectInitial first pause before a lost connection is tried again; doubles
      * @param reconnectMax longest such pause
      */
     public record Settings(
             Duration replayTimeout,
             Duration auditInterval,
+            Duration stallTimeout,
+            Duration restoredExpiry,
             Duration reconnectInitial,
             Duration reconnectMax) {
         public static final Settings DEFAULT =
                 new Settings(
                         Duration.ofSeconds(5),
                         Duration.ofSeconds(30),
+                        Duration.ofSeconds(10),
+                        Duration.ofMinutes(10),
                         Duration.ofMillis(100),
                         Duration.ofSeconds(5));
     }
@@ -57,6 +66,8 @@ public final class ZmqEventFeed implements EventFeed {
 
     /** How long a caller may wait for the thread to notice it. */
     private static final int POLL_MILLIS = 10;
+
+    private static final int SOCKETS = 2 * PrefixIndex.MAX_SLOTS + 16;
 
     private final PrefixIndex index;
     private final EventCounters counters;
@@ -79,6 +90,8 @@ public final class ZmqEventFeed implements EventFeed {
         this.counters = counters;
         this.settings = settings;
         this.nanoTime = nanoTime;
+        // A source has two; JeroMQ's own limit is 1,023.
+        context.getContext().setMaxSockets(SOCKETS);
         this.poller = context.createPoller(1);
         this.thread = Thread.ofPlatform().name("warmpath-kv-events").daemon().unstarted(this::run);
         thread.start();
@@ -93,9 +106,21 @@ public final class ZmqEventFeed implements EventFeed {
      *     port to bind that is taken
      */
     @Override
-    public Subscription subscribe(EventSource source) {
+    public Subscription subscribe(
+            EventSource source, SourceListener listener, @Nullable SourceMark from) {
         try {
-            return new Handle(call(() -> open(source)));
+            return new Handle(call(() -> open(source, listener, from)));
+        } catch (CancellationException e) {
+            throw new IllegalStateException("the event feed is closed", e);
+        }
+    }
+
+    /** O(sources + blocks in spaces of their own), on the feed's thread. */
+    @Override
+    public List<SourceMark> marks() {
+        try {
+            return call(
+                    () -> sources.stream().map(ZmqSource::mark).filter(Objects::nonNull).toList());
         } catch (CancellationException e) {
             throw new IllegalStateException("the event feed is closed", e);
         }
@@ -107,11 +132,19 @@ public final class ZmqEventFeed implements EventFeed {
         ended.join();
     }
 
-    private ZmqSource open(EventSource source) {
+    private ZmqSource open(EventSource source, SourceListener listener, @Nullable SourceMark from) {
         ZmqSource opened =
-                new ZmqSource(source, context, index, counters, settings, nanoTime, this::stale);
+                new ZmqSource(
+                        source,
+                        context,
+                        index,
+                        counters,
+                        settings,
+                        nanoTime,
+                        listener,
+                        this::stale);
         try {
-            opened.open();
+            opened.open(from);
         } catch (ZMQException | IllegalArgumentException e) {
             opened.close();
             throw new IllegalArgumentException(
@@ -208,7 +241,9 @@ public final class ZmqEventFeed implements EventFeed {
                     e,
                     "the KV events of %s cannot be applied; it is routed without them from now on",
                     source.source().worker());
-            drop(source);
+            sources.remove(source);
+            source.giveUp("its events cannot be applied: " + e);
+            stale = true;
         }
     }
 
@@ -250,8 +285,13 @@ public final class ZmqEventFeed implements EventFeed {
         }
 
         @Override
-        public Trust trust() {
-            return opened.trust();
+        public SourceStatus status() {
+            return opened.status();
+        }
+
+        @Override
+        public void computed(long began) {
+            opened.computed(began);
         }
 
         @Override

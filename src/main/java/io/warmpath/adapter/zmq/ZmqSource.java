@@ -1,15 +1,18 @@
 package io.warmpath.adapter.zmq;
 
-import io.warmpath.events.EventApplier;
 import io.warmpath.events.EventCounters;
+import io.warmpath.events.EventFeed.SourceListener;
 import io.warmpath.events.EventSource;
+import io.warmpath.events.SourceMark;
 import io.warmpath.events.SourceSession;
-import io.warmpath.events.Trust;
+import io.warmpath.events.SourceStatus;
 import io.warmpath.prefix.PrefixIndex;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Queue;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.function.LongSupplier;
 import org.jboss.logging.Logger;
 import org.jspecify.annotations.Nullable;
@@ -17,9 +20,11 @@ import org.zeromq.SocketType;
 import org.zeromq.ZContext;
 import org.zeromq.ZMQ;
 import org.zeromq.ZMQException;
+import org.zeromq.ZMonitor;
 
 /**
- * The sockets of one source and its session. Everything but {@link #trust} on the feed's thread.
+ * The sockets of one source and its session. Everything but {@link #status} and {@link #computed}
+ * on the feed's thread.
  *
  * <p>One replay socket serves all requests. It is replaced only when a request is made before the
  * last one has ended, so that what still comes for that one goes nowhere. (A new socket for each
@@ -43,6 +48,11 @@ final class ZmqSource {
     private final ZmqEventFeed.Settings settings;
     private final Runnable socketsChanged;
     private final SourceSession session;
+
+    /** Connections made (true) and lost, from JeroMQ's own thread to the feed's. */
+    private final Queue<Boolean> connections = new ConcurrentLinkedQueue<>();
+
+    private int peers;
     private final LongSupplier nanoTime;
     private ZMQ.@Nullable Socket live;
     private boolean connected;
@@ -58,6 +68,7 @@ final class ZmqSource {
             EventCounters counters,
             ZmqEventFeed.Settings settings,
             LongSupplier nanoTime,
+            SourceListener listener,
             Runnable socketsChanged) {
         this.source = source;
         this.context = context;
@@ -67,14 +78,16 @@ final class ZmqSource {
         this.socketsChanged = socketsChanged;
         this.session =
                 new SourceSession(
-                        new EventApplier(source, index, counters),
+                        source,
+                        index,
                         new KvEventDecoder(),
                         counters,
                         source.replayEndpoint() == null ? null : this::requestReplay,
-                        this::trustChanged,
+                        (before, now) -> listener.changed(source, before, now),
                         new SourceSession.Timing(
                                 settings.replayTimeout().toNanos(),
-                                settings.auditInterval().toNanos()),
+                                settings.auditInterval().toNanos(),
+                                settings.stallTimeout().toNanos()),
                         nanoTime);
     }
 
@@ -82,22 +95,43 @@ final class ZmqSource {
         return source;
     }
 
-    Trust trust() {
-        return session.trust();
+    SourceStatus status() {
+        return session.status();
+    }
+
+    @Nullable SourceMark mark() {
+        return session.mark();
+    }
+
+    void computed(long began) {
+        session.computed(began);
+    }
+
+    /** It could not be handled: the sockets close, the state says why. */
+    void giveUp(String why) {
+        close();
+        session.close(why);
     }
 
     /**
      * Opens the sockets. A host name that does not resolve yet is tried again later: a pod may get
      * its name after the router hears of it.
      *
+     * @param from where another process of ours stopped, if one did
      * @throws IllegalArgumentException when the endpoint is malformed
      * @throws ZMQException when the endpoint to bind cannot be had
      */
-    void open() {
+    void open(@Nullable SourceMark from) {
+        if (from != null) {
+            session.resume(from, settings.restoredExpiry().toNanos());
+        }
         ZMQ.Socket s = context.createSocket(SocketType.SUB);
         live = s;
         s.setRcvHWM(0);
         configure(s);
+        s.setEventHook(
+                event -> connections.add(event.getEvent() != ZMonitor.Event.DISCONNECTED),
+                ZMQ.EVENT_CONNECTED | ZMQ.EVENT_ACCEPTED | ZMQ.EVENT_DISCONNECTED);
         s.subscribe(source.topic().getBytes(StandardCharsets.UTF_8));
         if (source.bind()) {
             s.bind(source.endpoint());
@@ -148,8 +182,9 @@ final class ZmqSource {
             }
             return;
         }
+        followConnections();
         drainReplay();
-        drainLive();
+        session.drained(drainLive());
         session.tick();
     }
 
@@ -161,16 +196,29 @@ final class ZmqSource {
         closeReplay();
     }
 
-    private void drainLive() {
+    private void followConnections() {
+        for (Boolean made = connections.poll(); made != null; made = connections.poll()) {
+            peers = Math.max(0, peers + (made ? 1 : -1));
+            if (made) {
+                session.connected();
+            } else if (peers == 0) {
+                session.disconnected();
+            }
+        }
+    }
+
+    /** True when it stopped before the end. */
+    private boolean drainLive() {
         for (int i = 0; i < BURST && live != null; i++) {
             List<byte[]> frames = receive(live);
             if (frames == null) {
-                return;
+                return false;
             }
             EventMessages.live(frames)
                     .ifPresentOrElse(
                             m -> session.live(m.sequence(), m.payload()), counters::badFrame);
         }
+        return live != null;
     }
 
     private void drainReplay() {
@@ -265,22 +313,5 @@ final class ZmqSource {
 
     private static int millis(Duration d) {
         return Math.toIntExact(d.toMillis());
-    }
-
-    /** One warning when the view stops being complete, one message when it is again. */
-    private void trustChanged(Trust now, String why) {
-        String name = source.worker() + "/" + source.dpRank();
-        if (now == Trust.INCOMPLETE) {
-            warned = true;
-            LOG.warnf(
-                    "KV events of %s are incomplete (%s): its cached prefixes may be underestimated"
-                            + " until it clears its cache or restarts",
-                    name, why);
-        } else if (now == Trust.COMPLETE && warned) {
-            warned = false;
-            LOG.infof("KV events of %s are complete again (%s)", name, why);
-        } else {
-            LOG.debugf("KV events of %s: %s (%s)", name, now, why);
-        }
     }
 }

@@ -101,7 +101,9 @@ public final class SelfCheck {
      * The prompt is sent to this worker.
      *
      * @param model as workers list it
-     * @param ids predicted
+     * @param length predicted, in tokens; 0: not known
+     * @param ids predicted; called only when it is kept and their lengths differ, where it may
+     *     block
      * @param question what its engine is to be asked; called only when it is kept
      * @return null when there is nothing to compare
      */
@@ -109,10 +111,11 @@ public final class SelfCheck {
             String model,
             Worker worker,
             PromptInput prompt,
-            int[] ids,
+            int length,
+            Supplier<int[]> ids,
             Supplier<Question> question) {
         PromptForm form = PromptForm.of(prompt);
-        if (form == null || ids.length == 0) {
+        if (form == null || length == 0) {
             return null;
         }
         Track track = tracks.computeIfAbsent(new Drift(model, worker.kind(), form), this::newTrack);
@@ -125,7 +128,7 @@ public final class SelfCheck {
                 kept = track.waiting.compareAndSet(before, mine) ? mine : null;
             }
         }
-        return new LengthCheck(this, track, ids.length, kept);
+        return new LengthCheck(this, track, length, kept);
     }
 
     private Track newTrack(Drift drift) {
@@ -242,12 +245,13 @@ public final class SelfCheck {
             if (there.isEmpty()) {
                 return "its engine cannot be asked where they part";
             }
-            return Arrays.equals(proof.ids(), there.get())
+            int[] here = proof.ids().get();
+            return Arrays.equals(here, there.get())
                     ? "/tokenize of " + worker + " agrees with the prediction, its chats do not"
                     : "asked of "
                             + worker
                             + ", "
-                            + FirstDifference.of(proof.ids(), there.get())
+                            + FirstDifference.of(here, there.get())
                                     .inBlocks(proof.worker().blockSize());
         } catch (IOException | RuntimeException e) {
             return "where they part is not known: " + worker + ": " + e.getMessage();

@@ -2,11 +2,12 @@ package io.warmpath.gateway.selfcheck;
 
 import io.warmpath.fleet.EngineTokenizer.Question;
 import io.warmpath.fleet.Worker;
+import java.util.function.Supplier;
 
 /**
  * A request that is kept until its answer has ended, to be shown to its engine when their lengths
- * differ. The arrays are not copied and must not change.
+ * differ.
  *
- * @param ids predicted
+ * @param ids predicted; may block
  */
-record Witness(Worker worker, Question question, int[] ids, long sinceNanos) {}
+record Witness(Worker worker, Question question, Supplier<int[]> ids, long sinceNanos) {}

@@ -43,17 +43,31 @@ abstract class IndexedPolicy extends Policy {
         slots.add(index.open(0));
     }
 
-    /** The engine to choose; what is sent there is counted by this class. */
+    /** The engine to choose; it is counted by this class when it is sent. */
     abstract int pick(Call call, PrefixMatch match);
 
     @Override
     public final int choose(Call call) {
-        int engine = pick(call, index.match(Prompts.query(call)));
+        PrefixMatch match = index.match(Prompts.query(call));
+        int engine = pick(call, match);
+        count(call, match, engine);
+        return engine;
+    }
+
+    @Override
+    public final void sentByPeer(Call call, int engine) {
+        count(call, index.match(Prompts.query(call)), engine);
+    }
+
+    private void count(Call call, PrefixMatch match, int engine) {
         engineOf[call.number()] = engine;
         running[engine]++;
         runningTokens[engine] += call.promptTokens();
-        return engine;
+        sent(call, match, engine);
     }
+
+    /** For what a rule keeps besides. */
+    void sent(Call call, PrefixMatch match, int engine) {}
 
     @Override
     public void ended(Call call) {

@@ -26,7 +26,16 @@ final class LlmdGuidePolicy extends IndexedPolicy {
         lowest.begin();
         holders.begin();
         for (int i = 0; i < engines(); i++) {
+            if (!isHere(i)) {
+                continue;
+            }
             lowest.offer(i, (double) runningTokens[i]);
+            note(
+                    call,
+                    i,
+                    "part cached",
+                    cachedTokens(call, match, i) / (double) call.promptTokens());
+            note(call, i, "tokens in flight", (double) runningTokens[i]);
             if (cachedTokens(call, match, i) >= AFFINITY * call.promptTokens()) {
                 holders.offer(i, (double) runningTokens[i]);
             }
@@ -35,6 +44,7 @@ final class LlmdGuidePolicy extends IndexedPolicy {
                 holders.engine() >= 0
                         && holders.value() - lowest.value()
                                 <= MOST_PENALTY_SECONDS * TOKENS_PER_SECOND;
+        because(call, affine ? "fewest tokens of those that hold 0.8" : "fewest tokens of all");
         return affine ? holders.engine() : lowest.engine();
     }
 }

@@ -38,14 +38,25 @@ final class LlmdPolicy extends IndexedPolicy {
         int least = Integer.MAX_VALUE;
         int most = 0;
         for (int i = 0; i < engines(); i++) {
-            least = Math.min(least, waiting[i]);
-            most = Math.max(most, waiting[i]);
+            if (isHere(i)) {
+                least = Math.min(least, waiting[i]);
+                most = Math.max(most, waiting[i]);
+            }
         }
         lowest.begin();
         for (int i = 0; i < engines(); i++) {
+            if (!isHere(i)) {
+                continue;
+            }
             double prefix = (double) cachedTokens(call, match, i) / call.promptTokens();
             double queue = most == least ? 1 : (double) (most - waiting[i]) / (most - least);
-            lowest.offer(i, -(PREFIX * prefix + QUEUE * queue + MEMORY * (1 - memoryUse[i])));
+            double score = PREFIX * prefix + QUEUE * queue + MEMORY * (1 - memoryUse[i]);
+            lowest.offer(i, -score);
+            note(call, i, "prefix score", prefix);
+            note(call, i, "waiting, scraped", waiting[i]);
+            note(call, i, "queue score", queue);
+            note(call, i, "memory score", 1 - memoryUse[i]);
+            note(call, i, "sum, highest wins", score);
         }
         return lowest.engine();
     }

@@ -29,16 +29,27 @@ final class LmetricPolicy extends IndexedPolicy {
         PotentialBlocks potential = loads.potential(List.of(named));
         lowest.begin();
         for (int i = 0; i < engines(); i++) {
+            if (!isHere(i)) {
+                continue;
+            }
             WorkerLoad load = loads.load(slot(i));
             int fresh = call.promptTokens() - cachedTokens(call, match, i);
             double prefill = (load.prefillTokens() + fresh) / block;
             double decode = load.blocks() + potential.added(slot(i), named.total());
             lowest.offer(i, prefill * (decode + 1));
+            note(call, i, "cached tokens", call.promptTokens() - fresh);
+            note(call, i, "blocks to prefill", prefill);
+            note(call, i, "blocks in decode", decode);
+            note(call, i, "product, lowest wins", prefill * (decode + 1));
         }
-        int to = lowest.engine();
-        int fresh = call.promptTokens() - cachedTokens(call, match, to);
-        bookings[call.number()] = loads.book(slot(to), fresh, named, 0);
-        return to;
+        return lowest.engine();
+    }
+
+    @Override
+    void sent(Call call, PrefixMatch match, int engine) {
+        int fresh = call.promptTokens() - cachedTokens(call, match, engine);
+        PromptBlocks named = Prompts.named(call, world.blockTokens());
+        bookings[call.number()] = loads.book(slot(engine), fresh, named, 0);
     }
 
     @Override

@@ -10,6 +10,7 @@ import io.warmpath.sim.virtual.EngineModel;
 import java.util.List;
 import java.util.Optional;
 import java.util.function.Function;
+import java.util.stream.Stream;
 
 /** The policies by name. */
 public final class Policies {
@@ -26,7 +27,9 @@ public final class Policies {
     public enum Kind {
         OURS,
         PEER,
-        REFERENCE
+        REFERENCE,
+        /** A plain rule that shows what a complaint is about. */
+        NAIVE
     }
 
     /**
@@ -85,10 +88,37 @@ public final class Policies {
                             Memory.INFINITE,
                             PooledPolicy::new));
 
+    /** In no report unless it is named. */
+    static final List<Named> NAIVE =
+            List.of(
+                    naive("first-of-equals", "least work, equals not by lot", NaivePolicy.FIRST),
+                    naive(
+                            "late-count",
+                            "fewest that have begun to answer",
+                            NaivePolicy.COUNTED_AT_FIRST_TOKEN),
+                    naive(
+                            "longest-prefix",
+                            "who holds most, however busy",
+                            NaivePolicy.LONGEST_PREFIX),
+                    naive(
+                            "drops-affinity",
+                            "who holds most, when loads differ who has fewest",
+                            NaivePolicy.DROPS_AFFINITY),
+                    naive(
+                            "smallest-cache",
+                            "who holds most, else the smallest cache",
+                            NaivePolicy.SMALLEST_CACHE));
+
     private Policies() {}
 
     public static Optional<Named> find(String name) {
-        return ALL.stream().filter(p -> p.name().equals(name)).findFirst();
+        return Stream.concat(ALL.stream(), NAIVE.stream())
+                .filter(p -> p.name().equals(name))
+                .findFirst();
+    }
+
+    private static Named naive(String name, String about, NaivePolicy.Rule rule) {
+        return new Named(name, Kind.NAIVE, about, w -> new NaivePolicy(w, rule));
     }
 
     private static Named peer(String name, String about, Function<World, Policy> make) {
@@ -103,20 +133,27 @@ public final class Policies {
         return new Named(name, Kind.OURS, about, w -> new ProductPolicy(w, RouterOptions.of(mode)));
     }
 
-    /** What an operator would set for this engine; a miss is cheaper with a host tier behind it. */
+    /** A configuration of the product. */
+    public static Named ours(String name, RouterOptions options) {
+        return new Named(name, Kind.OURS, "", w -> new ProductPolicy(w, options));
+    }
+
     static RouterOptions latency(World world) {
-        EngineModel m = world.model();
-        LatencyPriors priors =
-                new LatencyPriors(
-                        m.stepMillis() + m.weightsMillis(),
-                        m.millisPerSequence(),
-                        m.millisPerHeldToken(),
-                        m.millisPerToken(),
-                        m.millisPerPair(),
-                        m.hostTokensPerSecond(),
-                        m.poolTokensPerSecond(),
-                        world.hostTier() ? 0.5 : LatencyPriors.DEFAULT.workPrice(),
-                        LatencyPriors.DEFAULT.outputTokens());
-        return RouterOptions.of(RouterMode.KV).with(CostKind.LATENCY, priors);
+        return RouterOptions.of(RouterMode.KV)
+                .with(CostKind.LATENCY, priors(world.model(), world.hostTier()));
+    }
+
+    /** What an operator would set for this engine; a miss is cheaper with a host tier behind it. */
+    public static LatencyPriors priors(EngineModel m, boolean hostTier) {
+        return new LatencyPriors(
+                m.stepMillis() + m.weightsMillis(),
+                m.millisPerSequence(),
+                m.millisPerHeldToken(),
+                m.millisPerToken(),
+                m.millisPerPair(),
+                m.hostTokensPerSecond(),
+                m.poolTokensPerSecond(),
+                hostTier ? 0.5 : LatencyPriors.DEFAULT.workPrice(),
+                LatencyPriors.DEFAULT.outputTokens());
     }
 }

@@ -17,7 +17,9 @@ final class PooledPolicy extends Policy {
     public int choose(Call call) {
         lowest.begin();
         for (int i = 0; i < world.engines().size(); i++) {
-            lowest.offer(i, world.engines().get(i).prefillMillis());
+            if (isHere(i)) {
+                lowest.offer(i, world.engines().get(i).prefillMillis());
+            }
         }
         return lowest.engine();
     }

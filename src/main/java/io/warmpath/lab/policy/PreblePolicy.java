@@ -48,16 +48,26 @@ final class PreblePolicy extends IndexedPolicy {
         lowest.begin();
         longest.begin();
         for (int i = 0; i < engines(); i++) {
+            if (!isHere(i)) {
+                continue;
+            }
             int cached = cachedTokens(call, match, i);
             longest.offer(i, -cached);
             lowest.offer(i, sum[i] + cost(call, cached));
+            note(call, i, "cached tokens", cached);
+            note(call, i, "work of three minutes, ms", sum[i]);
+            note(call, i, "with this request, ms", sum[i] + cost(call, cached));
         }
         boolean exploit = -longest.value() > call.promptTokens() + longest.value();
-        int to = exploit ? longest.engine() : lowest.engine();
-        double cost = cost(call, cachedTokens(call, match, to));
-        work[to][part] += cost;
-        sum[to] += cost;
-        return to;
+        because(call, exploit ? "more is cached than is missing" : "least work");
+        return exploit ? longest.engine() : lowest.engine();
+    }
+
+    @Override
+    void sent(Call call, PrefixMatch match, int engine) {
+        double cost = cost(call, cachedTokens(call, match, engine));
+        work[engine][part] += cost;
+        sum[engine] += cost;
     }
 
     private double cost(Call call, int cached) {

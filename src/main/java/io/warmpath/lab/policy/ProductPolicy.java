@@ -23,8 +23,11 @@ import io.warmpath.routing.RouterOverrides;
 import io.warmpath.routing.Routers;
 import io.warmpath.routing.RoutingDecision;
 import io.warmpath.routing.RoutingRequest;
+import io.warmpath.routing.Scores;
 import io.warmpath.routing.Sent;
+import io.warmpath.routing.SharedHits;
 import io.warmpath.routing.TaintRules;
+import io.warmpath.sim.virtual.BlockStore;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.OptionalInt;
@@ -48,6 +51,10 @@ final class ProductPolicy extends Policy {
     private final Router router;
     private final LoadTracker loads;
     private final WorkerSlots slots;
+
+    /** By engine, those that have left too. */
+    private final List<Candidate> known = new ArrayList<>();
+
     private List<Candidate> candidates = List.of();
     private final @Nullable PrefixIndex index;
     private final @Nullable PrefixIndex decisions;
@@ -98,12 +105,19 @@ final class ProductPolicy extends Policy {
     @Override
     public final void joined() {
         List<Candidate> more = new ArrayList<>(candidates);
-        Candidate fresh = Fleet.open(world, slots, candidates.size());
+        Candidate fresh = Fleet.open(world, slots, known.size());
+        known.add(fresh);
         more.add(fresh);
         candidates = List.copyOf(more);
         if (tracker != null) {
             tracker.join(fresh.slot());
         }
+    }
+
+    @Override
+    public void left(int engine) {
+        super.left(engine);
+        candidates = candidates.stream().filter(c -> isHere((int) c.worker().id())).toList();
     }
 
     private void tidy() {
@@ -126,23 +140,40 @@ final class ProductPolicy extends Policy {
 
     @Override
     public int choose(Call call) {
+        return send(call, candidates, OptionalLong.empty());
+    }
+
+    /** As if its client had asked for this engine. */
+    @Override
+    public void sentByPeer(Call call, int engine) {
+        // Perhaps one that has left meanwhile.
+        send(call, isHere(engine) ? candidates : known, OptionalLong.of(engine));
+    }
+
+    private int send(Call call, List<Candidate> among, OptionalLong pin) {
         PrefixQuery query = Prompts.query(call);
         PromptBlocks named = Prompts.named(call, world.blockTokens());
+        boolean explained = pin.isEmpty() && explains(call);
         RoutingDecision decision =
                 router.decide(
                         new RoutingRequest(
-                                candidates,
+                                among,
                                 call.promptTokens(),
                                 matches(query),
                                 List.of(named),
-                                OptionalLong.empty(),
+                                pin,
                                 OptionalInt.empty(),
                                 TaintRules.NONE,
                                 RouterOverrides.NONE,
-                                null,
+                                shared(call),
                                 0,
-                                RoutingRequest.Detail.CHOSEN,
+                                explained
+                                        ? RoutingRequest.Detail.ALL
+                                        : RoutingRequest.Detail.CHOSEN,
                                 List.of()));
+        if (explained) {
+            tell(call, decision);
+        }
         Candidate to = decision.chosen().candidate();
         bookings[call.number()] =
                 loads.book(to.slot(), decision.chosen().prefillTokens(), named, 0);
@@ -154,6 +185,25 @@ final class ProductPolicy extends Policy {
             tracker.record(to.slot(), query);
         }
         return (int) to.worker().id();
+    }
+
+    /** The terms of all candidates, as the gateway's own explanation has them. */
+    private void tell(Call call, RoutingDecision decision) {
+        because(call, decision.reason());
+        Scores all = decision.compared();
+        for (int i = 0; i < all.size(); i++) {
+            int engine = (int) all.candidate(i).worker().id();
+            List<Double> terms = all.terms(i);
+            for (int t = 0; t < terms.size(); t++) {
+                note(call, engine, all.names().get(t), terms.get(t));
+            }
+        }
+    }
+
+    private @Nullable SharedHits shared(Call call) {
+        BlockStore pool = world.pool();
+        int depth = pool == null ? 0 : pool.depth(call.blocks(), 0, call.promptBlocks());
+        return depth == 0 ? null : new SharedHits(world.blockTokens(), 0, depth);
     }
 
     private List<PrefixMatch> matches(PrefixQuery query) {
@@ -176,10 +226,19 @@ final class ProductPolicy extends Policy {
     }
 
     @Override
-    @SuppressWarnings("NullAway") // the places of calls that are over are given back
     public void ended(Call call) {
+        close(call, call.answerTokens());
+    }
+
+    @Override
+    public void forget(Call call) {
+        close(call, -1);
+    }
+
+    @SuppressWarnings("NullAway") // the places of calls that are over are given back
+    private void close(Call call, int answerTokens) {
         bookings[call.number()].close();
-        sent[call.number()].ended(call.answerTokens());
+        sent[call.number()].ended(answerTokens);
         bookings[call.number()] = null;
         sent[call.number()] = null;
     }
@@ -191,7 +250,7 @@ final class ProductPolicy extends Policy {
 
     @Override
     public WorkerSlot slot(int engine) {
-        return candidates.get(engine).slot();
+        return known.get(engine).slot();
     }
 
     @Override

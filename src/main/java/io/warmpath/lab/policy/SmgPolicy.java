@@ -1,6 +1,7 @@
 package io.warmpath.lab.policy;
 
 import java.util.Arrays;
+import java.util.Locale;
 
 /**
  * The cache-aware rule of the SGLang gateways: the engine that got this prefix last, if that is
@@ -32,28 +33,69 @@ final class SmgPolicy extends Policy {
     @Override
     public int choose(Call call) {
         int depth = 0;
-        while (depth < call.promptBlocks() && lastByBlock[call.blocks()[depth]] != NOBODY) {
+        while (depth < call.promptBlocks() && isKnown(call.blocks()[depth])) {
             depth++;
         }
         double share = (double) depth * world.blockTokens() / call.promptTokens();
         int to = share > THRESHOLD ? lastByBlock[call.blocks()[depth - 1]] : fewest();
-        double mean = (double) total / world.engines().size();
-        if (running[to] - mean > ABSOLUTE && running[to] > RELATIVE * mean) {
+        double mean = (double) total / here();
+        boolean overloaded = running[to] - mean > ABSOLUTE && running[to] > RELATIVE * mean;
+        if (overloaded) {
             to = fewest();
         }
-        for (int i = 0; i < call.promptBlocks(); i++) {
-            lastByBlock[call.blocks()[i]] = to;
+        if (explains(call)) {
+            tell(call, share, overloaded);
         }
-        engineOf[call.number()] = to;
-        running[to]++;
-        total++;
+        sentByPeer(call, to);
         return to;
+    }
+
+    private void tell(Call call, double share, boolean overloaded) {
+        for (int i = 0; i < world.engines().size(); i++) {
+            if (isHere(i)) {
+                note(call, i, "requests", running[i]);
+            }
+        }
+        because(
+                call,
+                String.format(
+                        Locale.ROOT,
+                        "%.2f of the prompt was sent somewhere before: %s",
+                        share,
+                        overloaded
+                                ? "but there is too much load, so fewest requests"
+                                : share > THRESHOLD ? "there" : "too little, so fewest requests"));
+    }
+
+    /** Tree and load, whoever sends it. */
+    @Override
+    public void sentByPeer(Call call, int engine) {
+        for (int i = 0; i < call.promptBlocks(); i++) {
+            lastByBlock[call.blocks()[i]] = engine;
+        }
+        engineOf[call.number()] = engine;
+        running[engine]++;
+        total++;
+    }
+
+    private boolean isKnown(int block) {
+        return lastByBlock[block] != NOBODY && isHere(lastByBlock[block]);
+    }
+
+    private int here() {
+        int n = 0;
+        for (int i = 0; i < world.engines().size(); i++) {
+            n += isHere(i) ? 1 : 0;
+        }
+        return n;
     }
 
     private int fewest() {
         lowest.begin();
         for (int i = 0; i < world.engines().size(); i++) {
-            lowest.offer(i, running[i]);
+            if (isHere(i)) {
+                lowest.offer(i, running[i]);
+            }
         }
         return lowest.engine();
     }

@@ -19,11 +19,6 @@ import java.util.Map;
 public final class Comparison {
     private static final JsonMapper JSON = new JsonMapper();
 
-    /** Two-sided 95 % quantiles for 1, 2, ... degrees of freedom; beyond them 2. */
-    private static final double[] STUDENT = {
-        12.71, 4.30, 3.18, 2.78, 2.57, 2.45, 2.36, 2.31, 2.26, 2.23
-    };
-
     private Comparison() {}
 
     /**
@@ -71,33 +66,21 @@ public final class Comparison {
         double meanA = pairs.stream().mapToDouble(p -> p[0]).average().orElseThrow();
         double meanB = pairs.stream().mapToDouble(p -> p[1]).average().orElseThrow();
         double[] logs = pairs.stream().mapToDouble(p -> Math.log(p[1] / p[0])).toArray();
-        double mean = 0;
-        for (double l : logs) {
-            mean += l / n;
-        }
-        double squares = 0;
-        for (double l : logs) {
-            squares += (l - mean) * (l - mean);
-        }
-        double half =
-                n < 2
-                        ? Double.NaN
-                        : (n - 2 < STUDENT.length ? STUDENT[n - 2] : 2)
-                                * Math.sqrt(squares / (n - 1) / n);
+        Paired change = Paired.of(logs);
         String verdict =
                 n < 2
                         ? "one seed: no spread known"
-                        : Math.abs(mean) <= half
+                        : change.isWithinSpread()
                                 ? "within the spread"
-                                : mean < 0 ? "B is faster" : "B is slower";
+                                : change.mean() < 0 ? "B is faster" : "B is slower";
         return String.format(
                 Locale.ROOT,
                 "%-34s %9.1f %9.1f %+7.1f%% %8s  %s%n",
                 name,
                 meanA,
                 meanB,
-                100 * Math.expm1(mean),
-                n < 2 ? "" : String.format(Locale.ROOT, "%.1f%%", 100 * half),
+                change.percent(),
+                n < 2 ? "" : String.format(Locale.ROOT, "%.1f%%", 100 * change.half()),
                 verdict);
     }
 

@@ -21,17 +21,26 @@ public final class Html {
             h2{margin:28px 0 4px} h3{font-weight:500;margin:12px 0 0} svg{margin:4px 8px 4px 0}
             .t{font-size:12px;font-weight:600} .x,.y,.l{font-size:10px} .x{text-anchor:middle}
             .y{text-anchor:end} .g{stroke:#ddd} pre{font-size:12px;line-height:1.35}
-            </style></head><body><h1>Warmpath lab</h1>
+            %s</style></head><body><h1>Warmpath lab</h1>
             <p>Trust ratios between policies, not milliseconds. Means over seeds; the first quarter
             of the arrivals' time is not counted.</p>
+            """
+                    .formatted(Decisions.STYLE);
+
+    private static final String DECISIONS =
+            """
+            <h3>Where policies disagree</h3><p>The requests of seed 1 with the largest differences;
+            click one for the numbers it was decided by. Each policy is alone with its own engines,
+            which hold what it has sent there: the same number is not the same engine's state.</p>
             """;
 
     private Html() {}
 
     /**
      * @param ours as for {@link Standing}
+     * @param disagreements of pairs of policies, those of a scenario one after the other
      */
-    public static String of(List<Result> results, String ours) {
+    public static String of(List<Result> results, String ours, List<Disagreement> disagreements) {
         StringBuilder out = new StringBuilder(HEAD);
         for (String scenario : distinct(results, Result::scenario)) {
             List<Result> of = results.stream().filter(r -> r.scenario().equals(scenario)).toList();
@@ -45,11 +54,22 @@ public final class Html {
             out.append("</div>\n<details><summary>requests on each engine over time</summary>");
             of.stream().filter(r -> r.seed() == 1).forEach(r -> out.append(engines(r)));
             out.append("</details>\n<pre>").append(text(Table.of(of))).append("</pre>\n");
+            List<Disagreement> here =
+                    disagreements.stream().filter(d -> d.scenario().equals(scenario)).toList();
+            if (!here.isEmpty()) {
+                out.append(DECISIONS);
+                out.append(Decisions.tables(here, disagreements.indexOf(here.getFirst())));
+            }
         }
         String standing = new Standing(results, ours).markdown();
         if (!standing.isEmpty()) {
             out.append("<h2>against other routers</h2>\n<pre>").append(text(standing));
             out.append("</pre>\n");
+        }
+        if (!disagreements.isEmpty()) {
+            out.append("<script type=\"application/json\" id=\"decisions\">");
+            out.append(Decisions.data(disagreements)).append("</script>\n<script>\n");
+            out.append(Decisions.SCRIPT).append("</script>\n");
         }
         return out.append("</body></html>\n").toString();
     }

@@ -30,6 +30,11 @@ public final class Scenarios {
     private static final GroupShape NO_SHARE =
             new GroupShape(16_000, 0, 1, 0, 0, 0, 1, 4000, 1.2, 300, 0.5, 0, 0);
 
+    private static final RagShape RAG = new RagShape(14_000, 1500, 6, 700, 0.08);
+    private static final EditShape CODE = new EditShape(1500, 30, 2500, 12_000, 30, 1.5, 0.12);
+    private static final EvalShape EVAL = new EvalShape(150, 120, 8000, 300, 12, 1.5);
+    private static final TenantShape TENANTS = new TenantShape(7000, 600, 5000, 60, 3);
+
     /** Those of the standing table. */
     public static final List<Scenario> STANDING =
             List.of(
@@ -70,12 +75,22 @@ public final class Scenarios {
                             "chat-frozen", "one engine frozen for 30 s", Fault.freeze(0, 0.5, 30)),
                     PLAIN.with("chat-join", "the eighth engine joins cold", Fault.join(7, 0.25)));
 
+    /** None of our constants was chosen on these. */
+    public static final List<Scenario> UNSEEN =
+            List.of(
+                    of("rag", "retrieved passages, most topics rare", 2000, 47.1, RAG::draw),
+                    of("code", "completion, rolling edits", 1000, 1.96, CODE::draw),
+                    of("eval", "few-shot tasks of short items", 2000, 169, EVAL::draw),
+                    of("tenants", "600 prompts that change", 2000, 29.8, TENANTS::draw));
+
     private Scenarios() {}
 
     /** All of them. */
     public static List<Scenario> all() {
         List<Scenario> all = new ArrayList<>(STANDING);
         all.addAll(FAULTS);
+        all.addAll(UNSEEN);
+        all.addAll(Complaints.ALL);
         return all;
     }
 

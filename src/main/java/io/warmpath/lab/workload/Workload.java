@@ -17,6 +17,7 @@ package io.warmpath.lab.workload;
  * @param dependents requests that wait for this one
  * @param blocks complete blocks of prompt and answer, as far as others can share them
  * @param session requests of one conversation
+ * @param special what few workloads have besides
  */
 public record Workload(
         int blockTokens,
@@ -28,7 +29,41 @@ public record Workload(
         int[] dependencies,
         int[][] dependents,
         int[][] blocks,
-        int[] session) {
+        int[] session,
+        Special special) {
+    /**
+     * What few workloads have.
+     *
+     * @param engines by request, where others than the routers have sent it, as if its client had
+     *     asked for it; negative: the router decides
+     * @param counted requests that results are about; empty: those that come after the first
+     *     quarter of the arrivals' time
+     * @param atOnce clients keep to so many requests at once, the others wait with them; 0: no
+     *     limit
+     */
+    record Special(int[] engines, boolean[] counted, int atOnce) {
+        static final Special NONE = new Special(new int[0], new boolean[0], 0);
+    }
+
+    /** The engine that is asked for; negative: none is. */
+    public int engine(int request) {
+        return special.engines[request];
+    }
+
+    /** It says itself which requests count. */
+    public boolean saysWhatCounts() {
+        return special.counted.length > 0;
+    }
+
+    public boolean counts(int request) {
+        return special.counted[request];
+    }
+
+    /** Requests that may run at once. */
+    public int atOnce() {
+        return special.atOnce > 0 ? special.atOnce : Integer.MAX_VALUE;
+    }
+
     public int size() {
         return prompt.length;
     }

@@ -15,11 +15,15 @@ public final class WorkloadBuilder {
             int answer,
             int pauseMillis,
             int[] after,
-            int[] blocks) {}
+            int[] blocks,
+            int engine) {}
 
     private final int blockTokens;
     private final List<Entry> entries = new ArrayList<>();
     private int ids;
+    private double countedFromMillis = Double.NaN;
+    private double countedToMillis;
+    private int atOnce;
 
     public WorkloadBuilder(int blockTokens) {
         this.blockTokens = blockTokens;
@@ -53,8 +57,26 @@ public final class WorkloadBuilder {
             int pauseMillis,
             int[] after,
             int[] blocks) {
-        entries.add(new Entry(session, startMillis, prompt, answer, pauseMillis, after, blocks));
+        entries.add(
+                new Entry(session, startMillis, prompt, answer, pauseMillis, after, blocks, -1));
         return entries.size() - 1;
+    }
+
+    /** A request that goes where its client says. */
+    void addFor(int engine, double startMillis, int prompt, int answer, int[] blocks) {
+        entries.add(new Entry(size() + 1, startMillis, prompt, answer, 0, NOBODY, blocks, engine));
+    }
+
+    /**
+     * Those count that the router decides on and that begin, or whose session does, in this time.
+     */
+    void countOnly(double fromMillis, double toMillis) {
+        countedFromMillis = fromMillis;
+        countedToMillis = toMillis;
+    }
+
+    void atMostAtOnce(int requests) {
+        atOnce = requests;
     }
 
     public int size() {
@@ -80,6 +102,8 @@ public final class WorkloadBuilder {
         int[] session = new int[n];
         int[] dependencies = new int[n];
         int[][] blocks = new int[n][];
+        int[] engines = new int[n];
+        boolean[] counted = new boolean[Double.isNaN(countedFromMillis) ? 0 : n];
         List<List<Integer>> waiters = new ArrayList<>();
         for (int i = 0; i < n; i++) {
             waiters.add(List.of());
@@ -92,6 +116,13 @@ public final class WorkloadBuilder {
             pause[i] = e.pauseMillis;
             session[i] = e.session;
             blocks[i] = e.blocks;
+            engines[i] = e.engine;
+            if (counted.length > 0) {
+                counted[i] =
+                        e.engine < 0
+                                && e.startMillis >= countedFromMillis
+                                && e.startMillis < countedToMillis;
+            }
             dependencies[i] = e.after.length;
             for (int before : e.after) {
                 int at = place[before];
@@ -117,6 +148,7 @@ public final class WorkloadBuilder {
                 dependencies,
                 dependents,
                 blocks,
-                session);
+                session,
+                new Workload.Special(engines, counted, atOnce));
     }
 }

@@ -10,11 +10,14 @@ import java.util.PriorityQueue;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One data-parallel rank: a first-come queue, one prefill at a time, and a batch of answers that
- * grow by one token per inter-token time.
+ * One data-parallel rank: a first-come queue, steps that compute prompts, and a batch of answers
+ * that grow by one token per inter-token time.
  *
- * <p>Engine's thread only. A request that does not fit waits at the head of the queue. Events of
- * one step are published together, before the tokens of that step are reported.
+ * <p>Engine's thread only. A step takes prompts in the order of their arrival until it holds so
+ * many tokens; what is left of the last one comes with the next step, and the prompts that are
+ * complete have their first token when it ends. A request that does not fit waits at the head of
+ * the queue. Events of one step are published together, before the tokens of that step are
+ * reported.
  *
  * <p>vLLM makes blocks known when a request is scheduled and while an answer fills them; SGLang
  * after the prefill and when the request ends.
@@ -24,6 +27,7 @@ public final class RankScheduler {
     private final Timing timing;
     private final Timers timers;
     private final int maxBatch;
+    private final int batchTokens;
     private final boolean storesEarly;
     private final Runnable publish;
     private final RankCounters counters = new RankCounters();
@@ -32,13 +36,21 @@ public final class RankScheduler {
             new PriorityQueue<>(
                     Comparator.<Sequence>comparingLong(s -> s.nextTokenAt)
                             .thenComparingLong(s -> s.serial));
-    private @Nullable Sequence prefilling;
+
+    /** In the order of their arrival; all but the last one are complete with the step under way. */
+    private final List<Sequence> prefilling = new ArrayList<>();
+
     private Timers.@Nullable Timer prefillTimer;
+
+    /** A step has ended and those who wait for its tokens are told; the next one has to wait. */
+    private boolean reporting;
+
     private Timers.@Nullable Timer decodeTimer;
     private long decodeTimerAt;
     private long nextSerial;
 
     /**
+     * @param batchTokens prompt tokens that one step computes
      * @param storesEarly vLLM's way of making blocks known
      * @param publish sends the cache events gathered since the last call
      */
@@ -47,12 +59,14 @@ public final class RankScheduler {
             Timing timing,
             Timers timers,
             int maxBatch,
+            int batchTokens,
             boolean storesEarly,
             Runnable publish) {
         this.cache = cache;
         this.timing = timing;
         this.timers = timers;
         this.maxBatch = maxBatch;
+        this.batchTokens = batchTokens;
         this.storesEarly = storesEarly;
         this.publish = publish;
     }
@@ -73,11 +87,12 @@ public final class RankScheduler {
         switch (sequence.state) {
             case WAITING -> waiting.remove(sequence);
             case PREFILLING -> {
-                if (prefillTimer != null) {
-                    prefillTimer.cancel();
-                }
-                prefilling = null;
+                prefilling.remove(sequence);
                 sequence.held().release();
+                if (prefillTimer != null && prefilling.stream().noneMatch(s -> s.chunk > 0)) {
+                    prefillTimer.cancel();
+                    prefillTimer = null;
+                }
             }
             case DECODING -> {
                 decoding.remove(sequence);
@@ -96,7 +111,7 @@ public final class RankScheduler {
 
     /** Requests that compute or decode now. */
     public int running() {
-        return decoding.size() + (prefilling == null ? 0 : 1);
+        return decoding.size() + prefilling.size();
     }
 
     public int waiting() {
@@ -107,8 +122,20 @@ public final class RankScheduler {
         return counters;
     }
 
+    /** The next step, unless one is under way or there is nothing to compute. */
     private void startNext() {
-        while (prefilling == null && !waiting.isEmpty() && running() < maxBatch) {
+        if (prefillTimer != null || reporting) {
+            return;
+        }
+        int budget = batchTokens;
+        int computed = 0;
+        int loaded = 0;
+        for (Sequence s : prefilling) {
+            budget -= plan(s, budget);
+            computed += s.chunk;
+            loaded += s.loading;
+        }
+        while (budget > 0 && !waiting.isEmpty() && running() < maxBatch) {
             Sequence next = waiting.element();
             KvCache.Lease lease =
                     cache.acquire(
@@ -118,47 +145,85 @@ public final class RankScheduler {
                             next.space(),
                             next.sessionId());
             if (lease == null) {
-                return;
+                break;
             }
             waiting.remove();
-            startPrefill(next, lease);
-        }
-    }
-
-    private void startPrefill(Sequence sequence, KvCache.Lease lease) {
-        sequence.lease = lease;
-        sequence.state = Sequence.State.PREFILLING;
-        prefilling = sequence;
-        if (storesEarly) {
-            lease.loaded();
-            lease.commit(sequence.tokens(), sequence.promptLength());
+            admit(next, lease);
+            budget -= plan(next, budget);
+            computed += next.chunk;
+            loaded += next.loading;
         }
         publish.run();
-        int loaded = lease.hostHits() * cache.blockSize();
-        int cached = lease.gpuHits() * cache.blockSize() + loaded;
-        counters.queriedTokens += sequence.promptLength();
-        counters.hitTokens += cached;
-        long nanos = timing.prefillNanos(sequence.promptLength() - cached, loaded);
-        prefillTimer = timers.schedule(nanos, () -> prefillDone(sequence, lease, cached, loaded));
+        if (computed > 0) {
+            prefillTimer =
+                    timers.schedule(timing.prefillNanos(computed, loaded), this::prefillDone);
+        }
     }
 
-    private void prefillDone(Sequence sequence, KvCache.Lease lease, int cached, int loaded) {
-        prefilling = null;
-        prefillTimer = null;
-        if (!storesEarly) {
-            lease.loaded();
-            lease.commit(sequence.tokens(), sequence.promptLength());
-            publish.run();
+    private void admit(Sequence sequence, KvCache.Lease lease) {
+        sequence.lease = lease;
+        sequence.state = Sequence.State.PREFILLING;
+        sequence.loaded = lease.hostHits() * cache.blockSize();
+        sequence.cached = lease.gpuHits() * cache.blockSize() + sequence.loaded;
+        sequence.loading = sequence.loaded;
+        sequence.done = sequence.cached;
+        counters.queriedTokens += sequence.promptLength();
+        counters.hitTokens += sequence.cached;
+        prefilling.add(sequence);
+    }
+
+    /** What the next step computes of the prompt. */
+    private int plan(Sequence sequence, int budget) {
+        sequence.chunk = Math.min(budget, sequence.promptLength() - sequence.done);
+        if (storesEarly && sequence.chunk > 0) {
+            store(sequence, sequence.done + sequence.chunk);
         }
+        return sequence.chunk;
+    }
+
+    private void store(Sequence sequence, int tokens) {
+        sequence.held().loaded();
+        sequence.held().commit(sequence.tokens(), tokens);
+    }
+
+    private void prefillDone() {
+        prefillTimer = null;
+        List<Sequence> complete = new ArrayList<>();
+        for (Sequence s : prefilling) {
+            if (s.chunk > 0) {
+                s.done += s.chunk;
+                s.chunk = 0;
+                s.loading = 0;
+                if (!storesEarly) {
+                    store(s, s.done);
+                }
+            }
+            if (s.done == s.promptLength()) {
+                complete.add(s);
+            }
+        }
+        publish.run();
+        prefilling.removeAll(complete);
+        reporting = true;
+        for (Sequence s : complete) {
+            // A listener may have aborted one of the others.
+            if (s.state == Sequence.State.PREFILLING) {
+                started(s);
+            }
+        }
+        reporting = false;
+        startNext();
+        setDecodeTimer();
+    }
+
+    private void started(Sequence sequence) {
         sequence.state = Sequence.State.DECODING;
         sequence.nextTokenAt = timers.nanoTime();
         counters.promptTokens += sequence.promptLength();
-        sequence.listener().started(cached, loaded);
+        sequence.listener().started(sequence.cached, sequence.loaded);
         if (sequence.state == Sequence.State.DECODING) {
             emit(sequence);
         }
-        startNext();
-        setDecodeTimer();
     }
 
     private void decodeStep() {

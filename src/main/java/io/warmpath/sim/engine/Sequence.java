@@ -47,6 +47,21 @@ public final class Sequence {
     long serial;
     KvCache.@Nullable Lease lease;
 
+    /** Prompt tokens that need not be computed any more. */
+    int done;
+
+    /** Of them those that were cached when it was admitted. */
+    int cached;
+
+    /** Of them those that were in host memory. */
+    int loaded;
+
+    /** Computed by the step under way. */
+    int chunk;
+
+    /** Loaded by it. */
+    int loading;
+
     /**
      * @param tokens prompt and answer; both at least one token
      */

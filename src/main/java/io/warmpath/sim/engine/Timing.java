@@ -5,7 +5,7 @@ import java.time.Duration;
 /**
  * How long the simulated hardware takes.
  *
- * @param prefillTokensPerSecond prompt tokens computed per second, one prompt at a time
+ * @param prefillTokensPerSecond prompt tokens computed per second, by all prompts of a step
  * @param hostLoadTokensPerSecond tokens moved per second between GPU and host, each way
  * @param interToken time between two tokens of one answer
  * @param speed everything above happens this many times faster
@@ -24,9 +24,12 @@ public record Timing(
         }
     }
 
+    /** Loading goes on beside computing, layer by layer. */
     long prefillNanos(int computedTokens, int loadedTokens) {
         double seconds =
-                computedTokens / prefillTokensPerSecond + loadedTokens / hostLoadTokensPerSecond;
+                Math.max(
+                        computedTokens / prefillTokensPerSecond,
+                        loadedTokens / hostLoadTokensPerSecond);
         return (long) (seconds * 1e9 / speed);
     }
 

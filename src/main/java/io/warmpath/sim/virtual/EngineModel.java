@@ -56,6 +56,23 @@ public record EngineModel(
         return PRESETS.stream().filter(m -> m.name.equals(name)).findFirst();
     }
 
+    /** The same with another price of fetching from a pool. */
+    public EngineModel withPoolRate(double tokensPerSecond) {
+        return new EngineModel(
+                name,
+                stepMillis,
+                weightsMillis,
+                millisPerSequence,
+                millisPerHeldToken,
+                millisPerToken,
+                millisPerPair,
+                kvTokens,
+                hostTokensPerSecond,
+                tokensPerSecond,
+                batchTokens,
+                sequences);
+    }
+
     public double chunkMillis(double tokens, double behind) {
         return millisPerToken * tokens + millisPerPair * tokens * (behind + tokens / 2);
     }

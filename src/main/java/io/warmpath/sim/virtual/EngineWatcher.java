@@ -1,6 +1,9 @@
 package io.warmpath.sim.virtual;
 
-/** Who hears what an engine does, at the moment when it happens. */
+/**
+ * Who hears what an engine does, at the moment when it happens. What is submitted from within comes
+ * in time for the engine's next step.
+ */
 public interface EngineWatcher<J extends Job> {
     void firstToken(J job);
 

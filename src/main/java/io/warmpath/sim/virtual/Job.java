@@ -24,6 +24,9 @@ public class Job {
     /** Of them those that come from host memory. */
     int loadTokens;
 
+    /** Of them those that come from the pool. */
+    int fetchTokens;
+
     int chunk;
     long endStep;
 

@@ -6,6 +6,7 @@ import java.util.Comparator;
 import java.util.Deque;
 import java.util.List;
 import java.util.PriorityQueue;
+import org.jspecify.annotations.Nullable;
 
 /**
  * One engine: a loop of steps, in each of which every running sequence decodes one token, and what
@@ -22,10 +23,8 @@ public final class VirtualEngine<J extends Job> implements Runnable {
 
     private final VirtualTime time;
     private final EngineModel model;
-    private final int blockTokens;
-    private final BlockCache cache;
     private final boolean cacheIsShared;
-    private final @org.jspecify.annotations.Nullable HostCache host;
+    private final EngineMemory<J> memory;
     private final EngineWatcher<J> watcher;
     private double speed;
     private final Deque<J> waiting = new ArrayDeque<>();
@@ -43,6 +42,7 @@ public final class VirtualEngine<J extends Job> implements Runnable {
 
     // The step, or the run of decoding steps, under way.
     private boolean busy;
+    private boolean finishing;
     private long startNanos;
     private long dueNanos;
     private long runSteps;
@@ -51,6 +51,7 @@ public final class VirtualEngine<J extends Job> implements Runnable {
     /**
      * @param cache this engine's own, or one that several share
      * @param hostBlocks room in host memory; 0: there is none
+     * @param pool what it shares with others, behind that; null: nothing
      */
     public VirtualEngine(
             VirtualTime time,
@@ -60,14 +61,13 @@ public final class VirtualEngine<J extends Job> implements Runnable {
             BlockCache cache,
             boolean cacheIsShared,
             int hostBlocks,
+            @Nullable BlockStore pool,
             EngineWatcher<J> watcher) {
         this.time = time;
         this.model = model;
-        this.blockTokens = blockTokens;
         this.speed = speed;
-        this.cache = cache;
         this.cacheIsShared = cacheIsShared;
-        this.host = hostBlocks > 0 ? new HostCache(hostBlocks) : null;
+        this.memory = new EngineMemory<>(blockTokens, cache, hostBlocks, pool, watcher);
         this.watcher = watcher;
     }
 
@@ -75,23 +75,16 @@ public final class VirtualEngine<J extends Job> implements Runnable {
      * @throws IllegalArgumentException when it can never find room
      */
     public void submit(J job) {
-        if (blocksOf(job) > cache.capacity()) {
-            throw new IllegalArgumentException(
-                    "a request of "
-                            + job.promptTokens
-                            + " and "
-                            + job.answerTokens
-                            + " tokens does not fit into "
-                            + cache.capacity()
-                            + " blocks of "
-                            + blockTokens);
-        }
+        memory.require(job);
         if (cacheIsShared) {
-            int cached = cache.depth(job.blocks, mostHits(job)) * blockTokens;
+            int cached = memory.cachedTokens(job);
             job.estimateMillis = model.chunkMillis((double) job.promptTokens - cached, cached);
             waitingMillis += job.estimateMillis;
         }
         waiting.add(job);
+        if (finishing) {
+            return; // the next step is about to begin
+        }
         if (!busy) {
             begin();
         } else if (prefilling.isEmpty() && waiting.size() == 1) {
@@ -120,7 +113,7 @@ public final class VirtualEngine<J extends Job> implements Runnable {
 
     /** Share of the device memory that running requests have taken. */
     public double memoryUse() {
-        return (double) cache.referenced() / cache.capacity();
+        return (double) memory.cache().referenced() / memory.cache().capacity();
     }
 
     /**
@@ -137,7 +130,7 @@ public final class VirtualEngine<J extends Job> implements Runnable {
     }
 
     public BlockCache cache() {
-        return cache;
+        return memory.cache();
     }
 
     /** A step ends. */
@@ -152,7 +145,9 @@ public final class VirtualEngine<J extends Job> implements Runnable {
             return;
         }
         busy = false;
+        finishing = true;
         finishStep();
+        finishing = false;
         begin();
     }
 
@@ -221,10 +216,11 @@ public final class VirtualEngine<J extends Job> implements Runnable {
             budget -= job.chunk;
             if (job.chunk > 0) {
                 chunks += model.chunkMillis(job.chunk, job.done);
-                loading += job.loadTokens;
+                loading +=
+                        job.loadTokens * 1000 / model.hostTokensPerSecond()
+                                + job.fetchTokens * 1000 / model.poolTokensPerSecond();
             }
         }
-        loading *= 1000 / model.hostTokensPerSecond();
         return model.stepMillis()
                 + Math.max(model.weightsMillis(), Math.max(chunks, loading))
                 + model.decodeMillis(decoding.size(), (double) heldTokens);
@@ -244,23 +240,11 @@ public final class VirtualEngine<J extends Job> implements Runnable {
         }
         while (!waiting.isEmpty() && budget > 0 && running() < model.sequences()) {
             J job = waiting.element();
-            int most = mostHits(job);
-            int all = blocksOf(job);
-            int hits = cache.acquire(job.blocks, most, all, job.places);
-            if (hits < 0) {
+            if (!memory.admit(job)) {
                 return;
             }
             waiting.remove();
             waitingMillis = waiting.isEmpty() ? 0 : waitingMillis - job.estimateMillis;
-            if (cache.evicted().size() > 0) {
-                watcher.removed(false, cache.evicted());
-                cache.forgetEvicted();
-            }
-            job.named = hits;
-            job.unfilled = all - hits;
-            job.loadTokens = host == null ? 0 : host.depth(job.blocks, hits, most) * blockTokens;
-            job.done = hits * blockTokens + job.loadTokens;
-            job.cachedTokens = job.done;
             prefilling.add(job);
             budget -= job.promptTokens - job.done;
         }
@@ -276,7 +260,8 @@ public final class VirtualEngine<J extends Job> implements Runnable {
             if (job.chunk > 0) {
                 job.done += job.chunk;
                 job.loadTokens = 0;
-                fill(job, job.done);
+                job.fetchTokens = 0;
+                memory.fill(job, job.done);
             }
             if (job.done < job.promptTokens) {
                 prefilling.set(kept++, job);
@@ -305,63 +290,7 @@ public final class VirtualEngine<J extends Job> implements Runnable {
     }
 
     private void end(J job) {
-        fill(job, job.promptTokens + job.answerTokens);
-        cache.release(job.places, job.named, job.unfilled);
+        memory.end(job);
         watcher.ended(job);
-    }
-
-    /** Blocks up to this token are full. */
-    private void fill(J job, int tokens) {
-        int to = Math.min(job.blocks.length, tokens / blockTokens);
-        if (to <= job.named) {
-            return;
-        }
-        int run = job.named;
-        int from = job.named;
-        for (int i = from; i < to; i++) {
-            if (!cache.commit(job.blocks, i, job.places)) {
-                tell(false, job, run, i);
-                run = i + 1;
-            }
-        }
-        tell(false, job, run, to);
-        job.unfilled -= to - from;
-        job.named = to;
-        if (host != null) {
-            writeThrough(host, job, from, to);
-        }
-    }
-
-    private void writeThrough(HostCache memory, J job, int from, int to) {
-        int run = from;
-        for (int i = from; i < to; i++) {
-            if (memory.holds(job.blocks[i])) {
-                tell(true, job, run, i);
-                run = i + 1;
-            }
-        }
-        tell(true, job, run, to);
-        for (int i = to - 1; i >= 0; i--) { // the root is the last to go
-            memory.keep(job.blocks[i]);
-        }
-        if (memory.evicted().size() > 0) {
-            watcher.removed(true, memory.evicted());
-            memory.evicted().clear();
-        }
-    }
-
-    private void tell(boolean inHost, J job, int from, int to) {
-        if (to > from) {
-            watcher.stored(inHost, job.blocks, from, to);
-        }
-    }
-
-    private int blocksOf(Job job) {
-        return Math.ceilDiv(job.promptTokens + job.answerTokens, blockTokens);
-    }
-
-    /** The last token of a prompt is always computed. */
-    private int mostHits(Job job) {
-        return Math.min(job.blocks.length, (job.promptTokens - 1) / blockTokens);
     }
 }

@@ -3,7 +3,6 @@ package io.warmpath.wiring.capture;
 import io.warmpath.adapter.zmq.EventMessages;
 import io.warmpath.adapter.zmq.KvEventDecoder;
 import io.warmpath.events.BatchDecoder;
-import io.warmpath.events.EventApplier;
 import io.warmpath.events.EventCounters;
 import io.warmpath.events.EventSource;
 import io.warmpath.events.MalformedBatchException;
@@ -32,7 +31,7 @@ import org.jspecify.annotations.Nullable;
  */
 public final class CaptureReplay {
     private static final SourceSession.Timing NEVER =
-            new SourceSession.Timing(Long.MAX_VALUE / 4, Long.MAX_VALUE / 4);
+            new SourceSession.Timing(Long.MAX_VALUE / 4, Long.MAX_VALUE / 4, Long.MAX_VALUE / 4);
 
     private final Capture capture;
     private final PrefixIndex index;
@@ -121,7 +120,8 @@ public final class CaptureReplay {
             links.add(link);
             sessions.add(
                     new SourceSession(
-                            new EventApplier(source, index, counters),
+                            source,
+                            index,
                             decoder,
                             counters,
                             history.has(i) ? link : null,

@@ -71,6 +71,35 @@ class KvLayoutTest {
     }
 
     @Test
+    void what_snapshots_carry_has_the_headers_layout() {
+        Map<String, Integer> mark = new LinkedHashMap<>();
+        mark.put("source", KvLayout.WATERMARK_SOURCE_AT);
+        mark.put("sequence", KvLayout.WATERMARK_SEQUENCE_AT);
+        mark.put("(size)", KvLayout.WATERMARK_SIZE);
+        assertEquals(mark, layout("kvi_watermark"));
+        Map<String, Integer> slot = new LinkedHashMap<>();
+        slot.put("slot", KvLayout.SNAPSHOT_SLOT_SLOT_AT);
+        slot.put("domain", KvLayout.SNAPSHOT_SLOT_DOMAIN_AT);
+        slot.put("name_space", KvLayout.SNAPSHOT_SLOT_NAME_SPACE_AT);
+        slot.put("rank", KvLayout.SNAPSHOT_SLOT_RANK_AT);
+        slot.put("worker", KvLayout.SNAPSHOT_SLOT_WORKER_AT);
+        slot.put("(size)", KvLayout.SNAPSHOT_SLOT_SIZE);
+        assertEquals(slot, layout("kvi_snapshot_slot"));
+        Map<String, Integer> info = new LinkedHashMap<>();
+        info.put("bytes", KvLayout.SNAPSHOT_INFO_BYTES_AT);
+        info.put("runs", KvLayout.SNAPSHOT_INFO_RUNS_AT);
+        info.put("dropped_runs", KvLayout.SNAPSHOT_INFO_DROPPED_RUNS_AT);
+        info.put("dropped_names", KvLayout.SNAPSHOT_INFO_DROPPED_NAMES_AT);
+        info.put("longest_hold", KvLayout.SNAPSHOT_INFO_LONGEST_HOLD_AT);
+        info.put("watermarks", KvLayout.SNAPSHOT_INFO_WATERMARKS_AT);
+        info.put("slots", KvLayout.SNAPSHOT_INFO_SLOTS_AT);
+        info.put("(size)", KvLayout.SNAPSHOT_INFO_SIZE);
+        assertEquals(info, layout("kvi_snapshot_info"));
+        assertEquals(status("KVI_E_DAMAGED"), KvLayout.E_DAMAGED);
+        assertEquals(status("KVI_E_IO"), KvLayout.E_IO);
+    }
+
+    @Test
     void hits_have_the_headers_layout() {
         Map<String, Integer> expected = new LinkedHashMap<>();
         expected.put("slot", KvLayout.HIT_SLOT_AT);
@@ -187,6 +216,39 @@ class KvLayoutTest {
     }
 
     @Test
+    void the_structs_of_texts_have_the_headers_layout() {
+        Map<String, Integer> query = new LinkedHashMap<>();
+        query.put("size", KvLayout.TEXT_QUERY_SIZE_AT);
+        query.put("flags", KvLayout.TEXT_QUERY_FLAGS_AT);
+        query.put("text", KvLayout.TEXT_QUERY_TEXT_AT);
+        query.put("length", KvLayout.TEXT_QUERY_LENGTH_AT);
+        query.put("seed", KvLayout.TEXT_QUERY_SEED_AT);
+        query.put("most_new", KvLayout.TEXT_QUERY_MOST_NEW_AT);
+        query.put("name_space", KvLayout.TEXT_QUERY_NAME_SPACE_AT);
+        query.put("block_size", KvLayout.TEXT_QUERY_BLOCK_SIZE_AT);
+        query.put("(size)", KvLayout.TEXT_QUERY_SIZE);
+        assertEquals(query, layout("kvi_text_query"));
+        Map<String, Integer> found = new LinkedHashMap<>();
+        found.put("tokens", KvLayout.TEXT_FOUND_TOKENS_AT);
+        found.put("known_tokens", KvLayout.TEXT_FOUND_KNOWN_TOKENS_AT);
+        found.put("new_bytes", KvLayout.TEXT_FOUND_NEW_BYTES_AT);
+        found.put("blocks", KvLayout.TEXT_FOUND_BLOCKS_AT);
+        found.put("hits", KvLayout.TEXT_FOUND_HITS_AT);
+        found.put("too_much", KvLayout.TEXT_FOUND_TOO_MUCH_AT);
+        found.put("reserved", KvLayout.TEXT_FOUND_RESERVED_AT);
+        found.put("(size)", KvLayout.TEXT_FOUND_SIZE);
+        assertEquals(found, layout("kvi_text_found"));
+        Map<String, Integer> memory = new LinkedHashMap<>();
+        memory.put("pieces", KvLayout.MEMORY_STATISTICS_PIECES_AT);
+        memory.put("bytes", KvLayout.MEMORY_STATISTICS_BYTES_AT);
+        memory.put("evicted", KvLayout.MEMORY_STATISTICS_EVICTED_AT);
+        memory.put("found", KvLayout.MEMORY_STATISTICS_FOUND_AT);
+        memory.put("missed", KvLayout.MEMORY_STATISTICS_MISSED_AT);
+        memory.put("(size)", KvLayout.MEMORY_STATISTICS_SIZE);
+        assertEquals(memory, layout("ktk_memory_statistics"));
+    }
+
+    @Test
     void the_tokenizers_constants_are_the_headers() {
         assertEquals(defined("KTK_NFC"), KvLayout.NFC);
         assertEquals(defined("KTK_IGNORE_MERGES"), KvLayout.IGNORE_MERGES);
@@ -196,6 +258,7 @@ class KvLayoutTest {
         assertEquals(defined("KTK_RSTRIP"), KvLayout.RSTRIP);
         assertEquals(defined("KTK_ADD_SPECIAL"), KvLayout.ADD_SPECIAL);
         assertEquals(defined("KTK_PARSE_SPECIAL"), KvLayout.PARSE_SPECIAL);
+        assertEquals(defined("KTK_UTF16"), KvLayout.UTF16);
         for (BpeParts.Pattern pattern : BpeParts.Pattern.values()) {
             assertEquals(defined("KTK_" + pattern), NativeBpeTokenizer.code(pattern));
         }
@@ -204,7 +267,14 @@ class KvLayoutTest {
     @Test
     void the_buffer_for_results_holds_every_result() {
         long room = new Scratch().out.capacity();
-        for (String struct : new String[] {"kvi_applied", "kvi_statistics", "kvt_statistics"}) {
+        for (String struct :
+                new String[] {
+                    "kvi_applied",
+                    "kvi_statistics",
+                    "kvt_statistics",
+                    "kvi_text_found",
+                    "ktk_memory_statistics"
+                }) {
             assertTrue(room >= layout(struct).get("(size)"), struct);
         }
     }
@@ -230,6 +300,7 @@ class KvLayoutTest {
         assertEquals(status("KVI_E_FULL"), KvLayout.E_FULL);
         assertEquals(status("KVI_E_SLOT"), KvLayout.E_SLOT);
         assertEquals(status("KVI_E_CAPACITY"), KvLayout.E_CAPACITY);
+        assertEquals(status("KVI_E_ARGUMENT"), KvLayout.E_ARGUMENT);
     }
 
     @Test

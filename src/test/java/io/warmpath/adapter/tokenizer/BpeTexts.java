@@ -11,7 +11,7 @@ import java.util.stream.IntStream;
 import java.util.stream.Stream;
 
 /** Random texts of all kinds, from a seed: what tokenizers get wrong when they do. */
-final class BpeTexts {
+public final class BpeTexts {
     private static final String SPACES = " \n\r\t\u000b\u00a0\u2003\u3000\u0085a1.'";
     private static final String CONTRACTIONS = "'stmdrevlSTMDREVL \u017f1a.\n";
     private static final String DIGITS = "0123456789\u0660\u0661\u00bd.,- ";
@@ -51,7 +51,7 @@ final class BpeTexts {
     /**
      * @param added tokens to be written out now and then
      */
-    BpeTexts(long seed, List<String> added) {
+    public BpeTexts(long seed, List<String> added) {
         this.random = new Random(seed);
         this.added = added;
         this.corpus = corpus();
@@ -84,7 +84,7 @@ final class BpeTexts {
                 || type == Character.ENCLOSING_MARK;
     }
 
-    String next() {
+    public String next() {
         StringBuilder text = new StringBuilder();
         for (int pieces = 1 + random.nextInt(12); pieces > 0; pieces--) {
             append(text);

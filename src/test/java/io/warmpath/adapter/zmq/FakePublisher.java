@@ -111,6 +111,11 @@ final class FakePublisher implements AutoCloseable {
         enqueue(new Batch(sequence, payload, true));
     }
 
+    /** Sends a batch that was counted before: doubled, or late. */
+    void again(long sequence, byte[] payload) throws InterruptedException {
+        raw(TOPIC.getBytes(StandardCharsets.UTF_8), big(sequence), payload);
+    }
+
     /** Sends these frames as they are, whatever they are. */
     void raw(byte[]... frames) throws InterruptedException {
         await(

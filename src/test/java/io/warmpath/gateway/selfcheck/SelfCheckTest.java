@@ -64,7 +64,7 @@ class SelfCheckTest {
                     bodies++;
                     return new Question("m-there", "body".getBytes(UTF_8), null);
                 };
-        return check.sent("m", worker(kind), prompt, new int[] {1, 3, 4}, question);
+        return check.sent("m", worker(kind), prompt, 3, () -> new int[] {1, 3, 4}, question);
     }
 
     private void answers(int count, PromptInput prompt, long length) {
@@ -128,7 +128,7 @@ class SelfCheckTest {
     void prompts_without_predicted_ids_of_ours_are_not_compared() {
         assertNull(sent(EngineKind.VLLM, new PromptInput.Ids(new int[] {1})));
         assertNull(sent(EngineKind.VLLM, new PromptInput.Opaque("batch")));
-        assertNull(check.sent("m", worker(EngineKind.VLLM), CHAT, new int[0], () -> null));
+        assertNull(check.sent("m", worker(EngineKind.VLLM), CHAT, 0, () -> new int[0], () -> null));
     }
 
     @Test

@@ -27,6 +27,7 @@ class RankSchedulerTest {
     private static final Timing TIMING = new Timing(1000, 10_000, Duration.ofMillis(10), 1);
 
     private final VirtualTimers timers = new VirtualTimers();
+    private int batchTokens = 1000;
     private final List<CacheEvent> pending = new ArrayList<>();
     private final List<String> log = new ArrayList<>();
 
@@ -68,6 +69,45 @@ class RankSchedulerTest {
                         "21 b 0",
                         "21 b end"),
                 log);
+    }
+
+    @Test
+    void a_step_takes_prompts_until_it_is_full_and_goes_on_with_the_last_one() {
+        batchTokens = 24;
+        RankScheduler rank = rank(cache(100, 0), 8, false);
+        rank.submit(request("a", prompt(1, 4), 1));
+        rank.submit(request("b", prompt(2, 16), 1));
+        rank.submit(request("c", prompt(3, 12), 1));
+        rank.submit(request("d", prompt(4, 8), 1));
+        timers.advanceTo(100 * MS);
+        // 4; 16 of b and 8 of c; 4 of c and 8 of d
+        assertEquals(
+                List.of("4 a 0", "28 b 0", "40 c 0", "40 d 0"),
+                log.stream().filter(l -> l.endsWith(" 0") && !l.contains("cached")).toList(),
+                log.toString());
+        assertTrue(log.contains("28 store 4") && log.contains("28 store 2"), log.toString());
+    }
+
+    @Test
+    void a_prompt_that_leaves_its_step_does_not_hold_up_the_others() {
+        RankScheduler rank = rank(cache(100, 0), 8, false);
+        rank.submit(request("a", prompt(1, 4), 1));
+        Sequence leaves = request("b", prompt(2, 16), 1);
+        Sequence last = request("c", prompt(3, 16), 1);
+        rank.submit(leaves);
+        rank.submit(last);
+        timers.advanceTo(5 * MS);
+        rank.abort(leaves);
+        timers.advanceTo(36 * MS);
+        assertTrue(log.contains("36 c 0"), "its step was under way: " + log);
+        rank.submit(request("d", prompt(4, 16), 1));
+        Sequence alone = request("e", prompt(5, 4), 1);
+        timers.advanceTo(40 * MS);
+        rank.submit(alone);
+        rank.abort(alone);
+        timers.advanceTo(100 * MS);
+        assertTrue(log.contains("52 d 0"), log.toString());
+        assertEquals(0, rank.running() + rank.waiting() + timers.pending());
     }
 
     @Test
@@ -174,8 +214,8 @@ class RankSchedulerTest {
         log.clear();
         rank.submit(request("a again", prompt(1, 21), 1));
         timers.advanceTo(300 * MS);
-        // 20 tokens at 0.1 ms from the host, the last one computed
-        assertTrue(log.contains("203 a again cached 20"), log.toString());
+        // 20 tokens at 0.1 ms from the host, the last one computed meanwhile
+        assertTrue(log.contains("202 a again cached 20"), log.toString());
         assertEquals(
                 List.of("200 remove GPU"), log.stream().filter(l -> l.contains("remove")).toList());
     }
@@ -216,7 +256,8 @@ class RankSchedulerTest {
     }
 
     private RankScheduler rank(KvCache cache, int maxBatch, boolean early) {
-        return new RankScheduler(cache, TIMING, timers, maxBatch, early, this::publish);
+        return new RankScheduler(
+                cache, TIMING, timers, maxBatch, batchTokens, early, this::publish);
     }
 
     private void publish() {

@@ -4,7 +4,7 @@ import java.util.Comparator;
 import java.util.PriorityQueue;
 
 /** Time that moves only when told to; timers of one instant run in the order they were set. */
-final class VirtualTimers implements Timers {
+public final class VirtualTimers implements Timers {
     private record Task(long at, long serial, Runnable action) {}
 
     private final PriorityQueue<Task> tasks =
@@ -24,7 +24,7 @@ final class VirtualTimers implements Timers {
         return () -> tasks.remove(t);
     }
 
-    void advanceTo(long nanos) {
+    public void advanceTo(long nanos) {
         while (!tasks.isEmpty() && tasks.element().at() <= nanos) {
             Task t = tasks.remove();
             now = t.at();
@@ -33,7 +33,14 @@ final class VirtualTimers implements Timers {
         now = nanos;
     }
 
-    int pending() {
+    /** Until nothing is left to happen. */
+    public void playAll() {
+        while (!tasks.isEmpty()) {
+            advanceTo(tasks.element().at());
+        }
+    }
+
+    public int pending() {
         return tasks.size();
     }
 }

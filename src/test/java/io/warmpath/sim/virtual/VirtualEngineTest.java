@@ -30,6 +30,7 @@ class VirtualEngineTest {
                 new BlockCache(400_000 / BLOCK),
                 false,
                 hostBlocks,
+                null,
                 new EngineWatcher<>() {
                     @Override
                     public void firstToken(Job job) {
@@ -137,6 +138,7 @@ class VirtualEngineTest {
                             new BlockCache(1 << 20),
                             false,
                             0,
+                            null,
                             new EngineWatcher<>() {
                                 @Override
                                 public void firstToken(Job job) {

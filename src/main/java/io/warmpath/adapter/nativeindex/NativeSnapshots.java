@@ -1,0 +1,130 @@
+package io.warmpath.adapter.nativeindex;
+
+import io.warmpath.prefix.IndexSnapshots.Label;
+import io.warmpath.prefix.IndexSnapshots.SnapshotException;
+import io.warmpath.prefix.IndexSnapshots.Taken;
+import io.warmpath.prefix.PrefixIndex;
+import io.warmpath.prefix.WorkerSlot;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+
+/** The calls of one index that write and read its file. Rare and long; memory of their own. */
+final class NativeSnapshots {
+    private static final int MESSAGE_BYTES = 1024;
+    private static final int ALIGNMENT = 8;
+
+    /** The caller's key is the one watermark of the file; this is its name. */
+    private static final long KEY = 0x6b65790077617270L;
+
+    private NativeSnapshots() {}
+
+    static Taken save(long handle, Path file, List<Label> labels, long key)
+            throws SnapshotException {
+        try (Arena arena = Arena.ofConfined()) {
+            MemorySegment watermark = arena.allocate(KvLayout.WATERMARK_SIZE, ALIGNMENT);
+            watermark.set(ValueLayout.JAVA_LONG, KvLayout.WATERMARK_SOURCE_AT, KEY);
+            watermark.set(ValueLayout.JAVA_LONG, KvLayout.WATERMARK_SEQUENCE_AT, key);
+            MemorySegment slots =
+                    arena.allocate(
+                            (long) KvLayout.SNAPSHOT_SLOT_SIZE * Math.max(1, labels.size()),
+                            ALIGNMENT);
+            for (int i = 0; i < labels.size(); i++) {
+                Label label = labels.get(i);
+                long at = (long) i * KvLayout.SNAPSHOT_SLOT_SIZE;
+                slots.set(
+                        ValueLayout.JAVA_INT,
+                        at + KvLayout.SNAPSHOT_SLOT_SLOT_AT,
+                        label.slot().value());
+                slots.set(ValueLayout.JAVA_INT, at + KvLayout.SNAPSHOT_SLOT_RANK_AT, label.rank());
+                slots.set(
+                        ValueLayout.JAVA_LONG,
+                        at + KvLayout.SNAPSHOT_SLOT_WORKER_AT,
+                        label.worker());
+            }
+            MemorySegment info = arena.allocate(KvLayout.SNAPSHOT_INFO_SIZE, ALIGNMENT);
+            MemorySegment message = arena.allocate(MESSAGE_BYTES);
+            int status =
+                    KvIndexLibrary.kvi_snapshot_save(
+                            handle,
+                            arena.allocateFrom(file.toString()).address(),
+                            watermark.address(),
+                            1,
+                            slots.address(),
+                            labels.size(),
+                            info.address(),
+                            message.address(),
+                            MESSAGE_BYTES);
+            check(status, "kvi_snapshot_save", message);
+            return new Taken(
+                    List.of(),
+                    key,
+                    info.get(ValueLayout.JAVA_LONG, KvLayout.SNAPSHOT_INFO_BYTES_AT),
+                    0,
+                    info.get(ValueLayout.JAVA_LONG, KvLayout.SNAPSHOT_INFO_LONGEST_HOLD_AT));
+        }
+    }
+
+    static Taken load(long handle, Path file) throws SnapshotException {
+        try (Arena arena = Arena.ofConfined()) {
+            MemorySegment watermarks = arena.allocate(KvLayout.WATERMARK_SIZE, ALIGNMENT);
+            MemorySegment slots =
+                    arena.allocate(
+                            (long) KvLayout.SNAPSHOT_SLOT_SIZE * PrefixIndex.MAX_SLOTS, ALIGNMENT);
+            MemorySegment info = arena.allocate(KvLayout.SNAPSHOT_INFO_SIZE, ALIGNMENT);
+            MemorySegment message = arena.allocate(MESSAGE_BYTES);
+            int status =
+                    KvIndexLibrary.kvi_snapshot_load(
+                            handle,
+                            arena.allocateFrom(file.toString()).address(),
+                            watermarks.address(),
+                            1,
+                            slots.address(),
+                            PrefixIndex.MAX_SLOTS,
+                            info.address(),
+                            message.address(),
+                            MESSAGE_BYTES);
+            check(status, "kvi_snapshot_load", message);
+            int marks = info.get(ValueLayout.JAVA_INT, KvLayout.SNAPSHOT_INFO_WATERMARKS_AT);
+            boolean ours =
+                    marks == 1
+                            && watermarks.get(ValueLayout.JAVA_LONG, KvLayout.WATERMARK_SOURCE_AT)
+                                    == KEY;
+            return new Taken(
+                    labels(slots, info.get(ValueLayout.JAVA_INT, KvLayout.SNAPSHOT_INFO_SLOTS_AT)),
+                    ours
+                            ? watermarks.get(ValueLayout.JAVA_LONG, KvLayout.WATERMARK_SEQUENCE_AT)
+                            : 0,
+                    info.get(ValueLayout.JAVA_LONG, KvLayout.SNAPSHOT_INFO_BYTES_AT),
+                    info.get(ValueLayout.JAVA_LONG, KvLayout.SNAPSHOT_INFO_DROPPED_RUNS_AT),
+                    0);
+        }
+    }
+
+    private static List<Label> labels(MemorySegment slots, int count) {
+        List<Label> labels = new ArrayList<>(count);
+        for (int i = 0; i < count; i++) {
+            long at = (long) i * KvLayout.SNAPSHOT_SLOT_SIZE;
+            labels.add(
+                    new Label(
+                            new WorkerSlot(
+                                    slots.get(
+                                            ValueLayout.JAVA_INT,
+                                            at + KvLayout.SNAPSHOT_SLOT_SLOT_AT)),
+                            slots.get(ValueLayout.JAVA_LONG, at + KvLayout.SNAPSHOT_SLOT_WORKER_AT),
+                            slots.get(ValueLayout.JAVA_INT, at + KvLayout.SNAPSHOT_SLOT_RANK_AT)));
+        }
+        return labels;
+    }
+
+    private static void check(int status, String call, MemorySegment message)
+            throws SnapshotException {
+        if (status == KvLayout.E_DAMAGED || status == KvLayout.E_IO) {
+            throw new SnapshotException(message.getString(0));
+        }
+        Status.check(status, call);
+    }
+}

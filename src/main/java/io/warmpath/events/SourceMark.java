@@ -1,0 +1,46 @@
+package io.warmpath.events;
+
+import io.warmpath.prefix.WorkerSlot;
+import java.util.List;
+
+/**
+ * How far one source has been applied, and what must be remembered to go on from there. Immutable.
+ *
+ * @param dpRank of the source
+ * @param slot of that rank, as the index gave it out: it names the source in a file
+ * @param next number of the batch that comes next
+ * @param fingerprint of the batch before it
+ * @param complete everything since the engine's start or last clear has been applied
+ * @param memories of the source's slots
+ */
+public record SourceMark(
+        int dpRank,
+        WorkerSlot slot,
+        long next,
+        long fingerprint,
+        boolean complete,
+        List<SlotMemory> memories) {
+    public SourceMark {
+        memories = List.copyOf(memories);
+    }
+
+    /**
+     * What later events of a slot are understood by.
+     *
+     * @param sideGroups layer groups whose removals do not count
+     * @param blocks that lie in a space of their own
+     */
+    public record SlotMemory(WorkerSlot slot, List<Integer> sideGroups, List<Spaced> blocks) {
+        public SlotMemory {
+            sideGroups = List.copyOf(sideGroups);
+            blocks = List.copyOf(blocks);
+        }
+    }
+
+    /**
+     * A block in a space of its own.
+     *
+     * @param tiers bit set of tier numbers
+     */
+    public record Spaced(long hash, int tiers, String lora, String salt) {}
+}

@@ -1,0 +1,60 @@
+package io.warmpath.gateway;
+
+import io.warmpath.fleet.EngineKind;
+import io.warmpath.tokens.profile.EngineProfile;
+import java.util.Map;
+
+/**
+ * A prompt as each kind of engine sees it: one for all where they agree, as nearly always. A kind
+ * for which it is not known has an empty one.
+ *
+ * <p>Immutable, but for what {@link PromptContent} says of itself.
+ */
+final class EnginePrompts {
+    /** No kind's is known, but somebody may be asked. */
+    static final EnginePrompts UNKNOWN = same(PromptContent.UNKNOWN);
+
+    private final PromptContent vllm;
+    private final PromptContent sglang;
+    private final PromptContent other;
+
+    private EnginePrompts(PromptContent vllm, PromptContent sglang, PromptContent other) {
+        this.vllm = vllm;
+        this.sglang = sglang;
+        this.other = other;
+    }
+
+    static EnginePrompts same(PromptContent prompt) {
+        return new EnginePrompts(prompt, prompt, prompt);
+    }
+
+    /** One for each kind that is asked for; those that agree become one. */
+    static EnginePrompts of(Map<EngineProfile, PromptContent> prompts) {
+        PromptContent first = prompts.values().iterator().next();
+        if (prompts.values().stream().allMatch(first::isLike)) {
+            return same(first);
+        }
+        return new EnginePrompts(
+                prompts.getOrDefault(EngineProfile.VLLM, PromptContent.UNKNOWN),
+                prompts.getOrDefault(EngineProfile.SGLANG, PromptContent.UNKNOWN),
+                prompts.getOrDefault(EngineProfile.ANY, PromptContent.UNKNOWN));
+    }
+
+    /** All kinds have the same. */
+    boolean isOne() {
+        return vllm == sglang && sglang == other;
+    }
+
+    PromptContent of(EngineKind kind) {
+        return switch (kind) {
+            case VLLM -> vllm;
+            case SGLANG -> sglang;
+            case OPENAI -> other;
+        };
+    }
+
+    /** Of the longest, in tokens. */
+    int length() {
+        return Math.max(vllm.length(), Math.max(sglang.length(), other.length()));
+    }
+}

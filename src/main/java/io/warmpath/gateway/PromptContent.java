@@ -1,0 +1,112 @@
+package io.warmpath.gateway;
+
+import io.warmpath.load.LoadBook;
+import io.warmpath.load.PromptBlocks;
+import io.warmpath.prefix.HashedPrompt;
+import io.warmpath.prefix.PrefixMatch;
+import io.warmpath.prefix.PrefixQuery;
+import io.warmpath.prefix.PrefixSpace;
+import java.util.Arrays;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What a prompt is to the gateway: its token ids, or, with an index that hashes prompts itself, the
+ * hashes of its blocks, one list for each block size that was asked for. A block size that came
+ * since is not known then: its workers are routed by load for this request.
+ *
+ * <p>One thread at a time. Arrays are not copied.
+ */
+public final class PromptContent {
+    static final int[] NO_IDS = {};
+    static final PromptContent UNKNOWN = of(NO_IDS);
+
+    private final int length;
+    private final int[] ids;
+    private final List<HashedPrompt> hashed;
+
+    /** The answers that came with the hashes are for who asks first: later they are old. */
+    private boolean asked;
+
+    private PromptContent(int length, int[] ids, List<HashedPrompt> hashed) {
+        this.length = length;
+        this.ids = ids;
+        this.hashed = hashed;
+    }
+
+    public static PromptContent of(int[] ids) {
+        return new PromptContent(ids.length, ids, List.of());
+    }
+
+    /**
+     * @param found the same prompt for each block size, at least one
+     */
+    static PromptContent of(List<HashedPrompt> found) {
+        return new PromptContent(found.getFirst().tokens(), NO_IDS, found);
+    }
+
+    /** In tokens; 0: nothing is known. */
+    public int length() {
+        return length;
+    }
+
+    /** Empty when there are hashes only. */
+    int[] ids() {
+        return ids;
+    }
+
+    /** Null: its blocks of this size are not known. */
+    @Nullable PrefixQuery query(int blockSize, PrefixSpace space) {
+        if (hashed.isEmpty()) {
+            return new PrefixQuery(ids, length, blockSize, space);
+        }
+        HashedPrompt known = find(blockSize);
+        return known == null ? null : PrefixQuery.hashed(known.hashes(), length, blockSize, space);
+    }
+
+    /** What the index said of blocks of this size when they were hashed; null: ask it. */
+    @Nullable PrefixMatch answer(int blockSize) {
+        HashedPrompt known = asked ? null : find(blockSize);
+        return known == null ? null : known.match();
+    }
+
+    /** All answers that came with the hashes have been given. */
+    void answered() {
+        asked = true;
+    }
+
+    /** By name; without names where its blocks of this size are not known. */
+    PromptBlocks named(LoadBook load, String model, String salt, int blockSize) {
+        if (hashed.isEmpty()) {
+            return load.name(model, salt, ids, blockSize);
+        }
+        HashedPrompt known = find(blockSize);
+        return known == null
+                ? PromptBlocks.unnamed(blockSize, length)
+                : load.name(model, salt, known.hashes(), length, blockSize);
+    }
+
+    /** As far as blocks go: ids behind the last complete one are not compared. */
+    boolean isLike(PromptContent other) {
+        if (length != other.length
+                || hashed.size() != other.hashed.size()
+                || !Arrays.equals(ids, other.ids)) {
+            return false;
+        }
+        for (int i = 0; i < hashed.size(); i++) {
+            if (!Arrays.equals(hashed.get(i).hashes(), other.hashed.get(i).hashes())) {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    private @Nullable HashedPrompt find(int blockSize) {
+        for (int i = 0; i < hashed.size(); i++) {
+            if (hashed.get(i).blockSize() == blockSize) {
+                return hashed.get(i);
+            }
+        }
+        return null;
+    }
+}

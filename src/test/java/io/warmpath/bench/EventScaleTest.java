@@ -1,0 +1,25 @@
+package io.warmpath.bench;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.nio.file.Path;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Both modes for a moment: they run and check themselves; the figures mean nothing here. */
+class EventScaleTest {
+    @Test
+    void sources_in_small() throws Exception {
+        EventScale.Load load = EventScale.sources(5, 40, 1);
+        assertEquals(200, load.events());
+        assertTrue(load.p99Micros() >= load.p50Micros());
+    }
+
+    @Test
+    void recovery_in_small(@TempDir Path folder) throws Exception {
+        EventScale.Recovery r = EventScale.recover(100_000, folder);
+        assertTrue(r.residencies() >= 100_000, r.toString());
+        assertTrue(r.fileBytes() > 0);
+    }
+}

@@ -1,0 +1,49 @@
+package io.warmpath.wiring;
+
+import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
+import io.vertx.core.Vertx;
+import io.vertx.core.http.HttpServerOptions;
+import io.vertx.ext.web.Router;
+import java.util.HashMap;
+import java.util.Map;
+
+/**
+ * Main of a gateway in a process of its own, to be killed: the whole runtime over plain Vert.x.
+ * Settings are its arguments, as {@code key=value}; it says {@code port N} when it listens, and
+ * ends with its input.
+ */
+final class GatewayChild {
+    private GatewayChild() {}
+
+    public static void main(String[] args) throws Exception {
+        Map<String, String> settings = new HashMap<>();
+        for (String arg : args) {
+            int at = arg.indexOf('=');
+            settings.put(arg.substring(0, at), arg.substring(at + 1));
+        }
+        Vertx vertx = Vertx.vertx();
+        GatewayRuntime gateway =
+                new GatewayRuntime(TestConfig.of(settings), vertx, new SimpleMeterRegistry());
+        Router router = Router.router(vertx);
+        gateway.mount(router);
+        gateway.start();
+        int port =
+                vertx.createHttpServer(new HttpServerOptions().setHost("127.0.0.1").setPort(0))
+                        .requestHandler(
+                                request -> {
+                                    request.pause(); // as Quarkus does
+                                    router.handle(request);
+                                })
+                        .listen()
+                        .toCompletionStage()
+                        .toCompletableFuture()
+                        .get()
+                        .actualPort();
+        System.out.println("port " + port);
+        while (System.in.read() >= 0) {
+            // Until whoever started it has gone.
+        }
+        gateway.close();
+        vertx.close().toCompletionStage().toCompletableFuture().get();
+    }
+}
