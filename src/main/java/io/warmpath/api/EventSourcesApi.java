@@ -81,8 +81,10 @@ public final class EventSourcesApi {
             return row;
         }
         row.put("since", clock.instant().minusNanos(s.stateNanos()).toString());
-        if (s.batches() > 0) {
+        if (s.sequence() != SourceStatus.NO_SEQUENCE) {
             row.put("sequence", Long.toUnsignedString(s.sequence()));
+        }
+        if (s.batches() > 0) {
             row.put("last_event_age_ms", s.lastEventNanos() / NANOS_PER_MILLI);
         }
         row.put("batches", s.batches());

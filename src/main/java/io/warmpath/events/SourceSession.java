@@ -107,6 +107,7 @@ public final class SourceSession {
             Timing timing,
             LongSupplier nanoTime) {
         this.tally = new SourceTally();
+        tally.set(Of.SEQUENCE, SourceStatus.NO_SEQUENCE);
         this.applier = new EventApplier(source, index, counters, tally);
         this.decoder = decoder;
         this.counters = counters;

@@ -9,8 +9,8 @@ import io.warmpath.fleet.EventView;
  * @param belief how much of what it told may be relied on
  * @param why it is in this state
  * @param stateNanos for how long
- * @param sequence of the newest batch that was applied, as unsigned; meaningless without {@code
- *     batches}
+ * @param sequence of the newest batch that was applied, here or by a process before this one, as
+ *     unsigned; {@link #NO_SEQUENCE} before the first
  * @param lastEventNanos since that batch was applied; -1 before the first
  * @param repaired gaps that were filled
  * @param lost gaps that were not: the rank's content was forgotten
@@ -37,6 +37,9 @@ public record SourceStatus(
         long storedBlocks,
         long removedBlocks) {
 
+    /** No publisher gets as far. */
+    public static final long NO_SEQUENCE = -1;
+
     /** How much of what a source has told may be relied on. */
     public enum Belief {
         /** All of it: what the index holds of it is there, though maybe not all that is there. */
@@ -50,6 +53,22 @@ public record SourceStatus(
     /** A source that could not be opened, or is not there at all. */
     public static SourceStatus none(String why) {
         return new SourceStatus(
-                EventView.NONE, Belief.ALL, why, 0, 0, -1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0);
+                EventView.NONE,
+                Belief.ALL,
+                why,
+                0,
+                NO_SEQUENCE,
+                -1,
+                0,
+                0,
+                0,
+                0,
+                0,
+                0,
+                0,
+                0,
+                0,
+                0,
+                0);
     }
 }

@@ -103,7 +103,7 @@ final class RawClient implements AutoCloseable {
         boolean broken = false;
         try {
             int length = lower.indexOf("content-length: ");
-            if (noBody) {
+            if (noBody || status == 204) {
                 return new Answer(status, head, chunks, "", false);
             } else if (lower.contains("transfer-encoding: chunked")) {
                 for (String c = readChunk(); !c.isEmpty(); c = readChunk()) {

@@ -541,6 +541,7 @@ class SourceSessionTest {
     @Test
     void nothing_is_marked_before_the_first_batch() {
         assertNull(session(false).mark());
+        assertEquals(SourceStatus.NO_SEQUENCE, session(false).status().sequence());
     }
 
     @Test
@@ -549,6 +550,8 @@ class SourceSessionTest {
         assertEquals(List.of(2L), requests, "from the last batch of the file on");
         assertEquals(EventView.REPAIRING, session.status().state());
         assertEquals(Belief.PART, session.status().belief());
+        assertEquals(
+                2, session.status().sequence(), "the newest, though this process has not met it");
         send(session, 5);
         replay(session, 2, 3, 4);
         session.replayEnded();
