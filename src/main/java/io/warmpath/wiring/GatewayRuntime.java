@@ -1,7 +1,6 @@
 package io.warmpath.wiring;
 
 import io.micrometer.core.instrument.MeterRegistry;
-import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import io.vertx.core.Vertx;
 import io.vertx.ext.web.Router;
 import io.warmpath.adapter.nativeindex.NativeBpeTokenizer;
@@ -21,7 +20,6 @@ import io.warmpath.config.RawPath;
 import io.warmpath.config.TokenizerImplementation;
 import io.warmpath.config.WarmpathConfig;
 import io.warmpath.events.EventCounters;
-import io.warmpath.fleet.EngineTokenizer;
 import io.warmpath.fleet.EventWatch;
 import io.warmpath.fleet.Fleet;
 import io.warmpath.gateway.DecisionLog;
@@ -262,11 +260,7 @@ final class GatewayRuntime implements AutoCloseable {
                                 metrics,
                                 DecisionLog.OFF,
                                 EventWatch.OFF,
-                                new SelfCheck(
-                                        EngineTokenizer.NONE,
-                                        Runnable::run,
-                                        new SimpleMeterRegistry(),
-                                        System::nanoTime),
+                                SelfCheck.off(), // its engine counts no tokens
                                 EngineIds.OFF,
                                 () -> true)
                         .mount(router);

@@ -125,6 +125,13 @@ class SelfCheckTest {
     }
 
     @Test
+    void switched_off_nothing_is_compared() {
+        Worker vllm = worker(EngineKind.VLLM);
+        assertNull(SelfCheck.off().sent("m", vllm, CHAT, 3, () -> new int[3], () -> null));
+        assertNotNull(check.sent("m", vllm, CHAT, 3, () -> new int[3], () -> null));
+    }
+
+    @Test
     void prompts_without_predicted_ids_of_ours_are_not_compared() {
         assertNull(sent(EngineKind.VLLM, new PromptInput.Ids(new int[] {1})));
         assertNull(sent(EngineKind.VLLM, new PromptInput.Opaque("batch")));
