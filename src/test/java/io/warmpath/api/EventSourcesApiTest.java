@@ -68,17 +68,7 @@ class EventSourcesApiTest {
                         new AdminAccess(token),
                         () -> Instant.parse("2026-11-21T20:01:30Z"))
                 .mount(router);
-        server =
-                vertx.createHttpServer()
-                        .requestHandler(
-                                request -> {
-                                    request.pause(); // as Quarkus hands them over
-                                    router.handle(request);
-                                })
-                        .listen(0, "127.0.0.1")
-                        .toCompletionStage()
-                        .toCompletableFuture()
-                        .get(10, TimeUnit.SECONDS);
+        server = ApiServer.listen(vertx, router);
         return given().spec(
                         new RequestSpecBuilder()
                                 .setBaseUri("http://127.0.0.1")

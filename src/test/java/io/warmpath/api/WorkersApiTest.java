@@ -68,17 +68,7 @@ class WorkersApiTest {
                             true,
                             kind -> Set.of("m: plain chats"))
                     .mount(router);
-            server =
-                    vertx.createHttpServer()
-                            .requestHandler(
-                                    request -> {
-                                        request.pause(); // as Quarkus hands them over
-                                        router.handle(request);
-                                    })
-                            .listen(0, "127.0.0.1")
-                            .toCompletionStage()
-                            .toCompletableFuture()
-                            .get(10, TimeUnit.SECONDS);
+            server = ApiServer.listen(vertx, router);
         } catch (Exception e) {
             throw new IllegalStateException(e);
         }

@@ -209,19 +209,7 @@ public final class NativePrefixIndex implements PrefixIndex, IndexSnapshots {
             if (prompt.hashes() != null) {
                 copyHashes(prompt.hashes(), s);
             } else if (blocks != 0) {
-                int tokens = copyTokens(prompt, s);
-                long seed = seed(prompt.space(), s);
-                Status.check(
-                        KvIndexLibrary.kvi_hash(
-                                s.tokens.address(),
-                                tokens,
-                                blockSize,
-                                seed,
-                                s.sequence.address(),
-                                0,
-                                blocks,
-                                s.out.address()),
-                        "kvi_hash");
+                hash(prompt.tokens(), blocks, blockSize, prompt.space(), s);
             }
             int status =
                     KvIndexLibrary.kvi_decide(
@@ -266,12 +254,35 @@ public final class NativePrefixIndex implements PrefixIndex, IndexSnapshots {
         return blockSize;
     }
 
+    /** Writes the sequence hashes of the first {@code blocks} blocks to {@code s.sequence}. */
+    void hash(int[] ids, int blocks, int blockSize, PrefixSpace space, Scratch s) {
+        int tokens = blocks * blockSize;
+        copyTokens(ids, tokens, s);
+        s.sequence.ensure((long) Long.BYTES * blocks);
+        long seed = seed(space, s);
+        Status.check(
+                KvIndexLibrary.kvi_hash(
+                        s.tokens.address(),
+                        tokens,
+                        blockSize,
+                        seed,
+                        s.sequence.address(),
+                        0,
+                        blocks,
+                        s.out.address()),
+                "kvi_hash");
+    }
+
     /** Copies the tokens of the complete blocks; answers how many. */
     private static int copyTokens(PrefixQuery query, Scratch s) {
         int tokens = query.blocks() * query.blockSize();
-        s.tokens.ensure(4L * tokens);
-        MemorySegment.copy(query.tokens(), 0, s.tokens.segment(), ValueLayout.JAVA_INT, 0, tokens);
+        copyTokens(query.tokens(), tokens, s);
         return tokens;
+    }
+
+    private static void copyTokens(int[] ids, int count, Scratch s) {
+        s.tokens.ensure((long) Integer.BYTES * count);
+        MemorySegment.copy(ids, 0, s.tokens.segment(), ValueLayout.JAVA_INT, 0, count);
     }
 
     @Override

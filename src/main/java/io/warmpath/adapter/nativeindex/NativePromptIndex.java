@@ -146,22 +146,7 @@ final class NativePromptIndex implements PromptIndex {
         }
         Scratch s = index.enter();
         try {
-            int tokens = blocks * blockSize;
-            s.tokens.ensure((long) Integer.BYTES * tokens);
-            MemorySegment.copy(ids, 0, s.tokens.segment(), ValueLayout.JAVA_INT, 0, tokens);
-            s.sequence.ensure((long) Long.BYTES * blocks);
-            long seed = index.seed(space, s);
-            Status.check(
-                    KvIndexLibrary.kvi_hash(
-                            s.tokens.address(),
-                            tokens,
-                            blockSize,
-                            seed,
-                            s.sequence.address(),
-                            0,
-                            blocks,
-                            s.out.address()),
-                    "kvi_hash");
+            index.hash(ids, blocks, blockSize, space, s);
             PrefixMatch match = index.matchHashes(s, blockSize, blocks);
             return new HashedPrompt(ids.length, 0, hashes(s, blocks), match);
         } finally {
