@@ -115,13 +115,13 @@ public interface WarmpathConfig {
                 max = 1024)
         int eventLoops();
 
-        @WithDefault("0")
+        @WithDefault("100")
         @Setting(
                 doc =
-                        "Pause of a busy event loop after each turn in which engines were read, so"
-                                + " that more bytes gather and fewer system calls are needed; 0:"
-                                + " none. A loop that reads engines less than 1,500 times a second"
-                                + " never pauses.",
+                        "Pause of an event loop after a turn in which an engine's answer came in a"
+                                + " burst (three reads, each less than 0.5 ms after the one before),"
+                                + " so that more bytes gather and fewer system calls are needed; 0:"
+                                + " none. Answers of one token a step never cause it.",
                 unit = "µs",
                 min = 0,
                 max = 200)
