@@ -48,6 +48,8 @@ public interface WarmpathConfig {
 
     StateConfig state();
 
+    SessionConfig session();
+
     NatsConfig nats();
 
     Fleet fleet();

@@ -23,6 +23,7 @@ final class Layers {
                     "load",
                     "routing",
                     "admission",
+                    "session",
                     "tokens.jinja",
                     "tokens.profile");
 
