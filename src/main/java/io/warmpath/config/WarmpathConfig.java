@@ -1110,5 +1110,23 @@ public interface WarmpathConfig {
                                 + " `:PreferNoSchedule` others go there when it is that much better.",
                 unit = "name=value:effect,...")
         Optional<List<String>> taints();
+
+        @Setting(
+                doc =
+                        "How its SGLang server writes to the Mooncake pool: page_size, tp_size,"
+                                + " pp_size, is_mla_model, is_eagle, tp_lcm_size, should_split_heads,"
+                                + " extra_backend_tag, master_server_address, master_metrics_port,"
+                                + " model_name, sglang_version; default: asked of the engine.",
+                unit = "JSON object")
+        Optional<String> sglangHicacheMooncake();
+
+        @Setting(
+                doc =
+                        "How its vLLM writes to the Mooncake pool: block_size, hash_seed,"
+                                + " model_name, store_namespace, cache_prefix, tp_ranks, pcp_ranks,"
+                                + " dcp_ranks, pp_ranks, groups, master_server_address,"
+                                + " master_metrics_port.",
+                unit = "JSON object")
+        Optional<String> vllmMooncakeStore();
     }
 }
