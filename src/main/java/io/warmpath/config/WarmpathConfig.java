@@ -48,6 +48,8 @@ public interface WarmpathConfig {
 
     StateConfig state();
 
+    NatsConfig nats();
+
     Fleet fleet();
 
     Admin admin();
