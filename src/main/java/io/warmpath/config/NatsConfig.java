@@ -37,10 +37,16 @@ public interface NatsConfig {
             env = "NATS_AUTH_CREDENTIALS_FILE")
     Optional<String> credentialsFile();
 
-    @Setting(doc = "User name for servers that ask for one and a password.", unit = "name", env = "NATS_AUTH_USERNAME")
+    @Setting(
+            doc = "User name for servers that ask for one and a password.",
+            unit = "name",
+            env = "NATS_AUTH_USERNAME")
     Optional<String> user();
 
-    @Setting(doc = "Password that belongs to the user name.", env = "NATS_AUTH_PASSWORD", secret = true)
+    @Setting(
+            doc = "Password that belongs to the user name.",
+            env = "NATS_AUTH_PASSWORD",
+            secret = true)
     Optional<String> password();
 
     @Setting(doc = "Token for servers that ask for one.", env = "NATS_AUTH_TOKEN", secret = true)

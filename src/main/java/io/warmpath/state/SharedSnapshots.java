@@ -29,7 +29,6 @@ public final class SharedSnapshots {
     static final int KEPT = 2;
 
     private static final String CATALOG = "snapshots";
-    private static final String FOLDER = "radix-state/";
     private static final String MANIFEST = "manifest";
 
     /** The catalog may move on while an old one is being read. */
@@ -37,6 +36,7 @@ public final class SharedSnapshots {
 
     private final SharedKeys keys;
     private final SharedFiles files;
+    private final String folder;
     private final int chunkBytes;
     private long uploads;
 
@@ -57,9 +57,13 @@ public final class SharedSnapshots {
 
     private record Seen(SnapshotCatalog catalog, long revision) {}
 
-    public SharedSnapshots(SharedKeys keys, SharedFiles files, int chunkBytes) {
+    /**
+     * @param folder that all names of files begin with
+     */
+    public SharedSnapshots(SharedKeys keys, SharedFiles files, String folder, int chunkBytes) {
         this.keys = keys;
         this.files = files;
+        this.folder = folder + "/";
         this.chunkBytes = chunkBytes;
     }
 
@@ -171,19 +175,19 @@ public final class SharedSnapshots {
     /** Files of snapshots that the catalog does not name. */
     List<String> strays(SnapshotCatalog catalog) throws IOException {
         return files.names().stream()
-                .filter(f -> f.startsWith(FOLDER))
+                .filter(f -> f.startsWith(folder))
                 .filter(
                         f ->
                                 catalog.items().stream()
-                                        .noneMatch(i -> f.startsWith(FOLDER + i.name() + "/")))
+                                        .noneMatch(i -> f.startsWith(folder + i.name() + "/")))
                 .toList();
     }
 
     /** The token of who wrote a file; 0 for what is not named as ours are. */
-    private static long tokenOf(String file) {
-        int end = file.indexOf('-', FOLDER.length());
+    private long tokenOf(String file) {
+        int end = file.indexOf('-', folder.length());
         try {
-            return end < 0 ? 0 : Long.parseLong(file.substring(FOLDER.length(), end));
+            return end < 0 ? 0 : Long.parseLong(file.substring(folder.length(), end));
         } catch (NumberFormatException e) {
             return 0;
         }
@@ -288,7 +292,7 @@ public final class SharedSnapshots {
         return true;
     }
 
-    private static String file(String name, Object part) {
-        return FOLDER + name + "/" + part;
+    private String file(String name, Object part) {
+        return folder + name + "/" + part;
     }
 }

@@ -9,11 +9,11 @@ import java.nio.file.Path;
 import java.util.List;
 
 /** An index whose content is a number, in a file of some length. */
-final class NumberIndex implements IndexSnapshots {
+public final class NumberIndex implements IndexSnapshots {
     private static final int BYTES = 250;
 
-    long content;
-    List<Label> labels = List.of();
+    public long content;
+    public List<Label> labels = List.of();
 
     @Override
     public Taken save(Path file, List<Label> slots, long key) {

@@ -31,7 +31,8 @@ class SharedSnapshotsTest {
     private final List<String> refused = new ArrayList<>();
 
     private final class Gateway {
-        final SharedSnapshots snapshots = new SharedSnapshots(shared, shared.files(), CHUNK);
+        final SharedSnapshots snapshots =
+                new SharedSnapshots(shared, shared.files(), "radix-state", CHUNK);
         final Lease lease;
         final NumberIndex index = new NumberIndex();
         final Path scratch;
