@@ -2,6 +2,7 @@ package io.warmpath.adapter.nats;
 
 import java.util.HexFormat;
 import java.util.Locale;
+import org.jspecify.annotations.Nullable;
 
 /**
  * What a namespace and a component are called on a NATS server: subjects, streams, buckets.
@@ -14,8 +15,10 @@ import java.util.Locale;
  */
 public record NatsNames(String namespace, String component) {
 
-    /** Name of the newest snapshot in {@link #snapshotBucket}. */
+    /** What the names of snapshots begin with in {@link #snapshotBucket}. */
     public static final String SNAPSHOT = "radix-state";
+
+    private static final String CONSUMER = "router-";
 
     /**
      * @throws IllegalArgumentException when one of them is empty
@@ -86,14 +89,24 @@ public record NatsNames(String namespace, String component) {
         return slug("namespace-" + namespace + "-component-" + component + "-radix-bucket");
     }
 
-    /** Key-value store: locks and who is there. */
+    /** Key-value store: the lock on snapshots, and which are whole. */
     public String stateBucket() {
         return slug("namespace-" + namespace + "-component-" + component + "-router-state");
     }
 
+    /** Key-value store whose entries go by themselves: which gateways are alive. */
+    public String presenceBucket() {
+        return slug("namespace-" + namespace + "-component-" + component + "-routers");
+    }
+
     /** The durable consumer of one gateway. */
     public static String consumer(String routerId) {
-        return "router-" + slug(routerId);
+        return CONSUMER + slug(routerId);
+    }
+
+    /** Whose durable consumer it is, as a slug; null when it is none of ours. */
+    static @Nullable String gateway(String consumer) {
+        return consumer.startsWith(CONSUMER) ? consumer.substring(CONSUMER.length()) : null;
     }
 
     /** {@code 00000000000000ff.0}: worker 255, rank 0. */
