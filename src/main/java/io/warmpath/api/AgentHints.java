@@ -19,7 +19,7 @@ final class AgentHints {
     private static final String STRICT = "x-dynamo-request-strict-priority";
     private static final String CLASS = "x-dynamo-meta-policy-class";
 
-    private @Nullable Double priority;
+    private @Nullable Integer priority;
     private @Nullable Double sensitivity;
     private int strict;
     private int output;
@@ -37,7 +37,7 @@ final class AgentHints {
             }
             String at = within + "." + name;
             switch (name) {
-                case "priority" -> priority = (double) whole(at, json, value, Integer.MIN_VALUE);
+                case "priority" -> priority = whole(at, json, value, Integer.MIN_VALUE);
                 case "strict_priority" -> strict = whole(at, json, value, 0);
                 case "osl" -> output = whole(at, json, value, 0);
                 case "latency_sensitivity" -> {
@@ -54,7 +54,7 @@ final class AgentHints {
     void readHeaders(MultiMap headers) {
         String given = headers.get(PRIORITY);
         if (given != null) {
-            priority = (double) whole(PRIORITY, given, Integer.MIN_VALUE);
+            priority = whole(PRIORITY, given, Integer.MIN_VALUE);
         }
         given = headers.get(STRICT);
         if (given != null) {
@@ -67,10 +67,10 @@ final class AgentHints {
     }
 
     RequestHints hints() {
-        Double jump = priority != null ? priority : sensitivity;
+        Double jump = priority != null ? (Double) priority.doubleValue() : sensitivity;
         return jump == null && strict == 0 && output == 0 && policyClass.isEmpty()
                 ? RequestHints.NONE
-                : new RequestHints(jump == null ? 0 : jump, strict, output, policyClass);
+                : new RequestHints(jump == null ? 0 : jump, strict, output, policyClass, priority);
     }
 
     private static int whole(String at, JsonParser json, JsonToken value, int min)

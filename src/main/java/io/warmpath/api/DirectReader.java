@@ -315,7 +315,11 @@ final class DirectReader {
         return expectedOutput == null
                 ? told
                 : new RequestHints(
-                        told.priority(), told.strictPriority(), expectedOutput, told.policyClass());
+                        told.priority(),
+                        told.strictPriority(),
+                        expectedOutput,
+                        told.policyClass(),
+                        told.enginePriority());
     }
 
     private String model(List<String> models) {

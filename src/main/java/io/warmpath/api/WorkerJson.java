@@ -6,6 +6,7 @@ import io.warmpath.fleet.EngineKind;
 import io.warmpath.fleet.EventEndpoint;
 import io.warmpath.fleet.HiCacheMetadata;
 import io.warmpath.fleet.PoolMetadata;
+import io.warmpath.fleet.PriorityOrder;
 import io.warmpath.fleet.Taint;
 import io.warmpath.fleet.VllmStoreMetadata;
 import io.warmpath.fleet.Worker;
@@ -43,6 +44,7 @@ final class WorkerJson {
                     "events-bind",
                     "topic",
                     "taints",
+                    "priority",
                     "sglang-hicache-mooncake",
                     "vllm-mooncake-store");
 
@@ -76,7 +78,12 @@ final class WorkerJson {
                 flag(fields.get("events-bind")),
                 topic(fields),
                 taints(fields.get("taints")),
-                pool(fields));
+                pool(fields),
+                priorities(text(fields, "priority")));
+    }
+
+    private static @Nullable PriorityOrder priorities(@Nullable String word) {
+        return word == null ? null : PriorityOrder.parse(word);
     }
 
     private static @Nullable PoolMetadata pool(Map<String, JsonNode> fields) {
@@ -210,6 +217,7 @@ final class WorkerJson {
         json.put("models", List.copyOf(new TreeSet<>(w.models())));
         json.put("block_size", w.blockSize());
         json.put("dp_size", w.ranks().size());
+        json.put("priority", w.priorities().word());
         json.put("events_followed", followsEvents);
         json.put("tokens_drifted", List.copyOf(drifted));
         json.put("taints", w.taints().stream().map(Taint::toString).toList());

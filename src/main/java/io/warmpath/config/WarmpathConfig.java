@@ -699,6 +699,13 @@ public interface WarmpathConfig {
                                 + " wrong).")
         RawPath rawPath();
 
+        @WithDefault("false")
+        @Setting(
+                doc =
+                        "Leave `nvext` in the bodies that engines get. It is taken out by default, as"
+                                + " strict engines refuse it; needed when a worker is a gateway.")
+        boolean forwardNvext();
+
         @WithDefault("true")
         @Setting(
                 doc =
@@ -1110,6 +1117,13 @@ public interface WarmpathConfig {
                                 + " `:PreferNoSchedule` others go there when it is that much better.",
                 unit = "name=value:effect,...")
         Optional<List<String>> taints();
+
+        @Setting(
+                doc =
+                        "What it makes of a request's priority: higher-first, lower-first or"
+                                + " not-taken; default: asked of SGLang; vLLM does not say, and with"
+                                + " `--scheduling-policy priority` it is lower-first.")
+        Optional<String> priority();
 
         @Setting(
                 doc =

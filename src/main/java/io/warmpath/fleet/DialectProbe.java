@@ -55,7 +55,8 @@ public final class DialectProbe implements WorkerProbe {
                     dpSize,
                     facts.capacity(),
                     events(spec, facts, dpSize),
-                    facts.offload().with(spec.pool()));
+                    facts.offload().with(spec.pool()),
+                    spec.priorities() == null ? facts.priorities() : spec.priorities());
         } catch (IOException | IllegalArgumentException e) {
             throw new ProbeException(spec.url() + ": " + e.getMessage(), e);
         }

@@ -11,6 +11,7 @@ import java.util.List;
  * @param capacity of each rank, as far as it says
  * @param events its event sockets, empty when it does not publish
  * @param offload what it keeps below its device's memory
+ * @param priorities what it makes of priorities
  */
 public record EngineFacts(
         EngineKind kind,
@@ -19,9 +20,10 @@ public record EngineFacts(
         int dpSize,
         Capacity capacity,
         List<EventEndpoint> events,
-        Offload offload) {
+        Offload offload,
+        PriorityOrder priorities) {
 
-    /** An engine that says nothing of memory below its device's. */
+    /** An engine that says nothing of memory below its device's, or of priorities. */
     public EngineFacts(
             EngineKind kind,
             String version,
@@ -29,7 +31,15 @@ public record EngineFacts(
             int dpSize,
             Capacity capacity,
             List<EventEndpoint> events) {
-        this(kind, version, blockSize, dpSize, capacity, events, Offload.NONE);
+        this(
+                kind,
+                version,
+                blockSize,
+                dpSize,
+                capacity,
+                events,
+                Offload.NONE,
+                PriorityOrder.NOT_TAKEN);
     }
 
     public EngineFacts {

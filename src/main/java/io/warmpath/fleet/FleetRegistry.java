@@ -119,7 +119,8 @@ public final class FleetRegistry implements Fleet {
                         Capacity.UNKNOWN,
                         spec.taints(),
                         "",
-                        Offload.NONE.with(spec.pool()));
+                        Offload.NONE.with(spec.pool()),
+                        PriorityOrder.NOT_TAKEN);
         byId.put(id, new WorkerStatus(worker, spec, List.of(), "not answered yet"));
         publish();
         listeners.forEach(l -> l.added(worker));
@@ -177,7 +178,8 @@ public final class FleetRegistry implements Fleet {
                         profile.capacity(),
                         old.spec().taints(),
                         profile.version(),
-                        profile.offload());
+                        profile.offload(),
+                        profile.priorities());
         byId.put(id, new WorkerStatus(after, old.spec(), profile.events(), ""));
         publish();
         if (restarted && had != null) {
@@ -257,7 +259,8 @@ public final class FleetRegistry implements Fleet {
                         w.capacity(),
                         w.taints(),
                         w.version(),
-                        w.offload());
+                        w.offload(),
+                        w.priorities());
         byId.put(w.id(), new WorkerStatus(after, s.spec(), s.events(), problem));
         publish();
         listeners.forEach(l -> l.changed(w, after, why));

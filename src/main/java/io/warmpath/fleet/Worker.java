@@ -20,6 +20,7 @@ import java.util.Set;
  * @param taints what sets it apart
  * @param version of its engine as that writes it; empty until it has said
  * @param offload what it keeps below its device's memory
+ * @param priorities what it makes of priorities
  */
 public record Worker(
         long id,
@@ -33,7 +34,8 @@ public record Worker(
         Capacity capacity,
         List<Taint> taints,
         String version,
-        Offload offload) {
+        Offload offload,
+        PriorityOrder priorities) {
 
     /** One schedulable rank and its slot in the prefix index. */
     public record Rank(int dpRank, WorkerSlot slot) {}
@@ -62,7 +64,8 @@ public record Worker(
                 capacity,
                 taints,
                 "",
-                Offload.NONE);
+                Offload.NONE,
+                PriorityOrder.NOT_TAKEN);
     }
 
     /** A worker without taints. */

@@ -15,6 +15,7 @@ import java.util.Set;
  * @param capacity of each rank, as far as the engine says
  * @param events its event sockets; empty: routed by load alone
  * @param offload what it keeps below its device's memory
+ * @param priorities what it makes of priorities
  */
 public record WorkerProfile(
         EngineKind kind,
@@ -25,7 +26,8 @@ public record WorkerProfile(
         int dpSize,
         Capacity capacity,
         List<EventEndpoint> events,
-        Offload offload) {
+        Offload offload,
+        PriorityOrder priorities) {
 
     /** The engine does not say what it can take. */
     public WorkerProfile(
@@ -45,7 +47,8 @@ public record WorkerProfile(
                 dpSize,
                 Capacity.UNKNOWN,
                 events,
-                Offload.NONE);
+                Offload.NONE,
+                PriorityOrder.NOT_TAKEN);
     }
 
     public WorkerProfile {

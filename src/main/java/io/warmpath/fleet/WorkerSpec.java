@@ -25,6 +25,7 @@ import org.jspecify.annotations.Nullable;
  * @param topic event topic to subscribe to
  * @param taints what sets it apart
  * @param pool the pool that its engine uses, null: asked
+ * @param priorities what it makes of priorities, null: asked
  */
 public record WorkerSpec(
         URI url,
@@ -39,7 +40,8 @@ public record WorkerSpec(
         boolean eventsBind,
         String topic,
         List<Taint> taints,
-        @Nullable PoolMetadata pool) {
+        @Nullable PoolMetadata pool,
+        @Nullable PriorityOrder priorities) {
 
     private static final Pattern NAME = Pattern.compile("[A-Za-z0-9][A-Za-z0-9._-]{0,62}");
     private static final Pattern ENDPOINT = Pattern.compile("(tcp|ipc|inproc)://.+");
@@ -76,7 +78,7 @@ public record WorkerSpec(
         }
     }
 
-    /** Nothing is said of a pool. */
+    /** Nothing is said of a pool or of priorities. */
     public WorkerSpec(
             URI url,
             @Nullable String name,
@@ -103,6 +105,7 @@ public record WorkerSpec(
                 eventsBind,
                 topic,
                 taints,
+                null,
                 null);
     }
 

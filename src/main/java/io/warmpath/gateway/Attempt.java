@@ -16,6 +16,7 @@ import io.warmpath.upstream.AnswerScanner;
 import io.warmpath.upstream.UpstreamCall;
 import io.warmpath.upstream.UpstreamListener;
 import io.warmpath.upstream.UpstreamRequest;
+import java.util.OptionalInt;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -57,6 +58,7 @@ final class Attempt implements UpstreamListener {
     private boolean keepLength;
     private boolean sawFirst;
     private boolean released;
+    private OptionalInt enginePriority = OptionalInt.empty();
     private boolean detached;
     private boolean cutsUsage;
     private long cutBefore; // usage events that end here or earlier are out already
@@ -91,6 +93,17 @@ final class Attempt implements UpstreamListener {
         String model = request.name().on(to.worker().kind());
         if (!model.equals(request.name().asked())) {
             changes = changes.withModel(model);
+        }
+        if (!flow.options.forwardNvext() && !request.edits().nvext().isEmpty()) {
+            changes = changes.withoutNvext();
+        }
+        Integer priority = request.hints().enginePriority();
+        if (priority != null && !request.passThrough()) {
+            OptionalInt its = to.worker().priorities().of(priority);
+            if (its.isPresent()) {
+                changes = changes.withPriority(its.getAsInt());
+                enginePriority = its;
+            }
         }
         boolean ranks = to.worker().ranks().size() > 1;
         boolean rankInBody =
@@ -427,9 +440,9 @@ final class Attempt implements UpstreamListener {
                     case ALWAYS -> true;
                 };
         MultiMap own = explain ? Explanation.headers(decision, promptTokens) : null;
-        String session = exchange.sessionWord();
-        if (own != null && session != null) {
-            own.add("x-warmpath-session", session);
+        if (own != null) {
+            Explanation.addHints(own, request.hints(), enginePriority);
+            Explanation.addSession(own, exchange.sessionWord());
         }
         if (explain && request.explain() && eventStream) {
             exchange.answer.explain(decision);

@@ -5,6 +5,8 @@ import io.warmpath.fleet.EventTrust;
 import io.warmpath.routing.RoutingDecision;
 import io.warmpath.routing.Score;
 import java.util.Locale;
+import java.util.OptionalInt;
+import org.jspecify.annotations.Nullable;
 
 /** The decision as response headers. */
 final class Explanation {
@@ -46,6 +48,34 @@ final class Explanation {
         h.add("x-warmpath-cost", String.format(Locale.ROOT, "%.3f", s.cost()));
         h.add("x-warmpath-reason", ascii(decision.reason()));
         return h;
+    }
+
+    /** What the client said of urgency and size, where it said something. */
+    static void addHints(MultiMap to, RequestHints hints, OptionalInt enginePriority) {
+        if (hints.equals(RequestHints.NONE)) {
+            return;
+        }
+        StringBuilder b = new StringBuilder(64);
+        b.append("priority=").append(hints.priority());
+        b.append(";strict=").append(hints.strictPriority());
+        b.append(";osl=").append(hints.expectedOutput());
+        if (hints.enginePriority() != null) {
+            b.append(";engine=");
+            b.append(
+                    enginePriority.isPresent()
+                            ? Integer.toString(enginePriority.getAsInt())
+                            : "not-taken");
+        }
+        to.add("x-warmpath-hints", b.toString());
+    }
+
+    /**
+     * @param word what became of its session, null when it has none
+     */
+    static void addSession(MultiMap to, @Nullable String word) {
+        if (word != null) {
+            to.add("x-warmpath-session", word);
+        }
     }
 
     /** Worker names come from configuration; a header value may hold printable ASCII only. */

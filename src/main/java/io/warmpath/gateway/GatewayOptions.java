@@ -21,6 +21,7 @@ import java.util.Map;
  *     gets to see the 413
  * @param requestUsage ask engines for the usage of streams; a client that has not asked for it does
  *     not get to see it
+ * @param forwardNvext leave {@code nvext} in what engines get
  * @param rawPath write answers past the server's encoder where that is possible
  * @param classTolerations taints that requests of a policy class tolerate, by its name
  */
@@ -33,6 +34,7 @@ public record GatewayOptions(
         Duration retryAfter,
         Duration bodyLinger,
         boolean requestUsage,
+        boolean forwardNvext,
         boolean rawPath,
         Map<String, List<TaintMatch>> classTolerations) {
 
@@ -44,7 +46,7 @@ public record GatewayOptions(
         ALWAYS
     }
 
-    /** No policy class tolerates any taint. */
+    /** No policy class tolerates any taint, and {@code nvext} goes no further. */
     public GatewayOptions(
             long maxBodyBytes,
             int holdBytes,
@@ -64,6 +66,7 @@ public record GatewayOptions(
                 retryAfter,
                 bodyLinger,
                 requestUsage,
+                false,
                 rawPath,
                 Map.of());
     }

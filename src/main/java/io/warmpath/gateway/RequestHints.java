@@ -1,5 +1,7 @@
 package io.warmpath.gateway;
 
+import org.jspecify.annotations.Nullable;
+
 /**
  * What the client says about the urgency and the size of its request.
  *
@@ -7,8 +9,13 @@ package io.warmpath.gateway;
  * @param strictPriority a tier above everything of a lower one
  * @param expectedOutput tokens the answer will probably have; 0 when not said
  * @param policyClass family of policy classes; empty when not said
+ * @param enginePriority what the engine is to be told, more important when higher; null: nothing
  */
 public record RequestHints(
-        double priority, int strictPriority, int expectedOutput, String policyClass) {
-    public static final RequestHints NONE = new RequestHints(0, 0, 0, "");
+        double priority,
+        int strictPriority,
+        int expectedOutput,
+        String policyClass,
+        @Nullable Integer enginePriority) {
+    public static final RequestHints NONE = new RequestHints(0, 0, 0, "", null);
 }

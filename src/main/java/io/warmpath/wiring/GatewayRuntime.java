@@ -426,6 +426,7 @@ final class GatewayRuntime implements AutoCloseable {
                 config.http().retryAfter(),
                 d.bodyLinger(),
                 config.upstream().requestUsage() && RouterSettings.predictsCache(config.router()),
+                config.upstream().forwardNvext(),
                 config.upstream().rawPath() == RawPath.AUTO,
                 RouterSettings.classTolerations(config.router()));
     }

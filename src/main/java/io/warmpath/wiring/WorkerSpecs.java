@@ -7,6 +7,7 @@ import io.warmpath.fleet.EngineKind;
 import io.warmpath.fleet.HiCacheMetadata;
 import io.warmpath.fleet.MetadataException;
 import io.warmpath.fleet.PoolMetadata;
+import io.warmpath.fleet.PriorityOrder;
 import io.warmpath.fleet.Taint;
 import io.warmpath.fleet.VllmStoreMetadata;
 import io.warmpath.fleet.WorkerSpec;
@@ -89,7 +90,8 @@ final class WorkerSpecs {
                 entry.eventsBind(),
                 entry.topic().orElse(""),
                 entry.taints().orElse(List.of()).stream().map(Taint::parse).toList(),
-                pool(entry));
+                pool(entry),
+                entry.priority().map(PriorityOrder::parse).orElse(null));
     }
 
     private static @Nullable PoolMetadata pool(WarmpathConfig.WorkerEntry entry) {

@@ -17,6 +17,7 @@ import io.warmpath.fleet.FakeEngine;
 import io.warmpath.fleet.HiCacheMetadata;
 import io.warmpath.fleet.HostCopies;
 import io.warmpath.fleet.Offload;
+import io.warmpath.fleet.PriorityOrder;
 import io.warmpath.fleet.ProbeException;
 import io.warmpath.fleet.WorkerProbe;
 import io.warmpath.fleet.WorkerProfile;
@@ -69,6 +70,27 @@ class EngineProbeTest {
                 false,
                 "t",
                 List.of());
+    }
+
+    @Test
+    void what_sglang_makes_of_priorities_is_learnt() throws Exception {
+        for (String[] row :
+                new String[][] {
+                    {"", "not-taken"},
+                    {",\"enable_priority_scheduling\":false", "not-taken"},
+                    {",\"radix_eviction_policy\":\"lru\"", "not-taken"},
+                    {",\"schedule_low_priority_values_first\":true", "not-taken"},
+                    {",\"enable_priority_scheduling\":true", "higher-first"},
+                    {",\"radix_eviction_policy\":\"priority\"", "higher-first"},
+                    {
+                        ",\"enable_priority_scheduling\":true,"
+                                + "\"schedule_low_priority_values_first\":true",
+                        "lower-first"
+                    }
+                }) {
+            String said = "{\"page_size\":16,\"version\":\"0.5.23\"" + row[0] + "}";
+            assertEquals(row[1], probe(info(said)).learn(SPEC).priorities().word(), said);
+        }
     }
 
     @Test
@@ -182,7 +204,11 @@ class EngineProbeTest {
                         false,
                         "",
                         List.of(),
-                        HiCacheMetadata.of(Map.of("page_size", 32, "is_mla_model", true)));
+                        HiCacheMetadata.of(Map.of("page_size", 32, "is_mla_model", true)),
+                        PriorityOrder.LOWER_FIRST);
+        assertEquals(
+                PriorityOrder.LOWER_FIRST,
+                probe(info(said.formatted("mooncake", extra))).learn(told).priorities());
         assertEquals(
                 told.pool(),
                 probe(info(said.formatted("mooncake", extra))).learn(told).offload().pool(),

@@ -1,6 +1,7 @@
 package io.warmpath.api;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
@@ -29,7 +30,7 @@ class AgentHintsTest {
     @Test
     void hints_are_read_and_others_are_stepped_over() {
         assertEquals(
-                new RequestHints(-5, 2, 300, ""),
+                new RequestHints(-5, 2, 300, "", -5),
                 hints(
                         "{\"priority\":-5,\"x\":[{}],\"strict_priority\":2,\"osl\":300,"
                                 + "\"speculative_prefill\":true}"));
@@ -39,7 +40,9 @@ class AgentHintsTest {
 
     @Test
     void latency_sensitivity_is_the_old_name_of_priority() {
-        assertEquals(1.5, hints("{\"latency_sensitivity\":1.5}").priority());
+        RequestHints old = hints("{\"latency_sensitivity\":1.5}");
+        assertEquals(1.5, old.priority());
+        assertNull(old.enginePriority(), "it moves a request here only");
         assertEquals(7, hints("{\"priority\":7,\"latency_sensitivity\":1.5}").priority());
     }
 
@@ -54,7 +57,7 @@ class AgentHintsTest {
                         "3",
                         "X-Dynamo-Meta-Policy-Class",
                         "batch");
-        assertEquals(new RequestHints(9, 3, 0, "batch"), h);
+        assertEquals(new RequestHints(9, 3, 0, "batch", 9), h);
     }
 
     @Test

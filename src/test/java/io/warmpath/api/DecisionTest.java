@@ -61,6 +61,7 @@ class DecisionTest {
                         d.retryAfter(),
                         d.bodyLinger(),
                         false,
+                        false,
                         true,
                         Map.of("batch", List.of(TaintMatch.parse("dedicated=batch"))));
         gateway = new Gateway(EnginePath.RAW, options, UpstreamOptions.defaults(), tokenizers);

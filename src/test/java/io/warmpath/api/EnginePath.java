@@ -38,6 +38,7 @@ enum EnginePath {
                 o.retryAfter(),
                 o.bodyLinger(),
                 o.requestUsage(),
+                o.forwardNvext(),
                 this == RAW,
                 o.classTolerations());
     }

@@ -178,7 +178,8 @@ class EventSubscriptionsTest {
                 w.capacity(),
                 w.taints(),
                 "0.5.9",
-                new Offload(copies, null));
+                new Offload(copies, null),
+                w.priorities());
     }
 
     private List<String> warnings(Worker w) {

@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.warmpath.fleet.Capacity;
 import io.warmpath.fleet.EngineKind;
 import io.warmpath.fleet.Offload;
+import io.warmpath.fleet.PriorityOrder;
 import io.warmpath.fleet.Worker;
 import io.warmpath.fleet.WorkerState;
 import io.warmpath.prefix.WorkerSlot;
@@ -37,7 +38,8 @@ class FleetLogTest {
                 Capacity.UNKNOWN,
                 List.of(),
                 version,
-                Offload.NONE);
+                Offload.NONE,
+                PriorityOrder.NOT_TAKEN);
     }
 
     private List<String> nearest() {

@@ -11,6 +11,7 @@ import io.warmpath.fleet.EngineKind;
 import io.warmpath.fleet.EventEndpoint;
 import io.warmpath.fleet.HostCopies;
 import io.warmpath.fleet.Offload;
+import io.warmpath.fleet.PriorityOrder;
 import java.io.IOException;
 import java.net.URI;
 import java.util.List;
@@ -64,7 +65,8 @@ public final class SglangDialect implements EngineDialect {
                             dpSize,
                             capacity(info, pageSize),
                             List.of(),
-                            offload(worker, info)));
+                            offload(worker, info),
+                            priorities(info)));
         }
         int blockSize = number(events, "block_size", pageSize);
         int ranks = number(events, "dp_size", dpSize);
@@ -76,7 +78,8 @@ public final class SglangDialect implements EngineDialect {
                         ranks,
                         capacity(info, blockSize),
                         endpoints(worker, events, ranks),
-                        offload(worker, info)));
+                        offload(worker, info),
+                        priorities(info)));
     }
 
     /** The server's arguments are members of the answer, by their names. */
@@ -88,6 +91,18 @@ public final class SglangDialect implements EngineDialect {
         return new Offload(
                 late ? HostCopies.ON_EVICTION : HostCopies.EARLY,
                 HiCacheArguments.pool(worker, info));
+    }
+
+    /** Its queue and its eviction take priorities one by one, each in the same order. */
+    private static PriorityOrder priorities(JsonNode info) {
+        boolean queue = info.path("enable_priority_scheduling").asBoolean(false);
+        boolean eviction = info.path("radix_eviction_policy").asText("").equals("priority");
+        if (!queue && !eviction) {
+            return PriorityOrder.NOT_TAKEN;
+        }
+        return info.path("schedule_low_priority_values_first").asBoolean(false)
+                ? PriorityOrder.LOWER_FIRST
+                : PriorityOrder.HIGHER_FIRST;
     }
 
     /**
