@@ -11,6 +11,8 @@ CMAKE_MIN=3.21
 MAVEN_WANTED=3.9.16
 MAVEN_GOOD=3.9
 MAVEN_MIN=3.8.6
+NATS_SERVER_MODULE=github.com/nats-io/nats-server/v2
+NATS_SERVER_WANTED=v2.15.2
 DEPENDENCY_PLUGIN=org.apache.maven.plugins:maven-dependency-plugin:3.8.1
 
 # Where JDKs are looked for after JAVA_HOME and before PATH; a list of glob patterns (tests replace it).
@@ -123,7 +125,30 @@ missing_packages() {
         command -v valgrind >/dev/null 2>&1 || missing="$missing valgrind"
         python3 -c 'import ensurepip, venv' >/dev/null 2>&1 || missing="$missing python3-venv"
         command -v strace >/dev/null 2>&1 || missing="$missing strace"
+        command -v go >/dev/null 2>&1 || nats_server_there || missing="$missing nats-server"
     fi
+}
+
+nats_server_there() {
+    [ -x "$root/.tools/nats/nats-server" ] || command -v nats-server >/dev/null 2>&1 || [ -x /usr/sbin/nats-server ]
+}
+
+# The server that the NATS tests talk to: built by Go where there is one (a minute and a half, once), else Debian's older one.
+# Without it those tests are skipped and say so: nothing else depends on it.
+need_nats_server() {
+    nats_server_there && return 0
+    if command -v go >/dev/null 2>&1; then
+        say "building nats-server $NATS_SERVER_WANTED with go into .tools/nats (log: .tools/nats-server.log)"
+        mkdir -p "$root/.tools/nats"
+        GOBIN="$root/.tools/nats" go install "$NATS_SERVER_MODULE@$NATS_SERVER_WANTED" </dev/null >"$root/.tools/nats-server.log" 2>&1 &&
+            return 0
+        say "go could not build it; trying the system's package"
+    fi
+    if is_root && command -v apt-get >/dev/null 2>&1; then
+        # In a shell of its own: when this fails too, the run goes on.
+        (install_packages nats-server) || :
+    fi
+    nats_server_there || say "SKIPPED below: the tests that need nats-server, which could be neither built nor installed"
 }
 
 apt_candidate() {
@@ -249,6 +274,7 @@ need_toolchain() {
     missing_packages "$@"
     # shellcheck disable=SC2086 # names are words
     [ -z "$missing" ] || need_packages $missing
+    if [ "${1-}" = tests ]; then need_nats_server; fi
     need_java
     find_compiler || die 1 "no compiler accepts -std=c++20; g++ 11 or clang 14 and later do. Set CXX to one"
     version_at_least "$(cmake_version)" "$CMAKE_MIN" ||

@@ -33,7 +33,7 @@ new_stage() {
         gzip xargs touch chmod tr ls env cut; do
         ln -s "$(command -v "$tool")" "$bin/$tool"
     done
-    for tool in cmake make python3 strace valgrind; do
+    for tool in cmake make nats-server python3 strace valgrind; do
         stub "$tool" 'if [ "${1-}" = --version ]; then echo "cmake version 3.25.1"; fi'
     done
     stub g++ 'exit 0'

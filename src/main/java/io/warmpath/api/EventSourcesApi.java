@@ -90,6 +90,8 @@ public final class EventSourcesApi {
         row.put("batches", s.batches());
         row.put("stored_blocks", s.storedBlocks());
         row.put("removed_blocks", s.removedBlocks());
+        row.put("offloaded_blocks", s.offloadedBlocks());
+        row.put("device_only", r.deviceOnly());
         row.put("duplicates", s.duplicates());
         row.put("rejected", s.rejected());
         row.put("gaps", s.gaps());

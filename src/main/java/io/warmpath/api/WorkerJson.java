@@ -4,7 +4,10 @@ import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import io.warmpath.fleet.EngineKind;
 import io.warmpath.fleet.EventEndpoint;
+import io.warmpath.fleet.HiCacheMetadata;
+import io.warmpath.fleet.PoolMetadata;
 import io.warmpath.fleet.Taint;
+import io.warmpath.fleet.VllmStoreMetadata;
 import io.warmpath.fleet.Worker;
 import io.warmpath.fleet.WorkerSpec;
 import io.warmpath.fleet.WorkerStatus;
@@ -39,7 +42,9 @@ final class WorkerJson {
                     "replay-endpoint",
                     "events-bind",
                     "topic",
-                    "taints");
+                    "taints",
+                    "sglang-hicache-mooncake",
+                    "vllm-mooncake-store");
 
     private WorkerJson() {}
 
@@ -70,7 +75,17 @@ final class WorkerJson {
                 text(fields, "replay-endpoint"),
                 flag(fields.get("events-bind")),
                 topic(fields),
-                taints(fields.get("taints")));
+                taints(fields.get("taints")),
+                pool(fields));
+    }
+
+    private static @Nullable PoolMetadata pool(Map<String, JsonNode> fields) {
+        JsonNode sglang = fields.get("sglang-hicache-mooncake");
+        JsonNode vllm = fields.get("vllm-mooncake-store");
+        if (sglang != null) {
+            return HiCacheMetadata.of(JSON.convertValue(sglang, Object.class));
+        }
+        return vllm == null ? null : VllmStoreMetadata.of(JSON.convertValue(vllm, Object.class));
     }
 
     private static Map<String, JsonNode> fields(byte[] body) {
@@ -198,6 +213,10 @@ final class WorkerJson {
         json.put("events_followed", followsEvents);
         json.put("tokens_drifted", List.copyOf(drifted));
         json.put("taints", w.taints().stream().map(Taint::toString).toList());
+        PoolMetadata pool = w.offload().pool();
+        if (pool != null) {
+            json.put(pool.key(), pool.json());
+        }
         json.put("events", status.events().stream().map(WorkerJson::endpoint).toList());
         return json;
     }

@@ -13,6 +13,7 @@ import io.warmpath.fault.GatewayException;
 import io.warmpath.fleet.DuplicateWorkerException;
 import io.warmpath.fleet.EngineKind;
 import io.warmpath.fleet.FleetRegistry;
+import io.warmpath.fleet.MetadataException;
 import io.warmpath.fleet.Worker;
 import io.warmpath.fleet.WorkerSpec;
 import io.warmpath.fleet.WorkerStatus;
@@ -155,6 +156,9 @@ public final class WorkersApi {
     private static WorkerSpec spec(Buffer body) {
         try {
             return WorkerJson.spec(body.getBytes());
+        } catch (MetadataException e) {
+            throw new GatewayException(
+                    new GatewayError.BadRequest(e.path(), String.valueOf(e.getMessage())));
         } catch (IllegalArgumentException e) {
             throw new GatewayException(
                     new GatewayError.BadRequest("", String.valueOf(e.getMessage())));

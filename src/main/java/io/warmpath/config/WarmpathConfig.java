@@ -48,6 +48,10 @@ public interface WarmpathConfig {
 
     StateConfig state();
 
+    SessionConfig session();
+
+    NatsConfig nats();
+
     Fleet fleet();
 
     Admin admin();
@@ -115,13 +119,13 @@ public interface WarmpathConfig {
                 max = 1024)
         int eventLoops();
 
-        @WithDefault("0")
+        @WithDefault("100")
         @Setting(
                 doc =
-                        "Pause of a busy event loop after each turn in which engines were read, so"
-                                + " that more bytes gather and fewer system calls are needed; 0:"
-                                + " none. A loop that reads engines less than 1,500 times a second"
-                                + " never pauses.",
+                        "Pause of an event loop after a turn in which an engine's answer came in a"
+                                + " burst (three reads, each less than 0.5 ms after the one before),"
+                                + " so that more bytes gather and fewer system calls are needed; 0:"
+                                + " none. Answers of one token a step never cause it.",
                 unit = "µs",
                 min = 0,
                 max = 200)
@@ -1106,5 +1110,23 @@ public interface WarmpathConfig {
                                 + " `:PreferNoSchedule` others go there when it is that much better.",
                 unit = "name=value:effect,...")
         Optional<List<String>> taints();
+
+        @Setting(
+                doc =
+                        "How its SGLang server writes to the Mooncake pool: page_size, tp_size,"
+                                + " pp_size, is_mla_model, is_eagle, tp_lcm_size, should_split_heads,"
+                                + " extra_backend_tag, master_server_address, master_metrics_port,"
+                                + " model_name, sglang_version; default: asked of the engine.",
+                unit = "JSON object")
+        Optional<String> sglangHicacheMooncake();
+
+        @Setting(
+                doc =
+                        "How its vLLM writes to the Mooncake pool: block_size, hash_seed,"
+                                + " model_name, store_namespace, cache_prefix, tp_ranks, pcp_ranks,"
+                                + " dcp_ranks, pp_ranks, groups, master_server_address,"
+                                + " master_metrics_port.",
+                unit = "JSON object")
+        Optional<String> vllmMooncakeStore();
     }
 }

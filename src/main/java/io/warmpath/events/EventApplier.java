@@ -190,6 +190,9 @@ public final class EventApplier {
         counters.stored.increment();
         counters.storedBlocks.add(hashes.length);
         tally.add(SourceTally.Of.STORED_BLOCKS, hashes.length);
+        if (tier != Tier.GPU) {
+            tally.add(SourceTally.Of.OFFLOADED_BLOCKS, hashes.length);
+        }
         fits = true;
         wrongBlockSize = 0;
         // llm-d's simulator writes 0 for "no parent"; no engine hash is 0 but by a chance of 2^-64.

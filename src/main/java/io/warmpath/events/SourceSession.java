@@ -141,7 +141,8 @@ public final class SourceSession {
                 tally.get(Of.REJECTED),
                 stall.owed(),
                 tally.get(Of.STORED_BLOCKS),
-                tally.get(Of.REMOVED_BLOCKS));
+                tally.get(Of.REMOVED_BLOCKS),
+                tally.get(Of.OFFLOADED_BLOCKS));
     }
 
     /** A request sent at {@code began} was answered and must cause an event. Any thread. */

@@ -17,6 +17,7 @@ import io.warmpath.fleet.EventView;
  * @param rejected batches that could not be read
  * @param owed requests of which the engine should have told something, since the last batch
  * @param storedBlocks in its stored events
+ * @param offloadedBlocks of them, those in slower memory than the device's
  */
 public record SourceStatus(
         EventView state,
@@ -35,7 +36,8 @@ public record SourceStatus(
         long rejected,
         int owed,
         long storedBlocks,
-        long removedBlocks) {
+        long removedBlocks,
+        long offloadedBlocks) {
 
     /** No publisher gets as far. */
     public static final long NO_SEQUENCE = -1;
@@ -59,6 +61,7 @@ public record SourceStatus(
                 0,
                 NO_SEQUENCE,
                 -1,
+                0,
                 0,
                 0,
                 0,

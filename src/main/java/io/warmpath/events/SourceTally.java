@@ -23,7 +23,10 @@ final class SourceTally {
         /** When it came, by the session's clock. */
         static final int NEWEST_AT = 11;
 
-        private static final int COUNT = 12;
+        /** Of the stored blocks, those in slower memory than the device's. */
+        static final int OFFLOADED_BLOCKS = 12;
+
+        private static final int COUNT = 13;
 
         private Of() {}
     }

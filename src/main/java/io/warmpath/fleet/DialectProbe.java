@@ -54,7 +54,8 @@ public final class DialectProbe implements WorkerProbe {
                     spec.blockSize() == 0 && facts.blockSize() == 0,
                     dpSize,
                     facts.capacity(),
-                    events(spec, facts, dpSize));
+                    events(spec, facts, dpSize),
+                    facts.offload().with(spec.pool()));
         } catch (IOException | IllegalArgumentException e) {
             throw new ProbeException(spec.url() + ": " + e.getMessage(), e);
         }

@@ -10,6 +10,7 @@ import java.util.List;
  * @param dpSize data-parallel ranks, 0 when it does not say
  * @param capacity of each rank, as far as it says
  * @param events its event sockets, empty when it does not publish
+ * @param offload what it keeps below its device's memory
  */
 public record EngineFacts(
         EngineKind kind,
@@ -17,7 +18,20 @@ public record EngineFacts(
         int blockSize,
         int dpSize,
         Capacity capacity,
-        List<EventEndpoint> events) {
+        List<EventEndpoint> events,
+        Offload offload) {
+
+    /** An engine that says nothing of memory below its device's. */
+    public EngineFacts(
+            EngineKind kind,
+            String version,
+            int blockSize,
+            int dpSize,
+            Capacity capacity,
+            List<EventEndpoint> events) {
+        this(kind, version, blockSize, dpSize, capacity, events, Offload.NONE);
+    }
+
     public EngineFacts {
         events = List.copyOf(events);
     }

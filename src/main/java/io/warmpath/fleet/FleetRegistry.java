@@ -117,7 +117,9 @@ public final class FleetRegistry implements Fleet {
                         WorkerState.STARTING,
                         open(id, spec, List.of(), Math.max(1, spec.dpSize())),
                         Capacity.UNKNOWN,
-                        spec.taints());
+                        spec.taints(),
+                        "",
+                        Offload.NONE.with(spec.pool()));
         byId.put(id, new WorkerStatus(worker, spec, List.of(), "not answered yet"));
         publish();
         listeners.forEach(l -> l.added(worker));
@@ -174,7 +176,8 @@ public final class FleetRegistry implements Fleet {
                         ranks,
                         profile.capacity(),
                         old.spec().taints(),
-                        profile.version());
+                        profile.version(),
+                        profile.offload());
         byId.put(id, new WorkerStatus(after, old.spec(), profile.events(), ""));
         publish();
         if (restarted && had != null) {
@@ -253,7 +256,8 @@ public final class FleetRegistry implements Fleet {
                         w.ranks(),
                         w.capacity(),
                         w.taints(),
-                        w.version());
+                        w.version(),
+                        w.offload());
         byId.put(w.id(), new WorkerStatus(after, s.spec(), s.events(), problem));
         publish();
         listeners.forEach(l -> l.changed(w, after, why));

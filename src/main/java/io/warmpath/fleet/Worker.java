@@ -19,6 +19,7 @@ import java.util.Set;
  * @param capacity of each rank
  * @param taints what sets it apart
  * @param version of its engine as that writes it; empty until it has said
+ * @param offload what it keeps below its device's memory
  */
 public record Worker(
         long id,
@@ -31,7 +32,8 @@ public record Worker(
         List<Rank> ranks,
         Capacity capacity,
         List<Taint> taints,
-        String version) {
+        String version,
+        Offload offload) {
 
     /** One schedulable rank and its slot in the prefix index. */
     public record Rank(int dpRank, WorkerSlot slot) {}
@@ -48,7 +50,19 @@ public record Worker(
             List<Rank> ranks,
             Capacity capacity,
             List<Taint> taints) {
-        this(id, name, url, kind, models, blockSize, state, ranks, capacity, taints, "");
+        this(
+                id,
+                name,
+                url,
+                kind,
+                models,
+                blockSize,
+                state,
+                ranks,
+                capacity,
+                taints,
+                "",
+                Offload.NONE);
     }
 
     /** A worker without taints. */

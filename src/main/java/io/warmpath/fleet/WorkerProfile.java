@@ -14,6 +14,7 @@ import java.util.Set;
  * @param dpSize data-parallel ranks, at least 1
  * @param capacity of each rank, as far as the engine says
  * @param events its event sockets; empty: routed by load alone
+ * @param offload what it keeps below its device's memory
  */
 public record WorkerProfile(
         EngineKind kind,
@@ -23,7 +24,8 @@ public record WorkerProfile(
         boolean blockSizeAssumed,
         int dpSize,
         Capacity capacity,
-        List<EventEndpoint> events) {
+        List<EventEndpoint> events,
+        Offload offload) {
 
     /** The engine does not say what it can take. */
     public WorkerProfile(
@@ -34,7 +36,16 @@ public record WorkerProfile(
             boolean blockSizeAssumed,
             int dpSize,
             List<EventEndpoint> events) {
-        this(kind, version, models, blockSize, blockSizeAssumed, dpSize, Capacity.UNKNOWN, events);
+        this(
+                kind,
+                version,
+                models,
+                blockSize,
+                blockSizeAssumed,
+                dpSize,
+                Capacity.UNKNOWN,
+                events,
+                Offload.NONE);
     }
 
     public WorkerProfile {

@@ -24,6 +24,7 @@ import org.jspecify.annotations.Nullable;
  * @param eventsBind this side binds {@code eventsEndpoint} and the engine connects
  * @param topic event topic to subscribe to
  * @param taints what sets it apart
+ * @param pool the pool that its engine uses, null: asked
  */
 public record WorkerSpec(
         URI url,
@@ -37,7 +38,8 @@ public record WorkerSpec(
         @Nullable String replayEndpoint,
         boolean eventsBind,
         String topic,
-        List<Taint> taints) {
+        List<Taint> taints,
+        @Nullable PoolMetadata pool) {
 
     private static final Pattern NAME = Pattern.compile("[A-Za-z0-9][A-Za-z0-9._-]{0,62}");
     private static final Pattern ENDPOINT = Pattern.compile("(tcp|ipc|inproc)://.+");
@@ -72,6 +74,36 @@ public record WorkerSpec(
             throw new IllegalArgumentException(
                     "worker " + url + ": events-bind and replay-endpoint need an events-endpoint");
         }
+    }
+
+    /** Nothing is said of a pool. */
+    public WorkerSpec(
+            URI url,
+            @Nullable String name,
+            OptionalLong id,
+            @Nullable EngineKind kind,
+            Set<String> models,
+            int blockSize,
+            int dpSize,
+            @Nullable String eventsEndpoint,
+            @Nullable String replayEndpoint,
+            boolean eventsBind,
+            String topic,
+            List<Taint> taints) {
+        this(
+                url,
+                name,
+                id,
+                kind,
+                models,
+                blockSize,
+                dpSize,
+                eventsEndpoint,
+                replayEndpoint,
+                eventsBind,
+                topic,
+                taints,
+                null);
     }
 
     /** Only the URL is known. */

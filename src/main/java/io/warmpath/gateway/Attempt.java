@@ -427,6 +427,10 @@ final class Attempt implements UpstreamListener {
                     case ALWAYS -> true;
                 };
         MultiMap own = explain ? Explanation.headers(decision, promptTokens) : null;
+        String session = exchange.sessionWord();
+        if (own != null && session != null) {
+            own.add("x-warmpath-session", session);
+        }
         if (explain && request.explain() && eventStream) {
             exchange.answer.explain(decision);
         }

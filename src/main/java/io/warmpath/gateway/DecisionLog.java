@@ -23,9 +23,6 @@ public final class DecisionLog {
     /** Stands for a decision that nobody keeps. */
     static final long UNLOGGED = -1;
 
-    /** Names the conversation that a request belongs to, for the log only. */
-    private static final String SESSION_HEADER = "x-session-id";
-
     /**
      * One decision.
      *
@@ -101,13 +98,12 @@ public final class DecisionLog {
         if (!isOn()) {
             return UNLOGGED;
         }
-        String session = request.headers().get(SESSION_HEADER);
         Logged logged =
                 new Logged(
                         next.getAndIncrement(),
                         clock.instant(),
                         request.requestId(),
-                        session == null ? "" : session,
+                        SessionHeaders.id(request.headers()),
                         request.model(),
                         decision);
         if (ring.length() > 0) {

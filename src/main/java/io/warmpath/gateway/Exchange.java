@@ -57,7 +57,13 @@ public final class Exchange {
                     queued += queuedNanos;
                     attempt(
                             flow.planner.decide(
-                                    request, candidates, tokens, named, known, queued, w -> "busy"),
+                                    request,
+                                    candidates,
+                                    tokens,
+                                    named,
+                                    known,
+                                    queued,
+                                    w -> session == null ? "busy" : session.whyNot(w)),
                             false);
                 }
 
@@ -71,6 +77,7 @@ public final class Exchange {
                     Exchange.this.crashed(cause);
                 }
             };
+    private @Nullable SessionTurn session;
     private @Nullable Attempt attempt;
     private @Nullable Entrance entrance;
     private int attempts;
@@ -102,12 +109,15 @@ public final class Exchange {
                 refuse(Outcome.REJECTED, new GatewayError.UnknownModel(request.name().asked()));
                 return;
             }
+            session = SessionTurn.of(flow, request);
             List<Candidate> candidates = candidates();
             if (candidates.isEmpty()) {
                 refuse(Outcome.NO_WORKER, noWorker());
             } else {
                 flow.tokenStep.run(context, request, candidates, this::decide);
             }
+        } catch (GatewayException e) {
+            refuse(Outcome.REJECTED, e.error());
         } catch (RuntimeException e) {
             crashed(e);
         }
@@ -147,6 +157,9 @@ public final class Exchange {
         Attempt next = new Attempt(this, decided, promptTokens(decision));
         attempt = next;
         flow.planner.booked(request, decision, tokens);
+        if (session != null) {
+            session.sent(decision.chosen().candidate());
+        }
         try {
             next.start(freshConnection);
         } catch (GatewayException e) {
@@ -175,6 +188,9 @@ public final class Exchange {
                 Planner.candidates(flow.fleet.snapshot(), request.model(), failedWorkers);
         if (others.isEmpty()) {
             return false;
+        }
+        if (session != null) {
+            session.narrowed(others);
         }
         Planner.Decided second;
         try {
@@ -234,7 +250,14 @@ public final class Exchange {
     }
 
     private List<Candidate> candidates() {
-        return Planner.candidates(flow.fleet.snapshot(), request.model(), List.of());
+        List<Candidate> all = Planner.candidates(flow.fleet.snapshot(), request.model(), List.of());
+        SessionTurn turn = session;
+        return turn == null ? all : turn.narrow(all);
+    }
+
+    /** What became of its session; null when it has none. */
+    @Nullable String sessionWord() {
+        return session == null ? null : session.word();
     }
 
     /** The answer has begun to reach the client: nobody else will be asked. */
@@ -288,6 +311,9 @@ public final class Exchange {
         over = true;
         attempt = null;
         entrance = null;
+        if (session != null) {
+            session.ended();
+        }
         flow.metrics.ended(outcome, nanosSinceStart());
     }
 

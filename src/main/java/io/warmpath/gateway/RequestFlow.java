@@ -7,6 +7,7 @@ import io.warmpath.fleet.Fleet;
 import io.warmpath.gateway.selfcheck.SelfCheck;
 import io.warmpath.load.LoadBook;
 import io.warmpath.routing.Router;
+import io.warmpath.session.Affinity;
 import io.warmpath.tokens.PromptTokens;
 import io.warmpath.upstream.EngineClient;
 import java.util.function.LongSupplier;
@@ -28,12 +29,14 @@ public final class RequestFlow {
     final GatewayOptions options;
     final FlowMetrics metrics;
     final SelfCheck selfCheck;
+    final Affinity affinity;
     final LongSupplier nanoTime;
 
     /**
      * @param models what the names in requests stand for
      * @param tokenizers runs the prompts that are not cheap
      * @param engineIds for prompts that {@code tokens} does not know
+     * @param affinity where a session's requests go
      * @param nanoTime as {@link System#nanoTime}
      */
     public RequestFlow(
@@ -52,6 +55,7 @@ public final class RequestFlow {
             EventWatch events,
             SelfCheck selfCheck,
             EngineIds engineIds,
+            Affinity affinity,
             LongSupplier nanoTime) {
         this.fleet = fleet;
         this.models = models;
@@ -77,6 +81,7 @@ public final class RequestFlow {
                         events,
                         selfCheck);
         this.selfCheck = selfCheck;
+        this.affinity = affinity;
         this.load = load;
         this.admission = admission;
         this.engines = engines;

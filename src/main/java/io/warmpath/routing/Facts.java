@@ -122,8 +122,10 @@ final class Facts {
             disk = 0;
             external = 0;
         }
-        SharedHits pool = request.shared();
-        if (pool != null && pool.blockSize() == blockSize) {
+        SharedView view = request.shared();
+        SharedHits pool = view == null ? null : view.hits(candidate.worker());
+        // What counts nothing must not lower the cost in milliseconds either.
+        if (pool != null && weights.sharedMultiplier() > 0) {
             shared = pool.credited(weights.sharedRule(), gpu, external);
             sharedRun = pool.runFrom(external);
         } else {

@@ -22,7 +22,7 @@ import org.jspecify.annotations.Nullable;
  * @param taints what it makes of workers' taints
  * @param overrides what this request wants otherwise; whether blocks are shared is said by the
  *     prompts themselves
- * @param shared what a shared pool holds of the prompt; null when there is none or it was not asked
+ * @param shared what shared pools hold of the prompt; null when there is none or none was asked
  * @param outputTokens how long the answer is expected to be; 0 when not known
  * @param detail how much the decision tells, and whether it is one
  * @param ineligible workers that are not among the candidates, for the explanation only
@@ -37,7 +37,7 @@ public record RoutingRequest(
         OptionalInt pinnedRank,
         TaintRules taints,
         RouterOverrides overrides,
-        @Nullable SharedHits shared,
+        @Nullable SharedView shared,
         int outputTokens,
         Detail detail,
         List<Ineligible> ineligible,
@@ -63,7 +63,7 @@ public record RoutingRequest(
             OptionalInt pinnedRank,
             TaintRules taints,
             RouterOverrides overrides,
-            @Nullable SharedHits shared,
+            @Nullable SharedView shared,
             int outputTokens,
             Detail detail,
             List<Ineligible> ineligible) {
@@ -190,7 +190,7 @@ public record RoutingRequest(
                 circumstances);
     }
 
-    public RoutingRequest with(SharedHits other) {
+    public RoutingRequest with(SharedView other) {
         return new RoutingRequest(
                 candidates,
                 promptTokens,

@@ -6,66 +6,61 @@ package io.warmpath.upstream;
  * several.
  *
  * <p>The pause comes after the writes of a turn: what has arrived is on its way before it begins,
- * and only what arrives meanwhile waits. It pays when engines are read often, so a loop below
- * {@link #MIN_READS_PER_SECOND} never pauses, an idle one least of all. And it would cost where
- * many requests start at once, each waiting for its turn: a turn with a start for fewer than {@link
- * #READS_PER_START} reads does not pause.
+ * and only what arrives meanwhile waits. It pays when a stream's next bytes are about to come, and
+ * costs others a moment for nothing when they are not. So a loop pauses only while a stream is in a
+ * burst: it was read {@link Stream#READS} times, each less than {@link Stream#GAP_NANOS} after the
+ * one before. Engines that emit one token a step never are (a step takes milliseconds), whatever
+ * their number; answers that are not streamed, several tokens a step and answers from a cache are.
  *
  * <p>One event loop; no clock of its own. Costs a few comparisons a read.
  */
 final class Gather {
-    static final int MIN_READS_PER_SECOND = 1500;
-    static final int READS_PER_START = 2;
-    private static final long WINDOW_NANOS = 20_000_000;
-    private static final int MIN_READS_PER_WINDOW =
-            (int) (MIN_READS_PER_SECOND * WINDOW_NANOS / 1_000_000_000);
-
     private final boolean enabled;
-    private boolean busy; // the window before was
-    private long windowStart;
-    private int windowReads;
-    private int turnReads;
-    private int turnStarts;
+    private boolean asked;
 
     Gather(boolean enabled) {
         this.enabled = enabled;
     }
 
-    /** A request is sent to an engine in this turn of the loop. */
-    void started() {
-        turnStarts++;
+    /** The reads of one connection to an engine. */
+    static final class Stream {
+        /** Reads in quick succession that make a burst. */
+        static final int READS = 3;
+
+        /** Longer than a pause with the latest wake-up, shorter than any engine's step. */
+        static final long GAP_NANOS = 500_000;
+
+        private int quick;
+        private long last;
+
+        /** Another answer begins. */
+        void begin() {
+            quick = 0;
+        }
+
+        private boolean burst(long nowNanos) {
+            boolean follows = quick > 0 && nowNanos - last < GAP_NANOS;
+            quick = follows ? Math.min(quick + 1, READS) : 1;
+            last = nowNanos;
+            return quick == READS;
+        }
     }
 
     /**
-     * An engine's socket has been read in this turn of the loop.
+     * Bytes of an answer that has not ended were read in this turn of the loop.
      *
-     * @return true when this is the turn's first read and the loop is busy: {@link #pauses} should
-     *     be asked when the turn has ended
+     * @return true when the loop is to pause after this turn, once a turn; {@link #paused} follows
      */
-    boolean read(long nowNanos) {
-        if (!enabled) {
+    boolean read(Stream stream, long nowNanos) {
+        if (!enabled || !stream.burst(nowNanos) || asked) {
             return false;
         }
-        long age = nowNanos - windowStart;
-        if (age >= WINDOW_NANOS) {
-            busy = age < 2 * WINDOW_NANOS && windowReads >= MIN_READS_PER_WINDOW;
-            windowStart = nowNanos;
-            windowReads = 0;
-        }
-        windowReads++;
-        if (!busy) {
-            turnReads = 0;
-            turnStarts = 0;
-            return false;
-        }
-        return ++turnReads == 1;
+        asked = true;
+        return true;
     }
 
-    /** The turn has ended: whether to pause now. */
-    boolean pauses() {
-        boolean pauses = busy && turnReads >= READS_PER_START * turnStarts;
-        turnReads = 0;
-        turnStarts = 0;
-        return pauses;
+    /** The pause is over. */
+    void paused() {
+        asked = false;
     }
 }

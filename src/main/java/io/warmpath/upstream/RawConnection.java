@@ -19,6 +19,7 @@ final class RawConnection extends ChannelInboundHandlerAdapter {
 
     private final RawPool pool;
     private final AnswerParser parser = new AnswerParser();
+    private final Gather.Stream burst = new Gather.Stream();
     private @Nullable Channel channel;
     private @Nullable ChannelFuture sent;
     private @Nullable RawCall call;
@@ -71,7 +72,7 @@ final class RawConnection extends ChannelInboundHandlerAdapter {
         turnLength = 0;
         tooMuch = false;
         parser.begin();
-        pool.loop().started();
+        burst.begin();
         sent = to.writeAndFlush(request);
     }
 
@@ -127,7 +128,9 @@ final class RawConnection extends ChannelInboundHandlerAdapter {
             return;
         }
         deliver(current);
-        pool.loop().readDone();
+        if (call == current) {
+            pool.loop().readDone(burst);
+        }
     }
 
     private void deliver(RawCall current) {

@@ -127,23 +127,17 @@ final class RawLoop {
         return turn;
     }
 
-    /** A request goes out. */
-    void started() {
-        gather.started();
-    }
-
-    /** What an engine has sent was read and passed on. */
-    void readDone() {
-        if (gather.read(now())) {
+    /** What an engine has sent was read and passed on, and the answer goes on. */
+    void readDone(Gather.Stream stream) {
+        if (gather.read(stream, now())) {
             loop.execute(this::pause); // tasks run when all that was ready has been served
         }
     }
 
     /** The one place where an event loop stands still on purpose, for some 100 µs. */
     private void pause() {
-        if (gather.pauses()) {
-            LockSupport.parkNanos(options.gather().toNanos());
-        }
+        LockSupport.parkNanos(options.gather().toNanos());
+        gather.paused();
     }
 
     /** Runs it when the caller has returned. */

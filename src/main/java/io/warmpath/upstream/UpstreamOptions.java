@@ -11,8 +11,8 @@ import java.time.Duration;
  * @param keepAlive how long an unused connection is kept; must stay below the engine's own (uvicorn
  *     closes after 5 s), or requests meet connections that are just being closed
  * @param maxConnectionsPerWorker per event loop; a request beyond it waits for a connection
- * @param gather how long a busy event loop pauses after a turn, see {@link Gather}; zero for never,
- *     at most {@link #MAX_GATHER}
+ * @param gather how long an event loop pauses in a burst, see {@link Gather}; zero for never, at
+ *     most {@link #MAX_GATHER}
  */
 public record UpstreamOptions(
         Duration connectTimeout,
@@ -43,7 +43,7 @@ public record UpstreamOptions(
                 new AnswerTimeouts(Duration.ofSeconds(600), Duration.ofSeconds(120)),
                 Duration.ofSeconds(4),
                 16_384,
-                Duration.ZERO);
+                Duration.ofNanos(100_000));
     }
 
     AnswerTimeouts timeouts(UpstreamRequest request) {

@@ -11,6 +11,7 @@ import io.warmpath.fleet.EventTrust;
 import io.warmpath.fleet.EventView;
 import io.warmpath.fleet.EventWatch;
 import io.warmpath.fleet.FleetListener;
+import io.warmpath.fleet.HostCopies;
 import io.warmpath.fleet.Worker;
 import io.warmpath.prefix.SlotCredits;
 import io.warmpath.prefix.WorkerSlot;
@@ -19,6 +20,7 @@ import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.function.Function;
 import java.util.stream.Stream;
@@ -38,13 +40,26 @@ public final class EventSubscriptions implements FleetListener, EventWatch {
             "the engine names no event sockets and none is configured; start it with KV events, or"
                     + " set the worker's events-endpoint";
 
+    /** A source that tells nothing of its host memory has said this much of its device's. */
+    private static final long DEVICE_ONLY_BLOCKS = 256;
+
     /** One source of a worker; the subscription is null when it could not be opened. */
     private record Source(
             int dpRank,
             List<WorkerSlot> slots,
             @Nullable EventEndpoint endpoint,
             EventFeed.@Nullable Subscription subscription,
-            String problem) {
+            String problem,
+            AtomicBoolean deviceOnlyTold) {
+        Source(
+                int dpRank,
+                List<WorkerSlot> slots,
+                @Nullable EventEndpoint endpoint,
+                EventFeed.@Nullable Subscription subscription,
+                String problem) {
+            this(dpRank, slots, endpoint, subscription, problem, new AtomicBoolean());
+        }
+
         SourceStatus status() {
             return subscription == null ? SourceStatus.none(problem) : subscription.status();
         }
@@ -211,6 +226,39 @@ public final class EventSubscriptions implements FleetListener, EventWatch {
                 .toList();
     }
 
+    /**
+     * Warns, once for each source, of engines that keep blocks in host memory and tell nothing of
+     * it. To be called now and then; any thread, microseconds.
+     */
+    public void checkMedia() {
+        for (Entry entry : byWorker.values()) {
+            for (Source s : entry.sources) {
+                if (entry.worker.offload().host() != HostCopies.NONE
+                        && !s.deviceOnlyTold.get()
+                        && isDeviceOnly(entry.worker, s.status())
+                        && s.deviceOnlyTold.compareAndSet(false, true)) {
+                    LOG.warnf(
+                            "KV events of %s/%d: its hierarchical cache is on, but all events carry"
+                                    + " the medium GPU; what it keeps in host memory is not known"
+                                    + " here. Its SGLang lacks the events of the host tier"
+                                    + " (sgl-project/sglang#22894); take a newer one",
+                            entry.worker.name(), s.dpRank);
+                }
+            }
+        }
+    }
+
+    /** Nothing stored below the device, after so much that something must have been. */
+    private static boolean isDeviceOnly(Worker worker, SourceStatus s) {
+        long said =
+                switch (worker.offload().host()) {
+                    case NONE -> 0;
+                    case EARLY -> s.storedBlocks();
+                    case ON_EVICTION -> s.removedBlocks();
+                };
+        return s.offloadedBlocks() == 0 && said >= DEVICE_ONLY_BLOCKS;
+    }
+
     private SourceReport report(Worker worker, Source s) {
         SourceStatus status = s.status();
         return new SourceReport(
@@ -220,6 +268,7 @@ public final class EventSubscriptions implements FleetListener, EventWatch {
                 s.endpoint == null ? null : s.endpoint.endpoint(),
                 s.endpoint == null ? null : s.endpoint.replayEndpoint(),
                 s.subscription == null ? 1 : credit(status.belief()),
+                isDeviceOnly(worker, status),
                 status);
     }
 

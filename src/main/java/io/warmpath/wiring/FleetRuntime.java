@@ -38,6 +38,7 @@ import org.jspecify.annotations.Nullable;
 public final class FleetRuntime implements AutoCloseable {
     private static final Duration LEARN_MIN = Duration.ofMillis(250);
     private static final Duration LEARN_MAX = Duration.ofSeconds(5);
+    private static final long MEDIA_CHECK_MILLIS = 1_000;
 
     private final FleetRegistry registry;
     private final FleetMonitor monitor;
@@ -45,6 +46,8 @@ public final class FleetRuntime implements AutoCloseable {
     private final VertxEngineHttp http;
     private final ExecutorService probes;
     private final @Nullable EventSubscriptions subscriptions;
+    private final Vertx vertx;
+    private long mediaTimer = -1;
 
     /**
      * @param tls towards engines behind https
@@ -64,6 +67,7 @@ public final class FleetRuntime implements AutoCloseable {
             Function<EventSource, @Nullable SourceMark> marks,
             ToLongFunction<WorkerSlot> running,
             Consumer<WorkerSlot> slotOpened) {
+        this.vertx = vertx;
         WarmpathConfig.Fleet fleet = config.fleet();
         registry = new FleetRegistry(slots, FleetRuntime::idOfUrl, slotOpened);
         if (feed == null) {
@@ -105,6 +109,9 @@ public final class FleetRuntime implements AutoCloseable {
     /** Begins to ask the workers. */
     public void start() {
         loop.start();
+        if (subscriptions != null) {
+            mediaTimer = vertx.setPeriodic(MEDIA_CHECK_MILLIS, id -> subscriptions.checkMedia());
+        }
     }
 
     public FleetRegistry registry() {
@@ -134,6 +141,7 @@ public final class FleetRuntime implements AutoCloseable {
     /** Stops asking, ends all subscriptions and frees all slots, which must still be there. */
     @Override
     public void close() {
+        vertx.cancelTimer(mediaTimer);
         loop.close();
         http.close();
         probes.close();

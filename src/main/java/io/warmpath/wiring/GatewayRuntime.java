@@ -15,6 +15,7 @@ import io.warmpath.api.ErrorMapper;
 import io.warmpath.api.EventSourcesApi;
 import io.warmpath.api.ModelsApi;
 import io.warmpath.api.Routes;
+import io.warmpath.api.SessionsApi;
 import io.warmpath.api.WorkersApi;
 import io.warmpath.config.RawPath;
 import io.warmpath.config.TokenizerImplementation;
@@ -36,6 +37,7 @@ import io.warmpath.prefix.PrefixIndex;
 import io.warmpath.routing.RouterMode;
 import io.warmpath.routing.RouterOptions;
 import io.warmpath.routing.Routers;
+import io.warmpath.session.Affinity;
 import io.warmpath.tokens.ModelLoader;
 import io.warmpath.tokens.ModelTokens;
 import io.warmpath.tokens.PromptInput;
@@ -97,6 +99,7 @@ final class GatewayRuntime implements AutoCloseable {
     private final WorkersApi workersApi;
     private final BusyThresholdApi busyApi;
     private final EventSourcesApi eventSourcesApi;
+    private final SessionsApi sessionsApi;
     private final DecisionParts decisions;
     private final DecisionsApi decisionsApi;
     private final Warmup warmup;
@@ -148,6 +151,7 @@ final class GatewayRuntime implements AutoCloseable {
                         warmupParts(config, vertx));
         decisions = new DecisionParts(config.explain(), meters);
         FlowMetrics metrics = new FlowMetrics(meters);
+        SessionParts sessions = new SessionParts(config.session());
         fleet.registry().addListener(new FleetLeft(metrics::forget));
         routes =
                 routes(
@@ -165,10 +169,12 @@ final class GatewayRuntime implements AutoCloseable {
                         selfCheck,
                         questions.ids(
                                 ModelSettings.askingEngines(config), config.tokens().deadline()),
+                        sessions.affinity(),
                         warmup::done);
         GatewayMeters.bind(meters, index, load, fleet, events, tokens, caches.overlaps().prompts());
         caches.bind(meters);
         state.bind(meters);
+        sessions.bind(meters);
         AdminAccess access = new AdminAccess(adminToken(config.admin()));
         modelsApi = new ModelsApi(tokens::reload, access);
         workersApi =
@@ -184,6 +190,7 @@ final class GatewayRuntime implements AutoCloseable {
                         subscriptions == null ? List::of : subscriptions::reports,
                         access,
                         InstantSource.system());
+        sessionsApi = new SessionsApi(sessions.table(), fleet.registry()::snapshot, access);
         decisionsApi = new DecisionsApi(decisions.log(), access);
         busyApi = new BusyThresholdApi(admission, fleet.registry(), access);
     }
@@ -202,6 +209,7 @@ final class GatewayRuntime implements AutoCloseable {
             EventWatch events,
             SelfCheck selfCheck,
             EngineIds engineIds,
+            Affinity affinity,
             BooleanSupplier warm) {
         RequestFlow flow =
                 new RequestFlow(
@@ -220,6 +228,7 @@ final class GatewayRuntime implements AutoCloseable {
                         events,
                         selfCheck,
                         engineIds,
+                        affinity,
                         System::nanoTime);
         return new Routes(
                 fleet,
@@ -262,6 +271,7 @@ final class GatewayRuntime implements AutoCloseable {
                                 EventWatch.OFF,
                                 SelfCheck.off(), // its engine counts no tokens
                                 EngineIds.OFF,
+                                Affinity.off(),
                                 () -> true)
                         .mount(router);
             }
@@ -291,6 +301,7 @@ final class GatewayRuntime implements AutoCloseable {
         modelsApi.mount(router);
         workersApi.mount(router);
         eventSourcesApi.mount(router);
+        sessionsApi.mount(router);
         decisionsApi.mount(router);
         busyApi.mount(router);
     }

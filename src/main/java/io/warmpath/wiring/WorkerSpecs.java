@@ -1,18 +1,28 @@
 package io.warmpath.wiring;
 
+import com.fasterxml.jackson.core.JsonProcessingException;
+import com.fasterxml.jackson.databind.ObjectMapper;
 import io.warmpath.config.WarmpathConfig;
 import io.warmpath.fleet.EngineKind;
+import io.warmpath.fleet.HiCacheMetadata;
+import io.warmpath.fleet.MetadataException;
+import io.warmpath.fleet.PoolMetadata;
 import io.warmpath.fleet.Taint;
+import io.warmpath.fleet.VllmStoreMetadata;
 import io.warmpath.fleet.WorkerSpec;
 import java.net.URI;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.OptionalLong;
 import java.util.Set;
+import org.jspecify.annotations.Nullable;
 
 /** Workers of the configuration as the fleet takes them. Stateless. */
 final class WorkerSpecs {
+    private static final ObjectMapper JSON = new ObjectMapper();
+
     private WorkerSpecs() {}
 
     /**
@@ -78,6 +88,25 @@ final class WorkerSpecs {
                 entry.replayEndpoint().orElse(null),
                 entry.eventsBind(),
                 entry.topic().orElse(""),
-                entry.taints().orElse(List.of()).stream().map(Taint::parse).toList());
+                entry.taints().orElse(List.of()).stream().map(Taint::parse).toList(),
+                pool(entry));
+    }
+
+    private static @Nullable PoolMetadata pool(WarmpathConfig.WorkerEntry entry) {
+        if (entry.sglangHicacheMooncake().isPresent()) {
+            return HiCacheMetadata.of(
+                    json(HiCacheMetadata.KEY, entry.sglangHicacheMooncake().get()));
+        }
+        return entry.vllmMooncakeStore().isPresent()
+                ? VllmStoreMetadata.of(json(VllmStoreMetadata.KEY, entry.vllmMooncakeStore().get()))
+                : null;
+    }
+
+    private static Map<?, ?> json(String key, String text) {
+        try {
+            return JSON.readValue(text, Map.class);
+        } catch (JsonProcessingException e) {
+            throw new MetadataException(key, "must be a JSON object");
+        }
     }
 }

@@ -2,6 +2,7 @@ package io.warmpath.adapter;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
@@ -13,11 +14,15 @@ import io.warmpath.fleet.DialectProbe;
 import io.warmpath.fleet.EngineKind;
 import io.warmpath.fleet.EventEndpoint;
 import io.warmpath.fleet.FakeEngine;
+import io.warmpath.fleet.HiCacheMetadata;
+import io.warmpath.fleet.HostCopies;
+import io.warmpath.fleet.Offload;
 import io.warmpath.fleet.ProbeException;
 import io.warmpath.fleet.WorkerProbe;
 import io.warmpath.fleet.WorkerProfile;
 import io.warmpath.fleet.WorkerSpec;
 import java.util.List;
+import java.util.Map;
 import java.util.OptionalLong;
 import java.util.Set;
 import org.junit.jupiter.api.Test;
@@ -106,6 +111,82 @@ class EngineProbeTest {
                                 "tcp://10.0.0.7:5668",
                                 "kv-events")),
                 p.events());
+    }
+
+    @Test
+    void sglang_tells_when_it_copies_blocks_to_host_memory() throws ProbeException {
+        String said =
+                "{\"version\":\"0.5.23\",\"page_size\":64,\"enable_hierarchical_cache\":%s,"
+                        + "\"hicache_write_policy\":\"%s\"}";
+        assertEquals(HostCopies.EARLY, copies(said.formatted("true", "write_through")));
+        assertEquals(HostCopies.ON_EVICTION, copies(said.formatted("true", "write_back")));
+        assertEquals(HostCopies.NONE, copies(said.formatted("false", "write_through")));
+        assertEquals(HostCopies.NONE, copies("{\"page_size\":64}"));
+    }
+
+    private static HostCopies copies(String serverInfo) throws ProbeException {
+        return offload(serverInfo).host();
+    }
+
+    private static Offload offload(String serverInfo) throws ProbeException {
+        return probe(info(serverInfo)).learn(SPEC).offload();
+    }
+
+    private static FakeEngine info(String serverInfo) {
+        return new FakeEngine()
+                .recorded("/v1/models", "sglang-models.json")
+                .answer("/server_info", serverInfo);
+    }
+
+    @Test
+    void sglang_with_a_mooncake_pool_tells_how_it_writes_there() throws ProbeException {
+        String said =
+                "{\"version\":\"0.5.23\",\"page_size\":64,\"tp_size\":2,\"pp_size\":1,"
+                        + "\"served_model_name\":\"Qwen/Qwen3-0.6B\","
+                        + "\"speculative_algorithm\":\"EAGLE3\","
+                        + "\"enable_hierarchical_cache\":true,"
+                        + "\"hicache_mem_layout\":\"page_head\","
+                        + "\"hicache_storage_backend\":\"%s\","
+                        + "\"hicache_storage_backend_extra_config\":%s}";
+        String extra =
+                "\"{\\\"master_server_address\\\":\\\"mm:50051\\\",\\\"tp_lcm_size\\\":4,"
+                        + "\\\"extra_backend_tag\\\":\\\"t\\\",\\\"global_segment_size\\\":\\\"4gb\\\"}\"";
+        assertEquals(
+                new HiCacheMetadata(
+                        64,
+                        2,
+                        1,
+                        false,
+                        true,
+                        4,
+                        true,
+                        "t",
+                        "mm:50051",
+                        9003,
+                        "Qwen/Qwen3-0.6B",
+                        ""),
+                offload(said.formatted("mooncake", extra)).pool());
+        assertNull(offload(said.formatted("nixl", "null")).pool());
+        assertNull(offload(said.formatted("mooncake", "\"no json\"")).pool(), "it still serves");
+        WorkerSpec told =
+                new WorkerSpec(
+                        SPEC.url(),
+                        null,
+                        OptionalLong.empty(),
+                        null,
+                        Set.of(),
+                        0,
+                        0,
+                        null,
+                        null,
+                        false,
+                        "",
+                        List.of(),
+                        HiCacheMetadata.of(Map.of("page_size", 32, "is_mla_model", true)));
+        assertEquals(
+                told.pool(),
+                probe(info(said.formatted("mooncake", extra))).learn(told).offload().pool(),
+                "the operator's word comes first");
     }
 
     @Test

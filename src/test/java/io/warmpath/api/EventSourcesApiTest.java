@@ -31,6 +31,7 @@ class EventSourcesApiTest {
                     "tcp://10.0.0.1:5557",
                     "tcp://10.0.0.1:5573",
                     0,
+                    true,
                     new SourceStatus(
                             EventView.FROZEN,
                             Belief.NOTHING,
@@ -48,9 +49,10 @@ class EventSourcesApiTest {
                             7,
                             8,
                             9,
-                            10));
+                            10,
+                            0));
     private static final SourceReport NONE =
-            new SourceReport("w1", 7, 0, null, null, 1, SourceStatus.none("no sockets"));
+            new SourceReport("w1", 7, 0, null, null, 1, false, SourceStatus.none("no sockets"));
 
     private final Vertx vertx = Vertx.vertx();
     private HttpServer server;
@@ -105,7 +107,9 @@ class EventSourcesApiTest {
                 .body("data[0].rejected", equalTo(7))
                 .body("data[0].owed_requests", equalTo(8))
                 .body("data[0].stored_blocks", equalTo(9))
-                .body("data[0].removed_blocks", equalTo(10));
+                .body("data[0].removed_blocks", equalTo(10))
+                .body("data[0].offloaded_blocks", equalTo(0))
+                .body("data[0].device_only", equalTo(true));
     }
 
     @Test

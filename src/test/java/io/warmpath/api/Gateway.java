@@ -58,6 +58,10 @@ import io.warmpath.routing.RoutingRequest;
 import io.warmpath.routing.Score;
 import io.warmpath.routing.Scores;
 import io.warmpath.routing.Sent;
+import io.warmpath.session.Affinity;
+import io.warmpath.session.AffinityOptions;
+import io.warmpath.session.Rendezvous;
+import io.warmpath.session.SessionTable;
 import io.warmpath.tokens.PromptInput;
 import io.warmpath.tokens.PromptTokens;
 import io.warmpath.tokens.Tokenizing;
@@ -123,6 +127,14 @@ final class Gateway implements AutoCloseable {
                 }
             };
 
+    private static final AffinityOptions SESSIONS =
+            new AffinityOptions(
+                    Duration.ofMinutes(5),
+                    AffinityOptions.Mode.HARD,
+                    AffinityOptions.Placement.COST,
+                    100);
+
+    final SessionTable sessions = new SessionTable(SESSIONS, System::nanoTime);
     final FirstRouter router = new FirstRouter();
     final SimpleMeterRegistry meters = new SimpleMeterRegistry();
     volatile EventWatch events = EventWatch.OFF;
@@ -273,6 +285,7 @@ final class Gateway implements AutoCloseable {
                                 meters,
                                 System::nanoTime),
                         EngineIds.OFF,
+                        new Affinity(SESSIONS, new Rendezvous((bytes, seed) -> seed), sessions),
                         System::nanoTime);
         routes = io.vertx.ext.web.Router.router(vertx);
         AtomicLong ids = new AtomicLong();

@@ -166,6 +166,65 @@ class WorkersApiTest {
     }
 
     @Test
+    void a_pool_that_is_told_is_shown() throws Exception {
+        RequestSpecification api = api(Optional.empty());
+        given().spec(api)
+                .contentType(ContentType.JSON)
+                .body(
+                        """
+                        {"url":"http://a:1","sglang_hicache_mooncake":{"backend":"mooncake",
+                         "page_size":64,"tp_size":2,"is_mla_model":false,"extra_backend_tag":null,
+                         "master_server_address":"mm:50051","master_metrics_port":9103}}
+                        """)
+                .post("/workers")
+                .then()
+                .statusCode(202)
+                .body("sglang_hicache_mooncake.page_size", equalTo(64))
+                .body("sglang_hicache_mooncake.tp_lcm_size", equalTo(2))
+                .body("sglang_hicache_mooncake.master_metrics_port", equalTo(9103));
+        given().spec(api)
+                .contentType(ContentType.JSON)
+                .body(
+                        """
+                        {"url":"http://b:1","vllm_mooncake_store":{"block_size":16,"hash_seed":"0",
+                         "model_name":"Qwen3-8B"}}
+                        """)
+                .post("/workers")
+                .then()
+                .statusCode(202)
+                .body("vllm_mooncake_store.model_name", equalTo("Qwen3-8B"));
+    }
+
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            value = {
+                "{}                                    |.page_size             | is missing",
+                "{\"page_size\":0}                     |.page_size             | from 1 to 65536",
+                "{\"page_size\":64.5}                  |.page_size             | from 1 to 65536",
+                "{\"page_size\":64,\"tp_size\":\"2\"}  |.tp_size               | from 1 to 1024",
+                "{\"page_size\":64,\"is_eagle\":1}     |.is_eagle              | true or false",
+                "{\"page_size\":64,\"backend\":\"x\"}  |.backend               | must be mooncake",
+                "{\"page_size\":64,\"pagesize\":1}     |.pagesize              | is not known",
+                "{\"page_size\":64,\"tp_size\":2,\"tp_lcm_size\":3,\"should_split_heads\":true}"
+                        + "|.tp_lcm_size|multiple of tp_size 2",
+                "{\"page_size\":64,\"master_server_address\":1}|.master_server_address|a string",
+                "3                                     |''                     | must be an object",
+            })
+    void a_pool_that_makes_no_sense_is_refused_with_its_path(
+            String pool, String member, String reason) throws Exception {
+        given().spec(api(Optional.empty()))
+                .contentType(ContentType.JSON)
+                .body("{\"url\":\"http://a:1\",\"sglang_hicache_mooncake\":" + pool + "}")
+                .post("/workers")
+                .then()
+                .statusCode(400)
+                .body("error.param", equalTo("sglang_hicache_mooncake" + member))
+                .body("error.message", containsString(reason));
+        assertEquals(0, fleet.status().size());
+    }
+
+    @Test
     void a_worker_that_exists_is_refused() {
         fleet.add(WorkerSpec.of("http://a:1"));
         api().contentType(ContentType.JSON)

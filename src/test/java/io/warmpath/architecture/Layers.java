@@ -23,6 +23,8 @@ final class Layers {
                     "load",
                     "routing",
                     "admission",
+                    "session",
+                    "pool",
                     "tokens.jinja",
                     "tokens.profile");
 
@@ -61,7 +63,7 @@ final class Layers {
         allow("upstream", "fault", "fleet");
         MAY_USE.put("gateway", STEPS);
         MAY_USE.put("api", with(STEPS, "gateway"));
-        allow("adapter.nativeindex", "fault", "prefix", "tokens");
+        allow("adapter.nativeindex", "fault", "prefix", "tokens", "pool");
         allow("adapter.zmq", "fault", "prefix", "fleet", "events");
         allow("adapter.nats", "fault", "prefix", "fleet", "events", "state", "replica");
         allow("adapter.mooncake", "fault", "prefix", "pool");

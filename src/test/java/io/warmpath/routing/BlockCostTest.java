@@ -41,7 +41,8 @@ class BlockCostTest {
 
     /** Four one-token blocks, all in the pool; two of them on the first worker's device too. */
     private static RoutingRequest poolExample() {
-        return request(workers(2, 1), 4, device(1, 4, 2, 0)).with(new SharedHits(1, 0, 4));
+        return request(workers(2, 1), 4, device(1, 4, 2, 0))
+                .with(SharedView.of(new SharedHits(1, 0, 4)));
     }
 
     /** 4 - (2 + 0.5 * 2) = 1 and 4 - 0.5 * 4 = 2. */
@@ -147,7 +148,7 @@ class BlockCostTest {
     void a_gap_in_the_pool_ends_the_run_by_default_and_is_stepped_over_by_the_other_rule() {
         RoutingRequest r =
                 request(workers(1, B), 12 * B, tiers(B, 12, new int[] {2, 4, 4, 4}))
-                        .with(new SharedHits(B, 0, 6, 8, 11));
+                        .with(SharedView.of(new SharedHits(B, 0, 6, 8, 11)));
         RoutingDecision run = decide(D, r);
         assertEquals(2, term(run, 0, "shared_blocks"), "4 and 5, behind the host prefix");
         RoutingDecision beyond = decide(D.withShared(0.5, SharedRule.BEYOND_DEVICE), r);
@@ -159,7 +160,10 @@ class BlockCostTest {
     @Test
     void pool_hits_of_another_block_size_do_not_count() {
         RoutingDecision d =
-                decide(D, request(workers(1, B), 4 * B).with(new SharedHits(2 * B, 0, 2)));
+                decide(
+                        D,
+                        request(workers(1, B), 4 * B)
+                                .with(SharedView.of(new SharedHits(2 * B, 0, 2))));
         assertEquals(4, d.scores().get(0).prefillBlocks());
     }
 
@@ -200,7 +204,7 @@ class BlockCostTest {
                 decide(
                         D.loadAware(),
                         request(workers(2, B), 10 * B, tiers(B, 10, new int[] {2, 4, 6, 8}))
-                                .with(new SharedHits(B, 0, 10)));
+                                .with(SharedView.of(new SharedHits(B, 0, 10))));
         assertEquals(d.scores().get(1).cost(), d.scores().get(0).cost());
         assertEquals(10, d.scores().get(0).prefillBlocks());
     }

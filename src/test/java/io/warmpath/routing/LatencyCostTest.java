@@ -90,7 +90,7 @@ class LatencyCostTest {
                                                 workers(1, B),
                                                 20 * B,
                                                 tiers(B, 20, new int[] {2, 5, 9, 10}))
-                                        .with(new SharedHits(B, 0, 14)));
+                                        .with(SharedView.of(new SharedHits(B, 0, 14))));
         assertEquals(14 * B, term(d, 0, "cached_tokens"));
         assertEquals(6 * B, term(d, 0, "new_tokens"));
         assertEquals(P.prefillMillis(6 * B, 14 * B), term(d, 0, "prefill_ms"), 1e-9);

@@ -4,69 +4,92 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 
 class GatherTest {
+    private static final long MICRO = 1_000;
     private static final long MILLI = 1_000_000;
 
     private final Gather gather = new Gather(true);
-    private long now = 5_000 * MILLI;
+    private long now = -3 * MILLI; // a clock may stand anywhere
 
-    /** Turns with one read each, {@code perSecond} of them, for 100 ms; how many would pause. */
-    private int turns(int perSecond, int startsPerTurn) {
-        int pauses = 0;
-        for (int i = 0; i < perSecond / 10; i++) {
-            now += 1_000 * MILLI / perSecond;
-            for (int s = 0; s < startsPerTurn; s++) {
-                gather.started();
-            }
-            if (gather.read(now) && gather.pauses()) {
-                pauses++;
-            }
+    /** A read {@code gap} after the one before; whether a pause follows. */
+    private boolean read(Gather.Stream stream, long gap) {
+        now += gap;
+        boolean pauses = gather.read(stream, now);
+        if (pauses) {
+            gather.paused();
         }
         return pauses;
     }
 
     @Test
-    void a_loop_that_reads_often_pauses() {
-        turns(3000, 0);
-        assertTrue(turns(3000, 0) > 250);
+    void a_stream_in_a_burst_makes_the_loop_pause_from_its_third_read_on() {
+        Gather.Stream s = new Gather.Stream();
+        assertFalse(read(s, 0));
+        assertFalse(read(s, 20 * MICRO));
+        assertTrue(read(s, 20 * MICRO));
+        assertTrue(read(s, 200 * MICRO), "the pause itself does not end the burst");
     }
 
     @Test
-    void a_loop_that_reads_seldom_never_pauses() {
-        assertEquals(0, turns(1000, 0));
-        assertEquals(0, turns(1000, 0));
+    void a_thousand_streams_of_one_token_a_step_never_do() {
+        Gather.Stream[] streams =
+                IntStream.range(0, 1000)
+                        .mapToObj(i -> new Gather.Stream())
+                        .toArray(Gather.Stream[]::new);
+        for (int step = 0; step < 20; step++) {
+            for (Gather.Stream s : streams) {
+                assertFalse(read(s, 5 * MICRO)); // 200,000 reads a second, 5 ms apart for each
+            }
+        }
     }
 
     @Test
-    void an_idle_loop_does_not_pause_at_its_first_read() {
-        turns(3000, 0);
-        now += 1_000 * MILLI;
-        assertFalse(gather.read(now));
+    void a_gap_ends_the_burst() {
+        Gather.Stream s = new Gather.Stream();
+        for (int i = 0; i < 5; i++) {
+            read(s, 10 * MICRO);
+        }
+        assertFalse(read(s, Gather.Stream.GAP_NANOS));
+        assertFalse(read(s, 10 * MICRO));
+        assertTrue(read(s, 10 * MICRO));
     }
 
     @Test
-    void a_burst_of_starts_is_not_held_up() {
-        turns(3000, 0);
-        assertEquals(0, turns(3000, 1), "as many starts as reads");
-        assertTrue(turns(3000, 0) > 200, "the starts are over");
+    void the_answer_before_on_the_same_connection_does_not_count() {
+        Gather.Stream s = new Gather.Stream();
+        for (int i = 0; i < 5; i++) {
+            read(s, 10 * MICRO);
+        }
+        s.begin();
+        assertFalse(read(s, 10 * MICRO));
+        assertFalse(read(s, 10 * MICRO));
+        assertTrue(read(s, 10 * MICRO));
     }
 
     @Test
-    void only_the_first_read_of_a_turn_asks_for_the_pause() {
-        turns(3000, 0);
-        assertTrue(gather.read(now));
-        assertFalse(gather.read(now));
-        assertTrue(gather.pauses());
+    void a_turn_pauses_once_however_many_streams_burst() {
+        Gather.Stream a = new Gather.Stream();
+        Gather.Stream b = new Gather.Stream();
+        int asked = 0;
+        for (int i = 0; i < 3; i++) {
+            now += 10 * MICRO;
+            asked += gather.read(a, now) ? 1 : 0;
+            asked += gather.read(b, now) ? 1 : 0;
+        }
+        assertEquals(1, asked);
+        gather.paused();
+        assertTrue(gather.read(b, now + 10 * MICRO));
     }
 
     @Test
     void switched_off_it_never_pauses() {
         Gather off = new Gather(false);
+        Gather.Stream s = new Gather.Stream();
         for (int i = 0; i < 1000; i++) {
-            now += MILLI / 10;
-            assertFalse(off.read(now));
+            assertFalse(off.read(s, now += 10 * MICRO));
         }
     }
 }

@@ -1,7 +1,9 @@
 package io.warmpath.wiring;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.warmpath.events.EventSource;
 import io.warmpath.events.SourceReport;
@@ -11,6 +13,8 @@ import io.warmpath.fleet.EngineKind;
 import io.warmpath.fleet.EventEndpoint;
 import io.warmpath.fleet.EventTrust;
 import io.warmpath.fleet.EventView;
+import io.warmpath.fleet.HostCopies;
+import io.warmpath.fleet.Offload;
 import io.warmpath.fleet.Worker;
 import io.warmpath.fleet.WorkerState;
 import io.warmpath.prefix.PrefixMatch;
@@ -21,6 +25,7 @@ import java.net.URI;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.logging.Level;
 import org.junit.jupiter.api.Test;
 
 /** What is said of a rank's events. The feed trusts sources of rank 0, and waits for others. */
@@ -157,5 +162,61 @@ class EventSubscriptionsTest {
         assertEquals(EventView.EXACT, of(w, 0));
         subscriptions.detached(w);
         assertEquals(EventView.NONE, of(w, 0));
+    }
+
+    private static Worker offloading(HostCopies copies) {
+        Worker w = worker(0);
+        return new Worker(
+                w.id(),
+                w.name(),
+                w.url(),
+                EngineKind.SGLANG,
+                w.models(),
+                w.blockSize(),
+                w.state(),
+                w.ranks(),
+                w.capacity(),
+                w.taints(),
+                "0.5.9",
+                new Offload(copies, null));
+    }
+
+    private List<String> warnings(Worker w) {
+        Logs logs = new Logs(EventSubscriptions.class);
+        try {
+            subscriptions.attached(w, List.of(source(0, "tcp://a:1")));
+            subscriptions.checkMedia();
+            subscriptions.checkMedia();
+            return logs.at(Level.WARNING);
+        } finally {
+            logs.close();
+        }
+    }
+
+    @Test
+    void a_worker_that_tells_only_of_its_device_is_reported_and_warned_of_once() {
+        feed.stored = 300;
+        Worker w = offloading(HostCopies.EARLY);
+        List<String> said = warnings(w);
+        assertEquals(1, said.size());
+        assertTrue(said.getFirst().contains("w/0"), said.getFirst());
+        assertTrue(said.getFirst().contains("medium GPU"), said.getFirst());
+        assertTrue(subscriptions.reports().getFirst().deviceOnly());
+        feed.offloaded = 1;
+        assertFalse(subscriptions.reports().getFirst().deviceOnly());
+    }
+
+    @Test
+    void nothing_is_said_of_workers_without_host_tier_or_with_too_little_to_tell() {
+        feed.stored = 300;
+        assertEquals(List.of(), warnings(offloading(HostCopies.NONE)));
+        assertFalse(subscriptions.reports().getFirst().deviceOnly());
+        // Ten blocks have left the device by now: too few to miss their copies.
+        assertEquals(List.of(), warnings(offloading(HostCopies.ON_EVICTION)));
+        feed.stored = 255;
+        assertEquals(List.of(), warnings(offloading(HostCopies.EARLY)));
+        feed.stored = 300;
+        feed.offloaded = 5;
+        assertEquals(List.of(), warnings(offloading(HostCopies.EARLY)));
     }
 }

@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.warmpath.fleet.Capacity;
 import io.warmpath.fleet.EngineKind;
+import io.warmpath.fleet.Offload;
 import io.warmpath.fleet.Worker;
 import io.warmpath.fleet.WorkerState;
 import io.warmpath.prefix.WorkerSlot;
@@ -35,7 +36,8 @@ class FleetLogTest {
                 List.of(new Worker.Rank(0, new WorkerSlot(0))),
                 Capacity.UNKNOWN,
                 List.of(),
-                version);
+                version,
+                Offload.NONE);
     }
 
     private List<String> nearest() {

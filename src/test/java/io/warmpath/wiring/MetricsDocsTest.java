@@ -20,7 +20,10 @@ import io.warmpath.load.LoadTracker;
 import io.warmpath.prefix.ReferencePrefixIndex;
 import io.warmpath.prefix.SlotCredits;
 import io.warmpath.prefix.WorkerSlot;
+import io.warmpath.session.AffinityOptions;
+import io.warmpath.session.SessionTable;
 import io.warmpath.state.SnapshotCounters;
+import io.warmpath.telemetry.SessionMeters;
 import io.warmpath.telemetry.StateMeters;
 import io.warmpath.tokens.PromptInput;
 import io.warmpath.tokens.profile.ChatRequest;
@@ -102,6 +105,7 @@ class MetricsDocsTest {
                 questions.bind(registry);
             }
             StateMeters.bind(registry, new SnapshotCounters());
+            SessionMeters.bind(registry, new SessionTable(AffinityOptions.OFF, () -> 0));
             assertFalse(decisions.log().isOn());
             return rows(registry);
         } finally {

@@ -20,6 +20,8 @@ final class TestFeed implements EventFeed {
     final Map<EventSource, SourceListener> listeners = new ConcurrentHashMap<>();
     final Map<EventSource, Integer> computed = new ConcurrentHashMap<>();
     private final Map<EventSource, SourceStatus> told = new ConcurrentHashMap<>();
+    volatile long stored = 9;
+    volatile long offloaded;
 
     /** From now on the source is in this state, and who listens is told. */
     void change(EventSource source, EventView state, SourceStatus.Belief belief, String why) {
@@ -37,7 +39,7 @@ final class TestFeed implements EventFeed {
                         "as tests say"));
     }
 
-    private static SourceStatus status(EventView state, SourceStatus.Belief belief, String why) {
+    private SourceStatus status(EventView state, SourceStatus.Belief belief, String why) {
         return new SourceStatus(
                 state,
                 belief,
@@ -54,8 +56,9 @@ final class TestFeed implements EventFeed {
                 6,
                 7,
                 8,
-                9,
-                10);
+                stored,
+                10,
+                offloaded);
     }
 
     @Override

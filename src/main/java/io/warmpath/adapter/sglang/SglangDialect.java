@@ -9,6 +9,8 @@ import io.warmpath.fleet.EngineFacts;
 import io.warmpath.fleet.EngineHttp;
 import io.warmpath.fleet.EngineKind;
 import io.warmpath.fleet.EventEndpoint;
+import io.warmpath.fleet.HostCopies;
+import io.warmpath.fleet.Offload;
 import java.io.IOException;
 import java.net.URI;
 import java.util.List;
@@ -61,7 +63,8 @@ public final class SglangDialect implements EngineDialect {
                             pageSize,
                             dpSize,
                             capacity(info, pageSize),
-                            List.of()));
+                            List.of(),
+                            offload(worker, info)));
         }
         int blockSize = number(events, "block_size", pageSize);
         int ranks = number(events, "dp_size", dpSize);
@@ -72,7 +75,19 @@ public final class SglangDialect implements EngineDialect {
                         blockSize,
                         ranks,
                         capacity(info, blockSize),
-                        endpoints(worker, events, ranks)));
+                        endpoints(worker, events, ranks),
+                        offload(worker, info)));
+    }
+
+    /** The server's arguments are members of the answer, by their names. */
+    private static Offload offload(URI worker, JsonNode info) {
+        if (!info.path("enable_hierarchical_cache").asBoolean(false)) {
+            return Offload.NONE;
+        }
+        boolean late = info.path("hicache_write_policy").asText("").equals("write_back");
+        return new Offload(
+                late ? HostCopies.ON_EVICTION : HostCopies.EARLY,
+                HiCacheArguments.pool(worker, info));
     }
 
     /**

@@ -26,6 +26,7 @@ import io.warmpath.routing.RoutingRequest;
 import io.warmpath.routing.Scores;
 import io.warmpath.routing.Sent;
 import io.warmpath.routing.SharedHits;
+import io.warmpath.routing.SharedView;
 import io.warmpath.routing.TaintRules;
 import io.warmpath.sim.virtual.BlockStore;
 import java.util.ArrayList;
@@ -200,10 +201,10 @@ final class ProductPolicy extends Policy {
         }
     }
 
-    private @Nullable SharedHits shared(Call call) {
+    private @Nullable SharedView shared(Call call) {
         BlockStore pool = world.pool();
         int depth = pool == null ? 0 : pool.depth(call.blocks(), 0, call.promptBlocks());
-        return depth == 0 ? null : new SharedHits(world.blockTokens(), 0, depth);
+        return depth == 0 ? null : SharedView.of(new SharedHits(world.blockTokens(), 0, depth));
     }
 
     private List<PrefixMatch> matches(PrefixQuery query) {

@@ -1,0 +1,48 @@
+package io.warmpath.config;
+
+import io.smallrye.config.WithConverter;
+import io.smallrye.config.WithDefault;
+import java.time.Duration;
+import java.util.Optional;
+
+/** Sessions: which worker their requests go to. Part of {@link WarmpathConfig}. */
+public interface SessionConfig {
+    @WithConverter(TimeSpan.class)
+    @Setting(
+            doc =
+                    "Bind sessions to the rank that their first request was sent to, for as long as"
+                            + " the time between two of their requests is below this. Unset: sessions"
+                            + " are not bound. A session is named by the header X-Dynamo-Session-ID, or"
+                            + " by what Claude Code, Codex and OpenCode send.",
+            flags = "--router-session-affinity-ttl-secs",
+            env = "DYN_ROUTER_SESSION_AFFINITY_TTL_SECS",
+            minTime = "1s",
+            maxTime = "365d")
+    Optional<Duration> affinityTtl();
+
+    @WithDefault("hard")
+    @Setting(
+            doc =
+                    "`hard`: a bound session's requests wait for their rank. `soft`: while it is busy"
+                            + " they go elsewhere, and come back.",
+            flags = "--router-session-affinity-mode",
+            env = "DYN_ROUTER_SESSION_AFFINITY_MODE")
+    SessionMode affinityMode();
+
+    @WithDefault("cost")
+    @Setting(
+            doc =
+                    "Where a session's first request goes. `cost`: as any other request. `rendezvous`:"
+                            + " to the rank that its id hashes to, so that several gateways agree"
+                            + " without talking.")
+    SessionPlacement placement();
+
+    @WithDefault("100000")
+    @Setting(
+            doc =
+                    "Most sessions that are bound at once; further ones are routed as if they had none.",
+            unit = "sessions",
+            min = 1,
+            max = 100_000_000)
+    int max();
+}

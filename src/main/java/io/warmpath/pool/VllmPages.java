@@ -1,0 +1,158 @@
+package io.warmpath.pool;
+
+import java.io.ByteArrayOutputStream;
+import java.nio.charset.StandardCharsets;
+import java.security.MessageDigest;
+import java.util.List;
+
+/**
+ * vLLM's blocks and their keys in Mooncake, as its MooncakeStoreConnector writes them: {@code
+ * [prefix@]model[@...]@tp_rank:R@pcpN@dcpN@pp_rank:P@group:G@HASH}.
+ *
+ * <p>Blocks are hashed as {@code sha256_cbor}: SHA-256 of the canonical CBOR of (digest before,
+ * ids, null). vLLM's default {@code sha256} hashes a pickle and {@code xxhash} starts from chance;
+ * pages of such engines cannot be named from outside. Nor can prompts with an adapter, a salt or
+ * images: for those there are no pages here.
+ *
+ * @param pageSize tokens of a block
+ * @param hashSeed the engines' PYTHONHASHSEED; empty: unset, which means the fixed start value of
+ *     0.29.0 and later
+ * @param modelName last part of the model's path
+ * @param storeNamespace follows the model's name as it is, such as {@code @fmt2}; empty: none
+ * @param cachePrefix empty: none
+ * @param tpRanks how many tensor-parallel ranks write their own part: 1 for MLA models
+ * @param groups KV cache groups: 1 but for hybrid models
+ */
+public record VllmPages(
+        int pageSize,
+        String hashSeed,
+        String modelName,
+        String storeNamespace,
+        String cachePrefix,
+        int tpRanks,
+        int pcpRanks,
+        int dcpRanks,
+        int ppRanks,
+        int groups)
+        implements PageRecipe {
+    private static final String FIXED_START = "vllm-none-hash";
+    private static final int MOST_KEYS = 4096;
+    private static final int CBOR_NULL = 0xf6;
+    private static final int ARRAY = 0x80;
+    private static final int BYTES = 0x40;
+    private static final int TEXT = 0x60;
+
+    public VllmPages {
+        if (pageSize < 1 || pageSize > 65536) {
+            throw new IllegalArgumentException("block size " + pageSize + ": 1 to 65536");
+        }
+        if (tpRanks < 1 || pcpRanks < 1 || dcpRanks < 1 || ppRanks < 1 || groups < 1) {
+            throw new IllegalArgumentException("ranks and groups are at least 1");
+        }
+        if ((double) tpRanks * pcpRanks * dcpRanks * ppRanks * groups > MOST_KEYS) {
+            throw new IllegalArgumentException("more than " + MOST_KEYS + " parts of a page");
+        }
+        if (modelName.isEmpty() || (modelName + storeNamespace + cachePrefix).indexOf(',') >= 0) {
+            throw new IllegalArgumentException(
+                    "a model's name, and no comma in names: a master splits at it");
+        }
+    }
+
+    @Override
+    public int keysPerPage() {
+        return tpRanks * pcpRanks * dcpRanks * ppRanks * groups;
+    }
+
+    @Override
+    public byte[] digests(PoolQuestion question, PageDigests sha) {
+        boolean plain = question.extraKey() == null && question.cacheSalt() == null;
+        int pages = plain ? question.length() / pageSize : 0;
+        byte[] digests = new byte[pages * DIGEST_BYTES];
+        MessageDigest digest = JdkPageDigests.sha256();
+        ByteArrayOutputStream cbor = new ByteArrayOutputStream(pageSize * 5 + 64);
+        byte[] before = start(digest);
+        int from = 0;
+        for (int page = 0; page < pages; page++) {
+            cbor.reset();
+            head(cbor, ARRAY, 3);
+            head(cbor, BYTES, DIGEST_BYTES);
+            cbor.write(before, from, DIGEST_BYTES);
+            head(cbor, ARRAY, pageSize);
+            for (int i = page * pageSize; i < (page + 1) * pageSize; i++) {
+                head(cbor, 0, Integer.toUnsignedLong(question.tokens()[i]));
+            }
+            cbor.write(CBOR_NULL);
+            digest.update(cbor.toByteArray());
+            JdkPageDigests.digestInto(digest, digests, page);
+            before = digests;
+            from = page * DIGEST_BYTES;
+        }
+        return digests;
+    }
+
+    private byte[] start(MessageDigest digest) {
+        byte[] text =
+                (hashSeed.isEmpty() ? FIXED_START : hashSeed).getBytes(StandardCharsets.UTF_8);
+        ByteArrayOutputStream cbor = new ByteArrayOutputStream(text.length + 5);
+        head(cbor, TEXT, text.length);
+        cbor.writeBytes(text);
+        return digest.digest(cbor.toByteArray());
+    }
+
+    /** CBOR's shortest form of a kind and a number. */
+    private static void head(ByteArrayOutputStream out, int kind, long value) {
+        if (value < 24) {
+            out.write(kind | (int) value);
+            return;
+        }
+        int bytes = value < 1 << 8 ? 1 : value < 1 << 16 ? 2 : 4;
+        out.write(kind | (bytes == 1 ? 24 : bytes == 2 ? 25 : 26));
+        for (int shift = 8 * (bytes - 1); shift >= 0; shift -= 8) {
+            out.write((int) (value >> shift));
+        }
+    }
+
+    @Override
+    public void keys(byte[] digests, int page, List<String> into) {
+        String hash = SglangPages.hex(digests, page);
+        for (int group = 0; group < groups; group++) {
+            for (int pp = 0; pp < ppRanks; pp++) {
+                for (int dcp = 0; dcp < dcpRanks; dcp++) {
+                    for (int pcp = 0; pcp < pcpRanks; pcp++) {
+                        for (int tp = 0; tp < tpRanks; tp++) {
+                            into.add(key(hash, tp, pcp, dcp, pp, group));
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    String key(String hash, int tp, int pcp, int dcp, int pp, int group) {
+        return (cachePrefix.isEmpty() ? "" : cachePrefix + "@")
+                + modelName
+                + storeNamespace
+                + "@tp_rank:"
+                + tp
+                + "@pcp"
+                + pcp
+                + "@dcp"
+                + dcp
+                + "@pp_rank:"
+                + pp
+                + "@group:"
+                + group
+                + "@"
+                + hash;
+    }
+
+    @Override
+    public String description() {
+        return "vLLM sha256_cbor seed "
+                + (hashSeed.isEmpty() ? FIXED_START : hashSeed)
+                + ", block "
+                + pageSize
+                + ", "
+                + key("HASH", tpRanks - 1, pcpRanks - 1, dcpRanks - 1, ppRanks - 1, groups - 1);
+    }
+}

@@ -1,0 +1,8 @@
+/**
+ * The shared pool: which pages of a prompt any worker could fetch, and how engines name them there.
+ * JDK only.
+ */
+@NullMarked
+package io.warmpath.pool;
+
+import org.jspecify.annotations.NullMarked;

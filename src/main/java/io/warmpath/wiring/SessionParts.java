@@ -1,0 +1,49 @@
+package io.warmpath.wiring;
+
+import io.micrometer.core.instrument.MeterRegistry;
+import io.warmpath.config.SessionConfig;
+import io.warmpath.session.Affinity;
+import io.warmpath.session.AffinityOptions;
+import io.warmpath.session.Rendezvous;
+import io.warmpath.session.SessionTable;
+import io.warmpath.telemetry.SessionMeters;
+import java.time.Duration;
+import net.jpountz.xxhash.XXHash64;
+import net.jpountz.xxhash.XXHashFactory;
+
+/** The sessions of this gateway, from the configuration. */
+final class SessionParts {
+    private final AffinityOptions options;
+    private final SessionTable table;
+    private final Affinity affinity;
+
+    SessionParts(SessionConfig config) {
+        options =
+                new AffinityOptions(
+                        config.affinityTtl().orElse(Duration.ZERO),
+                        AffinityOptions.Mode.valueOf(config.affinityMode().name()),
+                        AffinityOptions.Placement.valueOf(config.placement().name()),
+                        config.max());
+        table = new SessionTable(options, System::nanoTime);
+        XXHash64 hash = XXHashFactory.fastestJavaInstance().hash64();
+        affinity =
+                new Affinity(
+                        options,
+                        new Rendezvous((bytes, seed) -> hash.hash(bytes, 0, bytes.length, seed)),
+                        table);
+    }
+
+    Affinity affinity() {
+        return affinity;
+    }
+
+    SessionTable table() {
+        return table;
+    }
+
+    void bind(MeterRegistry registry) {
+        if (options.on()) {
+            SessionMeters.bind(registry, table);
+        }
+    }
+}
