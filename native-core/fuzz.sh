@@ -2,7 +2,7 @@
 # Builds the fuzzers with clang (libFuzzer, ASan, UBSan) and searches with each of them.
 #
 #   fuzz.sh SECONDS TARGET...      TARGET: apply_then_match, apply_any_bytes, abi_calls, tracker_calls,
-#                              encode_any_text, or all
+#                              encode_any_text, peer_bytes, or all
 #
 # A search starts from the corpus in the tree and from what earlier searches found (target/fuzz/TARGET/found). Exit
 # code 1 when one finds something; the input stays in target/fuzz/TARGET. First a control: a body with a planted
@@ -18,7 +18,7 @@ fail() {
 seconds=$1
 shift
 cd "$(dirname -- "$0")/.."
-[ "$1" != all ] || set -- apply_then_match apply_any_bytes abi_calls tracker_calls encode_any_text
+[ "$1" != all ] || set -- apply_then_match apply_any_bytes abi_calls tracker_calls encode_any_text peer_bytes
 command -v clang++ >/dev/null 2>&1 || fail "clang++ is missing (Debian: clang libclang-rt-dev)"
 command -v cmake >/dev/null 2>&1 || fail "cmake is missing; install cmake 3.21 or newer"
 if command -v ninja >/dev/null 2>&1; then
@@ -35,6 +35,7 @@ mkdir -p "$work" "$build"
 binary_of() {
     case $1 in
         control | apply_then_match | encode_any_text) echo "$build/src-cpp/tests/$1_fuzz" ;;
+        peer_bytes) echo "$build/publisher/tests/$1_fuzz" ;;
         *) echo "$build/tests/$1_fuzz" ;;
     esac
 }
@@ -46,7 +47,8 @@ corpus_of() {
         abi_calls) echo native-core/tests/corpus-calls ;;
         tracker_calls) echo native-core/tests/corpus-tracker ;;
         encode_any_text) echo src-cpp/tests/fuzz/corpus-encode ;;
-        *) fail "there is no target '$1'; apply_then_match, apply_any_bytes, abi_calls, tracker_calls and encode_any_text are" ;;
+        peer_bytes) echo native-core/publisher/tests/corpus ;;
+        *) fail "there is no target '$1'; apply_then_match, apply_any_bytes, abi_calls, tracker_calls, encode_any_text and peer_bytes are" ;;
     esac
 }
 

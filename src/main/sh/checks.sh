@@ -208,8 +208,8 @@ run_fuzz() {
         '' | 0* | *[!0-9]*) die 2 "--seconds is a number from 1 on, not '$fuzz_seconds'" ;;
     esac
     case $fuzz_target in
-        all | apply_then_match | apply_any_bytes | abi_calls | tracker_calls | encode_any_text) ;;
-        *) die 2 "there is no fuzz target '$fuzz_target'; apply_then_match, apply_any_bytes, abi_calls, tracker_calls, encode_any_text and all are" ;;
+        all | apply_then_match | apply_any_bytes | abi_calls | tracker_calls | encode_any_text | peer_bytes) ;;
+        *) die 2 "there is no fuzz target '$fuzz_target'; apply_then_match, apply_any_bytes, abi_calls, tracker_calls, encode_any_text, peer_bytes and all are" ;;
     esac
     need_toolchain tests
     step "native: fuzz $fuzz_target, $fuzz_seconds s a target" native_fuzz "$fuzz_seconds" "$fuzz_target"

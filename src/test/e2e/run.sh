@@ -38,13 +38,7 @@ trap 'exit 143' TERM
 [ -f "$jar" ] || fail "$jar is missing; run ./warmpath build"
 command -v "$java" >/dev/null || fail "no java command; set JAVA_HOME"
 
-if ! cmp -s "$here/requirements.txt" "$venv/requirements.txt"; then
-    say "installing $(cat "$here/requirements.txt") into $venv"
-    rm -rf "$venv"
-    python3 -m venv "$venv" || fail 'python3 cannot make a virtual environment; on Debian: apt-get install python3-venv'
-    "$venv/bin/pip" install --quiet --disable-pip-version-check -r "$here/requirements.txt"
-    cp "$here/requirements.txt" "$venv/requirements.txt"
-fi
+sh "$here/venv.sh" >/dev/null || fail 'the Python clients could not be installed, see above'
 mkdir -p "$logs"
 
 # A young generation of this size has been gone round when the steady load begins to look at memory; the first round
@@ -101,6 +95,9 @@ sys.exit(url + " does not answer with 200")
 PY
 }
 
+say 'the publisher for engines, in Python and in C, against libzmq'
+PYTHONPATH="$root/src/clients/publisher" "$venv/bin/python" -B -m unittest discover -s "$root/src/clients/publisher/tests" ||
+    fail 'the publisher does not do what it says'
 "$venv/bin/python" "$here/soak.py" --self-test || fail 'the checks of the soak test do not hold'
 status=0
 for wire in ${E2E_WIRES:-vllm-map sglang-map}; do
