@@ -8,6 +8,7 @@ import io.warmpath.gateway.selfcheck.SelfCheck;
 import io.warmpath.load.LoadBook;
 import io.warmpath.routing.Router;
 import io.warmpath.session.Affinity;
+import io.warmpath.session.PrefillBudget;
 import io.warmpath.tokens.PromptTokens;
 import io.warmpath.upstream.EngineClient;
 import java.util.function.LongSupplier;
@@ -30,6 +31,9 @@ public final class RequestFlow {
     final FlowMetrics metrics;
     final SelfCheck selfCheck;
     final Affinity affinity;
+    final PrefillBudget prefills;
+    final PromptTokens tokens;
+    final TokenLanes lanes;
     final LongSupplier nanoTime;
 
     /**
@@ -37,6 +41,7 @@ public final class RequestFlow {
      * @param tokenizers runs the prompts that are not cheap
      * @param engineIds for prompts that {@code tokens} does not know
      * @param affinity where a session's requests go
+     * @param prefills what next turns may cost
      * @param nanoTime as {@link System#nanoTime}
      */
     public RequestFlow(
@@ -56,6 +61,7 @@ public final class RequestFlow {
             SelfCheck selfCheck,
             EngineIds engineIds,
             Affinity affinity,
+            PrefillBudget prefills,
             LongSupplier nanoTime) {
         this.fleet = fleet;
         this.models = models;
@@ -82,6 +88,9 @@ public final class RequestFlow {
                         selfCheck);
         this.selfCheck = selfCheck;
         this.affinity = affinity;
+        this.prefills = prefills;
+        this.tokens = tokens;
+        this.lanes = tokenizers;
         this.load = load;
         this.admission = admission;
         this.engines = engines;

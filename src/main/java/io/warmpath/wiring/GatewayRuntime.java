@@ -38,6 +38,7 @@ import io.warmpath.routing.RouterMode;
 import io.warmpath.routing.RouterOptions;
 import io.warmpath.routing.Routers;
 import io.warmpath.session.Affinity;
+import io.warmpath.session.PrefillBudget;
 import io.warmpath.tokens.ModelLoader;
 import io.warmpath.tokens.ModelTokens;
 import io.warmpath.tokens.PromptInput;
@@ -170,6 +171,7 @@ final class GatewayRuntime implements AutoCloseable {
                         questions.ids(
                                 ModelSettings.askingEngines(config), config.tokens().deadline()),
                         sessions.affinity(),
+                        sessions.prefills(),
                         warmup::done);
         GatewayMeters.bind(meters, index, load, fleet, events, tokens, caches.overlaps().prompts());
         caches.bind(meters);
@@ -210,6 +212,7 @@ final class GatewayRuntime implements AutoCloseable {
             SelfCheck selfCheck,
             EngineIds engineIds,
             Affinity affinity,
+            PrefillBudget prefills,
             BooleanSupplier warm) {
         RequestFlow flow =
                 new RequestFlow(
@@ -229,6 +232,7 @@ final class GatewayRuntime implements AutoCloseable {
                         selfCheck,
                         engineIds,
                         affinity,
+                        prefills,
                         System::nanoTime);
         return new Routes(
                 fleet,
@@ -272,6 +276,7 @@ final class GatewayRuntime implements AutoCloseable {
                                 SelfCheck.off(), // its engine counts no tokens
                                 EngineIds.OFF,
                                 Affinity.off(),
+                                PrefillBudget.off(),
                                 () -> true)
                         .mount(router);
             }
