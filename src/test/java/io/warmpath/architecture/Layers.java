@@ -23,6 +23,7 @@ final class Layers {
                     "load",
                     "routing",
                     "admission",
+                    "replica",
                     "tokens.jinja",
                     "tokens.profile");
 
@@ -57,7 +58,7 @@ final class Layers {
         allow("session", "fault", "prefix", "fleet", "load", "routing");
         allow("events", "fault", "prefix", "fleet");
         allow("state", "fault", "prefix", "events");
-        allow("replica", "fault", "prefix", "fleet", "load", "session");
+        allow("replica", "fault", "prefix", "fleet", "load");
         allow("upstream", "fault", "fleet");
         MAY_USE.put("gateway", STEPS);
         MAY_USE.put("api", with(STEPS, "gateway"));
