@@ -50,6 +50,8 @@ public interface WarmpathConfig {
 
     NatsConfig nats();
 
+    ReplicaConfig replica();
+
     Fleet fleet();
 
     Admin admin();

@@ -14,6 +14,7 @@ import io.warmpath.api.DecisionsApi;
 import io.warmpath.api.ErrorMapper;
 import io.warmpath.api.EventSourcesApi;
 import io.warmpath.api.ModelsApi;
+import io.warmpath.api.ReplicasApi;
 import io.warmpath.api.Routes;
 import io.warmpath.api.WorkersApi;
 import io.warmpath.config.RawPath;
@@ -30,6 +31,7 @@ import io.warmpath.gateway.ModelNames;
 import io.warmpath.gateway.Overlaps;
 import io.warmpath.gateway.RequestFlow;
 import io.warmpath.gateway.selfcheck.SelfCheck;
+import io.warmpath.load.BookingListener;
 import io.warmpath.load.LoadBook;
 import io.warmpath.load.LoadTracker;
 import io.warmpath.prefix.PrefixIndex;
@@ -80,6 +82,7 @@ final class GatewayRuntime implements AutoCloseable {
 
     private final OverlapParts caches;
     private final StateParts state;
+    private final ReplicaParts replicas;
     private final LoadTracker load;
     private final Admission admission;
     private final Vertx vertx;
@@ -97,6 +100,7 @@ final class GatewayRuntime implements AutoCloseable {
     private final WorkersApi workersApi;
     private final BusyThresholdApi busyApi;
     private final EventSourcesApi eventSourcesApi;
+    private final ReplicasApi replicasApi;
     private final DecisionParts decisions;
     private final DecisionsApi decisionsApi;
     private final Warmup warmup;
@@ -114,7 +118,8 @@ final class GatewayRuntime implements AutoCloseable {
         reloads = new ModelReloads(vertx, tokens, config.tokens().reloadInterval());
         caches = new OverlapParts(config, System::nanoTime);
         state = new StateParts(config.state(), caches);
-        load = loadTracker(config.router());
+        replicas = new ReplicaParts(config);
+        load = loadTracker(config.router(), replicas.secret(), replicas.listener());
         admission = new Admission(AdmissionSetup.options(config), load, System::nanoTime);
         this.vertx = vertx;
         EventCounters events = new EventCounters();
@@ -130,7 +135,7 @@ final class GatewayRuntime implements AutoCloseable {
                         feed,
                         caches.credits(),
                         state::mark,
-                        slot -> load.load(slot).requests(),
+                        load::ownRequests,
                         load::forget);
         tokenThreads = new TokenThreads(config.tokens().threads(), config.tokens().queueSize());
         engines = engines(config, vertx, tls);
@@ -169,6 +174,7 @@ final class GatewayRuntime implements AutoCloseable {
         GatewayMeters.bind(meters, index, load, fleet, events, tokens, caches.overlaps().prompts());
         caches.bind(meters);
         state.bind(meters);
+        replicas.build(load, fleet.registry(), admission::wake, meters);
         AdminAccess access = new AdminAccess(adminToken(config.admin()));
         modelsApi = new ModelsApi(tokens::reload, access);
         workersApi =
@@ -184,6 +190,7 @@ final class GatewayRuntime implements AutoCloseable {
                         subscriptions == null ? List::of : subscriptions::reports,
                         access,
                         InstantSource.system());
+        replicasApi = new ReplicasApi(replicas.sync(), access);
         decisionsApi = new DecisionsApi(decisions.log(), access);
         busyApi = new BusyThresholdApi(admission, fleet.registry(), access);
     }
@@ -247,7 +254,11 @@ final class GatewayRuntime implements AutoCloseable {
         return new Warmup.Parts() {
             @Override
             public void mount(Router router, Fleet fleet, FlowMetrics metrics) {
-                LoadTracker apartLoad = loadTracker(config.router());
+                LoadTracker apartLoad =
+                        loadTracker(
+                                config.router(),
+                                new SecureRandom().nextLong(),
+                                BookingListener.NONE);
                 routes(
                                 fleet,
                                 prompts,
@@ -291,6 +302,7 @@ final class GatewayRuntime implements AutoCloseable {
         modelsApi.mount(router);
         workersApi.mount(router);
         eventSourcesApi.mount(router);
+        replicasApi.mount(router);
         decisionsApi.mount(router);
         busyApi.mount(router);
     }
@@ -309,6 +321,7 @@ final class GatewayRuntime implements AutoCloseable {
             // For what nobody tells: a new worker, a booking that expired.
             queueTimer = vertx.setPeriodic(QUEUE_CHECK_MILLIS, id -> admission.wake());
         }
+        replicas.start();
         reloads.start();
         warmup.start();
     }
@@ -319,6 +332,7 @@ final class GatewayRuntime implements AutoCloseable {
         reloads.close();
         warmup.close();
         questions.close();
+        replicas.close();
         state.close();
         fleet.close();
         if (feed != null) {
@@ -353,9 +367,9 @@ final class GatewayRuntime implements AutoCloseable {
                 System::nanoTime);
     }
 
-    private static LoadTracker loadTracker(WarmpathConfig.Router r) {
-        return new LoadTracker(
-                System::nanoTime, RouterSettings.load(r), new SecureRandom().nextLong());
+    private static LoadTracker loadTracker(
+            WarmpathConfig.Router r, long secret, BookingListener listener) {
+        return new LoadTracker(System::nanoTime, RouterSettings.load(r), secret, listener);
     }
 
     private static EngineClient engines(WarmpathConfig config, Vertx vertx, EngineTls tls) {

@@ -21,6 +21,7 @@ import io.warmpath.prefix.ReferencePrefixIndex;
 import io.warmpath.prefix.SlotCredits;
 import io.warmpath.prefix.WorkerSlot;
 import io.warmpath.state.SnapshotCounters;
+import io.warmpath.telemetry.ReplicaMeters;
 import io.warmpath.telemetry.StateMeters;
 import io.warmpath.tokens.PromptInput;
 import io.warmpath.tokens.profile.ChatRequest;
@@ -102,6 +103,7 @@ class MetricsDocsTest {
                 questions.bind(registry);
             }
             StateMeters.bind(registry, new SnapshotCounters());
+            ReplicaMeters.bind(registry, TestReplicas.alone(load, fleet.registry()));
             assertFalse(decisions.log().isOn());
             return rows(registry);
         } finally {
