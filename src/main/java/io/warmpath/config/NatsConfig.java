@@ -1,6 +1,8 @@
 package io.warmpath.config;
 
+import io.smallrye.config.WithConverter;
 import io.smallrye.config.WithDefault;
+import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
 
@@ -32,15 +34,46 @@ public interface NatsConfig {
     String component();
 
     @Setting(
+            doc =
+                    "Name of this gateway among those of one component; default: host name and HTTP"
+                            + " port. Another gateway of the same name would take its place in the"
+                            + " stream.",
+            unit = "name",
+            flags = "--router-id")
+    Optional<String> routerId();
+
+    @WithDefault("1h")
+    @WithConverter(TimeSpan.class)
+    @Setting(
+            doc = "How long the stream keeps KV events, when this gateway is the one to make it.",
+            minTime = "1m",
+            maxTime = "30d")
+    Duration retention();
+
+    @WithDefault("5s")
+    @WithConverter(TimeSpan.class)
+    @Setting(
+            doc = "Silence of a relay, which says every second that it lives, to count as gone.",
+            minTime = "2s",
+            maxTime = "10m")
+    Duration relayTimeout();
+
+    @Setting(
             doc = "File with a NATS JWT and its seed.",
             unit = "path",
             env = "NATS_AUTH_CREDENTIALS_FILE")
     Optional<String> credentialsFile();
 
-    @Setting(doc = "User name for servers that ask for one and a password.", unit = "name", env = "NATS_AUTH_USERNAME")
+    @Setting(
+            doc = "User name for servers that ask for one and a password.",
+            unit = "name",
+            env = "NATS_AUTH_USERNAME")
     Optional<String> user();
 
-    @Setting(doc = "Password that belongs to the user name.", env = "NATS_AUTH_PASSWORD", secret = true)
+    @Setting(
+            doc = "Password that belongs to the user name.",
+            env = "NATS_AUTH_PASSWORD",
+            secret = true)
     Optional<String> password();
 
     @Setting(doc = "Token for servers that ask for one.", env = "NATS_AUTH_TOKEN", secret = true)

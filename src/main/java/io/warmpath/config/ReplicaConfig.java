@@ -28,13 +28,6 @@ public interface ReplicaConfig {
 
     @Setting(
             doc =
-                    "Name of this gateway among the others, no two the same. Unset: another one at"
-                            + " every start.",
-            unit = "name")
-    Optional<String> id();
-
-    @Setting(
-            doc =
                     "The same on all gateways: keys the names of prompt blocks, so that no client can"
                             + " make its prompts pass for others'. Unset: made from"
                             + " `warmpath.nats.namespace` and `component`, which a client may guess.",

@@ -13,14 +13,11 @@ import io.warmpath.replica.ReplicaLoop;
 import io.warmpath.replica.ReplicaOptions;
 import io.warmpath.replica.ReplicaSync;
 import io.warmpath.telemetry.ReplicaMeters;
-import java.net.InetAddress;
-import java.net.UnknownHostException;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
 import java.security.SecureRandom;
-import java.util.Optional;
 import org.jboss.logging.Logger;
 import org.jspecify.annotations.Nullable;
 
@@ -89,13 +86,10 @@ final class ReplicaParts implements AutoCloseable {
         if (changes == null) {
             return;
         }
-        Optional<String> id = config.replica().id().filter(i -> !i.isBlank());
+        String id = NatsParts.routerId(config.nats(), config.http().port());
         ReplicaOptions options =
                 new ReplicaOptions(
-                        id.map(i -> hash("id", i)).orElseGet(random::nextLong),
-                        random.nextLong(),
-                        id.orElseGet(ReplicaParts::host),
-                        config.replica().maxAge());
+                        hash("id", id), random.nextLong(), id, config.replica().maxAge());
         try {
             link = NatsLink.open(NatsParts.options(config.nats()), "warmpath replica sync");
         } catch (IllegalArgumentException e) {
@@ -128,14 +122,6 @@ final class ReplicaParts implements AutoCloseable {
         if (line != null && sync != null) {
             line.start();
             loop.start(sync::tick, LOGGED);
-        }
-    }
-
-    private static String host() {
-        try {
-            return InetAddress.getLocalHost().getHostName();
-        } catch (UnknownHostException e) {
-            return "";
         }
     }
 

@@ -55,7 +55,7 @@ class ReplicasOnSimTest {
         s.put("warmpath.router.use-kv-events", "false");
         s.put("warmpath.router.mode", "least-loaded");
         s.put("warmpath.replica.sync", "true");
-        s.put("warmpath.replica.id", id);
+        s.put("warmpath.nats.router-id", id);
         s.put("warmpath.nats.servers", server.url());
         s.put("warmpath.replica.max-age", "500ms"); // the machine may be busy
         return s;
