@@ -52,6 +52,8 @@ public interface WarmpathConfig {
 
     NatsConfig nats();
 
+    ReplicaConfig replica();
+
     Fleet fleet();
 
     Admin admin();

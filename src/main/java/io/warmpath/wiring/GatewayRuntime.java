@@ -15,6 +15,7 @@ import io.warmpath.api.DecisionsApi;
 import io.warmpath.api.ErrorMapper;
 import io.warmpath.api.EventSourcesApi;
 import io.warmpath.api.ModelsApi;
+import io.warmpath.api.ReplicasApi;
 import io.warmpath.api.Routes;
 import io.warmpath.api.SessionsApi;
 import io.warmpath.api.WorkersApi;
@@ -34,6 +35,7 @@ import io.warmpath.gateway.ModelNames;
 import io.warmpath.gateway.Overlaps;
 import io.warmpath.gateway.RequestFlow;
 import io.warmpath.gateway.selfcheck.SelfCheck;
+import io.warmpath.load.BookingListener;
 import io.warmpath.load.LoadBook;
 import io.warmpath.load.LoadTracker;
 import io.warmpath.prefix.PrefixIndex;
@@ -85,6 +87,7 @@ final class GatewayRuntime implements AutoCloseable {
 
     private final OverlapParts caches;
     private final StateParts state;
+    private final ReplicaParts replicas;
     private final LoadTracker load;
     private final Admission admission;
     private final Vertx vertx;
@@ -104,6 +107,7 @@ final class GatewayRuntime implements AutoCloseable {
     private final BusyThresholdApi busyApi;
     private final EventSourcesApi eventSourcesApi;
     private final SessionsApi sessionsApi;
+    private final ReplicasApi replicasApi;
     private final DecisionParts decisions;
     private final DecisionsApi decisionsApi;
     private final Warmup warmup;
@@ -121,7 +125,8 @@ final class GatewayRuntime implements AutoCloseable {
         reloads = new ModelReloads(vertx, tokens, config.tokens().reloadInterval());
         caches = new OverlapParts(config, System::nanoTime);
         state = new StateParts(config.state(), caches);
-        load = loadTracker(config.router());
+        replicas = new ReplicaParts(config);
+        load = loadTracker(config.router(), replicas.secret(), replicas.listener());
         admission = new Admission(AdmissionSetup.options(config), load, System::nanoTime);
         this.vertx = vertx;
         EventCounters events = new EventCounters();
@@ -149,7 +154,7 @@ final class GatewayRuntime implements AutoCloseable {
                         feed,
                         caches.credits(),
                         state::mark,
-                        slot -> load.load(slot).requests(),
+                        load::ownRequests,
                         load::forget);
         tokenThreads = new TokenThreads(config.tokens().threads(), config.tokens().queueSize());
         engines = engines(config, vertx, tls);
@@ -191,6 +196,7 @@ final class GatewayRuntime implements AutoCloseable {
         caches.bind(meters);
         state.bind(meters);
         sessions.bind(meters);
+        replicas.build(load, fleet.registry(), admission::wake, meters);
         AdminAccess access = new AdminAccess(adminToken(config.admin()));
         modelsApi = new ModelsApi(tokens::reload, access);
         workersApi =
@@ -207,6 +213,7 @@ final class GatewayRuntime implements AutoCloseable {
                         access,
                         InstantSource.system());
         sessionsApi = new SessionsApi(sessions.table(), fleet.registry()::snapshot, access);
+        replicasApi = new ReplicasApi(replicas.sync(), access);
         decisionsApi = new DecisionsApi(decisions.log(), access);
         busyApi = new BusyThresholdApi(admission, fleet.registry(), access);
     }
@@ -272,7 +279,11 @@ final class GatewayRuntime implements AutoCloseable {
         return new Warmup.Parts() {
             @Override
             public void mount(Router router, Fleet fleet, FlowMetrics metrics) {
-                LoadTracker apartLoad = loadTracker(config.router());
+                LoadTracker apartLoad =
+                        loadTracker(
+                                config.router(),
+                                new SecureRandom().nextLong(),
+                                BookingListener.NONE);
                 routes(
                                 fleet,
                                 prompts,
@@ -318,6 +329,7 @@ final class GatewayRuntime implements AutoCloseable {
         workersApi.mount(router);
         eventSourcesApi.mount(router);
         sessionsApi.mount(router);
+        replicasApi.mount(router);
         decisionsApi.mount(router);
         busyApi.mount(router);
     }
@@ -336,6 +348,7 @@ final class GatewayRuntime implements AutoCloseable {
             // For what nobody tells: a new worker, a booking that expired.
             queueTimer = vertx.setPeriodic(QUEUE_CHECK_MILLIS, id -> admission.wake());
         }
+        replicas.start();
         reloads.start();
         warmup.start();
     }
@@ -346,6 +359,7 @@ final class GatewayRuntime implements AutoCloseable {
         reloads.close();
         warmup.close();
         questions.close();
+        replicas.close();
         state.close();
         fleet.close();
         if (feed != null) {
@@ -383,9 +397,9 @@ final class GatewayRuntime implements AutoCloseable {
                 System::nanoTime);
     }
 
-    private static LoadTracker loadTracker(WarmpathConfig.Router r) {
-        return new LoadTracker(
-                System::nanoTime, RouterSettings.load(r), new SecureRandom().nextLong());
+    private static LoadTracker loadTracker(
+            WarmpathConfig.Router r, long secret, BookingListener listener) {
+        return new LoadTracker(System::nanoTime, RouterSettings.load(r), secret, listener);
     }
 
     private static EngineClient engines(WarmpathConfig config, Vertx vertx, EngineTls tls) {
