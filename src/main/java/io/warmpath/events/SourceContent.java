@@ -1,0 +1,149 @@
+package io.warmpath.events;
+
+import io.warmpath.events.SourceTally.Of;
+import io.warmpath.prefix.PrefixIndex;
+import java.util.function.LongSupplier;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What of one publisher's batches is in the index: applies them, forgets them, takes them over from
+ * a file, and notes how far they can be relied on. One thread.
+ */
+final class SourceContent {
+    private final EventApplier applier;
+    private final BatchDecoder decoder;
+    private final EventCounters counters;
+    private final SourceTally tally;
+    private final SourceOrder order;
+    private final SourceStanding standing;
+    private final LongSupplier nanoTime;
+
+    /** Taken from a file and not yet confirmed by the publisher. */
+    private boolean restored;
+
+    private long expires;
+
+    SourceContent(
+            EventSource source,
+            PrefixIndex index,
+            BatchDecoder decoder,
+            EventCounters counters,
+            SourceTally tally,
+            SourceOrder order,
+            SourceStanding standing,
+            LongSupplier nanoTime) {
+        this.applier = new EventApplier(source, index, counters, tally);
+        this.decoder = decoder;
+        this.counters = counters;
+        this.tally = tally;
+        this.order = order;
+        this.standing = standing;
+        this.nanoTime = nanoTime;
+    }
+
+    /** The index holds what another process of ours had applied. */
+    void resume(SourceMark mark, long expiryNanos) {
+        order.resume(mark.next(), mark.fingerprint());
+        applier.restore(mark.memories());
+        tally.set(Of.SEQUENCE, mark.next() - 1);
+        standing.complete = mark.complete();
+        standing.reading = false;
+        standing.unconfirmed = true;
+        restored = true;
+        expires = nanoTime.getAsLong() + expiryNanos;
+        standing.settle(
+                "taken from a file: batches from " + Long.toUnsignedString(mark.next()) + " on");
+    }
+
+    /** Where to go on after a restart of ours; null before the first batch. */
+    @Nullable SourceMark mark() {
+        return order.started()
+                ? new SourceMark(
+                        applier.dpRank(),
+                        applier.ownSlot(),
+                        order.next(),
+                        order.lastFingerprint(),
+                        standing.complete,
+                        applier.memories())
+                : null;
+    }
+
+    /** What came from a file is still in doubt. */
+    boolean restored() {
+        return restored;
+    }
+
+    /** It has been in doubt for too long. */
+    boolean expired(long now) {
+        return restored && now - expires >= 0;
+    }
+
+    /** The publisher has said all that it can, and it fits. */
+    void confirm() {
+        standing.unconfirmed = false;
+        restored = false;
+    }
+
+    /** The batch comes next, or after a hole that was accepted. */
+    void take(long sequence, byte[] payload) {
+        order.take(sequence, payload);
+        // What came from a file is confirmed by a replay only: another process may have come as
+        // far.
+        standing.unconfirmed &= restored;
+        tally.add(Of.BATCHES, 1);
+        tally.set(Of.SEQUENCE, sequence);
+        tally.set(Of.NEWEST_AT, nanoTime.getAsLong());
+        try {
+            if (applier.apply(decoder.decode(payload))) {
+                standing.complete = true;
+                standing.doubtful = false;
+                confirm();
+            }
+            standing.misfit = misfit();
+        } catch (MalformedBatchException e) {
+            counters.rejectedBatches.increment();
+            tally.add(Of.REJECTED, 1);
+            standing.complete = false;
+            standing.doubtful = true;
+            standing.settle("batch " + sequence + " could not be read: " + e.getMessage());
+        }
+    }
+
+    private @Nullable String misfit() {
+        int theirs = applier.wrongBlockSize();
+        return theirs == 0
+                ? null
+                : "its blocks have "
+                        + theirs
+                        + " tokens, this worker's "
+                        + applier.blockSize()
+                        + "; set the block size of the worker, or of the engine";
+    }
+
+    /** A hole nobody can fill: what was removed in it is not known, so nothing may be kept. */
+    void lose(String why) {
+        counters.gapsLost.increment();
+        tally.add(Of.LOST, 1);
+        forget();
+        standing.settle(why);
+    }
+
+    /** Another process publishes now. */
+    void forgetProcess() {
+        counters.restarts.increment();
+        tally.add(Of.RESTARTS, 1);
+        forget();
+        order.reset();
+        standing.misfit = null;
+        standing.reading = true;
+        standing.settle("the engine has restarted: what its old process held is dropped");
+    }
+
+    private void forget() {
+        applier.forget();
+        standing.complete = false;
+        standing.doubtful = false;
+        standing.repairing = false;
+        confirm();
+    }
+}
