@@ -56,7 +56,9 @@ final class SourceOrder {
 
     /** Judges a batch of the live stream, which never repeats or reorders by itself. */
     Arrival live(long sequence, byte[] payload) {
-        boolean backward = seenLive && Long.compareUnsigned(sequence, newestLive) <= 0;
+        // The batch before a hole is judged again when the hole has been filled, by then maybe far
+        // behind what the replay has brought: the same number is not a step back.
+        boolean backward = seenLive && Long.compareUnsigned(sequence, newestLive) < 0;
         Arrival arrival = judge(sequence, payload, backward);
         seenLive = true;
         newestLive = sequence;

@@ -81,6 +81,24 @@ class SourceSessionTest extends SessionFixture {
         assertEquals(EventView.EXACT, session.status().state());
     }
 
+    /** The publisher goes on while it is asked, and tells all of it at once. */
+    @Test
+    void a_replay_that_brings_thousands_beyond_the_hole_is_no_restart() {
+        SourceSession session = session(true);
+        send(session, 0, 1, 5);
+        for (int i = 1; i <= 3_000; i++) {
+            session.replayed(i, payload(0, i));
+        }
+        send(session, 6, 7);
+        session.replayEnded();
+        assertEquals(0, counters.restarts());
+        assertEquals(3, counters.duplicates());
+        assertEquals(3_001, counters.batches());
+        assertEquals(EventView.EXACT, session.status().state());
+        send(session, 3_001);
+        assertEquals(3_002, counters.batches());
+    }
+
     @Test
     void a_gap_without_replay_forgets_the_rank_and_stays_untrusted_until_a_clear() {
         SourceSession session = session(false);
