@@ -87,7 +87,7 @@ class SourceSessionTest extends SessionFixture {
         SourceSession session = session(true);
         send(session, 0, 1, 5);
         for (int i = 1; i <= 3_000; i++) {
-            session.replayed(i, payload(0, i));
+            session.replayed(i, payload(0, i % 8));
         }
         send(session, 6, 7);
         session.replayEnded();
