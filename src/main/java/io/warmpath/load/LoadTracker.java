@@ -8,6 +8,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReferenceArray;
 import java.util.concurrent.atomic.LongAdder;
+import java.util.function.Consumer;
 import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
@@ -34,6 +35,7 @@ public final class LoadTracker implements LoadBook {
     private final LongSupplier nanoTime;
     private final LoadOptions options;
     private final long secret;
+    private final BookingListener listener;
     private final long expiryNanos;
     private final ActiveTree tree = new ActiveTree();
     private final Set<OpenBooking> open = ConcurrentHashMap.newKeySet();
@@ -57,9 +59,18 @@ public final class LoadTracker implements LoadBook {
      * @param secret keys the names of blocks, so that no client can make prompts collide
      */
     public LoadTracker(LongSupplier nanoTime, LoadOptions options, long secret) {
+        this(nanoTime, options, secret, BookingListener.NONE);
+    }
+
+    /**
+     * @param listener told of this gateway's own bookings
+     */
+    public LoadTracker(
+            LongSupplier nanoTime, LoadOptions options, long secret, BookingListener listener) {
         this.nanoTime = nanoTime;
         this.options = options;
         this.secret = secret;
+        this.listener = listener;
         this.expiryNanos = options.expiry().toNanos();
         this.nextSweepNanos = new AtomicLong(nanoTime.getAsLong() + sweepIntervalNanos());
         this.loads = grown(new AtomicReferenceArray<>(0), FIRST_CAPACITY);
@@ -83,6 +94,44 @@ public final class LoadTracker implements LoadBook {
     @Override
     public Booking book(
             WorkerSlot slot, int prefillTokens, PromptBlocks prompt, int expectedOutput) {
+        long now = nanoTime.getAsLong();
+        sweepWhenDue(now);
+        OpenBooking booking =
+                booking(slot, false, prefillTokens, prompt, expectedOutput, now, listener);
+        booking.begin(); // first, so that no sweep can end what has not begun
+        open.add(booking);
+        return booking;
+    }
+
+    /**
+     * Books what another gateway has sent. It counts as any other load, but is nobody's news, is
+     * not among {@link #open} and does not expire: whoever books it knows when it is over.
+     *
+     * @param prompt named by the same secret, or its blocks are shared with nobody here
+     */
+    public Booking bookForPeer(
+            WorkerSlot slot, int prefillTokens, PromptBlocks prompt, int expectedOutput) {
+        OpenBooking booking =
+                booking(
+                        slot,
+                        true,
+                        prefillTokens,
+                        prompt,
+                        expectedOutput,
+                        nanoTime.getAsLong(),
+                        BookingListener.NONE);
+        booking.begin();
+        return booking;
+    }
+
+    private OpenBooking booking(
+            WorkerSlot slot,
+            boolean peers,
+            int prefillTokens,
+            PromptBlocks prompt,
+            int expectedOutput,
+            long now,
+            BookingListener told) {
         if (prefillTokens < 0 || expectedOutput < 0) {
             throw new IllegalArgumentException(
                     "negative booking: "
@@ -91,21 +140,29 @@ public final class LoadTracker implements LoadBook {
                             + expectedOutput
                             + " to come");
         }
-        long now = nanoTime.getAsLong();
-        sweepWhenDue(now);
-        OpenBooking booking =
-                new OpenBooking(
-                        options,
-                        tree,
-                        open::remove,
-                        of(slot),
-                        prefillTokens,
-                        prompt,
-                        expectedOutput,
-                        now);
-        booking.begin(); // first, so that no sweep can end what has not begun
-        open.add(booking);
-        return booking;
+        return new OpenBooking(
+                options,
+                tree,
+                told,
+                open::remove,
+                slot,
+                of(slot),
+                peers,
+                prefillTokens,
+                prompt,
+                expectedOutput,
+                now);
+    }
+
+    /** Every booking of this gateway that is open now; those that begin meanwhile perhaps. */
+    public void forEachOpen(Consumer<Booked> action) {
+        open.forEach(action);
+    }
+
+    /** Requests on this slot that this gateway sent itself. */
+    public int ownRequests(WorkerSlot slot) {
+        AtomicReferenceArray<SlotLoad> all = loads;
+        return slot.index() < all.length() ? all.get(slot.index()).ownRequests() : 0;
     }
 
     @Override

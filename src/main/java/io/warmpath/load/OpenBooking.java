@@ -1,5 +1,6 @@
 package io.warmpath.load;
 
+import io.warmpath.prefix.WorkerSlot;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.util.function.Consumer;
@@ -9,12 +10,15 @@ import org.jspecify.annotations.Nullable;
  * One request's booking. Its steps happen once each, whoever comes first; they are serialised by
  * its monitor, inside which the tree's lock may be taken, never the other way round.
  */
-final class OpenBooking implements LoadBook.Booking {
+final class OpenBooking implements LoadBook.Booking, Booked {
     private static final VarHandle HEARD;
+    private static final VarHandle TOLD;
 
     static {
         try {
-            HEARD = MethodHandles.lookup().findVarHandle(OpenBooking.class, "heard", boolean.class);
+            MethodHandles.Lookup lookup = MethodHandles.lookup();
+            HEARD = lookup.findVarHandle(OpenBooking.class, "heard", boolean.class);
+            TOLD = lookup.findVarHandle(OpenBooking.class, "told", boolean.class);
         } catch (ReflectiveOperationException e) {
             throw new ExceptionInInitializerError(e);
         }
@@ -22,8 +26,14 @@ final class OpenBooking implements LoadBook.Booking {
 
     private final LoadOptions options;
     private final ActiveTree tree;
+    private final BookingListener listener;
     private final Consumer<OpenBooking> ended;
+    private final WorkerSlot slot;
     private final SlotLoad rank;
+
+    /** Of another gateway. */
+    private final boolean peers;
+
     private final int prefillTokens;
     private final PromptBlocks prompt;
     private final int expectedOutput;
@@ -32,32 +42,48 @@ final class OpenBooking implements LoadBook.Booking {
     @SuppressWarnings("UnusedVariable")
     private boolean heard;
 
+    /**
+     * The listener knows that something changed, and has not looked yet. Changes are written before
+     * it is set, and it is cleared before they are read, all volatile: none is missed.
+     */
+    @SuppressWarnings("UnusedVariable") // read through the handle
+    private volatile boolean told;
+
     /** Of the sweeps alone. */
     private volatile long sinceNanos;
 
     /** Of the one thread that reports progress: from here on one more block is in use. */
     private int nextBlockAt;
 
+    // Written under this monitor, read by the listener without.
+    private volatile boolean prefilled;
+    private volatile boolean over;
+    private volatile int outputTokens;
+    private volatile int weight = SlotLoad.WHOLE;
+
     // Guarded by this.
-    private boolean prefilled;
-    private boolean over;
     private @Nullable ActiveNode last;
     private int own;
-    private int weight = SlotLoad.WHOLE;
 
     OpenBooking(
             LoadOptions options,
             ActiveTree tree,
+            BookingListener listener,
             Consumer<OpenBooking> ended,
+            WorkerSlot slot,
             SlotLoad rank,
+            boolean peers,
             int prefillTokens,
             PromptBlocks prompt,
             int expectedOutput,
             long now) {
         this.options = options;
         this.tree = tree;
+        this.listener = listener;
         this.ended = ended;
+        this.slot = slot;
         this.rank = rank;
+        this.peers = peers;
         this.prefillTokens = prefillTokens;
         this.prompt = prompt;
         this.expectedOutput = expectedOutput;
@@ -68,11 +94,15 @@ final class OpenBooking implements LoadBook.Booking {
     synchronized void begin() {
         rank.addPrefillTokens(prefillTokens);
         rank.addRequests(1);
+        if (peers) {
+            rank.addPeersRequests(1);
+        }
         if (options.activeBlocks()) {
             last = tree.add(rank, prompt.sharedChain());
             own = prompt.total() - (last == null ? 0 : last.to);
             rank.addUnits((long) own * weight);
         }
+        changed();
     }
 
     @Override
@@ -80,6 +110,15 @@ final class OpenBooking implements LoadBook.Booking {
         if (!prefilled) {
             prefilled = true;
             rank.addPrefillTokens(-prefillTokens);
+            changed();
+        }
+    }
+
+    private void changed() {
+        if (listener != BookingListener.NONE
+                && !(boolean) TOLD.getAndSet(this, true)
+                && !listener.changed(this)) {
+            told = false;
         }
     }
 
@@ -101,11 +140,11 @@ final class OpenBooking implements LoadBook.Booking {
         }
     }
 
-    private synchronized void grow(int outputTokens, double share) {
+    private synchronized void grow(int output, double share) {
         if (over) {
             return;
         }
-        int blocks = Math.ceilDiv(prompt.tokens() + outputTokens, prompt.blockSize());
+        int blocks = Math.ceilDiv(prompt.tokens() + output, prompt.blockSize());
         nextBlockAt = blockEnd(blocks);
         int named = last == null ? 0 : last.to;
         int nowWeighs = (int) (SlotLoad.WHOLE * Math.clamp(share, 0, 1));
@@ -114,9 +153,11 @@ final class OpenBooking implements LoadBook.Booking {
         rank.addUnits((long) nowOwns * nowWeighs - (long) own * weight);
         own = nowOwns;
         weight = nowWeighs;
+        outputTokens = output;
         if (last != null && weighed) {
-            tree.weigh(rank, last, weight);
+            tree.weigh(rank, last, nowWeighs);
         }
+        changed();
     }
 
     /** Output tokens that no longer fit into this many blocks. */
@@ -149,6 +190,9 @@ final class OpenBooking implements LoadBook.Booking {
         over = true;
         firstToken();
         rank.addRequests(-1);
+        if (peers) {
+            rank.addPeersRequests(-1);
+        }
         if (options.activeBlocks()) {
             rank.addUnits(-(long) own * weight);
             if (last != null) {
@@ -157,6 +201,52 @@ final class OpenBooking implements LoadBook.Booking {
             }
         }
         ended.accept(this);
+        changed();
         return true;
+    }
+
+    @Override
+    public WorkerSlot slot() {
+        return slot;
+    }
+
+    @Override
+    public int prefillTokens() {
+        return prefillTokens;
+    }
+
+    @Override
+    public PromptBlocks prompt() {
+        return prompt;
+    }
+
+    @Override
+    public int expectedOutput() {
+        return expectedOutput;
+    }
+
+    @Override
+    public boolean prefilled() {
+        return prefilled;
+    }
+
+    @Override
+    public int outputTokens() {
+        return outputTokens;
+    }
+
+    @Override
+    public int weight() {
+        return weight;
+    }
+
+    @Override
+    public boolean over() {
+        return over;
+    }
+
+    @Override
+    public void taken() {
+        told = false;
     }
 }

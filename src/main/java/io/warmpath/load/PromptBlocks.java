@@ -5,10 +5,10 @@ package io.warmpath.load;
  * finds who served a prefix last.
  *
  * <p>{@code chain[i]} names complete block {@code i} together with all blocks before it: equal
- * names, equal prefixes. Only the file of decisions shows them outside the process, and halves of
- * them. They are 64-bit keyed hashes: with ten million different blocks running, the chance that
- * any two share a name is about 3 in a million, and the harm is one block counted wrong until its
- * request ends.
+ * names, equal prefixes. Other gateways are told them where gateways talk; besides, only the file
+ * of decisions shows them outside the process, and halves of them. They are 64-bit keyed hashes:
+ * with ten million different blocks running, the chance that any two share a name is about 3 in a
+ * million, and the harm is one block counted wrong until its request ends.
  *
  * <p>Immutable as long as nobody writes to the array, which is not copied.
  *

@@ -17,6 +17,7 @@ final class SlotLoad {
     private static final VarHandle PREFILL_TOKENS = handle("prefillTokens", long.class);
     private static final VarHandle UNITS = handle("units", long.class);
     private static final VarHandle REQUESTS = handle("requests", int.class);
+    private static final VarHandle PEERS_REQUESTS = handle("peersRequests", int.class);
     private static final AtomicInteger KEYS = new AtomicInteger();
 
     final int index;
@@ -29,6 +30,7 @@ final class SlotLoad {
     private volatile long prefillTokens;
     private volatile long units;
     private volatile int requests;
+    private volatile int peersRequests;
     private volatile boolean current = true;
 
     SlotLoad(int index) {
@@ -48,6 +50,11 @@ final class SlotLoad {
         return new WorkerLoad(prefillTokens, units / (double) WHOLE, requests);
     }
 
+    /** Requests that this gateway sent itself. */
+    int ownRequests() {
+        return Math.max(0, requests - peersRequests);
+    }
+
     void addPrefillTokens(long count) {
         PREFILL_TOKENS.getAndAdd(this, count);
     }
@@ -58,6 +65,11 @@ final class SlotLoad {
 
     void addRequests(int count) {
         REQUESTS.getAndAdd(this, count);
+    }
+
+    /** Of those that {@link #addRequests} counts too. */
+    void addPeersRequests(int count) {
+        PEERS_REQUESTS.getAndAdd(this, count);
     }
 
     private static VarHandle handle(String field, Class<?> type) {

@@ -4,6 +4,7 @@ import io.micrometer.core.instrument.MeterRegistry;
 import io.vertx.core.Vertx;
 import io.vertx.ext.web.Router;
 import io.warmpath.adapter.nativeindex.NativeBpeTokenizer;
+import io.warmpath.adapter.nats.NatsLink;
 import io.warmpath.adapter.tokenizer.HuggingFaceModelLoader;
 import io.warmpath.adapter.zmq.ZmqEventFeed;
 import io.warmpath.admission.Admission;
@@ -14,13 +15,16 @@ import io.warmpath.api.DecisionsApi;
 import io.warmpath.api.ErrorMapper;
 import io.warmpath.api.EventSourcesApi;
 import io.warmpath.api.ModelsApi;
+import io.warmpath.api.ReplicasApi;
 import io.warmpath.api.Routes;
 import io.warmpath.api.SessionsApi;
 import io.warmpath.api.WorkersApi;
+import io.warmpath.config.EventPlane;
 import io.warmpath.config.RawPath;
 import io.warmpath.config.TokenizerImplementation;
 import io.warmpath.config.WarmpathConfig;
 import io.warmpath.events.EventCounters;
+import io.warmpath.events.EventFeed;
 import io.warmpath.fleet.EventWatch;
 import io.warmpath.fleet.Fleet;
 import io.warmpath.gateway.DecisionLog;
@@ -31,6 +35,7 @@ import io.warmpath.gateway.ModelNames;
 import io.warmpath.gateway.Overlaps;
 import io.warmpath.gateway.RequestFlow;
 import io.warmpath.gateway.selfcheck.SelfCheck;
+import io.warmpath.load.BookingListener;
 import io.warmpath.load.LoadBook;
 import io.warmpath.load.LoadTracker;
 import io.warmpath.prefix.PrefixIndex;
@@ -83,6 +88,7 @@ final class GatewayRuntime implements AutoCloseable {
 
     private final OverlapParts caches;
     private final StateParts state;
+    private final ReplicaParts replicas;
     private final LoadTracker load;
     private final Admission admission;
     private final Vertx vertx;
@@ -91,7 +97,8 @@ final class GatewayRuntime implements AutoCloseable {
     private final ModelTokens tokens;
     private final ModelReloads reloads;
     private final TokenThreads tokenThreads;
-    private final @Nullable ZmqEventFeed feed;
+    private final @Nullable NatsLink nats;
+    private final @Nullable EventFeed feed;
     private final FleetRuntime fleet;
     private final EngineQuestions questions;
     private final EngineClient engines;
@@ -101,6 +108,7 @@ final class GatewayRuntime implements AutoCloseable {
     private final BusyThresholdApi busyApi;
     private final EventSourcesApi eventSourcesApi;
     private final SessionsApi sessionsApi;
+    private final ReplicasApi replicasApi;
     private final DecisionParts decisions;
     private final DecisionsApi decisionsApi;
     private final Warmup warmup;
@@ -118,12 +126,25 @@ final class GatewayRuntime implements AutoCloseable {
         reloads = new ModelReloads(vertx, tokens, config.tokens().reloadInterval());
         caches = new OverlapParts(config, System::nanoTime);
         state = new StateParts(config.state(), caches);
-        load = loadTracker(config.router());
+        replicas = new ReplicaParts(config);
+        load = loadTracker(config.router(), replicas.secret(), replicas.listener());
         admission = new Admission(AdmissionSetup.options(config), load, System::nanoTime);
         this.vertx = vertx;
         EventCounters events = new EventCounters();
         PrefixIndex index = caches.index();
-        feed = index != null && caches.followsEvents() ? feed(config, index, events) : null;
+        boolean follows = index != null && caches.followsEvents();
+        nats =
+                follows && config.events().plane() == EventPlane.NATS
+                        ? NatsParts.open(config.nats())
+                        : null;
+        if (index == null || !follows) {
+            feed = null;
+        } else {
+            feed =
+                    nats == null
+                            ? feed(config, index, events)
+                            : NatsParts.feed(config, nats, index, events, meters);
+        }
         EngineTls tls = tls(config.upstream().tls());
         fleet =
                 new FleetRuntime(
@@ -134,7 +155,7 @@ final class GatewayRuntime implements AutoCloseable {
                         feed,
                         caches.credits(),
                         state::mark,
-                        slot -> load.load(slot).requests(),
+                        load::ownRequests,
                         load::forget);
         tokenThreads = new TokenThreads(config.tokens().threads(), config.tokens().queueSize());
         engines = engines(config, vertx, tls);
@@ -177,6 +198,7 @@ final class GatewayRuntime implements AutoCloseable {
         caches.bind(meters);
         state.bind(meters);
         sessions.bind(meters);
+        replicas.build(load, fleet.registry(), admission::wake, meters);
         AdminAccess access = new AdminAccess(adminToken(config.admin()));
         modelsApi = new ModelsApi(tokens::reload, access);
         workersApi =
@@ -193,6 +215,7 @@ final class GatewayRuntime implements AutoCloseable {
                         access,
                         InstantSource.system());
         sessionsApi = new SessionsApi(sessions.table(), fleet.registry()::snapshot, access);
+        replicasApi = new ReplicasApi(replicas.sync(), access);
         decisionsApi = new DecisionsApi(decisions.log(), access);
         busyApi = new BusyThresholdApi(admission, fleet.registry(), access);
     }
@@ -260,7 +283,11 @@ final class GatewayRuntime implements AutoCloseable {
         return new Warmup.Parts() {
             @Override
             public void mount(Router router, Fleet fleet, FlowMetrics metrics) {
-                LoadTracker apartLoad = loadTracker(config.router());
+                LoadTracker apartLoad =
+                        loadTracker(
+                                config.router(),
+                                new SecureRandom().nextLong(),
+                                BookingListener.NONE);
                 routes(
                                 fleet,
                                 prompts,
@@ -307,6 +334,7 @@ final class GatewayRuntime implements AutoCloseable {
         workersApi.mount(router);
         eventSourcesApi.mount(router);
         sessionsApi.mount(router);
+        replicasApi.mount(router);
         decisionsApi.mount(router);
         busyApi.mount(router);
     }
@@ -325,6 +353,7 @@ final class GatewayRuntime implements AutoCloseable {
             // For what nobody tells: a new worker, a booking that expired.
             queueTimer = vertx.setPeriodic(QUEUE_CHECK_MILLIS, id -> admission.wake());
         }
+        replicas.start();
         reloads.start();
         warmup.start();
     }
@@ -335,10 +364,14 @@ final class GatewayRuntime implements AutoCloseable {
         reloads.close();
         warmup.close();
         questions.close();
+        replicas.close();
         state.close();
         fleet.close();
         if (feed != null) {
             feed.close();
+        }
+        if (nats != null) {
+            nats.close();
         }
         tokenThreads.close();
         engines.close();
@@ -369,9 +402,9 @@ final class GatewayRuntime implements AutoCloseable {
                 System::nanoTime);
     }
 
-    private static LoadTracker loadTracker(WarmpathConfig.Router r) {
-        return new LoadTracker(
-                System::nanoTime, RouterSettings.load(r), new SecureRandom().nextLong());
+    private static LoadTracker loadTracker(
+            WarmpathConfig.Router r, long secret, BookingListener listener) {
+        return new LoadTracker(System::nanoTime, RouterSettings.load(r), secret, listener);
     }
 
     private static EngineClient engines(WarmpathConfig config, Vertx vertx, EngineTls tls) {

@@ -24,6 +24,7 @@ import io.warmpath.session.AffinityOptions;
 import io.warmpath.session.SessionTable;
 import io.warmpath.state.SnapshotCounters;
 import io.warmpath.telemetry.SessionMeters;
+import io.warmpath.telemetry.ReplicaMeters;
 import io.warmpath.telemetry.StateMeters;
 import io.warmpath.tokens.PromptInput;
 import io.warmpath.tokens.profile.ChatRequest;
@@ -106,6 +107,7 @@ class MetricsDocsTest {
             }
             StateMeters.bind(registry, new SnapshotCounters());
             SessionMeters.bind(registry, new SessionTable(AffinityOptions.OFF, () -> 0));
+            ReplicaMeters.bind(registry, TestReplicas.alone(load, fleet.registry()));
             assertFalse(decisions.log().isOn());
             return rows(registry);
         } finally {

@@ -42,8 +42,20 @@ final class SimGateway {
     /** Returns when all engines get requests. */
     static SimGateway start(Map<String, String> settings, SimOptions.Builder... engines)
             throws Exception {
+        return started(settings, List.of(), engines);
+    }
+
+    /** Another gateway before the same engines, which must outlive it. */
+    static SimGateway beside(SimGateway other, Map<String, String> settings) throws Exception {
+        return started(settings, other.engines);
+    }
+
+    private static SimGateway started(
+            Map<String, String> settings, List<SimEngine> there, SimOptions.Builder... engines)
+            throws Exception {
         SimGateway started = new SimGateway();
         try {
+            started.engines.addAll(there);
             started.open(settings, engines);
             return started;
         } catch (Exception e) {

@@ -181,7 +181,22 @@ abstract class PublisherKitContract {
     private void caughtUp(KitEngine engine) {
         long told = engine.stat("events");
         eventually().until(() -> counters.batches() >= told);
-        assertEquals(told, counters.batches(), "a batch was applied twice");
+        assertEquals(
+                told,
+                counters.batches(),
+                () ->
+                        "a batch was applied twice; duplicates "
+                                + counters.duplicates()
+                                + ", gaps "
+                                + counters.gaps()
+                                + ", lost "
+                                + counters.gapsLost()
+                                + ", restarts "
+                                + counters.restarts()
+                                + ", replays "
+                                + counters.replays()
+                                + ", replayed "
+                                + counters.replayedBatches());
     }
 
     private int depth(int[] prompt) {
