@@ -34,6 +34,7 @@ class NextTurnOnSimTest {
         return SimOptions.builder()
                 .wire(WireFormat.valueOf(wire))
                 .ranks(2)
+                .chats(NextTurnOnSimTest::rendered)
                 .prefillTokensPerSecond(1e6)
                 .interToken(Duration.ofNanos(100_000));
     }
@@ -43,7 +44,19 @@ class NextTurnOnSimTest {
                 key,
                 value,
                 "warmpath.models.\"demo\".path",
-                "src/main/resources/demo-model");
+                "src/main/resources/demo-model",
+                "warmpath.models.\"demo\".chat-template",
+                "src/test/resources/models/thinker.jinja");
+    }
+
+    /** The same template, as the engine has it: what is in front of an answer is not there later. */
+    private static String rendered(JsonNode request) {
+        StringBuilder text = new StringBuilder();
+        for (JsonNode m : request.path("messages")) {
+            text.append("<|im_start|>").append(m.path("role").asText()).append('\n');
+            text.append(m.path("content").asText()).append("<|im_end|>\n");
+        }
+        return text.append("<|im_start|>assistant\n<think>\n\n</think>\n\n").toString();
     }
 
     private static ObjectNode message(String role, String content) {
