@@ -2,6 +2,7 @@
 #include "abi/decode.hpp"
 #include "abi/guard.hpp"
 #include "base/hashing.hpp"
+#include "base/page_chain.hpp"
 
 #include <algorithm>
 #include <type_traits>
@@ -22,6 +23,8 @@ bool good_prompt(const std::uint32_t* tokens, std::uint32_t token_count, std::ui
     return block_size != 0 && block_size <= KVI_MAX_BLOCK_SIZE && readable(tokens, token_count) &&
            token_count / block_size <= KVI_MAX_BLOCKS;
 }
+
+static_assert(sizeof(kvindex::sha256_digest) == KVI_PAGE_DIGEST && alignof(kvindex::sha256_digest) == 1);
 
 std::span<hit> hits(kvi_hit* out, std::uint32_t capacity) {
     return {reinterpret_cast<hit*>(out), capacity};
@@ -173,6 +176,25 @@ std::int32_t kvi_hash(const std::uint32_t* tokens, std::uint32_t token_count, st
         kvindex::chain_hashes({locals, blocks}, {out_sequence, blocks});
     }
     *out_blocks = blocks;
+    return KVI_OK;
+}
+
+std::int32_t kvi_page_digests(const std::uint32_t* tokens, std::uint32_t token_count, std::uint32_t page_size,
+                              std::uint32_t flags, const std::uint8_t* seed, std::uint32_t seed_length,
+                              std::uint8_t* out_digests, std::uint32_t capacity, std::uint32_t* out_pages) {
+    if (!good_prompt(tokens, token_count, page_size) || (flags & ~KVI_BIGRAMS) != 0 ||
+        (seed_length != 0 && seed_length != KVI_PAGE_DIGEST) || !readable(seed, seed_length) ||
+        !readable(out_digests, capacity) || !writable(out_pages)) {
+        return KVI_E_ARGUMENT;
+    }
+    const bool bigram = flags == KVI_BIGRAMS;
+    const std::uint32_t pages = kvindex::page_count(token_count, page_size, bigram);
+    if (pages > capacity) {
+        return KVI_E_CAPACITY;
+    }
+    kvindex::chain_pages(tokens, page_size, bigram, {seed, seed_length},
+                         {reinterpret_cast<kvindex::sha256_digest*>(out_digests), pages});
+    *out_pages = pages;
     return KVI_OK;
 }
 

@@ -10,11 +10,11 @@
  *  5. The caller owns every buffer; nothing is kept after the call returns; no callback.
  *  6. Any byte may be wrong: sizes, offsets, kinds, tiers and slots are checked before use.
  *     A malformed event is skipped and counted, its neighbours are applied.
- *  7. Threads: kvi_match*, kvi_best, kvi_slot_bound, kvi_hash*, kvi_seed, kvi_abi_version from any thread at
- *     any time between open and close; they never wait for a writer, and no writer waits for them. kvi_slot_*,
- *     kvi_apply, kvi_decide, kvi_expire, kvi_stats from any thread, serialised inside. kvi_close must not run
- *     beside another call on the same handle, nor kvi_snapshot_load. kvi_snapshot_save from any thread, one at
- *     a time inside; everything else goes on meanwhile.
+ *  7. Threads: kvi_match*, kvi_best, kvi_slot_bound, kvi_hash*, kvi_seed, kvi_page_digests, kvi_abi_version
+ * from any thread at any time between open and close; they never wait for a writer, and no writer waits for
+ * them. kvi_slot_*, kvi_apply, kvi_decide, kvi_expire, kvi_stats from any thread, serialised inside. kvi_close
+ * must not run beside another call on the same handle, nor kvi_snapshot_load. kvi_snapshot_save from any
+ * thread, one at a time inside; everything else goes on meanwhile.
  *  8. KVI_ABI_VERSION changes with any change here, in kvtracker.h or kvtokens.h; the loader compares it.
  *  9. Costs are per call, with n = blocks; measured figures live in src-cpp/bench/RESULTS.md.
  *
@@ -33,7 +33,7 @@
 extern "C" {
 #endif
 
-#define KVI_ABI_VERSION 6u
+#define KVI_ABI_VERSION 7u
 
 /* Tiers, fastest first. Depths in kvi_hit are cumulative over tiers 0..i. */
 #define KVI_TIER_GPU 0u
@@ -51,6 +51,8 @@ extern "C" {
 #define KVI_MAX_BLOCKS 16777216u  /* blocks of one event or query */
 #define KVI_MAX_QUERIES 1024u     /* of one kvi_match_batch or kvi_best */
 #define KVI_MAX_WATERMARKS 65536u /* of one snapshot */
+#define KVI_PAGE_DIGEST 32u       /* bytes of one */
+#define KVI_BIGRAMS 1u            /* kvi_page_digests */
 
 typedef enum kvi_status {
     KVI_OK = 0,
@@ -298,6 +300,14 @@ int32_t kvi_seed(const uint8_t* lora, uint32_t lora_length, const uint8_t* salt,
  * NULL. KVI_E_CAPACITY when capacity < token_count / block_size and one of them is not NULL. */
 int32_t kvi_hash(const uint32_t* tokens, uint32_t token_count, uint32_t block_size, uint64_t seed,
                  uint64_t* out_locals, uint64_t* out_sequence, uint32_t capacity, uint32_t* out_blocks);
+
+/* SGLang's page digests (src/docs/page-keys.md): digest[i] = sha256(digest[i-1] || ids of page i as u32 LE),
+ * KVI_PAGE_DIGEST bytes each, for all complete pages. `flags`: 0 or KVI_BIGRAMS, where an element is a token
+ * and the one behind it. `seed`: what the first page is chained to; `seed_length` 0 or KVI_PAGE_DIGEST.
+ * KVI_E_CAPACITY when there are more than `capacity` pages. O(token_count), allocates nothing. */
+int32_t kvi_page_digests(const uint32_t* tokens, uint32_t token_count, uint32_t page_size, uint32_t flags,
+                         const uint8_t* seed, uint32_t seed_length, uint8_t* out_digests, uint32_t capacity,
+                         uint32_t* out_pages);
 
 /* Tokens in, depths out, ascending by slot number: one call per request. Only the complete blocks are looked
  * up. `out_sequence`: chained hash of EVERY complete block, room for `sequence_capacity`, or NULL (then hashing

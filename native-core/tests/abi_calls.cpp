@@ -580,6 +580,24 @@ private:
         REQUIRE(status == KVI_OK || (locals.untouched() && sequence.untouched() && number.untouched()));
         REQUIRE(status != KVI_OK || number[0] == count / block_size);
         REQUIRE(status != KVI_OK || which != 3 || number[0] == 0 || locals[0] == sequence[0]);
+        page_digests(tokens, count, block_size, which, capacity);
+    }
+
+    /// `flags` of 2 and 3 do not exist.
+    void page_digests(const std::vector<std::uint32_t>& tokens, std::uint32_t count, std::uint32_t page_size,
+                      std::uint32_t flags, std::uint32_t capacity) {
+        const std::vector<std::uint8_t> seed(KVI_PAGE_DIGEST, 9);
+        room<std::uint8_t> digests(capacity * KVI_PAGE_DIGEST);
+        room<std::uint32_t> number(1);
+        const std::uint32_t elements = flags == KVI_BIGRAMS && count != 0 ? count - 1 : count;
+        const std::int32_t status =
+            kvi_page_digests(tokens.data(), count, page_size, flags, seed.data(),
+                             capacity % 2 == 0 ? 0 : KVI_PAGE_DIGEST, digests.data(), capacity, number.data());
+        const bool refused = page_size == 0 || flags > KVI_BIGRAMS;
+        const bool fits = refused || elements / page_size <= capacity;
+        settle(status, refused ? KVI_E_ARGUMENT : fits ? KVI_OK : KVI_E_CAPACITY, false);
+        REQUIRE(status == KVI_OK || (digests.untouched() && number.untouched()));
+        REQUIRE(status != KVI_OK || number[0] == elements / page_size);
     }
 
     /// Those without much to get wrong.

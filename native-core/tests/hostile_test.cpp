@@ -274,6 +274,38 @@ TEST_F(hostile, a_buffer_too_small_is_said_and_left_alone) {
     EXPECT_EQ(number, 4u);
 }
 
+TEST_F(hostile, page_digests_refuse_what_is_not_a_prompt_or_a_seed) {
+    const std::array<std::uint32_t, 8> tokens{};
+    const std::array<std::uint8_t, KVI_PAGE_DIGEST> seed{};
+    std::array<std::uint8_t, 2 * KVI_PAGE_DIGEST> digests{};
+    std::uint32_t number = 77;
+    const auto ask = [&](const std::uint32_t* ids, std::uint32_t page_size, std::uint32_t flags,
+                         const std::uint8_t* from, std::uint32_t seed_length, std::uint8_t* out,
+                         std::uint32_t capacity, std::uint32_t* pages) {
+        return kvi_page_digests(ids, 8, page_size, flags, from, seed_length, out, capacity, pages);
+    };
+    std::uint8_t* out = digests.data();
+    EXPECT_EQ(ask(nullptr, 4, 0, nullptr, 0, out, 2, &number), KVI_E_ARGUMENT);
+    EXPECT_EQ(ask(tokens.data(), 0, 0, nullptr, 0, out, 2, &number), KVI_E_ARGUMENT);
+    EXPECT_EQ(ask(tokens.data(), KVI_MAX_BLOCK_SIZE + 1, 0, nullptr, 0, out, 2, &number), KVI_E_ARGUMENT);
+    EXPECT_EQ(ask(tokens.data(), 4, 2, nullptr, 0, out, 2, &number), KVI_E_ARGUMENT);
+    EXPECT_EQ(ask(tokens.data(), 4, 0, seed.data(), 31, out, 2, &number), KVI_E_ARGUMENT);
+    EXPECT_EQ(ask(tokens.data(), 4, 0, nullptr, 32, out, 2, &number), KVI_E_ARGUMENT);
+    EXPECT_EQ(ask(tokens.data(), 4, 0, nullptr, 0, nullptr, 2, &number), KVI_E_ARGUMENT);
+    EXPECT_EQ(ask(tokens.data(), 4, 0, nullptr, 0, out, 2, nullptr), KVI_E_ARGUMENT);
+    EXPECT_EQ(ask(tokens.data(), 4, 0, nullptr, 0, out, 1, &number), KVI_E_CAPACITY);
+    EXPECT_EQ(kvi_page_digests(
+                  reinterpret_cast<const std::uint32_t*>(reinterpret_cast<const char*>(tokens.data()) + 2), 1,
+                  1, 0, nullptr, 0, out, 2, &number),
+              KVI_E_ARGUMENT);
+    EXPECT_EQ(number, 77u);
+    EXPECT_EQ(digests, (std::array<std::uint8_t, 2 * KVI_PAGE_DIGEST>{}));
+    EXPECT_EQ(ask(tokens.data(), 4, KVI_BIGRAMS, seed.data(), 32, out, 1, &number), KVI_OK);
+    EXPECT_EQ(number, 1u) << "seven bigrams are one page of four";
+    EXPECT_EQ(kvi_page_digests(nullptr, 0, 4, KVI_BIGRAMS, nullptr, 0, nullptr, 0, &number), KVI_OK);
+    EXPECT_EQ(number, 0u);
+}
+
 TEST_F(hostile, a_sequence_is_written_only_with_the_hits) {
     const std::array<std::uint32_t, 2> tokens{7, 8};
     std::array<std::uint64_t, 2> locals{};

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """Writes block_hashes.inc, the C++ form of block-hashes.json, and tracker_hashes.inc, that of the hashes of
-vllm-block-tracker.json (whose scripts a Java test runs). With --check, only says whether they are current.
+vllm-block-tracker.json (whose scripts a Java test runs), and sglang_pages.inc, the pages of
+sglang-page-hashes.json. With --check, only says whether they are current.
 
 Multimodal and EAGLE cases are left out: local hashes over extra words or overlapping windows are made by the
 caller of the index, not by it.
@@ -58,6 +59,25 @@ def tracker():
     write("tracker_hashes.inc", lines)
 
 
+def pages():
+    vectors = json.loads((resources / "sglang-page-hashes.json").read_text())
+    lines = ["// Made by make_vectors.py from sglang-page-hashes.json. Do not edit.", "// clang-format off"]
+    lines.append("inline const std::vector<page_case> page_cases = {")
+    left_out = 0
+    for case in vectors["pages"]:
+        if any(int(token) >= 1 << 32 for token in case["tokens"]):
+            left_out += 1
+            continue
+        lines.append(
+            f"    {{{text(case['name'])}, {case['page_size']}u, {'true' if case['bigram'] else 'false'},"
+            f" {text(case['storage_seed'])}, {words(case['tokens'], 'u')},"
+            f" {{{', '.join(text(page) for page in case['pages'])}}}}},"
+        )
+    lines.append("};")
+    lines.append(f"// {left_out} cases with ids above u32 are left out: none passes the C ABI.")
+    write("sglang_pages.inc", lines)
+
+
 def write(name, lines):
     made = "\n".join(lines) + "\n"
     target = here / name
@@ -70,3 +90,4 @@ def write(name, lines):
 
 main()
 tracker()
+pages()

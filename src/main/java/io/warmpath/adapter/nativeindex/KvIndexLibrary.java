@@ -52,6 +52,17 @@ final class KvIndexLibrary {
             int capacity,
             long outBlocks);
 
+    static native int kvi_page_digests(
+            long tokens,
+            int tokenCount,
+            int pageSize,
+            int flags,
+            long seed,
+            int seedLength,
+            long outDigests,
+            int capacity,
+            long outPages);
+
     static native int kvi_match_tokens(
             long index,
             int nameSpace,

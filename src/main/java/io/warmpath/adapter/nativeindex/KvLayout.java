@@ -8,7 +8,10 @@ package io.warmpath.adapter.nativeindex;
  * the headers' text and compares.
  */
 final class KvLayout {
-    static final int ABI_VERSION = 6;
+    static final int ABI_VERSION = 7;
+
+    /** Flag of kvi_page_digests. */
+    static final int BIGRAMS = 1;
 
     static final int EVENT_SIZE = 40;
     static final int EVENT_SIZE_AT = 0;

@@ -4,6 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.warmpath.pool.PageRecipe;
 import io.warmpath.prefix.PrefixIndex;
 import io.warmpath.prefix.Tier;
 import io.warmpath.prefix.WorkerSlot;
@@ -286,6 +287,8 @@ class KvLayoutTest {
         assertEquals(defined("KVI_REMOVED"), KvLayout.REMOVED);
         assertEquals(defined("KVI_CLEARED"), KvLayout.CLEARED);
         assertEquals(defined("KVI_HAS_PARENT"), KvLayout.HAS_PARENT);
+        assertEquals(defined("KVI_BIGRAMS"), KvLayout.BIGRAMS);
+        assertEquals(defined("KVI_PAGE_DIGEST"), PageRecipe.DIGEST_BYTES);
         assertEquals(defined("KVI_ALL_TIERS"), KvLayout.ALL_TIERS);
         assertEquals(defined("KVI_MAX_SLOTS"), PrefixIndex.MAX_SLOTS);
         assertEquals(defined("KVI_MAX_DOMAINS"), PrefixIndex.MAX_DOMAINS);
