@@ -48,6 +48,8 @@ public interface WarmpathConfig {
 
     StateConfig state();
 
+    SharedCacheConfig sharedCache();
+
     Fleet fleet();
 
     Admin admin();

@@ -5,11 +5,13 @@ import io.warmpath.admission.Admission;
 import io.warmpath.fleet.EventWatch;
 import io.warmpath.fleet.Fleet;
 import io.warmpath.gateway.selfcheck.SelfCheck;
+import io.warmpath.gateway.shared.SharedCache;
 import io.warmpath.load.LoadBook;
 import io.warmpath.routing.Router;
 import io.warmpath.tokens.PromptTokens;
 import io.warmpath.upstream.EngineClient;
 import java.util.function.LongSupplier;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The use case: prompt to tokens, wait for room, match, decide, book, send, pass on, close the
@@ -28,12 +30,14 @@ public final class RequestFlow {
     final GatewayOptions options;
     final FlowMetrics metrics;
     final SelfCheck selfCheck;
+    final @Nullable SharedCache shared;
     final LongSupplier nanoTime;
 
     /**
      * @param models what the names in requests stand for
      * @param tokenizers runs the prompts that are not cheap
      * @param engineIds for prompts that {@code tokens} does not know
+     * @param shared the pools of the workers; null: none is asked
      * @param nanoTime as {@link System#nanoTime}
      */
     public RequestFlow(
@@ -52,6 +56,7 @@ public final class RequestFlow {
             EventWatch events,
             SelfCheck selfCheck,
             EngineIds engineIds,
+            @Nullable SharedCache shared,
             LongSupplier nanoTime) {
         this.fleet = fleet;
         this.models = models;
@@ -64,6 +69,7 @@ public final class RequestFlow {
                         options.tokenDeadline(),
                         metrics,
                         engineIds,
+                        shared,
                         nanoTime);
         this.planner =
                 new Planner(
@@ -75,7 +81,9 @@ public final class RequestFlow {
                         decisions,
                         options.classTolerations(),
                         events,
-                        selfCheck);
+                        selfCheck,
+                        shared);
+        this.shared = shared;
         this.selfCheck = selfCheck;
         this.load = load;
         this.admission = admission;

@@ -30,6 +30,7 @@ import io.warmpath.gateway.ModelNames;
 import io.warmpath.gateway.Overlaps;
 import io.warmpath.gateway.RequestFlow;
 import io.warmpath.gateway.selfcheck.SelfCheck;
+import io.warmpath.gateway.shared.SharedCache;
 import io.warmpath.load.LoadBook;
 import io.warmpath.load.LoadTracker;
 import io.warmpath.prefix.PrefixIndex;
@@ -91,6 +92,7 @@ final class GatewayRuntime implements AutoCloseable {
     private final @Nullable ZmqEventFeed feed;
     private final FleetRuntime fleet;
     private final EngineQuestions questions;
+    private final SharedCacheParts sharedCache;
     private final EngineClient engines;
     private final Routes routes;
     private final ModelsApi modelsApi;
@@ -102,7 +104,8 @@ final class GatewayRuntime implements AutoCloseable {
     private final Warmup warmup;
 
     GatewayRuntime(WarmpathConfig config, Vertx vertx, MeterRegistry meters) {
-        RouterOptions router = RouterSettings.options(config.router());
+        RouterOptions router =
+                SharedCacheParts.weighed(RouterSettings.options(config.router()), config);
         RouterSettings.deprecation(config.router()).ifPresent(LOG::warn);
         models = ModelSettings.names(config);
         tokens =
@@ -133,6 +136,12 @@ final class GatewayRuntime implements AutoCloseable {
                         slot -> load.load(slot).requests(),
                         load::forget);
         tokenThreads = new TokenThreads(config.tokens().threads(), config.tokens().queueSize());
+        sharedCache =
+                new SharedCacheParts(config, vertx, tokenThreads::brief, meters, System::nanoTime);
+        SharedCache shared = sharedCache.cache();
+        if (shared != null) {
+            fleet.registry().addListener(shared);
+        }
         engines = engines(config, vertx, tls);
         questions = new EngineQuestions(vertx, tls);
         questions.bind(meters);
@@ -165,6 +174,7 @@ final class GatewayRuntime implements AutoCloseable {
                         selfCheck,
                         questions.ids(
                                 ModelSettings.askingEngines(config), config.tokens().deadline()),
+                        shared,
                         warmup::done);
         GatewayMeters.bind(meters, index, load, fleet, events, tokens, caches.overlaps().prompts());
         caches.bind(meters);
@@ -202,6 +212,7 @@ final class GatewayRuntime implements AutoCloseable {
             EventWatch events,
             SelfCheck selfCheck,
             EngineIds engineIds,
+            @Nullable SharedCache shared,
             BooleanSupplier warm) {
         RequestFlow flow =
                 new RequestFlow(
@@ -220,6 +231,7 @@ final class GatewayRuntime implements AutoCloseable {
                         events,
                         selfCheck,
                         engineIds,
+                        shared,
                         System::nanoTime);
         return new Routes(
                 fleet,
@@ -262,6 +274,7 @@ final class GatewayRuntime implements AutoCloseable {
                                 EventWatch.OFF,
                                 SelfCheck.off(), // its engine counts no tokens
                                 EngineIds.OFF,
+                                null, // its engine shares nothing
                                 () -> true)
                         .mount(router);
             }
@@ -309,6 +322,7 @@ final class GatewayRuntime implements AutoCloseable {
             // For what nobody tells: a new worker, a booking that expired.
             queueTimer = vertx.setPeriodic(QUEUE_CHECK_MILLIS, id -> admission.wake());
         }
+        sharedCache.start();
         reloads.start();
         warmup.start();
     }
@@ -321,6 +335,7 @@ final class GatewayRuntime implements AutoCloseable {
         questions.close();
         state.close();
         fleet.close();
+        sharedCache.close();
         if (feed != null) {
             feed.close();
         }

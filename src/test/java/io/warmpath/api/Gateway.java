@@ -273,6 +273,7 @@ final class Gateway implements AutoCloseable {
                                 meters,
                                 System::nanoTime),
                         EngineIds.OFF,
+                        null,
                         System::nanoTime);
         routes = io.vertx.ext.web.Router.router(vertx);
         AtomicLong ids = new AtomicLong();
