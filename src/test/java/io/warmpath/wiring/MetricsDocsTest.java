@@ -72,8 +72,7 @@ class MetricsDocsTest {
                 (name, row) -> {
                     assertTrue(
                             name.startsWith("warmpath_")
-                                    || (DYNAMOS.contains(name)
-                                            && row.kind().endsWith("summary")),
+                                    || (DYNAMOS.contains(name) && row.kind().endsWith("summary")),
                             name + " " + row.kind());
                     assertTrue(row.doc().length() > 10, name);
                 });
