@@ -20,6 +20,7 @@ class BenchSmokeTest {
     @CsvSource({
         "MatchBench, 4",
         "PromptBench, 2",
+        "PagesBench, 6",
         "DecideBench, 24",
         "LoadBench, 6",
         "TokensBench, 27",
