@@ -5,12 +5,14 @@ import io.warmpath.admission.Admission;
 import io.warmpath.fleet.EventWatch;
 import io.warmpath.fleet.Fleet;
 import io.warmpath.gateway.selfcheck.SelfCheck;
+import io.warmpath.gateway.shared.SharedCache;
 import io.warmpath.load.LoadBook;
 import io.warmpath.routing.Router;
 import io.warmpath.session.Affinity;
 import io.warmpath.tokens.PromptTokens;
 import io.warmpath.upstream.EngineClient;
 import java.util.function.LongSupplier;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The use case: prompt to tokens, wait for room, match, decide, book, send, pass on, close the
@@ -30,6 +32,7 @@ public final class RequestFlow {
     final FlowMetrics metrics;
     final SelfCheck selfCheck;
     final Affinity affinity;
+    final @Nullable SharedCache shared;
     final LongSupplier nanoTime;
 
     /**
@@ -37,6 +40,7 @@ public final class RequestFlow {
      * @param tokenizers runs the prompts that are not cheap
      * @param engineIds for prompts that {@code tokens} does not know
      * @param affinity where a session's requests go
+     * @param shared the pools of the workers; null: none is asked
      * @param nanoTime as {@link System#nanoTime}
      */
     public RequestFlow(
@@ -56,6 +60,7 @@ public final class RequestFlow {
             SelfCheck selfCheck,
             EngineIds engineIds,
             Affinity affinity,
+            @Nullable SharedCache shared,
             LongSupplier nanoTime) {
         this.fleet = fleet;
         this.models = models;
@@ -68,6 +73,7 @@ public final class RequestFlow {
                         options.tokenDeadline(),
                         metrics,
                         engineIds,
+                        shared,
                         nanoTime);
         this.planner =
                 new Planner(
@@ -79,7 +85,9 @@ public final class RequestFlow {
                         decisions,
                         options.classTolerations(),
                         events,
-                        selfCheck);
+                        selfCheck,
+                        shared);
+        this.shared = shared;
         this.selfCheck = selfCheck;
         this.affinity = affinity;
         this.load = load;

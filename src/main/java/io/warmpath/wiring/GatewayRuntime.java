@@ -36,6 +36,7 @@ import io.warmpath.gateway.Overlaps;
 import io.warmpath.gateway.RequestFlow;
 import io.warmpath.gateway.selfcheck.SelfCheck;
 import io.warmpath.load.BookingListener;
+import io.warmpath.gateway.shared.SharedCache;
 import io.warmpath.load.LoadBook;
 import io.warmpath.load.LoadTracker;
 import io.warmpath.prefix.PrefixIndex;
@@ -100,6 +101,7 @@ final class GatewayRuntime implements AutoCloseable {
     private final @Nullable EventFeed feed;
     private final FleetRuntime fleet;
     private final EngineQuestions questions;
+    private final SharedCacheParts sharedCache;
     private final EngineClient engines;
     private final Routes routes;
     private final ModelsApi modelsApi;
@@ -113,7 +115,8 @@ final class GatewayRuntime implements AutoCloseable {
     private final Warmup warmup;
 
     GatewayRuntime(WarmpathConfig config, Vertx vertx, MeterRegistry meters) {
-        RouterOptions router = RouterSettings.options(config.router());
+        RouterOptions router =
+                SharedCacheParts.weighed(RouterSettings.options(config.router()), config);
         RouterSettings.deprecation(config.router()).ifPresent(LOG::warn);
         models = ModelSettings.names(config);
         tokens =
@@ -157,6 +160,12 @@ final class GatewayRuntime implements AutoCloseable {
                         load::ownRequests,
                         load::forget);
         tokenThreads = new TokenThreads(config.tokens().threads(), config.tokens().queueSize());
+        sharedCache =
+                new SharedCacheParts(config, vertx, tokenThreads::brief, meters, System::nanoTime);
+        SharedCache shared = sharedCache.cache();
+        if (shared != null) {
+            fleet.registry().addListener(shared);
+        }
         engines = engines(config, vertx, tls);
         questions = new EngineQuestions(vertx, tls);
         questions.bind(meters);
@@ -191,6 +200,7 @@ final class GatewayRuntime implements AutoCloseable {
                         questions.ids(
                                 ModelSettings.askingEngines(config), config.tokens().deadline()),
                         sessions.affinity(),
+                        shared,
                         warmup::done);
         GatewayMeters.bind(meters, index, load, fleet, events, tokens, caches.overlaps().prompts());
         caches.bind(meters);
@@ -233,6 +243,7 @@ final class GatewayRuntime implements AutoCloseable {
             SelfCheck selfCheck,
             EngineIds engineIds,
             Affinity affinity,
+            @Nullable SharedCache shared,
             BooleanSupplier warm) {
         RequestFlow flow =
                 new RequestFlow(
@@ -252,6 +263,7 @@ final class GatewayRuntime implements AutoCloseable {
                         selfCheck,
                         engineIds,
                         affinity,
+                        shared,
                         System::nanoTime);
         return new Routes(
                 fleet,
@@ -299,6 +311,7 @@ final class GatewayRuntime implements AutoCloseable {
                                 SelfCheck.off(), // its engine counts no tokens
                                 EngineIds.OFF,
                                 Affinity.off(),
+                                null, // its engine shares nothing
                                 () -> true)
                         .mount(router);
             }
@@ -349,6 +362,7 @@ final class GatewayRuntime implements AutoCloseable {
             queueTimer = vertx.setPeriodic(QUEUE_CHECK_MILLIS, id -> admission.wake());
         }
         replicas.start();
+        sharedCache.start();
         reloads.start();
         warmup.start();
     }
@@ -362,6 +376,7 @@ final class GatewayRuntime implements AutoCloseable {
         replicas.close();
         state.close();
         fleet.close();
+        sharedCache.close();
         if (feed != null) {
             feed.close();
         }

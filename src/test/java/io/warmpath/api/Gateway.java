@@ -286,6 +286,7 @@ final class Gateway implements AutoCloseable {
                                 System::nanoTime),
                         EngineIds.OFF,
                         new Affinity(SESSIONS, new Rendezvous((bytes, seed) -> seed), sessions),
+                        null,
                         System::nanoTime);
         routes = io.vertx.ext.web.Router.router(vertx);
         AtomicLong ids = new AtomicLong();
