@@ -13,6 +13,7 @@ import io.warmpath.api.BusyThresholdApi;
 import io.warmpath.api.DecisionsApi;
 import io.warmpath.api.ErrorMapper;
 import io.warmpath.api.EventSourcesApi;
+import io.warmpath.api.EventsApi;
 import io.warmpath.api.ModelsApi;
 import io.warmpath.api.Routes;
 import io.warmpath.api.SessionsApi;
@@ -21,6 +22,9 @@ import io.warmpath.config.RawPath;
 import io.warmpath.config.TokenizerImplementation;
 import io.warmpath.config.WarmpathConfig;
 import io.warmpath.events.EventCounters;
+import io.warmpath.events.EventFeed;
+import io.warmpath.events.PostedFeed;
+import io.warmpath.events.SourceSession;
 import io.warmpath.fleet.EventWatch;
 import io.warmpath.fleet.Fleet;
 import io.warmpath.gateway.DecisionLog;
@@ -90,7 +94,7 @@ final class GatewayRuntime implements AutoCloseable {
     private final ModelTokens tokens;
     private final ModelReloads reloads;
     private final TokenThreads tokenThreads;
-    private final @Nullable ZmqEventFeed feed;
+    private final @Nullable EventFeed feed;
     private final FleetRuntime fleet;
     private final EngineQuestions questions;
     private final EngineClient engines;
@@ -99,6 +103,7 @@ final class GatewayRuntime implements AutoCloseable {
     private final WorkersApi workersApi;
     private final BusyThresholdApi busyApi;
     private final EventSourcesApi eventSourcesApi;
+    private final EventsApi eventsApi;
     private final SessionsApi sessionsApi;
     private final DecisionParts decisions;
     private final DecisionsApi decisionsApi;
@@ -122,7 +127,12 @@ final class GatewayRuntime implements AutoCloseable {
         this.vertx = vertx;
         EventCounters events = new EventCounters();
         PrefixIndex index = caches.index();
-        feed = index != null && caches.followsEvents() ? feed(config, index, events) : null;
+        PostedFeed posted =
+                index != null && caches.followsEvents() ? posted(config, index, events) : null;
+        feed =
+                index == null || posted == null
+                        ? null
+                        : new FeedsByEndpoint(feed(config, index, events), posted);
         EngineTls tls = tls(config.upstream().tls());
         fleet =
                 new FleetRuntime(
@@ -185,6 +195,7 @@ final class GatewayRuntime implements AutoCloseable {
                         caches.followsEvents(),
                         selfCheck::distrusted);
         EventSubscriptions subscriptions = fleet.subscriptions();
+        eventsApi = new EventsApi(posted, access);
         eventSourcesApi =
                 new EventSourcesApi(
                         subscriptions == null ? List::of : subscriptions::reports,
@@ -301,6 +312,7 @@ final class GatewayRuntime implements AutoCloseable {
         modelsApi.mount(router);
         workersApi.mount(router);
         eventSourcesApi.mount(router);
+        eventsApi.mount(router);
         sessionsApi.mount(router);
         decisionsApi.mount(router);
         busyApi.mount(router);
@@ -361,6 +373,19 @@ final class GatewayRuntime implements AutoCloseable {
                         all.state().expiry(),
                         config.reconnectMinDelay(),
                         config.reconnectMaxDelay()),
+                System::nanoTime);
+    }
+
+    private static PostedFeed posted(
+            WarmpathConfig all, PrefixIndex index, EventCounters counters) {
+        WarmpathConfig.Events config = all.events();
+        return new PostedFeed(
+                index,
+                counters,
+                new SourceSession.Timing(
+                        config.replayTimeout().toNanos(),
+                        config.auditInterval().toNanos(),
+                        config.stallTimeout().toNanos()),
                 System::nanoTime);
     }
 
