@@ -14,6 +14,7 @@ import io.warmpath.api.BusyThresholdApi;
 import io.warmpath.api.DecisionsApi;
 import io.warmpath.api.ErrorMapper;
 import io.warmpath.api.EventSourcesApi;
+import io.warmpath.api.EventsApi;
 import io.warmpath.api.ModelsApi;
 import io.warmpath.api.ReplicasApi;
 import io.warmpath.api.Routes;
@@ -25,6 +26,8 @@ import io.warmpath.config.TokenizerImplementation;
 import io.warmpath.config.WarmpathConfig;
 import io.warmpath.events.EventCounters;
 import io.warmpath.events.EventFeed;
+import io.warmpath.events.PostedFeed;
+import io.warmpath.events.SourceSession;
 import io.warmpath.fleet.EventWatch;
 import io.warmpath.fleet.Fleet;
 import io.warmpath.gateway.DecisionLog;
@@ -108,6 +111,7 @@ final class GatewayRuntime implements AutoCloseable {
     private final WorkersApi workersApi;
     private final BusyThresholdApi busyApi;
     private final EventSourcesApi eventSourcesApi;
+    private final EventsApi eventsApi;
     private final SessionsApi sessionsApi;
     private final ReplicasApi replicasApi;
     private final DecisionParts decisions;
@@ -139,13 +143,17 @@ final class GatewayRuntime implements AutoCloseable {
                 follows && config.events().plane() == EventPlane.NATS
                         ? NatsParts.open(config.nats())
                         : null;
+        PostedFeed posted = null;
         if (index == null || !follows) {
             feed = null;
         } else {
+            posted = posted(config, index, events);
             feed =
-                    nats == null
-                            ? feed(config, index, events)
-                            : NatsParts.feed(config, nats, index, events, meters);
+                    new FeedsByEndpoint(
+                            nats == null
+                                    ? feed(config, index, events)
+                                    : NatsParts.feed(config, nats, index, events, meters),
+                            posted);
         }
         EngineTls tls = tls(config.upstream().tls());
         fleet =
@@ -217,6 +225,7 @@ final class GatewayRuntime implements AutoCloseable {
                         caches.followsEvents(),
                         selfCheck::distrusted);
         EventSubscriptions subscriptions = fleet.subscriptions();
+        eventsApi = new EventsApi(posted, access);
         eventSourcesApi =
                 new EventSourcesApi(
                         subscriptions == null ? List::of : subscriptions::reports,
@@ -341,6 +350,7 @@ final class GatewayRuntime implements AutoCloseable {
         modelsApi.mount(router);
         workersApi.mount(router);
         eventSourcesApi.mount(router);
+        eventsApi.mount(router);
         sessionsApi.mount(router);
         replicasApi.mount(router);
         decisionsApi.mount(router);
@@ -409,6 +419,19 @@ final class GatewayRuntime implements AutoCloseable {
                         all.state().expiry(),
                         config.reconnectMinDelay(),
                         config.reconnectMaxDelay()),
+                System::nanoTime);
+    }
+
+    private static PostedFeed posted(
+            WarmpathConfig all, PrefixIndex index, EventCounters counters) {
+        WarmpathConfig.Events config = all.events();
+        return new PostedFeed(
+                index,
+                counters,
+                new SourceSession.Timing(
+                        config.replayTimeout().toNanos(),
+                        config.auditInterval().toNanos(),
+                        config.stallTimeout().toNanos()),
                 System::nanoTime);
     }
 
