@@ -143,7 +143,7 @@ public final class ReplicaSync {
         return new Seen(List.copyOf(all), teller.open());
     }
 
-    /** A message from the line, own ones too. */
+    /** A message from the line; own ones are ignored. */
     public void received(byte[] bytes) {
         boolean less;
         synchronized (this) {

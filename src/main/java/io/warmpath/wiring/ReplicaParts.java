@@ -91,7 +91,7 @@ final class ReplicaParts implements AutoCloseable {
                 new ReplicaOptions(
                         hash("id", id), random.nextLong(), id, config.replica().maxAge());
         try {
-            link = NatsLink.open(NatsParts.options(config.nats()), "warmpath replica sync");
+            link = NatsLink.open(NatsParts.options(config.nats()), "warmpath replica sync", false);
         } catch (IllegalArgumentException e) {
             throw new StartFailure("warmpath.nats: " + e.getMessage() + ".");
         }

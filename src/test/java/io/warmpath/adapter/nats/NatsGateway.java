@@ -60,7 +60,7 @@ public final class NatsGateway implements Fleet, AutoCloseable {
                             List.of(new Worker.Rank(0, slot))));
         }
         snapshot = new FleetSnapshot(1, all);
-        link = NatsLink.open(server, "gateway " + router);
+        link = NatsLink.open(server, "gateway " + router, false);
         line = new NatsReplicaLine(link, "test.replicas", m -> received(m));
         sync =
                 new ReplicaSync(
