@@ -170,6 +170,7 @@ final class GatewayRuntime implements AutoCloseable {
         decisions = new DecisionParts(config.explain(), meters);
         FlowMetrics metrics = new FlowMetrics(meters);
         fleet.registry().addListener(new FleetLeft(metrics::forget));
+        io.warmpath.routing.Router chooser = router(config, load, router, decisions.log());
         routes =
                 routes(
                         fleet.registry(),
@@ -178,7 +179,7 @@ final class GatewayRuntime implements AutoCloseable {
                         admission,
                         engines,
                         caches.overlaps(),
-                        router(config, load, router, decisions.log()),
+                        chooser,
                         options(config, config.http().maxBodySize().bytes()),
                         metrics,
                         decisions.log(),
@@ -190,7 +191,7 @@ final class GatewayRuntime implements AutoCloseable {
         GatewayMeters.bind(meters, index, load, fleet, events, tokens, caches.overlaps().prompts());
         caches.bind(meters);
         state.bind(meters);
-        replicas.build(load, fleet.registry(), admission::wake, meters);
+        replicas.build(load, chooser, fleet.registry(), admission::wake, meters);
         AdminAccess access = new AdminAccess(adminToken(config.admin()));
         modelsApi = new ModelsApi(tokens::reload, access);
         workersApi =

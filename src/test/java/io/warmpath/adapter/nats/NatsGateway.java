@@ -10,6 +10,7 @@ import io.warmpath.load.LoadTracker;
 import io.warmpath.prefix.NumberedSlots;
 import io.warmpath.prefix.WorkerSlot;
 import io.warmpath.replica.ChangeQueue;
+import io.warmpath.replica.PeerWork;
 import io.warmpath.replica.ReplicaLog;
 import io.warmpath.replica.ReplicaLoop;
 import io.warmpath.replica.ReplicaOptions;
@@ -67,6 +68,7 @@ public final class NatsGateway implements Fleet, AutoCloseable {
                         new ReplicaOptions(
                                 router, System.nanoTime(), "gw" + router, Duration.ofMillis(100)),
                         load,
+                        PeerWork.NONE,
                         queue,
                         this,
                         line,
