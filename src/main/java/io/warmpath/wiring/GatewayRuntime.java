@@ -191,6 +191,7 @@ final class GatewayRuntime implements AutoCloseable {
         FlowMetrics metrics = new FlowMetrics(meters);
         SessionParts sessions = new SessionParts(config.session());
         fleet.registry().addListener(new FleetLeft(metrics::forget));
+        io.warmpath.routing.Router chooser = router(config, load, router, decisions.log());
         routes =
                 routes(
                         fleet.registry(),
@@ -199,7 +200,7 @@ final class GatewayRuntime implements AutoCloseable {
                         admission,
                         engines,
                         caches.overlaps(),
-                        router(config, load, router, decisions.log()),
+                        chooser,
                         options(config, config.http().maxBodySize().bytes()),
                         metrics,
                         decisions.log(),
@@ -214,7 +215,7 @@ final class GatewayRuntime implements AutoCloseable {
         caches.bind(meters);
         state.bind(meters);
         sessions.bind(meters);
-        replicas.build(load, fleet.registry(), admission::wake, meters);
+        replicas.build(load, chooser, fleet.registry(), admission::wake, meters);
         AdminAccess access = new AdminAccess(adminToken(config.admin()));
         modelsApi = new ModelsApi(tokens::reload, access);
         workersApi =
