@@ -156,6 +156,8 @@ jvm_options() {
 run_gateway() {
     build_gateway
     find_java || need_java
+    # A relay holds some ring buffers and nothing else; whoever wants larger ones gives it more. The last one wins.
+    [ "$1" != relay ] || java_opts="-Xms32m -Xmx256m -Xmn24m $java_opts"
     options=$(jvm_options) || exit 1
     if use_aot_cache "$@"; then
         # shellcheck disable=SC2086 # options are words

@@ -1,6 +1,8 @@
 package io.warmpath.config;
 
+import io.smallrye.config.WithConverter;
 import io.smallrye.config.WithDefault;
+import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
 
@@ -30,6 +32,31 @@ public interface NatsConfig {
             unit = "name",
             env = "DYN_COMPONENT")
     String component();
+
+    @Setting(
+            doc =
+                    "Name of this gateway among those of one component; default: host name and HTTP"
+                            + " port. Another gateway of the same name would take its place in the"
+                            + " stream.",
+            unit = "name",
+            flags = "--router-id")
+    Optional<String> routerId();
+
+    @WithDefault("1h")
+    @WithConverter(TimeSpan.class)
+    @Setting(
+            doc = "How long the stream keeps KV events, when this gateway is the one to make it.",
+            minTime = "1m",
+            maxTime = "30d")
+    Duration retention();
+
+    @WithDefault("5s")
+    @WithConverter(TimeSpan.class)
+    @Setting(
+            doc = "Silence of a relay, which says every second that it lives, to count as gone.",
+            minTime = "2s",
+            maxTime = "10m")
+    Duration relayTimeout();
 
     @Setting(
             doc = "File with a NATS JWT and its seed.",

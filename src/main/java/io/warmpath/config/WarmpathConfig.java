@@ -875,6 +875,15 @@ public interface WarmpathConfig {
 
     /** The engines' KV events. */
     interface Events {
+        @WithDefault("zmq")
+        @Setting(
+                doc =
+                        "How KV events come: straight from the engines, or through NATS JetStream"
+                                + " from relays beside the engines (`./warmpath relay`).",
+                flags = "--event-plane",
+                env = "DYN_EVENT_PLANE")
+        EventPlane plane();
+
         @WithDefault("100ms")
         @WithConverter(TimeSpan.class)
         @Setting(

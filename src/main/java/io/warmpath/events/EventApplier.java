@@ -126,15 +126,6 @@ public final class EventApplier {
         fits = true;
     }
 
-    /** The slot of the source's own rank. */
-    WorkerSlot ownSlot() {
-        return source.ownSlot();
-    }
-
-    int dpRank() {
-        return source.dpRank();
-    }
-
     /** Forgets everything this source has told: its history can no longer be relied on. */
     public void forget() {
         wrongBlockSize = 0;

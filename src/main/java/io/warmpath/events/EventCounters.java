@@ -61,6 +61,11 @@ public final class EventCounters {
         return adder;
     }
 
+    /** A batch came that is known already. */
+    public void duplicate() {
+        duplicates.increment();
+    }
+
     /** A message whose frames are not an event message. */
     public void badFrame() {
         badFrames.increment();

@@ -25,6 +25,11 @@ public interface EventFeed extends AutoCloseable {
      */
     List<SourceMark> marks();
 
+    /** Whether an engine without event sockets can be followed: no, when they are what is read. */
+    default boolean needsEndpoints() {
+        return true;
+    }
+
     @Override
     void close();
 

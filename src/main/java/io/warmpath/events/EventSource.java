@@ -15,6 +15,7 @@ import org.jspecify.annotations.Nullable;
  * @param replayEndpoint ROUTER socket that serves missed batches, null when there is none
  * @param topic subscription prefix, may be empty
  * @param blockSize tokens per block of this worker; stores of another size are counted and dropped
+ * @param workerId u64 name of the worker, the same for every gateway
  */
 public record EventSource(
         String worker,
@@ -24,7 +25,21 @@ public record EventSource(
         boolean bind,
         @Nullable String replayEndpoint,
         String topic,
-        int blockSize) {
+        int blockSize,
+        long workerId) {
+
+    /** For where only one gateway looks. */
+    public EventSource(
+            String worker,
+            int dpRank,
+            List<WorkerSlot> slots,
+            String endpoint,
+            boolean bind,
+            @Nullable String replayEndpoint,
+            String topic,
+            int blockSize) {
+        this(worker, dpRank, slots, endpoint, bind, replayEndpoint, topic, blockSize, 0);
+    }
 
     /** The slot of the rank that the endpoint belongs to. */
     public WorkerSlot ownSlot() {

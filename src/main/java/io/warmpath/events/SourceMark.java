@@ -2,6 +2,7 @@ package io.warmpath.events;
 
 import io.warmpath.prefix.WorkerSlot;
 import java.util.List;
+import java.util.zip.CRC32C;
 
 /**
  * How far one source has been applied, and what must be remembered to go on from there. Immutable.
@@ -22,6 +23,17 @@ public record SourceMark(
         List<SlotMemory> memories) {
     public SourceMark {
         memories = List.copyOf(memories);
+    }
+
+    /**
+     * Tells a batch from another one with the same number; never 0. Payloads carry a timestamp, so
+     * two different batches with equal bytes do not occur.
+     */
+    public static long fingerprint(byte[] payload) {
+        CRC32C crc = new CRC32C();
+        crc.update(payload, 0, payload.length);
+        // An empty payload is no batch.
+        return ((long) Math.max(1, payload.length) << 32) | crc.getValue();
     }
 
     /**

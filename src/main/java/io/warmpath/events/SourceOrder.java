@@ -1,7 +1,5 @@
 package io.warmpath.events;
 
-import java.util.zip.CRC32C;
-
 /**
  * Where one publisher's sequence stands, and what the next batch means. One thread.
  *
@@ -84,7 +82,9 @@ final class SourceOrder {
                 Long.compareUnsigned(sequence, first) >= 0
                         && Long.compareUnsigned(next - sequence, REMEMBERED) <= 0;
         boolean another =
-                remembered ? fingerprints[slot(sequence)] != fingerprint(payload) : backward;
+                remembered
+                        ? fingerprints[slot(sequence)] != SourceMark.fingerprint(payload)
+                        : backward;
         return another ? Arrival.RESTART : Arrival.DUPLICATE;
     }
 
@@ -95,7 +95,7 @@ final class SourceOrder {
             first = sequence;
         }
         started = true;
-        fingerprints[slot(sequence)] = fingerprint(payload);
+        fingerprints[slot(sequence)] = SourceMark.fingerprint(payload);
         next = sequence + 1;
     }
 
@@ -109,12 +109,5 @@ final class SourceOrder {
 
     private static int slot(long sequence) {
         return (int) (sequence & (REMEMBERED - 1));
-    }
-
-    /** Payloads carry a timestamp, so two different batches with equal bytes do not occur. */
-    private static long fingerprint(byte[] payload) {
-        CRC32C crc = new CRC32C();
-        crc.update(payload, 0, payload.length);
-        return ((long) payload.length << 32) | crc.getValue();
     }
 }

@@ -6,6 +6,7 @@ import io.warmpath.prefix.PrefixIndex;
 import java.util.ArrayDeque;
 import java.util.Iterator;
 import java.util.Locale;
+import java.util.function.Function;
 import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
@@ -14,7 +15,7 @@ import org.jspecify.annotations.Nullable;
  * on. Knows no socket and no clock of its own.
  *
  * <p>One thread calls everything but {@link #status} and {@link #computed}, which any thread may.
- * Batches reach the applier in sequence order, each at most once.
+ * Batches reach the sink in sequence order, each at most once.
  *
  * <p>A replay asks from one batch before the hole. That batch must come back byte for byte; if it
  * differs, or is not there although the publisher has answered replays before, another process is
@@ -30,6 +31,14 @@ public final class SourceSession {
      */
     public interface ReplayLink {
         void request(long fromSequence);
+
+        /**
+         * Whether what was said before the first batch that came may be had by asking. Else only
+         * holes are asked for.
+         */
+        default boolean hasHistory() {
+            return true;
+        }
     }
 
     /** Told on every change of state, or of what may be believed. */
@@ -69,8 +78,8 @@ public final class SourceSession {
     /** Batches may wait so long to be applied before the source counts as lagging. */
     private static final long LAG_NANOS = 100_000_000;
 
-    private final EventApplier applier;
-    private final BatchDecoder decoder;
+    private final EventSource source;
+    private final BatchSink sink;
     private final EventCounters counters;
     private final SourceTally tally;
     private final @Nullable ReplayLink replay;
@@ -106,10 +115,40 @@ public final class SourceSession {
             Listener listener,
             Timing timing,
             LongSupplier nanoTime) {
+        this(
+                source,
+                tally -> new DecodedBatches(source, index, decoder, counters, tally),
+                counters,
+                replay,
+                listener,
+                timing,
+                nanoTime);
+    }
+
+    /** For batches that go elsewhere than into an index. */
+    public SourceSession(
+            EventSource source,
+            BatchSink sink,
+            EventCounters counters,
+            @Nullable ReplayLink replay,
+            Listener listener,
+            Timing timing,
+            LongSupplier nanoTime) {
+        this(source, tally -> sink, counters, replay, listener, timing, nanoTime);
+    }
+
+    private SourceSession(
+            EventSource source,
+            Function<SourceTally, BatchSink> sink,
+            EventCounters counters,
+            @Nullable ReplayLink replay,
+            Listener listener,
+            Timing timing,
+            LongSupplier nanoTime) {
+        this.source = source;
         this.tally = new SourceTally();
         tally.set(Of.SEQUENCE, SourceStatus.NO_SEQUENCE);
-        this.applier = new EventApplier(source, index, counters, tally);
-        this.decoder = decoder;
+        this.sink = sink.apply(tally);
         this.counters = counters;
         this.replay = replay;
         this.timing = timing;
@@ -162,7 +201,7 @@ public final class SourceSession {
      */
     public void resume(SourceMark mark, long expiryNanos) {
         order.resume(mark.next(), mark.fingerprint());
-        applier.restore(mark.memories());
+        sink.restore(mark.memories());
         tally.set(Of.SEQUENCE, mark.next() - 1);
         standing.complete = mark.complete();
         standing.reading = false;
@@ -178,12 +217,12 @@ public final class SourceSession {
     public @Nullable SourceMark mark() {
         return order.started()
                 ? new SourceMark(
-                        applier.dpRank(),
-                        applier.ownSlot(),
+                        source.dpRank(),
+                        source.ownSlot(),
                         order.next(),
                         order.lastFingerprint(),
                         standing.complete,
-                        applier.memories())
+                        sink.memories())
                 : null;
     }
 
@@ -217,6 +256,78 @@ public final class SourceSession {
     public void close(String why) {
         standing.closed = true;
         standing.settle(why);
+    }
+
+    /**
+     * What carries the events is not there, while the engine may go on: what is known grows old.
+     *
+     * @param why null: it is there again
+     */
+    public void away(@Nullable String why) {
+        standing.away = why;
+        standing.settle(why == null ? "events can come again" : why);
+    }
+
+    /**
+     * Who passes the events on is there again, after {@link #disconnected}, and itself makes sure
+     * that none is missing.
+     *
+     * @param same it speaks of the same process of the engine as before
+     */
+    public void rejoined(boolean same) {
+        everConnected = true;
+        standing.disconnected = false;
+        standing.unconfirmed |= !same && order.started();
+        standing.settle("connected again");
+    }
+
+    /** What came from a file, or before a pause, is known to be of this process of the engine. */
+    public void confirm() {
+        standing.unconfirmed = false;
+        restored = false;
+        settle("confirmed");
+    }
+
+    /** It is known that another process of the engine speaks from now on. */
+    public void anotherProcess() {
+        asked = Asked.NOTHING;
+        waiting.clear();
+        forgetProcess();
+    }
+
+    /** It is known that the publisher has said more than has come. */
+    public void missed(String why) {
+        if (replay != null && !replaying() && order.started()) {
+            askAgain(why);
+        }
+    }
+
+    /** Nobody is there who could answer the running replay. */
+    public void replayRefused() {
+        if (replaying() && asked != Asked.TIME) {
+            counters.replayFailures.increment();
+            finish(false);
+        }
+    }
+
+    /** Whether a batch has been taken, here or by a process before this one. */
+    public boolean started() {
+        return order.started();
+    }
+
+    /** Number of the batch that should come now; once {@link #started}. */
+    public long next() {
+        return order.next();
+    }
+
+    /** {@link SourceMark#fingerprint} of the batch before it. */
+    public long lastFingerprint() {
+        return order.lastFingerprint();
+    }
+
+    /** Batches that wait behind a hole. */
+    public int waiting() {
+        return waiting.size();
     }
 
     /** A batch of the live stream. */
@@ -309,7 +420,7 @@ public final class SourceSession {
             }
         } else if (restored && now - expires >= 0) {
             lose("what was taken from a file was not confirmed in time");
-        } else if (stall.due(now) && standing.silent == null) {
+        } else if (stall.due(now) && standing.silent == null && standing.away == null) {
             stalled();
         } else if (replay != null
                 && (now - quietSince >= timing.auditIntervalNanos()
@@ -323,7 +434,7 @@ public final class SourceSession {
         quietSince = nanoTime.getAsLong();
         if (order.started()) {
             ask(Asked.AUDIT, order.next() - 1, why);
-        } else {
+        } else if (replay != null && replay.hasHistory()) {
             ask(Asked.HISTORY, 0, why);
         }
     }
@@ -375,7 +486,7 @@ public final class SourceSession {
     }
 
     private void first(Message m, boolean mayAsk) {
-        if (m.sequence != 0 && replay != null && mayAsk) {
+        if (m.sequence != 0 && replay != null && replay.hasHistory() && mayAsk) {
             waiting.addFirst(m);
             ask(Asked.HISTORY, 0, "asking for what was said before");
             return;
@@ -448,21 +559,13 @@ public final class SourceSession {
         tally.set(Of.SEQUENCE, sequence);
         tally.set(Of.NEWEST_AT, nanoTime.getAsLong());
         try {
-            if (applier.apply(decoder.decode(payload))) {
+            if (sink.take(sequence, payload)) {
                 standing.complete = true;
                 standing.doubtful = false;
                 standing.unconfirmed = false;
                 restored = false;
             }
-            int theirs = applier.wrongBlockSize();
-            standing.misfit =
-                    theirs == 0
-                            ? null
-                            : "its blocks have "
-                                    + theirs
-                                    + " tokens, this worker's "
-                                    + applier.blockSize()
-                                    + "; set the block size of the worker, or of the engine";
+            standing.misfit = sink.misfit();
         } catch (MalformedBatchException e) {
             counters.rejectedBatches.increment();
             tally.add(Of.REJECTED, 1);
@@ -476,7 +579,7 @@ public final class SourceSession {
     private void lose(String why) {
         counters.gapsLost.increment();
         tally.add(Of.LOST, 1);
-        applier.forget();
+        sink.forget(false);
         standing.complete = false;
         standing.doubtful = false;
         standing.repairing = false;
@@ -494,7 +597,7 @@ public final class SourceSession {
     private void forgetProcess() {
         counters.restarts.increment();
         tally.add(Of.RESTARTS, 1);
-        applier.forget();
+        sink.forget(true);
         order.reset();
         standing.complete = false;
         standing.doubtful = false;

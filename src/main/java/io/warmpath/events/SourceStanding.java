@@ -32,6 +32,9 @@ final class SourceStanding {
     /** There was a connection, and it has ended. */
     boolean disconnected;
 
+    /** What carries the events is not there: what. */
+    @Nullable String away;
+
     /** The engine computes and says nothing: why that is thought. */
     @Nullable String silent;
 
@@ -99,6 +102,9 @@ final class SourceStanding {
         }
         if (reading) {
             return EventView.CONNECTING;
+        }
+        if (away != null) {
+            return EventView.LAGGING;
         }
         if (!complete) {
             return EventView.GAP;

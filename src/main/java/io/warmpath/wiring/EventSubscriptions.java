@@ -82,13 +82,22 @@ public final class EventSubscriptions implements FleetListener, EventWatch {
         List<WorkerSlot> slots = worker.ranks().stream().map(Worker.Rank::slot).toList();
         credits.set(slots, 1);
         List<Source> sources = new ArrayList<>();
-        for (EventEndpoint e : events) {
-            sources.add(open(worker, slots, e, events.size() == 1));
+        List<EventEndpoint> endpoints = events;
+        if (events.isEmpty() && !feed.needsEndpoints()) {
+            endpoints = worker.ranks().stream().map(EventSubscriptions::byName).toList();
         }
-        if (events.isEmpty()) {
+        for (EventEndpoint e : endpoints) {
+            sources.add(open(worker, slots, e, endpoints.size() == 1));
+        }
+        if (endpoints.isEmpty()) {
             sources.add(new Source(0, slots, null, null, NO_SOCKETS));
         }
         byWorker.put(worker.id(), new Entry(worker, List.copyOf(sources)));
+    }
+
+    /** Of a rank whose events come under its name, not from a socket. */
+    private static EventEndpoint byName(Worker.Rank rank) {
+        return new EventEndpoint(rank.dpRank(), "stream", false, null, "");
     }
 
     private Source open(Worker worker, List<WorkerSlot> slots, EventEndpoint e, boolean only) {
@@ -101,7 +110,8 @@ public final class EventSubscriptions implements FleetListener, EventWatch {
                         e.bind(),
                         e.replayEndpoint(),
                         e.topic(),
-                        worker.blockSize());
+                        worker.blockSize(),
+                        worker.id());
         // One source may speak for all ranks; of several, each speaks for its own.
         List<WorkerSlot> own =
                 only

@@ -4,6 +4,7 @@ import io.micrometer.core.instrument.MeterRegistry;
 import io.vertx.core.Vertx;
 import io.vertx.ext.web.Router;
 import io.warmpath.adapter.nativeindex.NativeBpeTokenizer;
+import io.warmpath.adapter.nats.NatsLink;
 import io.warmpath.adapter.tokenizer.HuggingFaceModelLoader;
 import io.warmpath.adapter.zmq.ZmqEventFeed;
 import io.warmpath.admission.Admission;
@@ -16,10 +17,12 @@ import io.warmpath.api.EventSourcesApi;
 import io.warmpath.api.ModelsApi;
 import io.warmpath.api.Routes;
 import io.warmpath.api.WorkersApi;
+import io.warmpath.config.EventPlane;
 import io.warmpath.config.RawPath;
 import io.warmpath.config.TokenizerImplementation;
 import io.warmpath.config.WarmpathConfig;
 import io.warmpath.events.EventCounters;
+import io.warmpath.events.EventFeed;
 import io.warmpath.fleet.EventWatch;
 import io.warmpath.fleet.Fleet;
 import io.warmpath.gateway.DecisionLog;
@@ -88,7 +91,8 @@ final class GatewayRuntime implements AutoCloseable {
     private final ModelTokens tokens;
     private final ModelReloads reloads;
     private final TokenThreads tokenThreads;
-    private final @Nullable ZmqEventFeed feed;
+    private final @Nullable NatsLink nats;
+    private final @Nullable EventFeed feed;
     private final FleetRuntime fleet;
     private final EngineQuestions questions;
     private final EngineClient engines;
@@ -119,7 +123,19 @@ final class GatewayRuntime implements AutoCloseable {
         this.vertx = vertx;
         EventCounters events = new EventCounters();
         PrefixIndex index = caches.index();
-        feed = index != null && caches.followsEvents() ? feed(config, index, events) : null;
+        boolean follows = index != null && caches.followsEvents();
+        nats =
+                follows && config.events().plane() == EventPlane.NATS
+                        ? NatsParts.open(config.nats())
+                        : null;
+        if (index == null || !follows) {
+            feed = null;
+        } else {
+            feed =
+                    nats == null
+                            ? feed(config, index, events)
+                            : NatsParts.feed(config, nats, index, events, meters);
+        }
         EngineTls tls = tls(config.upstream().tls());
         fleet =
                 new FleetRuntime(
@@ -323,6 +339,9 @@ final class GatewayRuntime implements AutoCloseable {
         fleet.close();
         if (feed != null) {
             feed.close();
+        }
+        if (nats != null) {
+            nats.close();
         }
         tokenThreads.close();
         engines.close();

@@ -18,6 +18,7 @@ public final class Main {
             usage: warmpath COMMAND [FLAG...]
 
               serve      starts the gateway; serve --help lists its flags
+              relay      passes an engine's KV events on to NATS JetStream
               sim        starts a simulated engine
               demo       plays a workload over simulated engines and the gateway
               capture    replays recorded engine events and compares predictions with reports
@@ -42,6 +43,7 @@ public final class Main {
             case "serve" -> Serve.run(rest, out, err);
             // Not in the help: the launcher's, to record what a start does.
             case "train" -> Training.run(flags -> Serve.run(flags, out, err), err);
+            case "relay" -> RelayMain.run(rest, out, err);
             case "sim" -> SimMain.run(rest, out, err);
             case "demo" -> DemoMain.run(rest, out, err);
             case "capture" -> CaptureMain.run(rest, out, err);

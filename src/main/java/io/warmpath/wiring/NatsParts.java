@@ -1,13 +1,92 @@
 package io.warmpath.wiring;
 
+import io.micrometer.core.instrument.MeterRegistry;
+import io.warmpath.adapter.nats.NatsEventFeed;
+import io.warmpath.adapter.nats.NatsLink;
 import io.warmpath.adapter.nats.NatsNames;
 import io.warmpath.adapter.nats.NatsOptions;
+import io.warmpath.adapter.zmq.KvEventDecoder;
 import io.warmpath.config.NatsConfig;
+import io.warmpath.config.WarmpathConfig;
+import io.warmpath.events.EventCounters;
+import io.warmpath.prefix.PrefixIndex;
+import io.warmpath.telemetry.NatsMeters;
+import java.net.InetAddress;
+import java.net.UnknownHostException;
 import java.nio.file.Path;
 
-/** NATS settings as the adapter takes them. Stateless. */
+/** What uses NATS, from the settings. Stateless. */
 final class NatsParts {
     private NatsParts() {}
+
+    /**
+     * Begins to connect.
+     *
+     * @throws StartFailure naming what cannot be
+     */
+    static NatsLink open(NatsConfig c) {
+        try {
+            return NatsLink.open(options(c), "warmpath");
+        } catch (IllegalArgumentException e) {
+            throw new StartFailure(e.getMessage() + ".");
+        }
+    }
+
+    /** The events of all engines, through the stream. */
+    static NatsEventFeed feed(
+            WarmpathConfig all,
+            NatsLink link,
+            PrefixIndex index,
+            EventCounters counters,
+            MeterRegistry meters) {
+        NatsConfig c = all.nats();
+        if (all.state().directory().isPresent()) {
+            throw new StartFailure(
+                    "warmpath.state.directory is for events.plane=zmq: with nats the stream has"
+                            + " what a start needs. Unset one of them.");
+        }
+        NatsEventFeed feed =
+                new NatsEventFeed(
+                        link,
+                        names(c),
+                        index,
+                        new KvEventDecoder(),
+                        counters,
+                        new NatsEventFeed.Settings(
+                                routerId(c, all.http().port()),
+                                c.retention(),
+                                all.events().replayTimeout(),
+                                all.events().stallTimeout(),
+                                all.state().expiry(),
+                                c.relayTimeout()),
+                        0,
+                        System::nanoTime);
+        NatsMeters.bind(
+                meters,
+                link,
+                NatsLink::connected,
+                NatsLink::losses,
+                feed,
+                NatsEventFeed::streamLag,
+                NatsEventFeed::troubles);
+        return feed;
+    }
+
+    /** The configured one, else host name and port. */
+    static String routerId(NatsConfig c, int port) {
+        return c.routerId().orElseGet(() -> host() + "-" + port);
+    }
+
+    private static String host() {
+        try {
+            return InetAddress.getLocalHost().getHostName();
+        } catch (UnknownHostException e) {
+            throw new StartFailure(
+                    "this machine's name is not known ("
+                            + e.getMessage()
+                            + "); name this gateway with --router-id.");
+        }
+    }
 
     /**
      * @throws StartFailure naming what cannot be

@@ -2,8 +2,11 @@ package io.warmpath.bench;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
+import io.warmpath.adapter.nats.NatsServer;
 import java.util.Collection;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.openjdk.jmh.results.RunResult;
@@ -30,6 +33,16 @@ class BenchSmokeTest {
         "RequestBench, 12"
     })
     void every_benchmark_runs(String name, int runs) throws RunnerException {
+        runs(name, runs);
+    }
+
+    @Test
+    void the_benchmark_of_the_stream_runs_where_its_server_is() throws RunnerException {
+        assumeTrue(NatsServer.installed(), "SKIPPED: no nats-server; ./warmpath test installs it");
+        runs("NatsBench", 2);
+    }
+
+    private static void runs(String name, int runs) throws RunnerException {
         Options options =
                 new OptionsBuilder()
                         .include("\\." + name + "\\.")

@@ -1,9 +1,11 @@
 package io.warmpath.adapter.zmq;
 
+import io.warmpath.events.BatchSink;
 import io.warmpath.events.EventCounters;
 import io.warmpath.events.EventFeed;
 import io.warmpath.events.EventSource;
 import io.warmpath.events.SourceMark;
+import io.warmpath.events.SourceSession;
 import io.warmpath.events.SourceStatus;
 import io.warmpath.prefix.PrefixIndex;
 import java.time.Duration;
@@ -19,6 +21,7 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.FutureTask;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
+import java.util.function.Function;
 import java.util.function.LongSupplier;
 import org.jboss.logging.Logger;
 import org.jspecify.annotations.Nullable;
@@ -69,7 +72,7 @@ public final class ZmqEventFeed implements EventFeed {
 
     private static final int SOCKETS = 2 * PrefixIndex.MAX_SLOTS + 16;
 
-    private final PrefixIndex index;
+    private final SessionMaker sessions;
     private final EventCounters counters;
     private final Settings settings;
     private final LongSupplier nanoTime;
@@ -86,7 +89,49 @@ public final class ZmqEventFeed implements EventFeed {
 
     public ZmqEventFeed(
             PrefixIndex index, EventCounters counters, Settings settings, LongSupplier nanoTime) {
-        this.index = index;
+        this(
+                (source, replay, listener, timing, clock) ->
+                        new SourceSession(
+                                source,
+                                index,
+                                new KvEventDecoder(),
+                                counters,
+                                replay,
+                                listener,
+                                timing,
+                                clock),
+                counters,
+                settings,
+                nanoTime);
+    }
+
+    /** For batches that go elsewhere than into an index: as they came, in their order. */
+    public ZmqEventFeed(
+            Function<EventSource, BatchSink> sinks,
+            EventCounters counters,
+            Settings settings,
+            LongSupplier nanoTime) {
+        this(
+                (source, replay, listener, timing, clock) ->
+                        new SourceSession(
+                                source,
+                                sinks.apply(source),
+                                counters,
+                                replay,
+                                listener,
+                                timing,
+                                clock),
+                counters,
+                settings,
+                nanoTime);
+    }
+
+    private ZmqEventFeed(
+            SessionMaker sessions,
+            EventCounters counters,
+            Settings settings,
+            LongSupplier nanoTime) {
+        this.sessions = sessions;
         this.counters = counters;
         this.settings = settings;
         this.nanoTime = nanoTime;
@@ -137,7 +182,7 @@ public final class ZmqEventFeed implements EventFeed {
                 new ZmqSource(
                         source,
                         context,
-                        index,
+                        sessions,
                         counters,
                         settings,
                         nanoTime,

@@ -6,7 +6,6 @@ import io.warmpath.events.EventSource;
 import io.warmpath.events.SourceMark;
 import io.warmpath.events.SourceSession;
 import io.warmpath.events.SourceStatus;
-import io.warmpath.prefix.PrefixIndex;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -64,7 +63,7 @@ final class ZmqSource {
     ZmqSource(
             EventSource source,
             ZContext context,
-            PrefixIndex index,
+            SessionMaker sessions,
             EventCounters counters,
             ZmqEventFeed.Settings settings,
             LongSupplier nanoTime,
@@ -77,11 +76,8 @@ final class ZmqSource {
         this.nanoTime = nanoTime;
         this.socketsChanged = socketsChanged;
         this.session =
-                new SourceSession(
+                sessions.make(
                         source,
-                        index,
-                        new KvEventDecoder(),
-                        counters,
                         source.replayEndpoint() == null ? null : this::requestReplay,
                         (before, now) -> listener.changed(source, before, now),
                         new SourceSession.Timing(

@@ -61,6 +61,11 @@ public final class NatsServer implements AutoCloseable {
         return server;
     }
 
+    /** Whether there is a program to start. */
+    public static boolean installed() {
+        return program().isPresent();
+    }
+
     private static Optional<String> program() {
         return Stream.concat(
                         Stream.of(".tools/nats", "/usr/sbin"),

@@ -1,0 +1,612 @@
+package io.warmpath.adapter.nats;
+
+import io.nats.client.Connection;
+import io.nats.client.Dispatcher;
+import io.nats.client.JetStreamApiException;
+import io.nats.client.Message;
+import io.nats.client.api.StreamInfo;
+import io.warmpath.events.BatchDecoder;
+import io.warmpath.events.EventCounters;
+import io.warmpath.events.EventFeed;
+import io.warmpath.events.EventSource;
+import io.warmpath.events.SourceMark;
+import io.warmpath.events.SourceSession;
+import io.warmpath.events.SourceStatus;
+import io.warmpath.prefix.PrefixIndex;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.time.Duration;
+import java.time.ZonedDateTime;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Queue;
+import java.util.concurrent.Callable;
+import java.util.concurrent.CancellationException;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.FutureTask;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.LongAdder;
+import java.util.concurrent.locks.LockSupport;
+import java.util.function.LongSupplier;
+import org.jboss.logging.Logger;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Receives the events of many engines from a JetStream stream and applies them to the index.
+ *
+ * <p>{@link #subscribe}, {@link #close} and the subscriptions' methods: any thread; they wait for
+ * the feed's own thread, so never call them on an event loop. That thread reads, decodes and
+ * applies; what it does not take stays in the stream, which is the bound.
+ *
+ * <p>One durable consumer reads the whole stream. A source that is subscribed to later reads what
+ * went by for itself, by its subject, until it has come as far. How far this gateway is, is known
+ * by numbers of the stream ({@link #streamPosition}), not by what the server remembers of the
+ * consumer: the index lives in memory, so a restart begins where a snapshot ends, or at the start.
+ * Acknowledgements follow what was applied; they tell others what may be purged.
+ */
+public final class NatsEventFeed implements EventFeed {
+    /**
+     * @param routerId names this gateway among those of one stream
+     * @param retention how long the stream keeps events, when this gateway makes it
+     * @param replayTimeout how long a relay's answer is waited for
+     * @param stallTimeout how long requests may be answered without the events they must cause
+     * @param restoredExpiry how long what came from a snapshot may stay unconfirmed
+     * @param relayTimeout silence after which a relay counts as gone
+     */
+    public record Settings(
+            String routerId,
+            Duration retention,
+            Duration replayTimeout,
+            Duration stallTimeout,
+            Duration restoredExpiry,
+            Duration relayTimeout) {}
+
+    private static final Logger LOG = Logger.getLogger(NatsEventFeed.class);
+
+    private static final int BURST = 512;
+    private static final long WAIT_MILLIS = 10;
+
+    /** Sources that read for themselves at once. */
+    private static final int CATCHING_UP = 8;
+
+    /** Batches behind holes, of all sources, from which on no more are read. */
+    private static final int MOST_WAITING = 50_000;
+
+    private static final long RETRY_NANOS = 250_000_000;
+
+    /** Signs of life find holes at the end; the silence of an engine alone asks for nothing. */
+    private static final Duration NO_AUDIT = Duration.ofDays(1);
+
+    private record Incoming(String subject, byte[] data, boolean refused) {}
+
+    /** A source that reads for itself, to the newest message it has in the stream. */
+    private record CatchUp(NatsSource source, StreamReader reader, long until) {}
+
+    private final NatsLink link;
+    private final NatsNames names;
+    private final PrefixIndex index;
+    private final BatchDecoder decoder;
+    private final EventCounters counters;
+    private final Settings settings;
+    private final LongSupplier nanoTime;
+    private final Queue<FutureTask<?>> calls = new ConcurrentLinkedQueue<>();
+    private final Queue<Incoming> incoming = new ConcurrentLinkedQueue<>();
+    private final CompletableFuture<Void> ended = new CompletableFuture<>();
+    private final LongAdder troubles = new LongAdder();
+    private final Thread thread;
+    private volatile boolean stopping;
+    private volatile long position;
+    private volatile long lag;
+
+    // Owned by the thread.
+    private final Map<String, NatsSource> bySubject = new LinkedHashMap<>();
+    private final Map<String, NatsSource> byRelay = new LinkedHashMap<>();
+    private final Map<String, NatsSource> byQuestion = new LinkedHashMap<>();
+    private final List<CatchUp> catchUps = new ArrayList<>();
+    private @Nullable StreamReader reader;
+    private @Nullable Dispatcher dispatcher;
+    private @Nullable ZonedDateTime made;
+    private String inbox = "";
+    private long start;
+    private long questions;
+    private boolean linked;
+    private long losses;
+    private long retryAt;
+    private boolean troubled;
+
+    /**
+     * @param start number of the stream up to which a snapshot has everything; 0: no snapshot
+     */
+    public NatsEventFeed(
+            NatsLink link,
+            NatsNames names,
+            PrefixIndex index,
+            BatchDecoder decoder,
+            EventCounters counters,
+            Settings settings,
+            long start,
+            LongSupplier nanoTime) {
+        this.link = link;
+        this.names = names;
+        this.index = index;
+        this.decoder = decoder;
+        this.counters = counters;
+        this.settings = settings;
+        this.start = start;
+        this.position = start;
+        this.nanoTime = nanoTime;
+        this.retryAt = nanoTime.getAsLong();
+        this.thread = Thread.ofPlatform().name("warmpath-kv-events").daemon().unstarted(this::run);
+        thread.start();
+    }
+
+    /**
+     * Number of the stream up to which every message of every subscribed source has been applied.
+     * Any thread.
+     */
+    public long streamPosition() {
+        return position;
+    }
+
+    /** Messages of the stream that have not been read yet. Any thread. */
+    public long streamLag() {
+        return lag;
+    }
+
+    /** How often the stream had to be opened again. Any thread. */
+    public long troubles() {
+        return troubles.sum();
+    }
+
+    @Override
+    public boolean needsEndpoints() {
+        return false;
+    }
+
+    @Override
+    public Subscription subscribe(
+            EventSource source, SourceListener listener, @Nullable SourceMark from) {
+        try {
+            return new Handle(call(() -> open(source, listener, from)));
+        } catch (CancellationException e) {
+            throw new IllegalStateException("the event feed is closed", e);
+        }
+    }
+
+    /** O(sources + blocks in spaces of their own), on the feed's thread. */
+    @Override
+    public List<SourceMark> marks() {
+        return marksAt().marks();
+    }
+
+    /**
+     * @param position see {@link #streamPosition}; of the same instant as the marks
+     */
+    public record Marks(long position, List<SourceMark> marks) {}
+
+    /** Where the sources stand, and the stream, at one instant. */
+    public Marks marksAt() {
+        try {
+            return call(
+                    () ->
+                            new Marks(
+                                    applied(),
+                                    bySubject.values().stream()
+                                            .map(s -> s.session().mark())
+                                            .filter(Objects::nonNull)
+                                            .toList()));
+        } catch (CancellationException e) {
+            throw new IllegalStateException("the event feed is closed", e);
+        }
+    }
+
+    @Override
+    public void close() {
+        stopping = true;
+        ended.join();
+    }
+
+    private NatsSource open(
+            EventSource source, SourceListener listener, @Nullable SourceMark from) {
+        String subject = names.events(source.workerId(), source.dpRank());
+        if (bySubject.containsKey(subject)) {
+            throw new IllegalArgumentException(
+                    "worker "
+                            + source.worker()
+                            + " and another one have the same id and rank; events are told apart by"
+                            + " them: give one another id");
+        }
+        String question = names.replay(source.workerId(), source.dpRank());
+        NatsSource opened =
+                new NatsSource(
+                        source,
+                        counters,
+                        number -> ask(question, number),
+                        settings.relayTimeout().toNanos(),
+                        nanoTime.getAsLong(),
+                        link ->
+                                new SourceSession(
+                                        source,
+                                        index,
+                                        decoder,
+                                        counters,
+                                        link,
+                                        (before, now) -> listener.changed(source, before, now),
+                                        new SourceSession.Timing(
+                                                settings.replayTimeout().toNanos(),
+                                                NO_AUDIT.toNanos(),
+                                                settings.stallTimeout().toNanos()),
+                                        nanoTime));
+        if (from != null) {
+            opened.resume(from, settings.restoredExpiry().toNanos(), start);
+        }
+        opened.linked(linked, nanoTime.getAsLong());
+        bySubject.put(subject, opened);
+        byRelay.put(names.relay(source.workerId(), source.dpRank()), opened);
+        byQuestion.put(question, opened);
+        return opened;
+    }
+
+    private boolean drop(NatsSource gone) {
+        EventSource s = gone.source();
+        bySubject.remove(names.events(s.workerId(), s.dpRank()), gone);
+        byRelay.remove(names.relay(s.workerId(), s.dpRank()), gone);
+        byQuestion.remove(names.replay(s.workerId(), s.dpRank()), gone);
+        for (CatchUp c : List.copyOf(catchUps)) {
+            if (c.source == gone) {
+                c.reader.close();
+                catchUps.remove(c);
+            }
+        }
+        return true;
+    }
+
+    private void run() {
+        try {
+            while (!stopping) {
+                runCalls();
+                long now = nanoTime.getAsLong();
+                follow(now);
+                takeIncoming(now);
+                boolean open = linked && ready(now);
+                if (!open || !readAll()) {
+                    LockSupport.parkNanos(this, TimeUnit.MILLISECONDS.toNanos(WAIT_MILLIS));
+                }
+                List.copyOf(bySubject.values()).forEach(s -> s.tick(now, linked));
+                position = applied();
+            }
+        } catch (InterruptedException e) {
+            LOG.debug("the KV event thread was interrupted");
+        } catch (RuntimeException | Error e) {
+            LOG.error("the KV event thread died; the prefix index gets no more events", e);
+            throw e;
+        } finally {
+            closeReaders();
+            bySubject.values().forEach(s -> s.session().close("the gateway ends"));
+            bySubject.clear();
+            ended.complete(null);
+            runCalls();
+        }
+    }
+
+    /** The connection came or went. */
+    private void follow(long now) {
+        boolean there = link.connected();
+        if (there != linked || link.losses() != losses) {
+            // Even a connection that is back already: what was under way is lost.
+            losses = link.losses();
+            closeReaders();
+            linked = there;
+            retryAt = now;
+            bySubject.values().forEach(s -> s.linked(there, now));
+        }
+    }
+
+    private void closeReaders() {
+        if (reader != null) {
+            start = reader.position();
+            reader.close();
+            reader = null;
+        }
+        catchUps.forEach(c -> c.reader.close());
+        catchUps.clear();
+    }
+
+    /** True when the stream is being read. */
+    private boolean ready(long now) throws InterruptedException {
+        if (reader != null) {
+            return true;
+        }
+        if (now - retryAt < 0) {
+            return false;
+        }
+        retryAt = now + RETRY_NANOS;
+        Connection c = link.connection().orElse(null);
+        if (c == null) {
+            return false;
+        }
+        try {
+            listen(c);
+            StreamInfo info = EventStream.ensure(c, names, settings.retention());
+            ZonedDateTime madeNow = info.getCreateTime();
+            if (info.getStreamState().getLastSequence() < start
+                    || (made != null && !made.equals(madeNow))) {
+                LOG.warn("The stream of KV events is another one than before: it is read anew");
+                start = 0;
+                bySubject.values().forEach(NatsSource::anotherStream);
+            }
+            made = madeNow;
+            reader =
+                    StreamReader.durable(
+                            c, names.stream(), NatsNames.consumer(settings.routerId()), start);
+            if (troubled) {
+                troubled = false;
+                LOG.info("The stream of KV events is read again");
+            }
+            return true;
+        } catch (IOException | JetStreamApiException | IllegalStateException e) {
+            trouble(e);
+            return false;
+        }
+    }
+
+    private void trouble(Exception e) {
+        troubles.increment();
+        LOG.logf(
+                troubled ? Logger.Level.DEBUG : Logger.Level.WARN,
+                "The stream of KV events %s cannot be read: %s; tried again",
+                names.stream(),
+                e.getMessage());
+        troubled = true;
+        closeReaders();
+    }
+
+    /** Once: what is subscribed to outlives connections. */
+    private void listen(Connection c) {
+        if (dispatcher == null) {
+            inbox = c.createInbox();
+            Dispatcher d = c.createDispatcher(this::arrived);
+            d.subscribe(names.relays());
+            d.subscribe(inbox + ".>");
+            dispatcher = d;
+        }
+    }
+
+    /** On jnats' thread. */
+    private void arrived(Message m) {
+        incoming.add(new Incoming(m.getSubject(), m.getData(), m.isStatusMessage()));
+    }
+
+    private void takeIncoming(long now) {
+        boolean caughtUp = reader != null && reader.pending() == 0;
+        for (Incoming m = incoming.poll(); m != null; m = incoming.poll()) {
+            NatsSource relay = byRelay.get(m.subject);
+            if (relay != null) {
+                relay.alive(m.data, now, caughtUp);
+            } else if (m.subject.startsWith(inbox + ".") && !inbox.isEmpty()) {
+                answered(m);
+            }
+        }
+    }
+
+    /** The subject of an answer names the question: its number, then whose it is. */
+    private void answered(Incoming m) {
+        String rest = m.subject.substring(inbox.length() + 1);
+        int dot = rest.indexOf('.');
+        NatsSource to = dot < 0 ? null : byQuestion.get(rest.substring(dot + 1));
+        if (to == null || !rest.substring(0, dot).equals(Long.toString(to.question))) {
+            return;
+        }
+        if (m.refused) {
+            to.session().replayRefused();
+        } else {
+            to.answer(m.data);
+        }
+    }
+
+    private void ask(String subject, long from) {
+        NatsSource asking = Objects.requireNonNull(byQuestion.get(subject));
+        asking.question = ++questions;
+        String reply = inbox + "." + questions + "." + subject;
+        boolean behind = asking.catchingUp || reader == null || (reader.pending() > 0);
+        Connection c = link.connection().orElse(null);
+        // What is only late is not asked for: the relay may have it no more, and the stream does.
+        if (c == null || (behind && asking.session().waiting() == 0)) {
+            incoming.add(new Incoming(reply, new byte[0], true));
+            return;
+        }
+        try {
+            c.publish(subject, reply, ByteBuffer.allocate(Long.BYTES).putLong(from).array());
+        } catch (IllegalStateException e) {
+            incoming.add(new Incoming(reply, new byte[0], true));
+        }
+    }
+
+    /** False when there was nothing to wait for. */
+    private boolean readAll() throws InterruptedException {
+        StreamReader r = reader;
+        if (r == null) {
+            return false;
+        }
+        int waiting = bySubject.values().stream().mapToInt(s -> s.session().waiting()).sum();
+        if (waiting >= MOST_WAITING) {
+            return false; // until holes are closed, or given up
+        }
+        try {
+            int n = r.read(BURST, catchUps.isEmpty() ? WAIT_MILLIS : 1, this::take);
+            lag = r.pending();
+            bySubject.values().forEach(s -> s.session().drained(n == BURST && lag > 0));
+            catchUp();
+            if (catchUps.isEmpty() && n > 0) {
+                r.acknowledge();
+            }
+            return true;
+        } catch (IOException | JetStreamApiException | IllegalStateException e) {
+            trouble(e);
+            return false;
+        }
+    }
+
+    private void take(String subject, long sequence, byte[] data) {
+        NatsSource s = bySubject.get(subject);
+        if (s == null) {
+            return;
+        }
+        if (s.catchingUp) {
+            s.passed = sequence;
+        } else {
+            stored(s, sequence, data);
+        }
+    }
+
+    private void stored(NatsSource s, long sequence, byte[] data) {
+        try {
+            s.stored(sequence, data);
+        } catch (RuntimeException e) {
+            LOG.errorf(
+                    e,
+                    "the KV events of %s cannot be applied; it is routed without them from now on",
+                    s.source().worker());
+            drop(s);
+            s.session().close("its events cannot be applied: " + e);
+        }
+    }
+
+    private void catchUp() throws IOException, JetStreamApiException, InterruptedException {
+        Connection c = link.connection().orElseThrow(() -> new IOException("no connection"));
+        for (NatsSource s : bySubject.values()) {
+            if (catchUps.size() >= CATCHING_UP) {
+                break;
+            }
+            if (s.catchingUp && catchUps.stream().noneMatch(u -> u.source == s)) {
+                begin(c, s);
+            }
+        }
+        for (CatchUp u : List.copyOf(catchUps)) {
+            u.reader.read(BURST, 1, (subject, at, data) -> stored(u.source, at, data));
+            if (u.source.position() >= Math.max(u.until, u.source.passed)) {
+                u.reader.close();
+                catchUps.remove(u);
+                joined(u.source);
+            }
+        }
+    }
+
+    private void begin(Connection c, NatsSource s) throws IOException, JetStreamApiException {
+        String subject = names.events(s.source().workerId(), s.source().dpRank());
+        long until;
+        try {
+            until = c.jetStreamManagement().getLastMessage(names.stream(), subject).getSeq();
+        } catch (JetStreamApiException e) {
+            if (e.getErrorCode() != 404) {
+                throw e;
+            }
+            until = 0;
+        }
+        if (s.position() >= Math.max(until, s.passed)) {
+            joined(s);
+            return;
+        }
+        catchUps.add(
+                new CatchUp(s, StreamReader.of(c, names.stream(), subject, s.position()), until));
+    }
+
+    /** It has come as far as the common reader. */
+    private void joined(NatsSource s) {
+        s.catchingUp = false;
+        s.passed = 0;
+    }
+
+    /** See {@link #streamPosition}. */
+    private long applied() {
+        long least = reader == null ? start : reader.position();
+        for (NatsSource s : bySubject.values()) {
+            if (s.catchingUp || s.session().waiting() > 0) {
+                least = Math.min(least, Math.max(s.applied(), 0));
+            }
+        }
+        return least;
+    }
+
+    /** Runs on the feed's thread; waits for it even when interrupted, and keeps the interrupt. */
+    private <T> T call(Callable<T> work) {
+        FutureTask<T> task = new FutureTask<>(work);
+        calls.add(task);
+        if (ended.isDone()) {
+            // The thread may have left before it saw the call.
+            runCalls();
+        }
+        boolean interrupted = false;
+        try {
+            while (true) {
+                try {
+                    return task.get();
+                } catch (InterruptedException e) {
+                    interrupted = true;
+                } catch (ExecutionException e) {
+                    if (e.getCause() instanceof RuntimeException r) {
+                        throw r;
+                    }
+                    throw new IllegalStateException(e.getCause());
+                }
+            }
+        } finally {
+            if (interrupted) {
+                Thread.currentThread().interrupt();
+            }
+        }
+    }
+
+    private void runCalls() {
+        FutureTask<?> task = calls.poll();
+        while (task != null) {
+            if (ended.isDone()) {
+                task.cancel(false);
+            } else {
+                task.run();
+            }
+            task = calls.poll();
+        }
+    }
+
+    /** What a subscriber holds. */
+    private final class Handle implements Subscription {
+        private final NatsSource opened;
+
+        Handle(NatsSource opened) {
+            this.opened = opened;
+        }
+
+        @Override
+        public EventSource source() {
+            return opened.source();
+        }
+
+        @Override
+        public SourceStatus status() {
+            return opened.session().status();
+        }
+
+        @Override
+        public void computed(long began) {
+            opened.session().computed(began);
+        }
+
+        @Override
+        public void close() {
+            if (!ended.isDone()) {
+                try {
+                    call(() -> drop(opened));
+                } catch (CancellationException e) {
+                    // The whole feed was closed meanwhile, and with it this source.
+                    LOG.debugf("feed closed before the source of %s", source().worker());
+                }
+            }
+        }
+    }
+}

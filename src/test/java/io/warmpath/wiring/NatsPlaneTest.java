@@ -1,0 +1,256 @@
+package io.warmpath.wiring;
+
+import static org.awaitility.Awaitility.await;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import io.warmpath.adapter.nats.NatsServer;
+import io.warmpath.sim.SimEngine;
+import io.warmpath.sim.SimOptions;
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Random;
+import java.util.TreeMap;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+/**
+ * A gateway that hears its engines through relays and a stream knows what one knows that reads them
+ * itself, whatever was killed in between: server, relays and the gateway are processes of their
+ * own. {@code -Dtest.kills=N} kills more often.
+ */
+@Timeout(600)
+class NatsPlaneTest {
+    private static final int ROUNDS = Math.max(1, Integer.getInteger("test.kills", 2) / 2);
+    private static final Duration SOON = Duration.ofSeconds(60);
+    private static final ObjectMapper JSON = new ObjectMapper();
+
+    /** Batches that an engine can say again: some more than come while a relay is down. */
+    private static final int BUFFER = 40;
+
+    private static final int ROOM = 20;
+    private static final int PROMPTS = 24;
+    private static final int BLOCKS = 6;
+
+    private final HttpClient client = HttpClient.newHttpClient();
+    private final Process[] relays = new Process[2];
+    private @TempDir Path folder;
+    private NatsServer server;
+    private SimGateway twin;
+    private Process gateway;
+    private URI url = URI.create("http://127.0.0.1");
+
+    @AfterEach
+    void stop() throws Exception {
+        for (Process p : new Process[] {gateway, relays[0], relays[1]}) {
+            if (p != null) {
+                p.destroyForcibly().waitFor();
+            }
+        }
+        client.close();
+        if (twin != null) {
+            twin.close();
+        }
+        if (server != null) {
+            server.close();
+        }
+    }
+
+    @Test
+    void whatever_is_killed_a_gateway_on_the_stream_knows_what_one_on_the_engines_knows()
+            throws Exception {
+        long seed = Long.getLong("warmpath.test.seed", System.nanoTime());
+        System.out.println("NatsPlaneTest -Dwarmpath.test.seed=" + seed);
+        Random random = new Random(seed);
+        server = NatsServer.start(folder.resolve("nats"));
+        SimOptions.Builder[] engines = new SimOptions.Builder[2];
+        for (int i = 0; i < engines.length; i++) {
+            engines[i] =
+                    SimOptions.builder().bufferSteps(BUFFER).gpuBlocks(ROOM * BLOCKS).speed(1000);
+        }
+        twin = SimGateway.start(Map.of(), engines);
+        startRelay(0);
+        startRelay(1);
+        startGateway();
+        compute(random, 100);
+        same("at first");
+        for (int round = 0; round < ROUNDS; round++) {
+            server.kill();
+            compute(random, 60);
+            server.restart();
+            compute(random, 10);
+            same("after the server was killed");
+
+            int one = random.nextInt(2);
+            relays[one].destroyForcibly().waitFor();
+            compute(random, 15);
+            startRelay(one);
+            compute(random, 10);
+            same("after a relay was killed");
+
+            gateway.destroyForcibly().waitFor();
+            compute(random, 60); // more than engines could say again
+            startGateway();
+            compute(random, 10);
+            same("after the gateway was killed");
+        }
+    }
+
+    private void startRelay(int i) throws IOException {
+        SimEngine engine = twin.engines.get(i);
+        Process relay =
+                java(
+                        "relay" + i,
+                        Main.class,
+                        "relay",
+                        "--engine",
+                        "tcp://127.0.0.1:" + engine.eventsPort(),
+                        "--replay",
+                        "tcp://127.0.0.1:" + engine.replayPort(),
+                        "--worker",
+                        engine.url().toString(),
+                        "--nats-servers",
+                        server.url());
+        relays[i] = relay;
+        said(relay, "relaying KV events", "relay" + i);
+    }
+
+    private void startGateway() throws IOException {
+        gateway =
+                java(
+                        "gateway",
+                        GatewayChild.class,
+                        "warmpath.warmup.requests=0",
+                        "warmpath.events.plane=nats",
+                        "warmpath.nats.servers=" + server.url(),
+                        "warmpath.nats.router-id=child",
+                        "warmpath.worker-urls="
+                                + String.join(
+                                        ",",
+                                        twin.engines.stream()
+                                                .map(e -> e.url().toString())
+                                                .toList()));
+        url = URI.create("http://127.0.0.1:" + said(gateway, "port ", "gateway").substring(5));
+    }
+
+    private Process java(String log, Class<?> main, String... arguments) throws IOException {
+        List<String> command =
+                new ArrayList<>(
+                        List.of(
+                                Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                                "-Xmx256m",
+                                "-XX:TieredStopAtLevel=1",
+                                "--enable-native-access=ALL-UNNAMED",
+                                "-cp",
+                                System.getProperty("java.class.path"),
+                                main.getName()));
+        command.addAll(List.of(arguments));
+        return new ProcessBuilder(command).redirectError(folder.resolve(log).toFile()).start();
+    }
+
+    /** Waits for a line; what comes behind it is thrown away. */
+    private String said(Process of, String start, String log) throws IOException {
+        BufferedReader out = of.inputReader();
+        for (String line = out.readLine(); line != null; line = out.readLine()) {
+            if (line.startsWith(start)) {
+                Thread.ofVirtual().start(() -> drain(out));
+                return line;
+            }
+        }
+        throw new IOException(log + " ended: " + Files.readString(folder.resolve(log)));
+    }
+
+    private static void drain(BufferedReader out) {
+        try {
+            while (out.readLine() != null) {
+                // Its log must not fill the pipe.
+            }
+        } catch (IOException e) {
+            // It was killed.
+        }
+    }
+
+    private static String prompt(int number) {
+        StringBuilder ids = new StringBuilder("[");
+        for (int i = 0; i < BLOCKS * 16 + 1; i++) {
+            ids.append(i == 0 ? "" : ",").append(number * 100 + i % 90);
+        }
+        return ids.append(']').toString();
+    }
+
+    private HttpResponse<String> post(URI to, String json) throws Exception {
+        return client.send(
+                HttpRequest.newBuilder(to)
+                        .timeout(SOON)
+                        .header("content-type", "application/json")
+                        .POST(HttpRequest.BodyPublishers.ofString(json))
+                        .build(),
+                HttpResponse.BodyHandlers.ofString());
+    }
+
+    /** Engines compute, and tell whoever listens. */
+    private void compute(Random random, int requests) throws Exception {
+        for (int i = 0; i < requests; i++) {
+            URI engine = twin.engines.get(random.nextInt(2)).url();
+            HttpResponse<String> answer =
+                    post(
+                            engine.resolve("/v1/completions"),
+                            "{\"model\":\"demo\",\"max_tokens\":1,\"prompt\":"
+                                    + prompt(random.nextInt(PROMPTS))
+                                    + "}");
+            assertEquals(200, answer.statusCode(), answer.body());
+        }
+    }
+
+    private static Map<String, String> sources(String json) throws IOException {
+        Map<String, String> sources = new TreeMap<>();
+        for (JsonNode s : JSON.readTree(json).get("data")) {
+            sources.put(
+                    s.get("worker_id").textValue(),
+                    s.get("state").textValue() + " " + s.path("sequence").asText());
+        }
+        return sources;
+    }
+
+    /** Both have heard the same batches, trust them, and know the same of every prompt. */
+    private void same(String when) throws Exception {
+        await(when)
+                .atMost(SOON)
+                .pollInterval(Duration.ofMillis(20))
+                .untilAsserted(
+                        () -> {
+                            Map<String, String> want = sources(twin.get("/events/sources").body());
+                            assertTrue(
+                                    want.values().stream().allMatch(s -> s.startsWith("exact")),
+                                    want.toString());
+                            HttpRequest ask =
+                                    HttpRequest.newBuilder(url.resolve("/events/sources")).build();
+                            assertEquals(
+                                    want,
+                                    sources(
+                                            client.send(ask, HttpResponse.BodyHandlers.ofString())
+                                                    .body()));
+                        });
+        for (int i = 0; i < PROMPTS; i++) {
+            String question = "{\"token_ids\":" + prompt(i) + "}";
+            assertEquals(
+                    twin.post("/router/overlap_scores", question).body(),
+                    post(url.resolve("/router/overlap_scores"), question).body(),
+                    when + ": prompt " + i);
+        }
+    }
+}
