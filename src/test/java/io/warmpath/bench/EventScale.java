@@ -41,7 +41,7 @@ import org.zeromq.ZMQ;
 final class EventScale {
     private static final int BLOCK = 16;
     private static final int RUN = 64;
-    private static final int SLOTS = 100;
+    static final int SLOTS = 100;
 
     private EventScale() {}
 
@@ -331,7 +331,7 @@ final class EventScale {
         }
     }
 
-    private static void fill(NativePrefixIndex index, List<Label> labels, long residencies) {
+    static void fill(NativePrefixIndex index, List<Label> labels, long residencies) {
         SplittableRandom random = new SplittableRandom(7);
         long done = 0;
         long name = 1;
