@@ -31,6 +31,11 @@ final class FeedsByEndpoint implements EventFeed {
     }
 
     @Override
+    public long streamPosition() {
+        return sockets.streamPosition();
+    }
+
+    @Override
     public List<SourceMark> marks() {
         List<SourceMark> all = new ArrayList<>(sockets.marks());
         all.addAll(posted.marks());

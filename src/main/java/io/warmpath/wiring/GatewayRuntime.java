@@ -5,6 +5,7 @@ import io.vertx.core.Vertx;
 import io.vertx.ext.web.Router;
 import io.warmpath.adapter.nativeindex.NativeBpeTokenizer;
 import io.warmpath.adapter.nats.NatsLink;
+import io.warmpath.adapter.nats.NatsNames;
 import io.warmpath.adapter.tokenizer.HuggingFaceModelLoader;
 import io.warmpath.adapter.zmq.ZmqEventFeed;
 import io.warmpath.admission.Admission;
@@ -59,6 +60,7 @@ import io.warmpath.upstream.EngineTls;
 import io.warmpath.upstream.RawEngineClient;
 import io.warmpath.upstream.UpstreamOptions;
 import io.warmpath.upstream.VertxEngineClient;
+import io.warmpath.wiring.control.Announcements;
 import io.warmpath.wiring.warmup.Warmup;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -118,7 +120,13 @@ final class GatewayRuntime implements AutoCloseable {
     private final DecisionsApi decisionsApi;
     private final Warmup warmup;
 
+    /** Alone, or heard by nobody. */
     GatewayRuntime(WarmpathConfig config, Vertx vertx, MeterRegistry meters) {
+        this(config, vertx, meters, Announcements.NONE);
+    }
+
+    GatewayRuntime(
+            WarmpathConfig config, Vertx vertx, MeterRegistry meters, Announcements control) {
         RouterOptions router =
                 SharedCacheParts.weighed(RouterSettings.options(config.router()), config);
         RouterSettings.deprecation(config.router()).ifPresent(LOG::warn);
@@ -131,28 +139,33 @@ final class GatewayRuntime implements AutoCloseable {
                         System::nanoTime);
         reloads = new ModelReloads(vertx, tokens, config.tokens().reloadInterval());
         caches = new OverlapParts(config, System::nanoTime);
-        state = new StateParts(config.state(), caches);
+        NatsLink link =
+                caches.followsEvents() && config.events().plane() == EventPlane.NATS
+                        ? NatsParts.open(config.nats())
+                        : null;
+        nats = link;
+        state =
+                new StateParts(
+                        config.state(),
+                        caches,
+                        link == null ? null : () -> shared(config, link, control));
         replicas = new ReplicaParts(config);
         load = loadTracker(config.router(), replicas.secret(), replicas.listener());
         admission = new Admission(AdmissionSetup.options(config), load, System::nanoTime);
         this.vertx = vertx;
         EventCounters events = new EventCounters();
         PrefixIndex index = caches.index();
-        boolean follows = index != null && caches.followsEvents();
-        nats =
-                follows && config.events().plane() == EventPlane.NATS
-                        ? NatsParts.open(config.nats())
-                        : null;
         PostedFeed posted = null;
-        if (index == null || !follows) {
+        if (index == null || !caches.followsEvents()) {
             feed = null;
         } else {
             posted = posted(config, index, events);
             feed =
                     new FeedsByEndpoint(
-                            nats == null
+                            link == null
                                     ? feed(config, index, events)
-                                    : NatsParts.feed(config, nats, index, events, meters),
+                                    : NatsParts.feed(
+                                            config, link, index, events, meters, state.position()),
                             posted);
         }
         EngineTls tls = tls(config.upstream().tls());
@@ -421,6 +434,14 @@ final class GatewayRuntime implements AutoCloseable {
                         config.reconnectMinDelay(),
                         config.reconnectMaxDelay()),
                 System::nanoTime);
+    }
+
+    private static SnapshotPlace shared(
+            WarmpathConfig config, NatsLink link, Announcements control) {
+        NatsNames names = NatsParts.names(config.nats());
+        String router = NatsParts.routerId(config.nats(), config.http().port());
+        control.open(link, names, router);
+        return new SharedPlace(config.state().shared(), link, names, router, control);
     }
 
     private static PostedFeed posted(
