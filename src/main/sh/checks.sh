@@ -108,6 +108,7 @@ check_cpp_format() {
 # is still told, loudly: it has a race that has to be found.
 java_tests() {
     take_lock
+    mooncake_for_tests
     tested_stamp=$(input_stamp)
     rm -f "$stamp_file"
     maven verify -Dsurefire.rerunFailingTestsCount=1 "$@" || return 1

@@ -13,6 +13,7 @@ MAVEN_GOOD=3.9
 MAVEN_MIN=3.8.6
 NATS_SERVER_MODULE=github.com/nats-io/nats-server/v2
 NATS_SERVER_WANTED=v2.15.2
+MOONCAKE_WANTED='mooncake-transfer-engine-non-cuda==0.3.13.post1'
 DEPENDENCY_PLUGIN=org.apache.maven.plugins:maven-dependency-plugin:3.8.1
 
 # Where JDKs are looked for after JAVA_HOME and before PATH; a list of glob patterns (tests replace it).
@@ -178,6 +179,36 @@ need_packages() {
         install_packages "$@"
     else
         die 1 "missing: $*. Run: sudo apt-get install -y $*"
+    fi
+}
+
+# A real Mooncake master and its Python store client for the tests, in .tools/mooncake. Where they cannot be had, this
+# says so, and so does each test that needs them.
+mooncake_for_tests() {
+    mooncake=$root/.tools/mooncake
+    [ "$(cat "$mooncake/installed" 2>/dev/null)" = "$MOONCAKE_WANTED" ] && return 0
+    mooncake_log=$root/target/mooncake-install.log
+    mkdir -p "$root/target" "$root/.tools"
+    say "installing $MOONCAKE_WANTED into .tools/mooncake (log: target/mooncake-install.log)"
+    rm -rf "$mooncake"
+    if python3 -m venv "$mooncake" >"$mooncake_log" 2>&1 &&
+        "$mooncake/bin/pip" install --quiet --disable-pip-version-check "$MOONCAKE_WANTED" >>"$mooncake_log" 2>&1 &&
+        { mooncake_starts || { mooncake_library && mooncake_starts; }; }; then
+        echo "$MOONCAKE_WANTED" >"$mooncake/installed"
+    else
+        say "NO REAL MOONCAKE MASTER: it cannot be installed here, so the tests use recorded answers only"
+    fi
+}
+
+mooncake_starts() { "$mooncake/bin/python" -c 'import mooncake.store' >>"$mooncake_log" 2>&1; }
+
+# The one system library that the package leaves out and a bare system lacks.
+mooncake_library() {
+    if is_root && command -v apt-get >/dev/null 2>&1; then
+        (install_packages libibverbs1)
+    else
+        say "it needs a system library: sudo apt-get install -y libibverbs1"
+        return 1
     fi
 }
 

@@ -77,7 +77,8 @@ final class AgentHints {
         Double jump = priority != null ? (Double) priority.doubleValue() : sensitivity;
         return jump == null && strict == 0 && output == 0 && !prefill && policyClass.isEmpty()
                 ? RequestHints.NONE
-                : new RequestHints(jump == null ? 0 : jump, strict, output, policyClass, prefill, priority);
+                : new RequestHints(
+                        jump == null ? 0 : jump, strict, output, policyClass, prefill, priority);
     }
 
     private static int whole(String at, JsonParser json, JsonToken value, int min)

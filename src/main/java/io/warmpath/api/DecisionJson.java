@@ -14,6 +14,8 @@ import io.warmpath.routing.RoutingDecision;
 import io.warmpath.routing.RoutingRequest;
 import io.warmpath.routing.Score;
 import io.warmpath.routing.Scores;
+import io.warmpath.routing.SharedHits;
+import io.warmpath.routing.SharedView;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -59,6 +61,7 @@ final class DecisionJson {
             weights(d.options().weights(), json);
         }
         overrides(r.overrides(), json);
+        pools(r.shared(), json);
         pins(r, json);
         candidates(d, json);
         json.writeArrayFieldStart("ineligible");
@@ -97,6 +100,9 @@ final class DecisionJson {
         json.writeNumberField("host_blocks", s.hostBlocks());
         json.writeNumberField("disk_blocks", s.diskBlocks());
         json.writeNumberField("external_blocks", s.externalBlocks());
+        if (d.request().shared() != null) {
+            json.writeNumberField("shared_blocks", d.sharedBlocks());
+        }
         json.writeNumberField("cached_tokens", s.cachedTokens());
         json.writeNumberField("booked_prefill_tokens", s.prefillTokens());
         json.writeNumberField("booked_blocks", d.blocks());
@@ -185,6 +191,34 @@ final class DecisionJson {
         flag("assume_kv_reuse", o.assumeKvReuse(), json);
         flag("track_prefill_tokens", o.trackPrefillTokens(), json);
         json.writeEndObject();
+    }
+
+    /** What was asked, what came of it, and which blocks are there. */
+    private static void pools(@Nullable SharedView view, JsonGenerator json) throws IOException {
+        if (view == null) {
+            return;
+        }
+        json.writeArrayFieldStart("shared_cache");
+        for (SharedView.Pool pool : view.pools()) {
+            json.writeStartObject();
+            json.writeStringField("pool", pool.name());
+            json.writeStringField("answer", pool.outcome().name().toLowerCase(Locale.ROOT));
+            if (!pool.problem().isEmpty()) {
+                json.writeStringField("error", pool.problem());
+            }
+            SharedHits hits = pool.hits();
+            if (hits != null) {
+                json.writeNumberField("page_size", hits.blockSize());
+                json.writeNumberField("hit_blocks", hits.hitsBeyond(0));
+                json.writeArrayFieldStart("ranges");
+                for (int bound : hits.bounds()) {
+                    json.writeNumber(bound);
+                }
+                json.writeEndArray();
+            }
+            json.writeEndObject();
+        }
+        json.writeEndArray();
     }
 
     private static void pins(RoutingRequest r, JsonGenerator json) throws IOException {

@@ -62,7 +62,8 @@ public interface SessionConfig {
 
         @WithDefault("20000")
         @Setting(
-                doc = "New tokens that next turns may cost a worker; beyond it they are not warmed.",
+                doc =
+                        "New tokens that next turns may cost a worker; beyond it they are not warmed.",
                 unit = "tokens/s per worker",
                 min = 1,
                 max = 1_000_000_000)

@@ -33,4 +33,6 @@ public interface StateConfig {
             minTime = "100ms",
             maxTime = "1d")
     Duration expiry();
+
+    SharedStateConfig shared();
 }

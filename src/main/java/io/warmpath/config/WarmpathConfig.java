@@ -54,6 +54,8 @@ public interface WarmpathConfig {
 
     ReplicaConfig replica();
 
+    SharedCacheConfig sharedCache();
+
     Fleet fleet();
 
     Admin admin();
@@ -1105,8 +1107,10 @@ public interface WarmpathConfig {
         int dpSize();
 
         @Setting(
-                doc = "ZeroMQ endpoint of rank 0's KV events; rank r is at port + r.",
-                unit = "tcp://host:port")
+                doc =
+                        "ZeroMQ endpoint of rank 0's KV events; rank r is at port + r. `post`: the"
+                                + " engine posts its events to `POST /events`.",
+                unit = "tcp://host:port or post")
         Optional<String> eventsEndpoint();
 
         @Setting(

@@ -30,6 +30,14 @@ public interface EventFeed extends AutoCloseable {
         return true;
     }
 
+    /**
+     * Sequence of the stream up to which everything has been applied, where events come through
+     * one; else 0. Marks that are asked for later hold no less.
+     */
+    default long streamPosition() {
+        return 0;
+    }
+
     @Override
     void close();
 

@@ -5,7 +5,7 @@ import java.util.Locale;
 import org.jspecify.annotations.Nullable;
 
 /** The engines' names of tiers. */
-final class Media {
+public final class Media {
     private Media() {}
 
     /** Tier of a medium; absent means device memory; null for a name that is not known. */
@@ -20,6 +20,11 @@ final class Media {
             case "EXTERNAL", "NETWORK", "REMOTE", "SHARED", "OBJ" -> Tier.EXTERNAL;
             default -> null;
         };
+    }
+
+    /** Whether this names a tier; absent does. */
+    public static boolean known(@Nullable String medium) {
+        return tier(medium) != null;
     }
 
     /** Attention kinds whose blocks must all be present for a prefix to count. */

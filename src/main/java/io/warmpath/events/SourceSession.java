@@ -80,6 +80,8 @@ public final class SourceSession {
     private long quietSince;
     private boolean behind;
     private long behindSince;
+    private long refused;
+    private long refusedAt;
 
     public SourceSession(
             EventSource source,
@@ -129,13 +131,7 @@ public final class SourceSession {
         this.standing = new SourceStanding(nanoTime, before -> listener.changed(before, status()));
         this.content =
                 new SourceContent(
-                        source,
-                        sink.apply(tally),
-                        counters,
-                        tally,
-                        order,
-                        standing,
-                        nanoTime);
+                        source, sink.apply(tally), counters, tally, order, standing, nanoTime);
         this.quietSince = nanoTime.getAsLong();
         this.stall = new StallWatch(timing.stallNanos(), quietSince);
     }
@@ -300,6 +296,14 @@ public final class SourceSession {
     /** A batch of the live stream. */
     public void live(long sequence, byte[] payload) {
         heard();
+        if (refused > 0) {
+            refused = 0;
+            standing.repairing = false;
+            if (sequence == order.next()) {
+                tally.add(Of.REPAIRED, 1);
+                counters.repaired.increment();
+            }
+        }
         Batch message = new Batch(sequence, payload);
         if (overtaken) {
             late(message);
@@ -308,6 +312,29 @@ public final class SourceSession {
         } else {
             accept(message, true);
         }
+    }
+
+    /** A batch came again whose number was taken before; it was not looked at. */
+    void repeated() {
+        counters.duplicates.increment();
+        tally.add(Of.DUPLICATES, 1);
+    }
+
+    /**
+     * A batch was refused because those from {@code expected} on have not come; who sent it was
+     * told so. The next {@link #live} is the expected one. When it takes too long, all is
+     * forgotten.
+     */
+    void refused(long expected, long sequence) {
+        if (refused > 0) {
+            return;
+        }
+        refused = sequence - expected;
+        refusedAt = nanoTime.getAsLong();
+        counters.gaps.increment();
+        tally.add(Of.GAPS, 1);
+        standing.repairing = true;
+        settle("batches " + range(sequence) + " have not come");
     }
 
     /**
@@ -377,6 +404,10 @@ public final class SourceSession {
             if (replay.givenUp(now)) {
                 finish(false);
             }
+        } else if (refused > 0 && now - refusedAt >= timing.replayTimeoutNanos()) {
+            long missing = refused;
+            refused = 0;
+            content.lose(missing + " batches from " + order.next() + " on were not sent again");
         } else if (content.expired(now)) {
             content.lose("what was taken from a file was not confirmed in time");
         } else if (stall.due(now) && standing.silent == null && standing.away == null) {

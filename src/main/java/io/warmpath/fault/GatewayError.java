@@ -223,6 +223,28 @@ public sealed interface GatewayError {
         }
     }
 
+    /**
+     * Posted events are not the ones that must come now.
+     *
+     * @param epoch and {@code sequence} of the batch to go on with
+     */
+    record EventsOutOfOrder(String message, long epoch, long sequence) implements GatewayError {
+        @Override
+        public int httpStatus() {
+            return 409;
+        }
+
+        @Override
+        public String type() {
+            return "invalid_request_error";
+        }
+
+        @Override
+        public String code() {
+            return "events_out_of_order";
+        }
+    }
+
     /** The caller may not use an admin endpoint. */
     record Forbidden(String message) implements GatewayError {
         @Override

@@ -10,13 +10,17 @@ import org.jspecify.annotations.Nullable;
 /**
  * Where one rank of a worker publishes its KV events. Immutable.
  *
- * @param endpoint ZeroMQ endpoint with a reachable host, such as {@code tcp://10.0.0.1:5557}
+ * @param endpoint ZeroMQ endpoint with a reachable host, such as {@code tcp://10.0.0.1:5557}, or
+ *     {@link #POSTED}
  * @param bind true when this side binds and the engine connects
  * @param replayEndpoint socket that serves missed batches, null when there is none
  * @param topic subscription prefix, may be empty
  */
 public record EventEndpoint(
         int dpRank, String endpoint, boolean bind, @Nullable String replayEndpoint, String topic) {
+
+    /** In place of an address: the engine posts its events to this gateway. */
+    public static final String POSTED = "post";
 
     private static final Pattern TCP = Pattern.compile("tcp://(.+):(\\d{1,5})");
 
@@ -41,7 +45,7 @@ public record EventEndpoint(
 
     /** {@code tcp://h:5557} and 2 give {@code tcp://h:5559}; other transports only take 0. */
     public static String offsetPort(String endpoint, int by) {
-        if (by == 0) {
+        if (by == 0 || endpoint.equals(POSTED)) {
             return endpoint;
         }
         Matcher m = TCP.matcher(endpoint);

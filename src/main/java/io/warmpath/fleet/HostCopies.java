@@ -6,6 +6,8 @@ public enum HostCopies {
     NONE,
     /** Soon after they are computed. */
     EARLY,
+    /** Only those that are used again. */
+    SELECTIVE,
     /** Only when the device needs their room. */
     ON_EVICTION
 }

@@ -72,6 +72,15 @@ public record WorkerSpec(
         }
         checkEndpoint(url, "events-endpoint", eventsEndpoint);
         checkEndpoint(url, "replay-endpoint", replayEndpoint);
+        if (EventEndpoint.POSTED.equals(eventsEndpoint)
+                ? eventsBind || replayEndpoint != null
+                : EventEndpoint.POSTED.equals(replayEndpoint)) {
+            throw new IllegalArgumentException(
+                    "worker "
+                            + url
+                            + ": events-endpoint `post` takes neither events-bind nor a"
+                            + " replay-endpoint, and is no replay-endpoint");
+        }
         if (eventsEndpoint == null && (eventsBind || replayEndpoint != null)) {
             throw new IllegalArgumentException(
                     "worker " + url + ": events-bind and replay-endpoint need an events-endpoint");
@@ -137,7 +146,9 @@ public record WorkerSpec(
     }
 
     private static void checkEndpoint(URI url, String key, @Nullable String endpoint) {
-        if (endpoint != null && !ENDPOINT.matcher(endpoint).matches()) {
+        if (endpoint != null
+                && !endpoint.equals(EventEndpoint.POSTED)
+                && !ENDPOINT.matcher(endpoint).matches()) {
             throw new IllegalArgumentException(
                     "worker " + url + ": " + key + " `" + endpoint + "` must look like tcp://h:1");
         }

@@ -72,8 +72,7 @@ final class AnswerMessage {
         JsonArray more = said.getJsonArray("tool_calls");
         for (int i = 0; more != null && i < more.size(); i++) {
             JsonObject part = more.getJsonObject(i);
-            ToolCall call =
-                    calls.computeIfAbsent(part.getInteger("index", i), n -> new ToolCall());
+            ToolCall call = calls.computeIfAbsent(part.getInteger("index", i), n -> new ToolCall());
             call.id += part.getString("id", "");
             JsonObject function = part.getJsonObject("function");
             if (function != null) {

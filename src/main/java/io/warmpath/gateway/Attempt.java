@@ -8,6 +8,7 @@ import io.warmpath.fleet.EngineTokenizer;
 import io.warmpath.gateway.FlowMetrics.Outcome;
 import io.warmpath.gateway.FlowMetrics.RetryCause;
 import io.warmpath.gateway.selfcheck.LengthCheck;
+import io.warmpath.gateway.shared.SharedCache;
 import io.warmpath.load.LoadBook;
 import io.warmpath.routing.RoutingDecision;
 import io.warmpath.routing.Sent;
@@ -45,6 +46,7 @@ final class Attempt implements UpstreamListener {
     private LoadBook.@Nullable Booking booking;
     private Sent sent = Sent.UNSEEN;
     private @Nullable LengthCheck check;
+    private @Nullable Runnable pooled;
     private boolean beginningOnly; // what is cached beyond it was not predicted
     private @Nullable UpstreamCall call;
     private @Nullable MultiMap headers;
@@ -143,6 +145,12 @@ final class Attempt implements UpstreamListener {
                                                     request.body().getBytes(),
                                                     request.headers().get("authorization")));
         }
+        SharedCache shared = flow.shared;
+        pooled =
+                shared == null || request.passThrough()
+                        ? null
+                        : shared.sent(
+                                to.worker(), exchange.knownIdsOn(to.worker()), request.space());
         started = flow.nanoTime.getAsLong();
         MultiMap extra = MultiMap.caseInsensitiveMultiMap();
         extra.add("x-request-id", request.requestId());
@@ -160,9 +168,7 @@ final class Attempt implements UpstreamListener {
                                 written.body(),
                                 freshConnection,
                                 request.passThrough()),
-                        exchange.nextTurn(
-                                to,
-                                exchange.form.read(to.worker(), this)));
+                        exchange.nextTurn(to, exchange.form.read(to.worker(), this)));
     }
 
     /** We want to know what was cached; the client, who has not asked, does not get to see it. */
@@ -482,6 +488,9 @@ final class Attempt implements UpstreamListener {
         }
         long reported = scanner == null ? -1 : scanner.cachedTokens();
         long cached = Math.max(decision.chosen().cachedTokens(), reported);
+        if (pooled != null) {
+            pooled.run();
+        }
         if (promptTokens - cached >= (long) CERTAIN_BLOCKS * blockSize) {
             exchange.flow.planner.computed(to, started);
         }

@@ -1,8 +1,10 @@
 package io.warmpath.gateway;
 
 import io.warmpath.fleet.EngineKind;
+import io.warmpath.routing.SharedView;
 import io.warmpath.tokens.profile.EngineProfile;
 import java.util.Map;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A prompt as each kind of engine sees it: one for all where they agree, as nearly always. A kind
@@ -17,15 +19,21 @@ final class EnginePrompts {
     private final PromptContent vllm;
     private final PromptContent sglang;
     private final PromptContent other;
+    private final @Nullable SharedView shared;
 
-    private EnginePrompts(PromptContent vllm, PromptContent sglang, PromptContent other) {
+    private EnginePrompts(
+            PromptContent vllm,
+            PromptContent sglang,
+            PromptContent other,
+            @Nullable SharedView shared) {
         this.vllm = vllm;
         this.sglang = sglang;
         this.other = other;
+        this.shared = shared;
     }
 
     static EnginePrompts same(PromptContent prompt) {
-        return new EnginePrompts(prompt, prompt, prompt);
+        return new EnginePrompts(prompt, prompt, prompt, null);
     }
 
     /** One for each kind that is asked for; those that agree become one. */
@@ -37,7 +45,18 @@ final class EnginePrompts {
         return new EnginePrompts(
                 prompts.getOrDefault(EngineProfile.VLLM, PromptContent.UNKNOWN),
                 prompts.getOrDefault(EngineProfile.SGLANG, PromptContent.UNKNOWN),
-                prompts.getOrDefault(EngineProfile.ANY, PromptContent.UNKNOWN));
+                prompts.getOrDefault(EngineProfile.ANY, PromptContent.UNKNOWN),
+                null);
+    }
+
+    /** The same prompt, and what pools hold of it. */
+    EnginePrompts with(SharedView pools) {
+        return new EnginePrompts(vllm, sglang, other, pools);
+    }
+
+    /** What pools hold of it; null: none was asked. */
+    @Nullable SharedView shared() {
+        return shared;
     }
 
     /** All kinds have the same. */

@@ -288,9 +288,14 @@ public final class Exchange {
 
     /** The prompt's ids there; where there are hashes only they are made anew, which may block. */
     Supplier<int[]> idsOn(Worker worker) {
-        int[] known = tokens == null ? PromptContent.NO_IDS : tokens.of(worker.kind()).ids();
+        int[] known = knownIdsOn(worker);
         InferenceRequest asked = request;
         return known.length > 0 ? () -> known : () -> flow.tokenStep.idsOn(worker.kind(), asked);
+    }
+
+    /** The prompt's ids there; empty where there are none, or hashes only. */
+    int[] knownIdsOn(Worker worker) {
+        return tokens == null ? PromptContent.NO_IDS : tokens.of(worker.kind()).ids();
     }
 
     /** The prompt's blocks as this worker cuts them; one when the prompt is not known. */

@@ -34,6 +34,9 @@ final class Explanation {
                             + ";external="
                             + s.externalBlocks());
         }
+        if (decision.request().shared() != null) {
+            h.add("x-warmpath-shared-blocks", Integer.toString(decision.sharedBlocks()));
+        }
         long queued = decision.request().circumstances().queuedNanos();
         if (queued > 0) {
             h.add("x-warmpath-queued-ms", String.format(Locale.ROOT, "%.3f", queued / 1e6));

@@ -55,7 +55,6 @@ final class NextTurn implements UpstreamListener {
     private final int promptTokens;
     private final UpstreamListener client;
     private @Nullable ByteArrayOutputStream answer = new ByteArrayOutputStream(4096);
-    private int status;
     private boolean eventStream;
 
     private NextTurn(
@@ -109,7 +108,6 @@ final class NextTurn implements UpstreamListener {
 
     @Override
     public void head(int code, MultiMap headers) {
-        status = code;
         String type = headers.get("content-type");
         eventStream = type != null && type.startsWith("text/event-stream");
         if (code != 200 || headers.contains("content-encoding")) {

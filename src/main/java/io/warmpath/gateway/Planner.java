@@ -7,6 +7,7 @@ import io.warmpath.fleet.Fleet;
 import io.warmpath.fleet.FleetSnapshot;
 import io.warmpath.fleet.Worker;
 import io.warmpath.gateway.selfcheck.SelfCheck;
+import io.warmpath.gateway.shared.SharedCache;
 import io.warmpath.load.LoadBook;
 import io.warmpath.load.PromptBlocks;
 import io.warmpath.prefix.PrefixMatch;
@@ -43,6 +44,7 @@ final class Planner {
     private final Map<String, List<TaintMatch>> classTolerations;
     private final EventWatch events;
     private final SelfCheck selfCheck;
+    private final @Nullable SharedCache shared;
     private final Dependency indexHealth =
             new Dependency(LOG, "The prefix index", "requests are routed by load alone");
 
@@ -55,7 +57,9 @@ final class Planner {
             DecisionLog log,
             Map<String, List<TaintMatch>> classTolerations,
             EventWatch events,
-            SelfCheck selfCheck) {
+            SelfCheck selfCheck,
+            @Nullable SharedCache shared) {
+        this.shared = shared;
         this.events = events;
         this.selfCheck = selfCheck;
         this.classTolerations = classTolerations;
@@ -114,6 +118,9 @@ final class Planner {
                                 ? ineligible(request.model(), candidates, others)
                                 : List.of());
         metrics.decided(decision.mode());
+        if (shared != null) {
+            shared.decided(decision);
+        }
         return new Decided(decision, log.add(request, decision));
     }
 
@@ -161,7 +168,7 @@ final class Planner {
                                 request.pinnedRank(),
                                 taints(request),
                                 request.overrides(),
-                                null,
+                                tokens == null ? null : tokens.shared(),
                                 request.hints().expectedOutput(),
                                 detail,
                                 ineligible,

@@ -5,6 +5,7 @@ import io.warmpath.admission.Admission;
 import io.warmpath.fleet.EventWatch;
 import io.warmpath.fleet.Fleet;
 import io.warmpath.gateway.selfcheck.SelfCheck;
+import io.warmpath.gateway.shared.SharedCache;
 import io.warmpath.load.LoadBook;
 import io.warmpath.routing.Router;
 import io.warmpath.session.Affinity;
@@ -12,6 +13,7 @@ import io.warmpath.session.PrefillBudget;
 import io.warmpath.tokens.PromptTokens;
 import io.warmpath.upstream.EngineClient;
 import java.util.function.LongSupplier;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The use case: prompt to tokens, wait for room, match, decide, book, send, pass on, close the
@@ -34,6 +36,7 @@ public final class RequestFlow {
     final PrefillBudget prefills;
     final PromptTokens tokens;
     final TokenLanes lanes;
+    final @Nullable SharedCache shared;
     final LongSupplier nanoTime;
 
     /**
@@ -42,6 +45,7 @@ public final class RequestFlow {
      * @param engineIds for prompts that {@code tokens} does not know
      * @param affinity where a session's requests go
      * @param prefills what next turns may cost
+     * @param shared the pools of the workers; null: none is asked
      * @param nanoTime as {@link System#nanoTime}
      */
     public RequestFlow(
@@ -62,6 +66,7 @@ public final class RequestFlow {
             EngineIds engineIds,
             Affinity affinity,
             PrefillBudget prefills,
+            @Nullable SharedCache shared,
             LongSupplier nanoTime) {
         this.fleet = fleet;
         this.models = models;
@@ -74,6 +79,7 @@ public final class RequestFlow {
                         options.tokenDeadline(),
                         metrics,
                         engineIds,
+                        shared,
                         nanoTime);
         this.planner =
                 new Planner(
@@ -85,7 +91,9 @@ public final class RequestFlow {
                         decisions,
                         options.classTolerations(),
                         events,
-                        selfCheck);
+                        selfCheck,
+                        shared);
+        this.shared = shared;
         this.selfCheck = selfCheck;
         this.affinity = affinity;
         this.prefills = prefills;

@@ -4,6 +4,7 @@ import io.vertx.core.Context;
 import io.warmpath.fleet.Candidate;
 import io.warmpath.fleet.EngineKind;
 import io.warmpath.gateway.FlowMetrics.WithoutTokens;
+import io.warmpath.gateway.shared.SharedCache;
 import io.warmpath.prefix.HashedPrompt;
 import io.warmpath.prefix.PrefixIndex;
 import io.warmpath.routing.RouterMode;
@@ -27,7 +28,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Prompt to tokens, or, with an index that makes them itself, straight to hashes and depths: at
- * once when that is cheap, else on the tokenising threads and back.
+ * once when that is cheap, else on the tokenising threads and back. Then, where engines share
+ * pools, what those hold of it.
  *
  * <p>Tokens are advice. Whatever goes wrong, {@code next} runs exactly once, on the request's event
  * loop, with null when the tokens are not known.
@@ -47,6 +49,7 @@ final class TokenStep {
     private final Duration deadline;
     private final FlowMetrics metrics;
     private final EngineIds engineIds;
+    private final @Nullable SharedCache shared;
     private final LongSupplier nanoTime;
     private final Dependency health =
             new Dependency(LOG, "Tokenising", "prompts that fail are routed by load alone");
@@ -59,6 +62,7 @@ final class TokenStep {
             Duration deadline,
             FlowMetrics metrics,
             EngineIds engineIds,
+            @Nullable SharedCache shared,
             LongSupplier nanoTime) {
         this.tokens = tokens;
         this.index = index;
@@ -67,10 +71,16 @@ final class TokenStep {
         this.deadline = deadline;
         this.metrics = metrics;
         this.engineIds = engineIds;
+        this.shared = shared;
         this.nanoTime = nanoTime;
     }
 
-    void run(Context context, InferenceRequest request, List<Candidate> candidates, Next next) {
+    void run(Context context, InferenceRequest request, List<Candidate> candidates, Next then) {
+        SharedCache pools = mode == RouterMode.KV ? shared : null;
+        Next next =
+                pools == null
+                        ? then
+                        : prompt -> askPools(pools, context, request, candidates, prompt, then);
         boolean unread = request.passThrough() && request.prompt() instanceof PromptInput.Opaque;
         if (unread || (!mode.looksAtTokens() && !request.explain())) {
             next.tokens(null); // the decision does not look at them
@@ -79,6 +89,25 @@ final class TokenStep {
         } else {
             make(context, request, candidates, next);
         }
+    }
+
+    private static void askPools(
+            SharedCache pools,
+            Context context,
+            InferenceRequest request,
+            List<Candidate> candidates,
+            @Nullable EnginePrompts prompt,
+            Next next) {
+        if (prompt == null) {
+            next.tokens(null);
+            return;
+        }
+        pools.ask(
+                context,
+                candidates,
+                kind -> prompt.of(kind).ids(),
+                request.space(),
+                view -> next.tokens(view == null ? prompt : prompt.with(view)));
     }
 
     /** What the files here do not give. */

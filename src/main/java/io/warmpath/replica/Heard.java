@@ -34,6 +34,7 @@ final class Heard {
     private @Nullable WorkerSlot at;
 
     private LoadBook.@Nullable Booking booking;
+    private PeerWork.@Nullable Running running;
 
     Heard(
             long number,
@@ -55,7 +56,7 @@ final class Heard {
     }
 
     /** Counts it where its rank is known to be; nothing when it is not, or counts already. */
-    void count(Ranks ranks, LoadTracker load) {
+    void count(Ranks ranks, LoadTracker load, PeerWork work) {
         Ranks.Place place = booking != null || fenced ? null : ranks.of(rank);
         if (place == null || (at != null && !at.equals(place.slot()))) {
             return;
@@ -70,6 +71,7 @@ final class Heard {
             mine.progress(outputTokens, weight / (double) WHOLE);
         }
         booking = mine;
+        running = work.began(place.slot(), prefillTokens, prompt.tokens(), prefilled);
     }
 
     /** Counts no longer, or not for the moment. */
@@ -78,12 +80,19 @@ final class Heard {
             booking.close();
             booking = null;
         }
+        if (running != null) {
+            running.ended();
+            running = null;
+        }
     }
 
     void prefilled() {
         prefilled = true;
         if (booking != null) {
             booking.firstToken();
+        }
+        if (running != null) {
+            running.firstToken();
         }
     }
 

@@ -28,6 +28,7 @@ final class PeerView implements MessageReader.Changes {
     private final long router;
     private final Ranks ranks;
     private final LoadTracker load;
+    private final PeerWork work;
     private final ReplicaCounters counters;
     private final Map<Long, Heard> open = new HashMap<>();
     private final Map<PeerRank, Integer> incarnations = new HashMap<>();
@@ -64,6 +65,7 @@ final class PeerView implements MessageReader.Changes {
             long epoch,
             Ranks ranks,
             LoadTracker load,
+            PeerWork work,
             LongUnaryOperator ownSentAt,
             ReplicaCounters counters) {
         this.options = options;
@@ -72,6 +74,7 @@ final class PeerView implements MessageReader.Changes {
         this.epoch = epoch;
         this.ranks = ranks;
         this.load = load;
+        this.work = work;
         this.counters = counters;
     }
 
@@ -242,7 +245,7 @@ final class PeerView implements MessageReader.Changes {
         open.put(h.number, h);
         digest += Wire.digest(h.number, h.prefilled);
         if (counted) {
-            h.count(ranks, load);
+            h.count(ranks, load, work);
         }
     }
 
@@ -323,7 +326,7 @@ final class PeerView implements MessageReader.Changes {
     /** The fleet has changed: perhaps more of them have a place now. */
     void place() {
         if (counted) {
-            open.values().forEach(h -> h.count(ranks, load));
+            open.values().forEach(h -> h.count(ranks, load, work));
         }
     }
 

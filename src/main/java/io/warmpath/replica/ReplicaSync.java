@@ -62,6 +62,7 @@ public final class ReplicaSync {
 
     // Guarded by this.
     private final LoadTracker load;
+    private final PeerWork work;
     private final Ranks ranks;
     private final Teller teller;
     private final Map<Long, PeerView> peers = new HashMap<>();
@@ -79,11 +80,13 @@ public final class ReplicaSync {
 
     /**
      * @param queue the listener of {@code load}
+     * @param work told of what counts in {@code load} of others
      * @param freed called, on any thread, when load of others went down
      */
     public ReplicaSync(
             ReplicaOptions options,
             LoadTracker load,
+            PeerWork work,
             ChangeQueue queue,
             Fleet fleet,
             ReplicaLine line,
@@ -92,6 +95,7 @@ public final class ReplicaSync {
             ReplicaLog log) {
         this.options = options;
         this.load = load;
+        this.work = work;
         this.queue = queue;
         this.line = line;
         this.nanoTime = nanoTime;
@@ -143,7 +147,7 @@ public final class ReplicaSync {
         return new Seen(List.copyOf(all), teller.open());
     }
 
-    /** A message from the line, own ones too. */
+    /** A message from the line; own ones are ignored. */
     public void received(byte[] bytes) {
         boolean less;
         synchronized (this) {
@@ -187,6 +191,7 @@ public final class ReplicaSync {
                                 message.epoch(),
                                 ranks,
                                 load,
+                                work,
                                 teller::sentAt,
                                 counters);
                 peers.put(message.router(), peer);

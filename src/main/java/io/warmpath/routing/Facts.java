@@ -124,8 +124,7 @@ final class Facts {
         }
         SharedView view = request.shared();
         SharedHits pool = view == null ? null : view.hits(candidate.worker());
-        // What counts nothing must not lower the cost in milliseconds either.
-        if (pool != null && weights.sharedMultiplier() > 0) {
+        if (pool != null) {
             shared = pool.credited(weights.sharedRule(), gpu, external);
             sharedRun = pool.runFrom(external);
         } else {

@@ -1,6 +1,7 @@
 package io.warmpath.routing;
 
 import io.warmpath.load.LoadBook;
+import io.warmpath.prefix.WorkerSlot;
 
 /** Another router, and what the answers to its requests tell of the workers' speeds. Any thread. */
 final class LearningRouter implements Router {
@@ -25,6 +26,12 @@ final class LearningRouter implements Router {
     @Override
     public Sent sent(RoutingDecision decision, boolean streamed) {
         return rates.sent(decision.chosen().candidate().slot(), scorer.work(decision), streamed);
+    }
+
+    @Override
+    public Sent sentByPeer(
+            WorkerSlot slot, int prefillTokens, int promptTokens, boolean prefilled) {
+        return rates.sentByPeer(slot, prefillTokens, promptTokens, prefilled);
     }
 
     @Override

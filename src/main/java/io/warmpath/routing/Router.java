@@ -1,6 +1,7 @@
 package io.warmpath.routing;
 
 import io.warmpath.fault.GatewayException;
+import io.warmpath.prefix.WorkerSlot;
 
 /** The pure decision. Any thread; microseconds; no I/O. */
 public interface Router {
@@ -22,6 +23,17 @@ public interface Router {
      * @param streamed the answer's first token will be seen
      */
     default Sent sent(RoutingDecision decision, boolean streamed) {
+        return Sent.UNSEEN;
+    }
+
+    /**
+     * Another gateway has sent a request: work for its worker, of which nothing is learnt.
+     *
+     * @param prefillTokens to compute of its prompt
+     * @param prefilled its first token has come already
+     */
+    default Sent sentByPeer(
+            WorkerSlot slot, int prefillTokens, int promptTokens, boolean prefilled) {
         return Sent.UNSEEN;
     }
 }

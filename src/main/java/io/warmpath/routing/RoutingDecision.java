@@ -74,6 +74,18 @@ public record RoutingDecision(
         return request.circumstances().drifted().contains(candidate.worker().kind());
     }
 
+    /** Blocks of a pool that count for the chosen worker, each by the multiplier. */
+    public int sharedBlocks() {
+        SharedView view = request.shared();
+        SharedHits hits = view == null ? null : view.hits(chosen.candidate().worker());
+        return hits == null
+                ? 0
+                : hits.credited(
+                        options.weights().sharedRule(),
+                        chosen.gpuBlocks(),
+                        chosen.externalBlocks());
+    }
+
     @Override
     public String toString() {
         return mode().flag()

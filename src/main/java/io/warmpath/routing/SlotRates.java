@@ -67,6 +67,25 @@ final class SlotRates {
         return r;
     }
 
+    /** Of another gateway: no sample, and its work may have been booked before. */
+    synchronized Running beginOfPeer(Work work, boolean prefilled, long now) {
+        Running r = new Running(work, now, false);
+        begun++;
+        requests++;
+        promptTokens += work.promptTokens();
+        if (!prefilled) {
+            pending.add(r);
+            pendingMillis += work.aheadMillis();
+            double out = work.outputTokens();
+            book(
+                    work.aheadMillis()
+                            + out * priors.growthMillis(1, work.promptTokens() + out / 2),
+                    now);
+        }
+        publish();
+        return r;
+    }
+
     synchronized void firstToken(Running r, long now) {
         if (!pending.remove(r)) {
             return;

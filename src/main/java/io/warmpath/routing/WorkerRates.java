@@ -117,6 +117,34 @@ final class WorkerRates implements Speeds {
         };
     }
 
+    /** As {@link Router#sentByPeer}. */
+    Sent sentByPeer(WorkerSlot slot, int prefillTokens, int promptTokens, boolean prefilled) {
+        SlotRates rates = of(slot);
+        Work work =
+                new Work(
+                        promptTokens,
+                        priors.prefillMillis(
+                                prefillTokens, Math.max(0, promptTokens - prefillTokens)),
+                        0,
+                        0,
+                        0,
+                        0,
+                        outputTokens,
+                        1);
+        SlotRates.Running running = rates.beginOfPeer(work, prefilled, now());
+        return new Sent() {
+            @Override
+            public void firstToken() {
+                rates.firstToken(running, now());
+            }
+
+            @Override
+            public void ended(long tokens) {
+                rates.end(running, -1, now());
+            }
+        };
+    }
+
     private synchronized void learnOutput(double tokens) {
         outputTokens = outputTokens + (tokens - outputTokens) * OUTPUT_WEIGHT;
     }

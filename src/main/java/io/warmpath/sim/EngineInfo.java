@@ -90,9 +90,29 @@ final class EngineInfo {
                 + model
                 + ",\"model_path\":"
                 + model
+                + hierarchy()
                 + ",\"disaggregation_mode\":\"null\",\"internal_states\":"
                 + states
                 + "}";
+    }
+
+    /** The arguments of a server with memory below its GPU's. */
+    private String hierarchy() {
+        if (options.hostBlocks() == 0) {
+            return "";
+        }
+        SimPool pool = options.pool();
+        return ",\"enable_hierarchical_cache\":true,\"hicache_write_policy\":\"write_through\""
+                + (pool == null
+                        ? ""
+                        : ",\"pp_size\":1,\"hicache_storage_backend\":\"mooncake\","
+                                + "\"hicache_storage_backend_extra_config\":"
+                                + AnswerShape.quoted(
+                                        "{\"master_server_address\":\""
+                                                + pool.host()
+                                                + ":50051\",\"master_metrics_port\":"
+                                                + pool.port()
+                                                + "}"));
     }
 
     /** vLLM's {@code /kv_event_sources}: one entry per rank. */

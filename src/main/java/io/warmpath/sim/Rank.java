@@ -2,14 +2,17 @@ package io.warmpath.sim;
 
 import io.warmpath.sim.cache.BlockHasher;
 import io.warmpath.sim.cache.CacheEvent;
+import io.warmpath.sim.cache.CacheSpace;
 import io.warmpath.sim.cache.KvCache;
 import io.warmpath.sim.cache.Medium;
 import io.warmpath.sim.engine.HostDma;
+import io.warmpath.sim.engine.PoolLink;
 import io.warmpath.sim.engine.RankScheduler;
 import io.warmpath.sim.engine.Timers;
 import io.warmpath.sim.wire.EventPublisher;
 import java.util.ArrayList;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 
 /**
  * One data-parallel rank: cache, scheduler and event publisher, tied together. Engine's thread
@@ -21,11 +24,14 @@ final class Rank {
     private final RankScheduler scheduler;
     private final EventPublisher publisher;
     private final boolean sglang;
+    private final @Nullable PoolLink link;
     private boolean silent;
 
     Rank(SimOptions options, BlockHasher hasher, Timers timers, EventPublisher publisher) {
         this.publisher = publisher;
         this.sglang = options.wire().sglang();
+        SimPool pool = options.pool();
+        this.link = pool == null ? null : pool.link();
         HostDma dma = new HostDma(timers, options.timing(), this::publish);
         this.cache =
                 new KvCache(
@@ -34,7 +40,7 @@ final class Rank {
                         options.hostBlocks(),
                         hasher,
                         dma,
-                        pending::add);
+                        this::changed);
         this.scheduler =
                 new RankScheduler(
                         cache,
@@ -43,7 +49,19 @@ final class Rank {
                         options.maxBatch(),
                         options.batchTokens(),
                         !sglang,
+                        link,
                         this::publish);
+    }
+
+    /** What has landed in host memory is written on to the pool. */
+    private void changed(CacheEvent event) {
+        pending.add(event);
+        if (link != null
+                && event instanceof CacheEvent.Stored stored
+                && stored.medium() == Medium.HOST
+                && stored.space().equals(CacheSpace.NONE)) {
+            link.pages().store(stored.digests());
+        }
     }
 
     /** SGLang says once at start that nothing is cached: its sequence 0. */

@@ -17,8 +17,17 @@ import org.jspecify.annotations.Nullable;
  * @param engine options of the first engine
  * @param count engines in this process; ports count up from the first one's
  * @param tokenizer null for the built-in demo model
+ * @param pool null for none
  */
-record SimFlags(SimOptions.Builder engine, int count, @Nullable Path tokenizer, boolean help) {
+record SimFlags(
+        SimOptions.Builder engine,
+        int count,
+        @Nullable Path tokenizer,
+        @Nullable Pool pool,
+        boolean help) {
+    /** The pool that the engines share. */
+    record Pool(int pages, int port, double tokensPerSecond) {}
+
     static final String HELP =
             """
             warmpath sim - simulated LLM engines: real HTTP, KV events and cache, no model
@@ -51,6 +60,11 @@ record SimFlags(SimOptions.Builder engine, int count, @Nullable Path tokenizer, 
               --host-load-tokens-per-second N   tokens moved/second between
                                                 GPU and host                    (150000)
               --itl DURATION        time between two tokens, such as 10ms       (10ms)
+              --pool-pages N        pages of a Mooncake pool that the engines of
+                                    this process share; 0 = none. Needs
+                                    --host-blocks and one of SGLang's formats   (0)
+              --pool-port N         admin HTTP of its master; 0 = a free one    (0)
+              --pool-tokens-per-second N        tokens fetched/second from it   (75000)
               --answer-tokens N     length at which an answer ends by itself    (64)
               --generate-stream FORM            events of SGLang's /generate repeat
                                     all ids so far (cumulative) or tell
@@ -81,7 +95,7 @@ record SimFlags(SimOptions.Builder engine, int count, @Nullable Path tokenizer, 
                 flag = flag.substring(0, equals);
             }
             if (flag.equals("--help") || flag.equals("-h")) {
-                return new SimFlags(SimOptions.builder(), 0, null, true);
+                return new SimFlags(SimOptions.builder(), 0, null, null, true);
             }
             if (!HELP.contains("  " + flag + " ") || !flag.startsWith("--")) {
                 throw new IllegalArgumentException(
@@ -129,10 +143,17 @@ record SimFlags(SimOptions.Builder engine, int count, @Nullable Path tokenizer, 
             o.speed(rate("--speed", 1));
             o.seed(wide("--seed", 1));
             String tokenizer = text("--tokenizer", "");
+            int poolPages = number("--pool-pages", 0, 0, 100_000_000);
             return new SimFlags(
                     o,
                     number("--count", 1, 1, 1000),
                     tokenizer.isEmpty() ? null : Path.of(tokenizer),
+                    poolPages == 0
+                            ? null
+                            : new Pool(
+                                    poolPages,
+                                    number("--pool-port", 0, 0, 65_535),
+                                    rate("--pool-tokens-per-second", 75_000)),
                     false);
         }
 

@@ -6,6 +6,7 @@ import java.io.PrintStream;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
+import org.jspecify.annotations.Nullable;
 
 /**
  * {@code warmpath sim}: runs simulated engines until the process is told to stop or the last one
@@ -34,7 +35,12 @@ public final class SimMain {
             return 2;
         }
         List<SimEngine> engines = new ArrayList<>();
-        try (SimTokenizer tokenizer = tokenizer(flags)) {
+        try (SimTokenizer tokenizer = tokenizer(flags);
+                SimPool pool = pool(flags, first)) {
+            if (pool != null) {
+                flags.engine().pool(pool);
+                out.printf("http://%s:%d  admin of the pool's master%n", pool.host(), pool.port());
+            }
             for (int i = 0; i < flags.count(); i++) {
                 SimEngine engine = SimEngine.start(nth(flags, first, i), tokenizer);
                 engines.add(engine);
@@ -62,6 +68,18 @@ public final class SimMain {
         return flags.tokenizer() == null
                 ? SimTokenizer.demo()
                 : SimTokenizer.load(flags.tokenizer());
+    }
+
+    private static @Nullable SimPool pool(SimFlags flags, SimOptions first) throws IOException {
+        SimFlags.Pool wanted = flags.pool();
+        return wanted == null
+                ? null
+                : SimPool.start(
+                        first.host(),
+                        wanted.port(),
+                        first.models().getFirst(),
+                        wanted.pages(),
+                        wanted.tokensPerSecond());
     }
 
     /** Ports given as 0 stay free choices; others count up so that no two engines share one. */

@@ -30,6 +30,7 @@ import org.jspecify.annotations.Nullable;
  * @param streamsIncrements SGLang only: events of {@code /generate} tell what is new instead of all
  * @param seed of the answers' words and of ids
  * @param chats how a chat becomes text; null: as ChatML, without tools
+ * @param pool shared with others; SGLang with host memory only; null: none
  */
 public record SimOptions(
         String host,
@@ -52,7 +53,8 @@ public record SimOptions(
         boolean streamsIncrements,
         Timing timing,
         long seed,
-        @Nullable ChatText chats) {
+        @Nullable ChatText chats,
+        @Nullable SimPool pool) {
     public SimOptions {
         models = List.copyOf(models);
         require(!models.isEmpty(), "a model name is needed");
@@ -64,6 +66,9 @@ public record SimOptions(
         require(batchTokens > 0, "tokens of a step must be above 0");
         require(answerTokens > 0, "answer tokens must be above 0");
         require(bufferSteps > 0, "buffer steps must be above 0");
+        require(
+                pool == null || (wire.sglang() && hostBlocks > 0),
+                "a pool needs one of SGLang's wire formats and host blocks");
     }
 
     private static void require(boolean holds, String otherwise) {
@@ -107,6 +112,7 @@ public record SimOptions(
         private double speed = 1;
         private long seed = 1;
         private @Nullable ChatText chats;
+        private @Nullable SimPool pool;
 
         private Builder() {}
 
@@ -225,6 +231,11 @@ public record SimOptions(
             return this;
         }
 
+        public Builder pool(SimPool value) {
+            pool = value;
+            return this;
+        }
+
         public Builder seed(long value) {
             seed = value;
             return this;
@@ -255,7 +266,8 @@ public record SimOptions(
                     streamsIncrements,
                     new Timing(prefillTokensPerSecond, hostLoadTokensPerSecond, interToken, speed),
                     seed,
-                    chats);
+                    chats,
+                    pool);
         }
     }
 }

@@ -106,9 +106,11 @@ public final class SharedSnapshots {
      * the way, or the newest covers as much: then nothing has changed.
      *
      * @param lease held
+     * @param stream id of the stream that the position is of
      * @param nowMillis since 1970
      */
-    public Optional<SnapshotCatalog> publish(Lease lease, Prepared what, long nowMillis)
+    public Optional<SnapshotCatalog> publish(
+            Lease lease, Prepared what, long stream, long nowMillis)
             throws IOException, SnapshotException {
         Optional<Seen> entered = enter(lease);
         if (entered.isEmpty()) {
@@ -116,7 +118,7 @@ public final class SharedSnapshots {
         }
         Seen before = entered.get();
         clean(before.catalog);
-        if (what.position <= before.catalog.covered()) {
+        if (what.position <= before.catalog.of(stream).covered()) {
             return Optional.empty();
         }
         String name = lease.token() + "-" + ++uploads;
@@ -135,7 +137,9 @@ public final class SharedSnapshots {
                 return Optional.empty();
             }
             List<SnapshotCatalog.Item> items = new ArrayList<>();
-            items.add(new SnapshotCatalog.Item(name, what.position, nowMillis, manifest.bytes()));
+            items.add(
+                    new SnapshotCatalog.Item(
+                            name, what.position, nowMillis, manifest.bytes(), stream));
             before.catalog.items().stream().limit(KEPT - 1).forEach(items::add);
             SnapshotCatalog after = new SnapshotCatalog(lease.token(), items);
             if (!lease.confirm()

@@ -22,11 +22,17 @@ public record SnapshotCatalog(long fence, List<Item> items) {
      * @param position stream sequence up to which everything is in it
      * @param takenMillis since 1970, by its writer's clock
      * @param bytes of all of it
+     * @param stream id of the stream that the position is of
      */
-    public record Item(String name, long position, long takenMillis, long bytes) {}
+    public record Item(String name, long position, long takenMillis, long bytes, long stream) {}
 
     public SnapshotCatalog {
         items = List.copyOf(items);
+    }
+
+    /** Those of this stream: a stream that was made anew counts from 1 again. */
+    SnapshotCatalog of(long stream) {
+        return new SnapshotCatalog(fence, items.stream().filter(i -> i.stream == stream).toList());
     }
 
     /** Stream sequence up to which the newest has everything; 0 without one. */
@@ -57,6 +63,8 @@ public record SnapshotCatalog(long fence, List<Item> items) {
                     .append(i.takenMillis)
                     .append(' ')
                     .append(i.bytes)
+                    .append(' ')
+                    .append(i.stream)
                     .append('\n');
         }
         return out.toString().getBytes(StandardCharsets.UTF_8);
@@ -76,13 +84,14 @@ public record SnapshotCatalog(long fence, List<Item> items) {
             String[] words = line.split(" ", -1);
             if (words[0].equals(FENCE) && words.length > 1) {
                 fence = Long.parseLong(words[1]);
-            } else if (words[0].equals(ITEM) && words.length > 4) {
+            } else if (words[0].equals(ITEM) && words.length > 5) {
                 items.add(
                         new Item(
                                 words[1],
                                 Long.parseLong(words[2]),
                                 Long.parseLong(words[3]),
-                                Long.parseLong(words[4])));
+                                Long.parseLong(words[4]),
+                                Long.parseLong(words[5])));
             }
         }
         return new SnapshotCatalog(fence, items);

@@ -41,7 +41,7 @@ public final class SnapshotKeeper {
     public record Settings(String gateway, String inWords, long threshold, Duration orphanExpiry) {}
 
     private final Settings settings;
-    private final SharedStream stream;
+    private final SharedStream events;
     private final SharedPresence presence;
     private final SharedSnapshots snapshots;
     private final Lease lease;
@@ -53,7 +53,7 @@ public final class SnapshotKeeper {
 
     public SnapshotKeeper(
             Settings settings,
-            SharedStream stream,
+            SharedStream events,
             SharedPresence presence,
             SharedSnapshots snapshots,
             Lease lease,
@@ -62,7 +62,7 @@ public final class SnapshotKeeper {
             LongSupplier nanoTime,
             LongSupplier millis) {
         this.settings = settings;
-        this.stream = stream;
+        this.events = events;
         this.presence = presence;
         this.snapshots = snapshots;
         this.lease = lease;
@@ -79,30 +79,31 @@ public final class SnapshotKeeper {
      */
     public boolean tick() throws IOException, SnapshotException {
         presence.here(settings.gateway(), settings.inWords());
-        Optional<SharedStream.Look> look = stream.look();
+        Optional<SharedStream.Look> look = events.look();
         if (look.isEmpty()) {
             return false;
         }
         Map<String, Long> applied = new HashMap<>(look.get().applied());
         List<String> gone = orphans.look(applied.keySet(), presence.present().keySet());
         for (String gateway : gone) {
-            stream.forget(gateway);
+            events.forget(gateway);
             applied.remove(gateway);
             listener.removed(gateway);
         }
-        SnapshotCatalog catalog = snapshots.catalog();
+        long stream = look.get().stream().id();
+        SnapshotCatalog catalog = snapshots.catalog().of(stream);
         boolean written = false;
         SnapshotRules rules = new SnapshotRules(settings.threshold(), look.get().retention());
         if (rules.due(look.get().stream(), catalog, millis.getAsLong())) {
             Optional<SnapshotCatalog> after = write(rules, look.get().stream());
             written = after.isPresent();
-            catalog = after.orElse(catalog);
+            catalog = after.map(c -> c.of(stream)).orElse(catalog);
         }
         // Also later: a slow gateway may have held it up. Without the lock, as what a snapshot
         // covers and all have applied stays so.
         long upTo = SnapshotRules.purgeable(catalog, applied.values());
         if (upTo > purged && upTo >= look.get().stream().first()) {
-            stream.purge(upTo);
+            events.purge(upTo);
             listener.purged(upTo);
         }
         purged = Math.max(purged, upTo);
@@ -117,14 +118,15 @@ public final class SnapshotKeeper {
         try {
             long begin = millis.getAsLong();
             // Another may have been faster: only now nobody else writes.
-            if (!rules.due(seen, snapshots.catalog(), begin)) {
+            if (!rules.due(seen, snapshots.catalog().of(seen.id()), begin)) {
                 return Optional.empty();
             }
             Optional<SharedSnapshots.Prepared> prepared = source.prepare();
             if (prepared.isEmpty()) {
                 return Optional.empty();
             }
-            Optional<SnapshotCatalog> after = snapshots.publish(lease, prepared.get(), begin);
+            Optional<SnapshotCatalog> after =
+                    snapshots.publish(lease, prepared.get(), seen.id(), begin);
             after.ifPresent(c -> listener.written(c, millis.getAsLong() - begin));
             return after;
         } finally {
@@ -159,9 +161,9 @@ public final class SnapshotKeeper {
             if (!snapshots.reset(lease)) {
                 throw new IOException("another gateway took the lock meanwhile");
             }
-            Optional<SharedStream.Look> look = stream.look();
+            Optional<SharedStream.Look> look = events.look();
             if (look.isPresent()) {
-                stream.purge(look.get().stream().last());
+                events.purge(look.get().stream().last());
             }
         } finally {
             lease.release();

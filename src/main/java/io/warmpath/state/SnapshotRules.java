@@ -19,12 +19,16 @@ public record SnapshotRules(long threshold, Duration retention) {
     /**
      * What the stream holds.
      *
+     * @param id another one for a stream that was made anew
      * @param first sequence of the oldest message that is there
      * @param last sequence of the newest there ever was, 0 when there was none
      * @param firstMillis time of the oldest, since 1970; 0 when there is none
      */
-    public record Stream(long messages, long first, long last, long firstMillis) {}
+    public record Stream(long id, long messages, long first, long last, long firstMillis) {}
 
+    /**
+     * @param catalog of this stream
+     */
     public boolean due(Stream stream, SnapshotCatalog catalog, long nowMillis) {
         long covered = catalog.covered();
         if (stream.messages() == 0 || stream.last() <= covered) {
@@ -46,6 +50,7 @@ public record SnapshotRules(long threshold, Duration retention) {
      * Sequence up to which messages may go, 0 for none: every kept snapshot has them, and every
      * living gateway has applied them. The snapshot before the newest can so always be joined.
      *
+     * @param catalog of this stream
      * @param applied by each gateway that follows the stream
      */
     public static long purgeable(SnapshotCatalog catalog, Collection<Long> applied) {

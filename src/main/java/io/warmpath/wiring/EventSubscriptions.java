@@ -262,7 +262,7 @@ public final class EventSubscriptions implements FleetListener, EventWatch {
     private static boolean isDeviceOnly(Worker worker, SourceStatus s) {
         long said =
                 switch (worker.offload().host()) {
-                    case NONE -> 0;
+                    case NONE, SELECTIVE -> 0;
                     case EARLY -> s.storedBlocks();
                     case ON_EVICTION -> s.removedBlocks();
                 };

@@ -7,6 +7,7 @@ import io.vertx.core.Vertx;
 import io.vertx.ext.web.Router;
 import io.warmpath.adapter.nativeindex.NativeIndexException;
 import io.warmpath.config.WarmpathConfig;
+import io.warmpath.wiring.control.ControlPlane;
 import io.warmpath.wiring.warmup.Warmup;
 import jakarta.enterprise.event.Observes;
 import jakarta.inject.Inject;
@@ -18,9 +19,9 @@ class GatewayBean {
     private final GatewayRuntime runtime;
 
     @Inject
-    GatewayBean(WarmpathConfig config, Vertx vertx, MeterRegistry meters) {
+    GatewayBean(WarmpathConfig config, Vertx vertx, MeterRegistry meters, ControlPlane control) {
         try {
-            runtime = new GatewayRuntime(config, vertx, meters);
+            runtime = new GatewayRuntime(config, vertx, meters, control);
         } catch (NativeIndexException e) {
             throw new StartFailure(String.valueOf(e.getMessage()));
         }

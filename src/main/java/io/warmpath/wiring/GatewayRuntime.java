@@ -5,6 +5,7 @@ import io.vertx.core.Vertx;
 import io.vertx.ext.web.Router;
 import io.warmpath.adapter.nativeindex.NativeBpeTokenizer;
 import io.warmpath.adapter.nats.NatsLink;
+import io.warmpath.adapter.nats.NatsNames;
 import io.warmpath.adapter.tokenizer.HuggingFaceModelLoader;
 import io.warmpath.adapter.zmq.ZmqEventFeed;
 import io.warmpath.admission.Admission;
@@ -14,6 +15,7 @@ import io.warmpath.api.BusyThresholdApi;
 import io.warmpath.api.DecisionsApi;
 import io.warmpath.api.ErrorMapper;
 import io.warmpath.api.EventSourcesApi;
+import io.warmpath.api.EventsApi;
 import io.warmpath.api.ModelsApi;
 import io.warmpath.api.ReplicasApi;
 import io.warmpath.api.Routes;
@@ -25,6 +27,8 @@ import io.warmpath.config.TokenizerImplementation;
 import io.warmpath.config.WarmpathConfig;
 import io.warmpath.events.EventCounters;
 import io.warmpath.events.EventFeed;
+import io.warmpath.events.PostedFeed;
+import io.warmpath.events.SourceSession;
 import io.warmpath.fleet.EventWatch;
 import io.warmpath.fleet.Fleet;
 import io.warmpath.gateway.DecisionLog;
@@ -35,6 +39,7 @@ import io.warmpath.gateway.ModelNames;
 import io.warmpath.gateway.Overlaps;
 import io.warmpath.gateway.RequestFlow;
 import io.warmpath.gateway.selfcheck.SelfCheck;
+import io.warmpath.gateway.shared.SharedCache;
 import io.warmpath.load.BookingListener;
 import io.warmpath.load.LoadBook;
 import io.warmpath.load.LoadTracker;
@@ -56,6 +61,7 @@ import io.warmpath.upstream.EngineTls;
 import io.warmpath.upstream.RawEngineClient;
 import io.warmpath.upstream.UpstreamOptions;
 import io.warmpath.upstream.VertxEngineClient;
+import io.warmpath.wiring.control.Announcements;
 import io.warmpath.wiring.warmup.Warmup;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -101,20 +107,29 @@ final class GatewayRuntime implements AutoCloseable {
     private final @Nullable EventFeed feed;
     private final FleetRuntime fleet;
     private final EngineQuestions questions;
+    private final SharedCacheParts sharedCache;
     private final EngineClient engines;
     private final Routes routes;
     private final ModelsApi modelsApi;
     private final WorkersApi workersApi;
     private final BusyThresholdApi busyApi;
     private final EventSourcesApi eventSourcesApi;
+    private final EventsApi eventsApi;
     private final SessionsApi sessionsApi;
     private final ReplicasApi replicasApi;
     private final DecisionParts decisions;
     private final DecisionsApi decisionsApi;
     private final Warmup warmup;
 
+    /** Alone, or heard by nobody. */
     GatewayRuntime(WarmpathConfig config, Vertx vertx, MeterRegistry meters) {
-        RouterOptions router = RouterSettings.options(config.router());
+        this(config, vertx, meters, Announcements.NONE);
+    }
+
+    GatewayRuntime(
+            WarmpathConfig config, Vertx vertx, MeterRegistry meters, Announcements control) {
+        RouterOptions router =
+                SharedCacheParts.weighed(RouterSettings.options(config.router()), config);
         RouterSettings.deprecation(config.router()).ifPresent(LOG::warn);
         models = ModelSettings.names(config);
         tokens =
@@ -125,25 +140,34 @@ final class GatewayRuntime implements AutoCloseable {
                         System::nanoTime);
         reloads = new ModelReloads(vertx, tokens, config.tokens().reloadInterval());
         caches = new OverlapParts(config, System::nanoTime);
-        state = new StateParts(config.state(), caches);
+        NatsLink link =
+                caches.followsEvents() && config.events().plane() == EventPlane.NATS
+                        ? NatsParts.open(config.nats())
+                        : null;
+        nats = link;
+        state =
+                new StateParts(
+                        config.state(),
+                        caches,
+                        link == null ? null : () -> shared(config, link, control));
         replicas = new ReplicaParts(config);
         load = loadTracker(config.router(), replicas.secret(), replicas.listener());
         admission = new Admission(AdmissionSetup.options(config), load, System::nanoTime);
         this.vertx = vertx;
         EventCounters events = new EventCounters();
         PrefixIndex index = caches.index();
-        boolean follows = index != null && caches.followsEvents();
-        nats =
-                follows && config.events().plane() == EventPlane.NATS
-                        ? NatsParts.open(config.nats())
-                        : null;
-        if (index == null || !follows) {
+        PostedFeed posted = null;
+        if (index == null || !caches.followsEvents()) {
             feed = null;
         } else {
+            posted = posted(config, index, events);
             feed =
-                    nats == null
-                            ? feed(config, index, events)
-                            : NatsParts.feed(config, nats, index, events, meters);
+                    new FeedsByEndpoint(
+                            link == null
+                                    ? feed(config, index, events)
+                                    : NatsParts.feed(
+                                            config, link, index, events, meters, state.position()),
+                            posted);
         }
         EngineTls tls = tls(config.upstream().tls());
         fleet =
@@ -158,6 +182,12 @@ final class GatewayRuntime implements AutoCloseable {
                         load::ownRequests,
                         load::forget);
         tokenThreads = new TokenThreads(config.tokens().threads(), config.tokens().queueSize());
+        sharedCache =
+                new SharedCacheParts(config, vertx, tokenThreads::brief, meters, System::nanoTime);
+        SharedCache shared = sharedCache.cache();
+        if (shared != null) {
+            fleet.registry().addListener(shared);
+        }
         engines = engines(config, vertx, tls);
         questions = new EngineQuestions(vertx, tls);
         questions.bind(meters);
@@ -175,6 +205,7 @@ final class GatewayRuntime implements AutoCloseable {
         FlowMetrics metrics = new FlowMetrics(meters);
         SessionParts sessions = new SessionParts(config.session());
         fleet.registry().addListener(new FleetLeft(metrics::forget));
+        io.warmpath.routing.Router chooser = router(config, load, router, decisions.log());
         routes =
                 routes(
                         fleet.registry(),
@@ -183,7 +214,7 @@ final class GatewayRuntime implements AutoCloseable {
                         admission,
                         engines,
                         caches.overlaps(),
-                        router(config, load, router, decisions.log()),
+                        chooser,
                         options(config, config.http().maxBodySize().bytes()),
                         metrics,
                         decisions.log(),
@@ -193,12 +224,13 @@ final class GatewayRuntime implements AutoCloseable {
                                 ModelSettings.askingEngines(config), config.tokens().deadline()),
                         sessions.affinity(),
                         sessions.prefills(),
+                        shared,
                         warmup::done);
         GatewayMeters.bind(meters, index, load, fleet, events, tokens, caches.overlaps().prompts());
         caches.bind(meters);
         state.bind(meters);
         sessions.bind(meters);
-        replicas.build(load, fleet.registry(), admission::wake, meters);
+        replicas.build(load, chooser, fleet.registry(), admission::wake, meters);
         AdminAccess access = new AdminAccess(adminToken(config.admin()));
         modelsApi = new ModelsApi(tokens::reload, access);
         workersApi =
@@ -209,6 +241,7 @@ final class GatewayRuntime implements AutoCloseable {
                         caches.followsEvents(),
                         selfCheck::distrusted);
         EventSubscriptions subscriptions = fleet.subscriptions();
+        eventsApi = new EventsApi(posted, access);
         eventSourcesApi =
                 new EventSourcesApi(
                         subscriptions == null ? List::of : subscriptions::reports,
@@ -236,6 +269,7 @@ final class GatewayRuntime implements AutoCloseable {
             EngineIds engineIds,
             Affinity affinity,
             PrefillBudget prefills,
+            @Nullable SharedCache shared,
             BooleanSupplier warm) {
         RequestFlow flow =
                 new RequestFlow(
@@ -256,6 +290,7 @@ final class GatewayRuntime implements AutoCloseable {
                         engineIds,
                         affinity,
                         prefills,
+                        shared,
                         System::nanoTime);
         return new Routes(
                 fleet,
@@ -304,6 +339,7 @@ final class GatewayRuntime implements AutoCloseable {
                                 EngineIds.OFF,
                                 Affinity.off(),
                                 PrefillBudget.off(),
+                                null, // its engine shares nothing
                                 () -> true)
                         .mount(router);
             }
@@ -333,6 +369,7 @@ final class GatewayRuntime implements AutoCloseable {
         modelsApi.mount(router);
         workersApi.mount(router);
         eventSourcesApi.mount(router);
+        eventsApi.mount(router);
         sessionsApi.mount(router);
         replicasApi.mount(router);
         decisionsApi.mount(router);
@@ -354,6 +391,7 @@ final class GatewayRuntime implements AutoCloseable {
             queueTimer = vertx.setPeriodic(QUEUE_CHECK_MILLIS, id -> admission.wake());
         }
         replicas.start();
+        sharedCache.start();
         reloads.start();
         warmup.start();
     }
@@ -367,6 +405,7 @@ final class GatewayRuntime implements AutoCloseable {
         replicas.close();
         state.close();
         fleet.close();
+        sharedCache.close();
         if (feed != null) {
             feed.close();
         }
@@ -399,6 +438,27 @@ final class GatewayRuntime implements AutoCloseable {
                         all.state().expiry(),
                         config.reconnectMinDelay(),
                         config.reconnectMaxDelay()),
+                System::nanoTime);
+    }
+
+    private static SnapshotPlace shared(
+            WarmpathConfig config, NatsLink link, Announcements control) {
+        NatsNames names = NatsParts.names(config.nats());
+        String router = NatsParts.routerId(config.nats(), config.http().port());
+        control.open(link, names, router);
+        return new SharedPlace(config.state().shared(), link, names, router, control);
+    }
+
+    private static PostedFeed posted(
+            WarmpathConfig all, PrefixIndex index, EventCounters counters) {
+        WarmpathConfig.Events config = all.events();
+        return new PostedFeed(
+                index,
+                counters,
+                new SourceSession.Timing(
+                        config.replayTimeout().toNanos(),
+                        config.auditInterval().toNanos(),
+                        config.stallTimeout().toNanos()),
                 System::nanoTime);
     }
 

@@ -32,19 +32,19 @@ final class NatsParts {
         }
     }
 
-    /** The events of all engines, through the stream. */
+    /**
+     * The events of all engines, through the stream.
+     *
+     * @param start number of the stream up to which a snapshot has everything; 0: no snapshot
+     */
     static NatsEventFeed feed(
             WarmpathConfig all,
             NatsLink link,
             PrefixIndex index,
             EventCounters counters,
-            MeterRegistry meters) {
+            MeterRegistry meters,
+            long start) {
         NatsConfig c = all.nats();
-        if (all.state().directory().isPresent()) {
-            throw new StartFailure(
-                    "warmpath.state.directory is for events.plane=zmq: with nats the stream has"
-                            + " what a start needs. Unset one of them.");
-        }
         NatsEventFeed feed =
                 new NatsEventFeed(
                         link,
@@ -59,7 +59,7 @@ final class NatsParts {
                                 all.events().stallTimeout(),
                                 all.state().expiry(),
                                 c.relayTimeout()),
-                        0,
+                        start,
                         System::nanoTime);
         NatsMeters.bind(
                 meters,

@@ -90,7 +90,7 @@ final class OverlapParts implements AutoCloseable {
             trackers = null;
             index = index(config.index(), lasting(router.ttl()));
             slots = new ApproximateSlots(index);
-            indexed = withTexts(IndexOverlaps.ofDecisions(index, nanoTime), index);
+            indexed = asked(IndexOverlaps.ofDecisions(index, nanoTime), index, config);
             overlaps = indexed;
             decisions = null;
             tidyEvery = tidyEvery(router.ttl());
@@ -105,12 +105,13 @@ final class OverlapParts implements AutoCloseable {
             decisions = ttl.isPresent() ? index(config.index(), lasting(ttl.get())) : null;
             if (decisions == null) {
                 slots = index;
-                indexed = withTexts(IndexOverlaps.ofEvents(index, credits), index);
+                indexed = asked(IndexOverlaps.ofEvents(index, credits), index, config);
             } else {
                 SideIndex both = new SideIndex(index, decisions);
                 side = both;
                 slots = both;
-                indexed = withTexts(IndexOverlaps.ofBoth(index, both, credits, nanoTime), index);
+                indexed =
+                        asked(IndexOverlaps.ofBoth(index, both, credits, nanoTime), index, config);
             }
             overlaps = indexed;
             tidyEvery = ttl.map(OverlapParts::tidyEvery).orElse(Duration.ZERO);
@@ -118,9 +119,10 @@ final class OverlapParts implements AutoCloseable {
         }
     }
 
-    /** The native index takes texts; the Java one compares tokens. */
-    private static IndexOverlaps withTexts(IndexOverlaps overlaps, PrefixIndex index) {
-        return index instanceof NativePrefixIndex texts
+    /** The native index takes texts; the Java one compares tokens, and pools name pages by them. */
+    private static IndexOverlaps asked(
+            IndexOverlaps overlaps, PrefixIndex index, WarmpathConfig config) {
+        return index instanceof NativePrefixIndex texts && !SharedCacheParts.isOn(config)
                 ? overlaps.askedWith(texts.prompts(PROMPT_MEMORY_BYTES))
                 : overlaps;
     }

@@ -8,10 +8,13 @@ import io.warmpath.fleet.Fleet;
 import io.warmpath.load.BookingListener;
 import io.warmpath.load.LoadTracker;
 import io.warmpath.replica.ChangeQueue;
+import io.warmpath.replica.PeerWork;
 import io.warmpath.replica.ReplicaLog;
 import io.warmpath.replica.ReplicaLoop;
 import io.warmpath.replica.ReplicaOptions;
 import io.warmpath.replica.ReplicaSync;
+import io.warmpath.routing.Router;
+import io.warmpath.routing.Sent;
 import io.warmpath.telemetry.ReplicaMeters;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
@@ -78,10 +81,11 @@ final class ReplicaParts implements AutoCloseable {
     /**
      * Everything but the traffic.
      *
+     * @param router told of what others have sent
      * @param freed called when load of others went down
      * @throws StartFailure naming what cannot be
      */
-    void build(LoadTracker load, Fleet fleet, Runnable freed, MeterRegistry meters) {
+    void build(LoadTracker load, Router router, Fleet fleet, Runnable freed, MeterRegistry meters) {
         ChangeQueue changes = queue;
         if (changes == null) {
             return;
@@ -91,7 +95,7 @@ final class ReplicaParts implements AutoCloseable {
                 new ReplicaOptions(
                         hash("id", id), random.nextLong(), id, config.replica().maxAge());
         try {
-            link = NatsLink.open(NatsParts.options(config.nats()), "warmpath replica sync");
+            link = NatsLink.open(NatsParts.options(config.nats()), "warmpath replica sync", false);
         } catch (IllegalArgumentException e) {
             throw new StartFailure("warmpath.nats: " + e.getMessage() + ".");
         }
@@ -108,9 +112,34 @@ final class ReplicaParts implements AutoCloseable {
         line = nats;
         ReplicaSync built =
                 new ReplicaSync(
-                        options, load, changes, fleet, nats, System::nanoTime, freed, LOGGED);
+                        options,
+                        load,
+                        work(router),
+                        changes,
+                        fleet,
+                        nats,
+                        System::nanoTime,
+                        freed,
+                        LOGGED);
         sync = built;
         ReplicaMeters.bind(meters, built);
+    }
+
+    private static PeerWork work(Router router) {
+        return (slot, prefillTokens, promptTokens, prefilled) -> {
+            Sent sent = router.sentByPeer(slot, prefillTokens, promptTokens, prefilled);
+            return new PeerWork.Running() {
+                @Override
+                public void firstToken() {
+                    sent.firstToken();
+                }
+
+                @Override
+                public void ended() {
+                    sent.ended(-1);
+                }
+            };
+        };
     }
 
     /** Null: each gateway for itself. */

@@ -8,6 +8,7 @@ import io.smallrye.config.SmallRyeConfig;
 import io.smallrye.config.SmallRyeConfigBuilder;
 import io.warmpath.config.CommandLine;
 import io.warmpath.config.ConfigCheck;
+import io.warmpath.config.EventPlane;
 import io.warmpath.config.ServeHelp;
 import io.warmpath.config.SettingCatalog;
 import io.warmpath.config.UsageException;
@@ -124,6 +125,7 @@ public final class Serve implements QuarkusApplication {
             return problems;
         }
         sizeEventLoops(raw);
+        enableControl(raw);
         return typedProblems(raw);
     }
 
@@ -132,6 +134,18 @@ public final class Serve implements QuarkusApplication {
         int told = raw.getOptionalValue("warmpath.http.event-loops", Integer.class).orElse(0);
         int loops = told > 0 ? told : Runtime.getRuntime().availableProcessors();
         System.setProperty("quarkus.vertx.event-loops-pool-size", Integer.toString(loops));
+    }
+
+    /**
+     * Messages between gateways: the channels are made only where there is a NATS to carry them.
+     */
+    private static void enableControl(SmallRyeConfig raw) {
+        boolean nats =
+                raw.getOptionalValue("warmpath.events.plane", EventPlane.class)
+                                .orElse(EventPlane.ZMQ)
+                        == EventPlane.NATS;
+        System.setProperty("mp.messaging.incoming.control-in.enabled", Boolean.toString(nats));
+        System.setProperty("mp.messaging.outgoing.control-out.enabled", Boolean.toString(nats));
     }
 
     private static List<String> typedProblems(SmallRyeConfig raw) {

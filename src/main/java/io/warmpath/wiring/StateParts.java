@@ -10,28 +10,28 @@ import io.warmpath.fleet.WorkerStatus;
 import io.warmpath.prefix.IndexSnapshots;
 import io.warmpath.prefix.IndexSnapshots.Label;
 import io.warmpath.prefix.IndexSnapshots.SnapshotException;
-import io.warmpath.prefix.IndexSnapshots.Taken;
 import io.warmpath.prefix.PrefixEvent;
 import io.warmpath.prefix.PrefixIndex;
 import io.warmpath.prefix.WorkerSlot;
 import io.warmpath.prefix.WorkerSlots;
 import io.warmpath.state.RestoredSlots;
 import io.warmpath.state.SnapshotCounters;
-import io.warmpath.state.StateStore;
 import io.warmpath.telemetry.StateMeters;
 import java.io.IOException;
-import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Locale;
 import java.util.Optional;
 import java.util.concurrent.Executors;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Supplier;
 import org.jboss.logging.Logger;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Keeps the index and where its sources stood over a restart, when a directory is configured.
+ * Keeps the index and where its sources stood over a restart: in a directory, or shared with other
+ * gateways, when one of them is configured.
  *
  * <p>What is there is taken up on construction; {@link #start} once; {@link #close} once, before
  * the fleet is closed, as that empties the index. Snapshots are written on a thread of their own.
@@ -42,76 +42,97 @@ final class StateParts implements AutoCloseable {
     private final SnapshotCounters counters = new SnapshotCounters();
     private final StateConfig config;
     private final WorkerSlots slots;
-    private final @Nullable StateStore store;
+    private final @Nullable SnapshotPlace place;
     private final @Nullable IndexSnapshots snapshots;
     private final @Nullable PrefixIndex index;
     private final @Nullable RestoredSlots restored;
+    private final long position;
     private final ScheduledExecutorService thread =
             Executors.newSingleThreadScheduledExecutor(
                     Thread.ofPlatform().daemon().name("warmpath-state").factory());
     private @Nullable EventFeed feed;
     private @Nullable FleetRegistry fleet;
 
-    // Of the snapshot thread: an unchanged index is not written again.
-    private long writtenApplied = -1;
-    private long writtenFleet = -1;
+    /** Of the snapshot thread: whether the last look failed. One line per change, not per look. */
+    private boolean failing;
 
     /**
-     * @throws StartFailure when a directory is configured and cannot be used
+     * @param shared makes the place that several gateways share; null: there is none
+     * @throws StartFailure when what is configured cannot be used
      */
-    StateParts(StateConfig config, OverlapParts caches) {
+    StateParts(StateConfig config, OverlapParts caches, @Nullable Supplier<SnapshotPlace> shared) {
         this.config = config;
         String directory = config.directory().orElse("");
-        if (directory.isEmpty()) {
+        if (directory.isEmpty() && shared == null) {
             slots = caches.slots();
-            store = null;
+            place = null;
             snapshots = null;
             index = null;
             restored = null;
+            position = 0;
             return;
         }
         index = caches.index();
+        String what = shared == null ? "warmpath.state.directory" : "warmpath.events.plane=nats";
+        if (shared != null && !directory.isEmpty()) {
+            throw new StartFailure(
+                    "warmpath.state.directory is set, but with warmpath.events.plane=nats snapshots"
+                            + " lie in NATS' object store. Unset one of them.");
+        }
         if (!caches.followsEvents()) {
             throw new StartFailure(
-                    "warmpath.state.directory is set, but this gateway follows no KV events: what"
+                    what
+                            + " is set, but this gateway follows no KV events: what"
                             + " it decided itself is not kept over a restart. Unset one of them.");
         }
         if (!(index instanceof IndexSnapshots able)) {
             throw new StartFailure(
-                    "warmpath.state.directory needs the native index; unset it, or"
-                            + " warmpath.index.implementation.");
+                    what + " needs the native index; unset it, or warmpath.index.implementation.");
         }
         snapshots = able;
+        SnapshotPlace from = shared == null ? new DirectoryPlace(config, directory) : shared.get();
+        place = from;
+        Optional<SnapshotPlace.TakenUp> loaded = load(from, able);
+        List<Label> labels = loaded.map(SnapshotPlace.TakenUp::slots).orElse(List.of());
+        position = loaded.map(SnapshotPlace.TakenUp::position).orElse(0L);
+        caches.adopt(labels.stream().map(Label::slot).toList());
+        restored =
+                new RestoredSlots(
+                        caches.slots(),
+                        labels,
+                        loaded.map(SnapshotPlace.TakenUp::marks).orElse(List.of()));
+        slots = restored;
+    }
+
+    private static Optional<SnapshotPlace.TakenUp> load(SnapshotPlace from, IndexSnapshots into) {
+        long begin = System.nanoTime();
         try {
-            store = new StateStore(Path.of(directory));
-            Optional<StateStore.Loaded> loaded = store.load(able, LOG::warn);
-            List<Label> labels = loaded.map(StateStore.Loaded::slots).orElse(List.of());
-            caches.adopt(labels.stream().map(Label::slot).toList());
-            restored =
-                    new RestoredSlots(
-                            caches.slots(),
-                            labels,
-                            loaded.map(StateStore.Loaded::marks).orElse(List.of()));
-            slots = restored;
+            Optional<SnapshotPlace.TakenUp> loaded = from.load(into, LOG::warn);
             LOG.info(
                     loaded.map(
                                     l ->
-                                            "Took up "
-                                                    + l.file()
-                                                    + ": "
-                                                    + l.slots().size()
-                                                    + " ranks, "
-                                                    + l.bytes()
-                                                    + " bytes")
-                            .orElse("No snapshot in " + directory + ": the index starts empty"));
+                                            String.format(
+                                                    Locale.ROOT,
+                                                    "Took up %s: %d ranks, %d bytes, in %d ms",
+                                                    l.inWords(),
+                                                    l.slots().size(),
+                                                    l.bytes(),
+                                                    (System.nanoTime() - begin) / 1_000_000))
+                            .orElse("No snapshot in " + from + ": the index starts empty"));
+            return loaded;
         } catch (IOException e) {
-            throw new StartFailure("warmpath.state.directory: " + e.getMessage());
+            throw new StartFailure("snapshots in " + from + ": " + e.getMessage());
         }
     }
 
     /** Those that the fleet opens and closes. */
     WorkerSlots slots() {
         return slots;
+    }
+
+    /** Stream sequence up to which everything was taken up; 0: nothing. */
+    long position() {
+        return position;
     }
 
     /** Where a source goes on; null: from its beginning. */
@@ -126,21 +147,22 @@ final class StateParts implements AutoCloseable {
     }
 
     void bind(MeterRegistry registry) {
-        if (store != null) {
+        if (place != null) {
             StateMeters.bind(registry, counters);
         }
     }
 
     /** Begins to write. */
-    @SuppressWarnings("FutureReturnValueIgnored") // write() and expire() let nothing out
+    @SuppressWarnings("FutureReturnValueIgnored") // look() and expire() let nothing out
     void start(EventFeed feed, FleetRegistry fleet) {
-        if (store == null) {
+        SnapshotPlace to = place;
+        if (to == null) {
             return;
         }
         this.feed = feed;
         this.fleet = fleet;
-        long every = config.interval().toNanos();
-        thread.scheduleWithFixedDelay(this::write, every, every, TimeUnit.NANOSECONDS);
+        long every = to.every().toNanos();
+        thread.scheduleWithFixedDelay(() -> look(false), every, every, TimeUnit.NANOSECONDS);
         thread.schedule(this::expire, config.expiry().toNanos(), TimeUnit.NANOSECONDS);
     }
 
@@ -156,17 +178,8 @@ final class StateParts implements AutoCloseable {
         }
     }
 
-    private void write() {
-        try {
-            writeIfChanged();
-        } catch (IOException | SnapshotException | RuntimeException e) {
-            counters.failed();
-            LOG.warnf("A snapshot of the index was not written: %s; tried again later", e);
-        }
-    }
-
-    private void writeIfChanged() throws IOException, SnapshotException {
-        StateStore to = store;
+    private void look(boolean last) {
+        SnapshotPlace to = place;
         IndexSnapshots from = snapshots;
         FleetRegistry registry = fleet;
         EventFeed events = feed;
@@ -174,29 +187,37 @@ final class StateParts implements AutoCloseable {
         if (to == null || from == null || registry == null || events == null || r == null) {
             return;
         }
-        List<SourceMark> marks = new ArrayList<>(events.marks());
-        long applied = marks.stream().mapToLong(SourceMark::next).sum();
-        long version = registry.snapshot().version();
-        if (applied == writtenApplied && version == writtenFleet) {
-            return;
+        try {
+            long bytes = to.look(from, () -> view(registry, events, r), last);
+            if (bytes > 0) {
+                counters.written(bytes);
+            }
+            if (failing) {
+                LOG.infof("Snapshots in %s can be written again", to);
+                failing = false;
+            }
+        } catch (IOException | SnapshotException | RuntimeException e) {
+            counters.failed();
+            if (!failing) {
+                LOG.warnf("No snapshot of the index in %s: %s; tried again and again", to, e);
+                failing = true;
+            }
         }
-        marks.addAll(r.pending());
-        List<Label> labels = new ArrayList<>(r.unclaimed());
+    }
+
+    private static SnapshotPlace.View view(
+            FleetRegistry registry, EventFeed events, RestoredSlots restored) {
+        // First, so that nothing is taken for applied that is not in the marks.
+        long position = events.streamPosition();
+        List<SourceMark> heard = events.marks();
+        long version = registry.snapshot().version();
+        List<Label> labels = new ArrayList<>(restored.unclaimed());
         for (WorkerStatus s : registry.status()) {
             s.worker()
                     .ranks()
                     .forEach(k -> labels.add(new Label(k.slot(), s.worker().id(), k.dpRank())));
         }
-        long begin = System.nanoTime();
-        Taken taken = to.save(from, labels, marks);
-        writtenApplied = applied;
-        writtenFleet = version;
-        counters.written(taken.bytes());
-        LOG.debugf(
-                "Snapshot of %d bytes in %d ms, writers held for at most %d us",
-                taken.bytes(),
-                (System.nanoTime() - begin) / 1_000_000,
-                taken.longestHoldNanos() / 1_000);
+        return new SnapshotPlace.View(heard, restored.pending(), labels, position, version);
     }
 
     /** Writes once more. */
@@ -212,13 +233,13 @@ final class StateParts implements AutoCloseable {
             Thread.currentThread().interrupt();
             return;
         }
-        write();
+        look(true);
         try {
-            if (store != null) {
-                store.close();
+            if (place != null) {
+                place.close();
             }
         } catch (IOException e) {
-            LOG.warnf("The lock on the state directory did not go: %s", e);
+            LOG.warnf("Snapshots in %s were not closed: %s", place, e);
         }
     }
 }

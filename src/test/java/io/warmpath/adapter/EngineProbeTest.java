@@ -142,6 +142,8 @@ class EngineProbeTest {
                         + "\"hicache_write_policy\":\"%s\"}";
         assertEquals(HostCopies.EARLY, copies(said.formatted("true", "write_through")));
         assertEquals(HostCopies.ON_EVICTION, copies(said.formatted("true", "write_back")));
+        assertEquals(
+                HostCopies.SELECTIVE, copies(said.formatted("true", "write_through_selective")));
         assertEquals(HostCopies.NONE, copies(said.formatted("false", "write_through")));
         assertEquals(HostCopies.NONE, copies("{\"page_size\":64}"));
     }

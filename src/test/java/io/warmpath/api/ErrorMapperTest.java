@@ -73,6 +73,13 @@ class ErrorMapperTest {
                         "null",
                         "model_not_found"),
                 pin(
+                        new GatewayError.EventsOutOfOrder("go on with batch 3", 1, 3),
+                        409,
+                        "go on with batch 3",
+                        bad,
+                        "null",
+                        "events_out_of_order"),
+                pin(
                         new GatewayError.NoSuchReservation("r1"),
                         404,
                         "There is no reservation `r1`: it was released, has expired, or was never"

@@ -288,6 +288,7 @@ final class Gateway implements AutoCloseable {
                         EngineIds.OFF,
                         new Affinity(SESSIONS, new Rendezvous((bytes, seed) -> seed), sessions),
                         PrefillBudget.off(),
+                        null,
                         System::nanoTime);
         routes = io.vertx.ext.web.Router.router(vertx);
         AtomicLong ids = new AtomicLong();

@@ -151,6 +151,8 @@ class WorkersApiTest {
                 "{\"url\":\"http://a\",\"kind\":\"tgi\"}     | must be sglang, vllm or openai",
                 "{\"url\":\"http://a\",\"models\":\"m\"}     | must be a list of strings",
                 "{\"url\":\"http://a\",\"events-bind\":true} | need an events-endpoint",
+                "{\"url\":\"http://a\",\"events-endpoint\":\"post\",\"replay-endpoint\":\"tcp://b:1\"} | takes neither",
+                "{\"url\":\"http://a\",\"events-endpoint\":\"tcp://b:1\",\"replay-endpoint\":\"post\"} | no replay-endpoint",
                 "[]                                          | The body must be a JSON object.",
                 "{\"url\":                                   | The body is not JSON.",
             })

@@ -23,6 +23,7 @@ class BenchSmokeTest {
     @CsvSource({
         "MatchBench, 4",
         "PromptBench, 2",
+        "PagesBench, 6",
         "DecideBench, 24",
         "LoadBench, 6",
         "ReplicaBench, 6",

@@ -49,7 +49,7 @@ import org.zeromq.ZMQ;
 final class EventScale {
     private static final int BLOCK = 16;
     private static final int RUN = 64;
-    private static final int SLOTS = 100;
+    static final int SLOTS = 100;
     private static final int MESSAGE_BYTES = 1 << 20;
     private static final int WARM_UP = 100;
     private static final int PROMPTS = 1000;
@@ -428,7 +428,7 @@ final class EventScale {
     }
 
     /** Some of the prompts that are held now. */
-    private static List<int[]> fill(NativePrefixIndex index, List<Label> labels, long residencies) {
+    static List<int[]> fill(NativePrefixIndex index, List<Label> labels, long residencies) {
         List<int[]> prompts = new ArrayList<>();
         SplittableRandom random = new SplittableRandom(7);
         long done = 0;

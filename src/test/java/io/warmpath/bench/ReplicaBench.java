@@ -12,6 +12,7 @@ import io.warmpath.load.LoadTracker;
 import io.warmpath.load.PromptBlocks;
 import io.warmpath.prefix.WorkerSlot;
 import io.warmpath.replica.ChangeQueue;
+import io.warmpath.replica.PeerWork;
 import io.warmpath.replica.ReplicaLine;
 import io.warmpath.replica.ReplicaLog;
 import io.warmpath.replica.ReplicaLoop;
@@ -78,6 +79,7 @@ public class ReplicaBench {
                     new ReplicaSync(
                             new ReplicaOptions(1, 1, "bench", Duration.ofMillis(100)),
                             load,
+                            PeerWork.NONE,
                             queue,
                             fleet(),
                             new Swallows(),

@@ -24,9 +24,12 @@ class AnswerMessageTest {
 
     private static Map<String, Object> call(String id, String name, String arguments) {
         return Map.of(
-                "id", id,
-                "type", "function",
-                "function", Map.of("name", name, "arguments", arguments));
+                "id",
+                id,
+                "type",
+                "function",
+                "function",
+                Map.of("name", name, "arguments", arguments));
     }
 
     @Test
@@ -56,9 +59,7 @@ class AnswerMessageTest {
                                 "\"tool_calls\":[{\"index\":0,"
                                         + "\"function\":{\"arguments\":\"{\\\"a\\\":1}\"}}]"));
         assertEquals(
-                List.of(
-                        call("c0", "f", "{\"a\":1}"),
-                        call("c1", "g", "{}")),
+                List.of(call("c0", "f", "{\"a\":1}"), call("c1", "g", "{}")),
                 m.asMessage().get("tool_calls"));
         assertEquals("c0", m.reply("x").get("tool_call_id"));
         assertEquals("tool", m.reply("x").get("role"));

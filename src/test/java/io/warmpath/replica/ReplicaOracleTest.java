@@ -134,6 +134,17 @@ class ReplicaOracleTest {
             net.gateways.add(which, fresh);
         }
 
+        /** Nothing is left of anything. */
+        void end() {
+            running.forEach(own -> own.forEach(r -> r.booking.close()));
+            running.forEach(List::clear);
+            net.run(SETTLED);
+            check("at the end");
+            for (Gateway g : net.gateways) {
+                assertEquals(0, g.peersWork, "seed " + seed + ", gateway " + g.router);
+            }
+        }
+
         void check(String when) {
             LoadTracker all = new LoadTracker(() -> 0, Replicas.LOAD, Replicas.SECRET);
             running.forEach(own -> own.forEach(r -> r.on(all)));
@@ -193,6 +204,7 @@ class ReplicaOracleTest {
                 net.run(SETTLED);
                 round.check("after fault " + faults);
             }
+            round.end();
             lost += net.gateways.stream().mapToLong(g -> g.sync.counters().get(Count.LOST)).sum();
             repeated +=
                     net.gateways.stream()

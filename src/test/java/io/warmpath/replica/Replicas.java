@@ -123,6 +123,9 @@ final class Replicas {
 
         int wakes;
 
+        /** Requests of others that count here. */
+        int peersWork;
+
         Gateway(long router, long epoch, int capacity) {
             this.router = router;
             this.epoch = epoch;
@@ -142,12 +145,26 @@ final class Replicas {
                     new ReplicaSync(
                             new ReplicaOptions(router, epoch, "gw" + router, MAX_AGE),
                             load,
+                            this::began,
                             queue,
                             this,
                             this,
                             this::nanos,
                             () -> {},
                             this);
+        }
+
+        private PeerWork.Running began(WorkerSlot slot, int prefill, int prompt, boolean first) {
+            peersWork++;
+            return new PeerWork.Running() {
+                @Override
+                public void firstToken() {}
+
+                @Override
+                public void ended() {
+                    peersWork--;
+                }
+            };
         }
 
         private long nanos() {

@@ -28,6 +28,7 @@ class SharedSnapshotsTest {
     @TempDir Path folder;
     private SharedMemory shared = new SharedMemory();
     private long now;
+    private long stream = 3;
     private final List<String> refused = new ArrayList<>();
 
     private final class Gateway {
@@ -52,6 +53,7 @@ class SharedSnapshotsTest {
                             lease,
                             SharedSnapshots.prepare(
                                     index, scratch, LABELS, marks(position), position),
+                            stream,
                             now)
                     .isPresent();
         }
@@ -247,6 +249,22 @@ class SharedSnapshotsTest {
     }
 
     @Test
+    void a_stream_that_was_made_anew_counts_from_one_again() throws Exception {
+        Gateway a = new Gateway("a");
+        assertTrue(a.publish(900));
+        assertTrue(a.publish(1000));
+        stream++;
+        SnapshotCatalog catalog = a.snapshots.catalog();
+        assertEquals(0, catalog.of(stream).covered());
+        assertEquals(0, catalog.of(stream).settled(), "nothing of the new stream may go");
+        assertTrue(a.publish(5));
+        assertEquals(0, a.snapshots.catalog().of(stream).settled());
+        assertTrue(a.publish(6));
+        assertEquals(5, a.snapshots.catalog().of(stream).settled());
+        assertEquals(6, a.load());
+    }
+
+    @Test
     void a_reset_forgets_all_and_stops_a_writer_on_its_way() throws Exception {
         Gateway a = new Gateway("a");
         Gateway b = new Gateway("b");
@@ -271,10 +289,10 @@ class SharedSnapshotsTest {
     void the_catalog_of_a_next_version_is_read() throws Exception {
         SnapshotCatalog read =
                 SnapshotCatalog.read(
-                        "warmpath-snapshots 2\nfence 7 more\nmood good\nsnapshot a-1 5 6 7 and more\n"
+                        "warmpath-snapshots 2\nfence 7 more\nmood good\nsnapshot a-1 5 6 7 8 and more\n"
                                 .getBytes(StandardCharsets.UTF_8));
         assertEquals(
-                new SnapshotCatalog(7, List.of(new SnapshotCatalog.Item("a-1", 5, 6, 7))), read);
+                new SnapshotCatalog(7, List.of(new SnapshotCatalog.Item("a-1", 5, 6, 7, 8))), read);
         assertEquals(read, SnapshotCatalog.read(read.write()));
         assertThrows(IllegalArgumentException.class, () -> SnapshotCatalog.read(new byte[] {1, 2}));
     }

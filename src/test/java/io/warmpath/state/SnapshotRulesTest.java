@@ -20,22 +20,23 @@ class SnapshotRulesTest {
 
     private static SnapshotCatalog at(long... positions) {
         return new SnapshotCatalog(
-                1, Arrays.stream(positions).mapToObj(p -> new Item("s" + p, p, 0, 1)).toList());
+                1, Arrays.stream(positions).mapToObj(p -> new Item("s" + p, p, 0, 1, 7)).toList());
     }
 
     @Test
     void messages_that_no_snapshot_covers_are_counted() {
-        assertFalse(rules.due(new Stream(0, 0, 0, 0), none, HOUR));
-        assertFalse(rules.due(new Stream(999, 1, 999, 0), none, 1));
-        assertTrue(rules.due(new Stream(1000, 1, 1000, 0), none, 1));
-        assertFalse(rules.due(new Stream(1500, 1, 1500, 0), at(501), 1));
-        assertTrue(rules.due(new Stream(1500, 1, 1500, 0), at(500), 1));
-        assertFalse(rules.due(new Stream(10, 5000, 5009, 0), none, 1), "only what is there counts");
+        assertFalse(rules.due(new Stream(7, 0, 0, 0, 0), none, HOUR));
+        assertFalse(rules.due(new Stream(7, 999, 1, 999, 0), none, 1));
+        assertTrue(rules.due(new Stream(7, 1000, 1, 1000, 0), none, 1));
+        assertFalse(rules.due(new Stream(7, 1500, 1, 1500, 0), at(501), 1));
+        assertTrue(rules.due(new Stream(7, 1500, 1, 1500, 0), at(500), 1));
+        assertFalse(
+                rules.due(new Stream(7, 10, 5000, 5009, 0), none, 1), "only what is there counts");
     }
 
     @Test
     void before_messages_age_away_a_snapshot_is_due_however_few_they_are() {
-        Stream few = new Stream(3, 1, 3, 0);
+        Stream few = new Stream(7, 3, 1, 3, 0);
         assertFalse(rules.due(few, none, HOUR / 3 - 1));
         assertTrue(rules.due(few, none, HOUR / 3));
         assertTrue(rules.due(few, at(2), HOUR / 3));

@@ -6,6 +6,10 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
+import io.nats.client.Connection;
+import io.nats.client.JetStreamManagement;
+import io.nats.client.Nats;
+import io.warmpath.adapter.nats.NatsNames;
 import io.warmpath.adapter.nats.NatsServer;
 import io.warmpath.sim.SimEngine;
 import io.warmpath.sim.SimOptions;
@@ -76,15 +80,7 @@ class NatsPlaneTest {
         long seed = Long.getLong("warmpath.test.seed", System.nanoTime());
         System.out.println("NatsPlaneTest -Dwarmpath.test.seed=" + seed);
         Random random = new Random(seed);
-        server = NatsServer.start(folder.resolve("nats"));
-        SimOptions.Builder[] engines = new SimOptions.Builder[2];
-        for (int i = 0; i < engines.length; i++) {
-            engines[i] =
-                    SimOptions.builder().bufferSteps(BUFFER).gpuBlocks(ROOM * BLOCKS).speed(1000);
-        }
-        twin = SimGateway.start(Map.of(), engines);
-        startRelay(0);
-        startRelay(1);
+        engines();
         startGateway();
         compute(random, 100);
         same("at first");
@@ -110,6 +106,67 @@ class NatsPlaneTest {
         }
     }
 
+    @Test
+    void a_killed_gateway_takes_up_a_shared_snapshot_and_the_rest_of_a_purged_stream()
+            throws Exception {
+        long seed = Long.getLong("warmpath.test.seed", System.nanoTime());
+        System.out.println("NatsPlaneTest -Dwarmpath.test.seed=" + seed);
+        Random random = new Random(seed);
+        String[] often = {"warmpath.state.shared.threshold=25", "warmpath.state.shared.lease=1s"};
+        engines();
+        startGateway(often);
+        Connection nats = Nats.connect(server.url());
+        try {
+            JetStreamManagement streams = nats.jetStreamManagement();
+            String stream = new NatsNames("warmpath", "backend").stream();
+            // More has gone from the stream than engines could say again.
+            await().atMost(SOON)
+                    .until(
+                            () -> {
+                                compute(random, 20);
+                                return streams.getStreamInfo(stream)
+                                                .getStreamState()
+                                                .getFirstSequence()
+                                        > BUFFER;
+                            });
+        } finally {
+            nats.close();
+        }
+        same("with a purged stream");
+        for (int kill = 0; kill < 2 * ROUNDS; kill++) {
+            compute(random, random.nextInt(30));
+            Thread killer = Thread.ofVirtual().start(gateway::destroyForcibly);
+            compute(random, 20);
+            killer.join();
+            gateway.waitFor();
+            compute(random, 30);
+            startGateway(often);
+            assertTrue(
+                    log("gateway").contains("Took up the shared snapshot"), () -> log("gateway"));
+            same("after kill " + kill);
+        }
+    }
+
+    private String log(String of) {
+        try {
+            return Files.readString(folder.resolve(of));
+        } catch (IOException e) {
+            return e.toString();
+        }
+    }
+
+    private void engines() throws Exception {
+        server = NatsServer.start(folder.resolve("nats"));
+        SimOptions.Builder[] engines = new SimOptions.Builder[2];
+        for (int i = 0; i < engines.length; i++) {
+            engines[i] =
+                    SimOptions.builder().bufferSteps(BUFFER).gpuBlocks(ROOM * BLOCKS).speed(1000);
+        }
+        twin = SimGateway.start(Map.of(), engines);
+        startRelay(0);
+        startRelay(1);
+    }
+
     private void startRelay(int i) throws IOException {
         SimEngine engine = twin.engines.get(i);
         Process relay =
@@ -129,21 +186,22 @@ class NatsPlaneTest {
         said(relay, "relaying KV events", "relay" + i);
     }
 
-    private void startGateway() throws IOException {
-        gateway =
-                java(
-                        "gateway",
-                        GatewayChild.class,
-                        "warmpath.warmup.requests=0",
-                        "warmpath.events.plane=nats",
-                        "warmpath.nats.servers=" + server.url(),
-                        "warmpath.nats.router-id=child",
-                        "warmpath.worker-urls="
-                                + String.join(
-                                        ",",
-                                        twin.engines.stream()
-                                                .map(e -> e.url().toString())
-                                                .toList()));
+    private void startGateway(String... more) throws IOException {
+        List<String> settings =
+                new ArrayList<>(
+                        List.of(
+                                "warmpath.warmup.requests=0",
+                                "warmpath.events.plane=nats",
+                                "warmpath.nats.servers=" + server.url(),
+                                "warmpath.nats.router-id=child",
+                                "warmpath.worker-urls="
+                                        + String.join(
+                                                ",",
+                                                twin.engines.stream()
+                                                        .map(e -> e.url().toString())
+                                                        .toList())));
+        settings.addAll(List.of(more));
+        gateway = java("gateway", GatewayChild.class, settings.toArray(String[]::new));
         url = URI.create("http://127.0.0.1:" + said(gateway, "port ", "gateway").substring(5));
     }
 
@@ -171,7 +229,7 @@ class NatsPlaneTest {
                 return line;
             }
         }
-        throw new IOException(log + " ended: " + Files.readString(folder.resolve(log)));
+        throw new IOException(log + " ended: " + log(log));
     }
 
     private static void drain(BufferedReader out) {

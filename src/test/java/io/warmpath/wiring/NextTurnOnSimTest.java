@@ -49,7 +49,9 @@ class NextTurnOnSimTest {
                 "src/test/resources/models/thinker.jinja");
     }
 
-    /** The same template, as the engine has it: what is in front of an answer is not there later. */
+    /**
+     * The same template, as the engine has it: what is in front of an answer is not there later.
+     */
     private static String rendered(JsonNode request) {
         StringBuilder text = new StringBuilder();
         for (JsonNode m : request.path("messages")) {
@@ -117,10 +119,8 @@ class NextTurnOnSimTest {
 
     @ParameterizedTest
     @CsvSource({"VLLM_MAP,true", "VLLM_MAP,false", "SGLANG_MAP,true", "SGLANG_MAP,false"})
-    void the_next_turn_finds_its_beginning_computed(String wire, boolean stream)
-            throws Exception {
-        gateway =
-                SimGateway.start(with("warmpath.session.prefill.concurrency", "1"), engine(wire));
+    void the_next_turn_finds_its_beginning_computed(String wire, boolean stream) throws Exception {
+        gateway = SimGateway.start(with("warmpath.session.prefill.concurrency", "1"), engine(wire));
         int[] cold = second(stream, false, "You are kind. ");
         int[] warm = second(stream, true, "You are calm. ");
         assertTrue(

@@ -106,6 +106,48 @@ class RunningGatewayTest {
     }
 
     @Test
+    void an_engine_that_posts_its_events_is_routed_by_them() {
+        given().contentType(ContentType.JSON)
+                .body(Map.of("url", engine.url(), "name", "posting", "events-endpoint", "post"))
+                .post("/workers")
+                .then()
+                .statusCode(202);
+        await().atMost(SOON)
+                .untilAsserted(
+                        () ->
+                                when().get("/workers/posting")
+                                        .then()
+                                        .body("state", equalTo("ready")));
+        String tokens = "[1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16]";
+        given().contentType(ContentType.JSON)
+                .body(
+                        "{\"worker\":\"posting\",\"epoch\":1,\"sequence\":0,\"events\":["
+                                + "{\"type\":\"BlockStored\",\"block_hashes\":[9],\"block_size\":16,"
+                                + "\"token_ids\":"
+                                + tokens
+                                + "}]}")
+                .post("/events")
+                .then()
+                .statusCode(200)
+                .body("next_sequence", equalTo(1));
+        when().get("/events/sources")
+                .then()
+                .body("data.find { it.worker == 'posting' }.endpoint", equalTo("post"))
+                .body("data.find { it.worker == 'posting' }.state", equalTo("exact"))
+                .body("data.find { it.worker == 'posting' }.stored_blocks", equalTo(1));
+        given().contentType(ContentType.JSON)
+                .body("{\"token_ids\":" + tokens.replace("]", ",17]}"))
+                .post("/router/best_worker")
+                .then()
+                .statusCode(200)
+                .body("worker", equalTo("posting"))
+                .body("overlap_blocks", equalTo(1));
+        when().delete("/workers/posting").then().statusCode(202);
+        await().atMost(SOON)
+                .untilAsserted(() -> when().get("/workers/posting").then().statusCode(404));
+    }
+
+    @Test
     void busy_thresholds_are_asked_and_refused_for_a_model_that_is_not_there() {
         when().get("/busy_threshold").then().statusCode(200).body("thresholds.size()", equalTo(0));
         given().contentType(ContentType.JSON)

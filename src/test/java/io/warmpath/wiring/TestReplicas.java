@@ -3,6 +3,7 @@ package io.warmpath.wiring;
 import io.warmpath.fleet.Fleet;
 import io.warmpath.load.LoadTracker;
 import io.warmpath.replica.ChangeQueue;
+import io.warmpath.replica.PeerWork;
 import io.warmpath.replica.ReplicaLine;
 import io.warmpath.replica.ReplicaLog;
 import io.warmpath.replica.ReplicaOptions;
@@ -17,6 +18,7 @@ final class TestReplicas {
         return new ReplicaSync(
                 new ReplicaOptions(1, 1, "alone", Duration.ofMillis(100)),
                 load,
+                PeerWork.NONE,
                 new ChangeQueue(2, () -> {}),
                 fleet,
                 new ReplicaLine() {

@@ -160,25 +160,28 @@ public final class VertxEngineHttp implements EngineHttp, AutoCloseable {
             client(engine)
                     .request(to)
                     .compose(this::send)
-                    .compose(this::read)
                     .onSuccess(answer::complete)
                     .onFailure(answer::completeExceptionally);
         }
 
-        private Future<HttpClientResponse> send(HttpClientRequest connected) {
+        /**
+         * On the connection's event loop. The reader is put in place here too: by the thread that
+         * asked it might come after the answer.
+         */
+        private Future<Answer> send(HttpClientRequest connected) {
             connected.exceptionHandler(e -> {}); // told by send; and stop() is no news
             request = connected;
             if (answer.isDone()) {
                 stop();
             }
             if (question == null) {
-                return connected.send();
+                return connected.send().compose(this::read);
             }
             connected.putHeader("content-type", "application/json");
             if (authorization != null) {
                 connected.putHeader("authorization", authorization);
             }
-            return connected.send(question);
+            return connected.send(question).compose(this::read);
         }
 
         private Future<Answer> read(HttpClientResponse response) {

@@ -101,16 +101,20 @@ final class MasterHttp implements AutoCloseable {
                             .setPort(master.getPort() < 0 ? 80 : master.getPort())
                             .setFollowRedirects(false)
                             .setURI(path);
-            client.request(to).compose(this::send).onSuccess(this::read).onFailure(this::failed);
+            client.request(to).onSuccess(this::send).onFailure(this::failed);
         }
 
-        private Future<HttpClientResponse> send(HttpClientRequest connected) {
+        /**
+         * On the connection's event loop. The reader is put in place here too: by the thread that
+         * asked it might come after the answer.
+         */
+        private void send(HttpClientRequest connected) {
             connected.exceptionHandler(this::failed);
             request = connected;
             if (answer.future().isComplete()) {
                 stop();
             }
-            return connected.send();
+            connected.send().onSuccess(this::read).onFailure(this::failed);
         }
 
         private void read(HttpClientResponse response) {

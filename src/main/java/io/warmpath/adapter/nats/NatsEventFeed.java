@@ -145,10 +145,7 @@ public final class NatsEventFeed implements EventFeed {
         thread.start();
     }
 
-    /**
-     * Number of the stream up to which every message of every subscribed source has been applied.
-     * Any thread.
-     */
+    @Override
     public long streamPosition() {
         return position;
     }

@@ -68,9 +68,18 @@ public final class NatsLink implements AutoCloseable {
      * @throws IllegalArgumentException when a file for the connection cannot be used
      */
     public static NatsLink open(NatsOptions options, String name) {
+        return open(options, name, true);
+    }
+
+    /**
+     * The same.
+     *
+     * @param echo whether what is published here comes to subscriptions of this connection too
+     */
+    public static NatsLink open(NatsOptions options, String name, boolean echo) {
         NatsLink link = new NatsLink(options);
         try {
-            Nats.connectAsynchronously(link.jnats(name), true);
+            Nats.connectAsynchronously(link.jnats(name, echo), true);
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
             throw new IllegalStateException("interrupted while connecting to NATS", e);
@@ -130,7 +139,7 @@ public final class NatsLink implements AutoCloseable {
         }
     }
 
-    private Options jnats(String name) {
+    private Options jnats(String name, boolean echo) {
         Options.Builder b =
                 new Options.Builder()
                         .servers(options.servers().toArray(String[]::new))
@@ -144,6 +153,9 @@ public final class NatsLink implements AutoCloseable {
                         .reconnectBufferSize(0)
                         .connectionListener(new Changes())
                         .errorListener(new Errors());
+        if (!echo) {
+            b.noEcho();
+        }
         Path credentials = options.credentials();
         String user = options.user();
         String password = options.password();

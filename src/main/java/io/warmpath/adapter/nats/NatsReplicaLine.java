@@ -10,7 +10,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * One subject of NATS core as the line between gateways: nothing is stored, everybody hears
- * everybody, the sender too.
+ * everybody else, on a connection without echo.
  *
  * <p>Subscribed once, as soon as there is a server; jnats does it again after every loss of the
  * connection.

@@ -45,18 +45,17 @@ public final class NatsStream implements SharedStream {
                         }
                         Duration age = info.getConfiguration().getMaxAge();
                         return Optional.of(
-                                new Look(
-                                        counts(info.getStreamState()),
-                                        age == null ? Duration.ZERO : age,
-                                        applied));
+                                new Look(counts(info), age == null ? Duration.ZERO : age, applied));
                     });
         } catch (NatsCall.NotThere e) {
             return Optional.empty();
         }
     }
 
-    private static SnapshotRules.Stream counts(StreamState s) {
+    private static SnapshotRules.Stream counts(StreamInfo info) {
+        StreamState s = info.getStreamState();
         return new SnapshotRules.Stream(
+                info.getCreateTime().toInstant().toEpochMilli(),
                 s.getMsgCount(),
                 s.getFirstSequence(),
                 s.getLastSequence(),

@@ -87,10 +87,13 @@ public final class SglangDialect implements EngineDialect {
         if (!info.path("enable_hierarchical_cache").asBoolean(false)) {
             return Offload.NONE;
         }
-        boolean late = info.path("hicache_write_policy").asText("").equals("write_back");
-        return new Offload(
-                late ? HostCopies.ON_EVICTION : HostCopies.EARLY,
-                HiCacheArguments.pool(worker, info));
+        HostCopies copies =
+                switch (info.path("hicache_write_policy").asText("")) {
+                    case "write_back" -> HostCopies.ON_EVICTION;
+                    case "write_through_selective" -> HostCopies.SELECTIVE;
+                    default -> HostCopies.EARLY;
+                };
+        return new Offload(copies, HiCacheArguments.pool(worker, info));
     }
 
     /** Its queue and its eviction take priorities one by one, each in the same order. */

@@ -10,6 +10,8 @@ import io.warmpath.sim.virtual.EngineModel;
 import java.util.List;
 import java.util.Optional;
 import java.util.function.Function;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import java.util.stream.Stream;
 
 /** The policies by name. */
@@ -111,7 +113,17 @@ public final class Policies {
 
     private Policies() {}
 
+    /** {@code kv-pool=0.3} is the cost in blocks with that worth of a block in the pool. */
+    private static final Pattern POOL = Pattern.compile("kv-pool=(0|1|0\\.\\d{1,3})");
+
     public static Optional<Named> find(String name) {
+        Matcher pool = POOL.matcher(name);
+        if (pool.matches()) {
+            BlockWeights weights =
+                    BlockWeights.DEFAULT.withShared(
+                            Double.parseDouble(pool.group(1)), SharedRule.CONTIGUOUS);
+            return Optional.of(ours(name, RouterOptions.of(RouterMode.KV).with(weights)));
+        }
         return Stream.concat(ALL.stream(), NAIVE.stream())
                 .filter(p -> p.name().equals(name))
                 .findFirst();

@@ -139,39 +139,43 @@ final class ProductPolicy extends Policy {
         return world.time().nanos() / 1_000_000;
     }
 
-    @Override
-    public int choose(Call call) {
-        return send(call, candidates, OptionalLong.empty());
-    }
-
-    /** As if its client had asked for this engine. */
+    /**
+     * Booked and no more, as gateways do it: nothing is learnt from it, and nothing predicted to be
+     * cached. What has to be computed is estimated here, as it would be there.
+     */
     @Override
     public void sentByPeer(Call call, int engine) {
+        PromptBlocks named = Prompts.named(call, world.blockTokens());
         // Perhaps one that has left meanwhile.
-        send(call, isHere(engine) ? candidates : known, OptionalLong.of(engine));
+        RoutingDecision decision =
+                decide(
+                        call,
+                        Prompts.query(call),
+                        named,
+                        isHere(engine) ? candidates : known,
+                        OptionalLong.of(engine),
+                        false);
+        bookings[call.number()] =
+                loads.bookForPeer(
+                        decision.chosen().candidate().slot(),
+                        decision.chosen().prefillTokens(),
+                        named,
+                        0);
+        sent[call.number()] =
+                router.sentByPeer(
+                        decision.chosen().candidate().slot(),
+                        decision.chosen().prefillTokens(),
+                        call.promptTokens(),
+                        false);
     }
 
-    private int send(Call call, List<Candidate> among, OptionalLong pin) {
+    @Override
+    public int choose(Call call) {
         PrefixQuery query = Prompts.query(call);
         PromptBlocks named = Prompts.named(call, world.blockTokens());
-        boolean explained = pin.isEmpty() && explains(call);
+        boolean explained = explains(call);
         RoutingDecision decision =
-                router.decide(
-                        new RoutingRequest(
-                                among,
-                                call.promptTokens(),
-                                matches(query),
-                                List.of(named),
-                                pin,
-                                OptionalInt.empty(),
-                                TaintRules.NONE,
-                                RouterOverrides.NONE,
-                                shared(call),
-                                0,
-                                explained
-                                        ? RoutingRequest.Detail.ALL
-                                        : RoutingRequest.Detail.CHOSEN,
-                                List.of()));
+                decide(call, query, named, candidates, OptionalLong.empty(), explained);
         if (explained) {
             tell(call, decision);
         }
@@ -186,6 +190,29 @@ final class ProductPolicy extends Policy {
             tracker.record(to.slot(), query);
         }
         return (int) to.worker().id();
+    }
+
+    private RoutingDecision decide(
+            Call call,
+            PrefixQuery query,
+            PromptBlocks named,
+            List<Candidate> among,
+            OptionalLong pin,
+            boolean explained) {
+        return router.decide(
+                new RoutingRequest(
+                        among,
+                        call.promptTokens(),
+                        matches(query),
+                        List.of(named),
+                        pin,
+                        OptionalInt.empty(),
+                        TaintRules.NONE,
+                        RouterOverrides.NONE,
+                        shared(call),
+                        0,
+                        explained ? RoutingRequest.Detail.ALL : RoutingRequest.Detail.CHOSEN,
+                        List.of()));
     }
 
     /** The terms of all candidates, as the gateway's own explanation has them. */

@@ -24,6 +24,7 @@ import org.jspecify.annotations.Nullable;
  *   <li>Every block stored on the GPU is copied to the host when there is room; it is reported
  *       there only when the copy has landed, and stays on the GPU until then.
  *   <li>The host gives up only blocks that the GPU no longer holds.
+ *   <li>Pages of a pool come to the host first, behind what is there already.
  *   <li>Space of a request (prompt and answer) is reserved when it starts, so nothing is preempted.
  * </ul>
  *
@@ -110,6 +111,50 @@ public final class KvCache {
         evict(need - gpuFree);
         gpuFree -= need;
         return new Lease(root, sessionId, onGpu, onHost, need);
+    }
+
+    /**
+     * Reserves host memory for the pages of a prompt that this rank lacks and the pool has; null
+     * when there are none, or no room. Whoever prefetches has to call {@link Prefetch#landed}.
+     */
+    public @Nullable Prefetch prefetch(
+            int[] tokens, int promptLength, CacheSpace space, PagePool pool) {
+        if (hostBlocks == 0 || !space.equals(CacheSpace.NONE)) {
+            return null;
+        }
+        Block root = roots.computeIfAbsent(space, Block::root);
+        root.refs++;
+        List<Block> path = new ArrayList<>();
+        int limit = (promptLength - 1) / blockSize;
+        Block at = root;
+        for (int i = 0; i < limit; i++) {
+            Block next = at.children.get(content(tokens, i));
+            if (next == null || !next.host) {
+                break; // host memory has no holes: what is on the GPU alone ends it
+            }
+            path.add(next);
+            at = next;
+        }
+        path.forEach(this::hold);
+        List<Block.Content> wanted = new ArrayList<>();
+        byte[] parent = at.isRoot() ? null : at.digest;
+        for (int i = path.size(); i < limit; i++) {
+            Block.Content content = content(tokens, i);
+            byte[] digest = hasher.digest(parent, content.tokens(), space);
+            boolean here = wanted.isEmpty() && at.children.containsKey(content);
+            if (here || !pool.has(digest) || (hostFree == 0 && !evictFromHost())) {
+                break;
+            }
+            hostFree--;
+            wanted.add(content);
+            parent = digest;
+        }
+        Prefetch prefetch = new Prefetch(root, path, wanted);
+        if (wanted.isEmpty()) {
+            prefetch.landed();
+            return null;
+        }
+        return prefetch;
     }
 
     /** Forgets everything; refused (false) while requests run. Copies under way are dropped. */
@@ -317,6 +362,15 @@ public final class KvCache {
                         first.sessionId));
     }
 
+    private Block child(
+            Block parent, Block.Content content, CacheSpace space, @Nullable String sessionId) {
+        byte[] digest =
+                hasher.digest(parent.isRoot() ? null : parent.digest, content.tokens(), space);
+        Block b = new Block(parent, content, digest, space, sessionId, serial++);
+        parent.children.put(content, b);
+        return b;
+    }
+
     private static Block parentOf(Block b) {
         if (b.parent == null) {
             throw new IllegalStateException("a root has no parent and is never cached");
@@ -424,11 +478,7 @@ public final class KvCache {
         }
 
         private Block create(Block at, Block.Content content) {
-            byte[] digest =
-                    hasher.digest(at.isRoot() ? null : at.digest, content.tokens(), root.space);
-            Block b = new Block(at, content, digest, root.space, sessionId, serial++);
-            at.children.put(content, b);
-            return b;
+            return child(at, content, root.space, sessionId);
         }
 
         private void mergeInto(Block known) {
@@ -469,6 +519,63 @@ public final class KvCache {
             locked.forEach(KvCache.this::lock);
             int startedIn = epoch;
             link.copy(run.size() * blockSize, () -> landed(run, locked, startedIn));
+        }
+    }
+
+    /** Pages on their way from the pool to host memory. The cache's thread only. */
+    public final class Prefetch {
+        private final Block root;
+        private final List<Block> path;
+        private final List<Block.Content> wanted;
+        private final int startedIn = epoch;
+
+        private Prefetch(Block root, List<Block> path, List<Block.Content> wanted) {
+            this.root = root;
+            this.path = path;
+            this.wanted = wanted;
+        }
+
+        public int blocks() {
+            return wanted.size();
+        }
+
+        /** The bytes are there. What another request has brought meanwhile is kept once. */
+        public void landed() {
+            if (startedIn != epoch) {
+                return; // the cache was cleared
+            }
+            List<Block> run = new ArrayList<>();
+            Block at = path.isEmpty() ? root : path.getLast();
+            for (int i = 0; i < wanted.size(); i++) {
+                Block.Content content = wanted.get(i);
+                Block known = at.children.get(content);
+                if (known != null && (known.host || known.copying)) {
+                    hostFree++;
+                    if (!known.host) {
+                        // Its copy is on its way; the rest would lie behind a hole.
+                        hostFree += wanted.size() - i - 1;
+                        break;
+                    }
+                    emitStored(Medium.HOST, run);
+                    run.clear();
+                    at = known;
+                    continue;
+                }
+                Block b = known == null ? child(at, content, root.space, null) : known;
+                if (known == null) {
+                    b.lastUse = tick; // just wanted by somebody
+                }
+                b.host = true;
+                at.hostChildren++;
+                hostLeaves.remove(at);
+                run.add(b);
+                at = b;
+            }
+            emitStored(Medium.HOST, run);
+            path.forEach(KvCache.this::unhold);
+            offerHostLeaf(at);
+            root.refs--;
+            dropIfUnused(root);
         }
     }
 }

@@ -1,6 +1,7 @@
 package io.warmpath.sim.demo;
 
 import io.warmpath.sim.wire.WireFormat;
+import java.util.List;
 import java.util.Map;
 import java.util.function.IntConsumer;
 
@@ -21,6 +22,10 @@ final class DemoFlags {
                                   or vllm-map                             (sglang-map)
               --gpu-blocks N      blocks of 16 tokens in GPU memory       (280)
               --host-blocks N     blocks in host memory, 0 = none         (4000)
+              --pool              a third run: engines that share a Mooncake pool, and a
+                                  gateway that asks it. Sets --conversations 18 and
+                                  --host-blocks 300 unless they are given, so that engines
+                                  give up pages which the pool keeps
               --seed N            of the workload                         (1)
               --help              this text
 
@@ -30,6 +35,7 @@ final class DemoFlags {
 
     boolean help;
     boolean once;
+    boolean pool;
     int port = 8000;
     int engines = 4;
     int conversations = 6;
@@ -60,6 +66,10 @@ final class DemoFlags {
                         "--host-blocks",
                                 n -> flags.hostBlocks = within("--host-blocks", n, 0, 1_000_000),
                         "--seed", n -> flags.seed = n);
+        if (List.of(args).contains("--pool")) {
+            flags.conversations = 18;
+            flags.hostBlocks = 300;
+        }
         for (int i = 0; i < args.length; i++) {
             String flag = args[i];
             String value = null;
@@ -71,6 +81,7 @@ final class DemoFlags {
             switch (flag) {
                 case "--help", "-h" -> flags.help = true;
                 case "--once" -> flags.once = true;
+                case "--pool" -> flags.pool = true;
                 default -> {
                     IntConsumer number = numbers.get(flag);
                     if (number == null && !flag.equals("--wire")) {
@@ -90,6 +101,10 @@ final class DemoFlags {
                     }
                 }
             }
+        }
+        if (flags.pool && (!flags.wire.sglang() || flags.hostBlocks == 0)) {
+            throw new IllegalArgumentException(
+                    "--pool needs one of SGLang's wire formats and --host-blocks above 0");
         }
         return flags;
     }

@@ -6,7 +6,9 @@ import java.io.PrintStream;
 import java.net.BindException;
 import java.net.InetAddress;
 import java.net.ServerSocket;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.function.Consumer;
 
 /**
@@ -58,6 +60,7 @@ public final class DemoMain {
                         flags,
                         flags.port,
                         "kv",
+                        false,
                         tokenizer,
                         scratch.tokenizer(),
                         scratch.log("kv"))) {
@@ -69,33 +72,32 @@ public final class DemoMain {
                     flags.conversations, flags.turns);
             printer.heading();
             List<Played> kvRun = played(kv, workload, flags.inFlight, printer::turn);
+            Map<String, List<Played>> runs = new LinkedHashMap<>();
             printer.say("");
             printer.say("The same workload on fresh engines, round-robin ...");
-            List<Played> rrRun;
-            try (Stage roundRobin =
-                    new Stage(
-                            flags,
-                            freePort(),
-                            "round-robin",
-                            tokenizer,
-                            scratch.tokenizer(),
-                            scratch.log("round-robin"))) {
-                rrRun = played(roundRobin, workload, flags.inFlight, p -> {});
+            runs.put(
+                    "round-robin",
+                    again(flags, scratch, tokenizer, workload, "round-robin", false));
+            runs.put("kv", kvRun);
+            if (flags.pool) {
+                printer.say("The same workload on fresh engines that share a pool, kv ...");
+                runs.put("kv, pool", again(flags, scratch, tokenizer, workload, "kv", true));
             }
-            Score kvScore = Score.of(kvRun);
-            Score rrScore = Score.of(rrRun);
-            printer.comparison(kvScore, rrScore);
+            List<Score> scores = runs.values().stream().map(Score::of).toList();
+            printer.comparison(List.copyOf(runs.keySet()), scores);
             printer.say("");
-            printer.differences("kv", kvRun);
-            printer.differences("round-robin", rrRun);
-            boolean better = kvScore.hitRate() > rrScore.hitRate();
-            if (!better) {
-                printer.say("kv did not find more in the caches than round-robin.");
+            runs.forEach(printer::differences);
+            boolean better = true;
+            List<String> names = List.copyOf(runs.keySet());
+            for (int i = 1; i < scores.size(); i++) {
+                if (scores.get(i).hitRate() <= scores.get(i - 1).hitRate()) {
+                    better = false;
+                    printer.say(
+                            "%s did not find more in the caches than %s.",
+                            names.get(i), names.get(i - 1));
+                }
             }
-            boolean good =
-                    better
-                            && kvScore.asPredicted() == kvScore.turns()
-                            && rrScore.asPredicted() == rrScore.turns();
+            boolean good = better && scores.stream().allMatch(s -> s.asPredicted() == s.turns());
             printer.say(
                     good
                             ? "Every prediction equalled what the engine reported."
@@ -104,6 +106,28 @@ public final class DemoMain {
                 stayUp(kv, flags, printer);
             }
             return good ? 0 : 1;
+        }
+    }
+
+    /** Another run, on engines and a gateway of its own. */
+    private static List<Played> again(
+            DemoFlags flags,
+            Scratch scratch,
+            SimTokenizer tokenizer,
+            Workload workload,
+            String mode,
+            boolean pooled)
+            throws DemoFailure, IOException, InterruptedException {
+        try (Stage stage =
+                new Stage(
+                        flags,
+                        freePort(),
+                        mode,
+                        pooled,
+                        tokenizer,
+                        scratch.tokenizer(),
+                        scratch.log(pooled ? mode + "-pool" : mode))) {
+            return played(stage, workload, flags.inFlight, p -> {});
         }
     }
 

@@ -51,21 +51,23 @@ final class DemoPrinter {
         out.flush();
     }
 
-    void comparison(Score kv, Score roundRobin) {
+    /** One column for each run; the change is from the first to the last. */
+    void comparison(List<String> names, List<Score> scores) {
         say("");
-        row("", "round-robin", "kv", "");
+        row("", names, "");
         row(
                 "mean time to first token",
-                millis(roundRobin.meanTtft()),
-                millis(kv.meanTtft()),
-                change(roundRobin.meanTtft(), kv.meanTtft()));
+                scores.stream().map(s -> millis(s.meanTtft())).toList(),
+                change(scores.getFirst().meanTtft(), scores.getLast().meanTtft()));
         row(
                 "95th percentile",
-                millis(roundRobin.p95Ttft()),
-                millis(kv.p95Ttft()),
-                change(roundRobin.p95Ttft(), kv.p95Ttft()));
-        row("prompt tokens from cache", percent(roundRobin.hitRate()), percent(kv.hitRate()), "");
-        row("predictions that held", held(roundRobin), held(kv), "");
+                scores.stream().map(s -> millis(s.p95Ttft())).toList(),
+                change(scores.getFirst().p95Ttft(), scores.getLast().p95Ttft()));
+        row(
+                "prompt tokens from cache",
+                scores.stream().map(s -> percent(s.hitRate())).toList(),
+                "");
+        row("predictions that held", scores.stream().map(DemoPrinter::held).toList(), "");
     }
 
     void differences(String mode, List<Played> run) {
@@ -84,8 +86,10 @@ final class DemoPrinter {
                                         p.reportedTokens()));
     }
 
-    private void row(String what, String left, String right, String change) {
-        say("%-28s %14s %14s %9s", what, left, right, change);
+    private void row(String what, List<String> columns, String change) {
+        StringBuilder line = new StringBuilder(String.format(Locale.ROOT, "%-28s", what));
+        columns.forEach(c -> line.append(String.format(Locale.ROOT, " %14s", c)));
+        say("%s %9s", line, change);
     }
 
     private static String held(Score s) {

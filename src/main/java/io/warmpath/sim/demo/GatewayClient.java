@@ -129,18 +129,28 @@ final class GatewayClient implements AutoCloseable {
         boolean matched = tiers.matches();
         int gpu = matched ? Integer.parseInt(tiers.group(1)) : 0;
         int host = matched ? Integer.parseInt(tiers.group(2)) : 0;
+        long predicted =
+                response.headers()
+                        .firstValueAsLong("x-warmpath-predicted-cached-tokens")
+                        .orElse(-1);
+        long pooled = response.headers().firstValueAsLong("x-warmpath-shared-blocks").orElse(0);
         return new Played(
                 turn,
                 response.headers().firstValue("x-warmpath-worker").orElse("?"),
                 reading.promptTokens,
                 gpu,
                 host - gpu,
-                (int)
-                        response.headers()
-                                .firstValueAsLong("x-warmpath-predicted-cached-tokens")
-                                .orElse(-1),
+                (int) withPool(predicted, pooled, reading.promptTokens),
                 reading.cachedTokens,
                 reading.toFirstToken);
+    }
+
+    /** The last block of a prompt is always computed, wherever it could come from. */
+    private static long withPool(long predicted, long poolBlocks, int promptTokens) {
+        long most = (long) (promptTokens - 1) / Stage.BLOCK_SIZE * Stage.BLOCK_SIZE;
+        return predicted < 0
+                ? predicted
+                : Math.max(predicted, Math.min(most, predicted + poolBlocks * Stage.BLOCK_SIZE));
     }
 
     /** The stream of one answer. */

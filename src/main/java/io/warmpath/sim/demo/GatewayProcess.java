@@ -7,6 +7,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.TimeUnit;
 
 /** The gateway as a child process. One thread, but for {@link #close}. */
@@ -32,10 +33,17 @@ final class GatewayProcess implements AutoCloseable {
     /**
      * Starts {@code serve}; does not wait until it is ready.
      *
+     * @param settings environment of the gateway, beside this process's
      * @param log file for everything it prints
      */
     static GatewayProcess start(
-            int port, String mode, String model, Path tokenizer, List<URI> workers, Path log)
+            int port,
+            String mode,
+            String model,
+            Path tokenizer,
+            List<URI> workers,
+            Map<String, String> settings,
+            Path log)
             throws DemoFailure {
         List<String> command = new ArrayList<>(serveCommand());
         command.addAll(List.of("--http-host", "127.0.0.1", "--http-port", String.valueOf(port)));
@@ -51,6 +59,7 @@ final class GatewayProcess implements AutoCloseable {
                             .redirectOutput(log.toFile());
             // Meant for the demo; the gateway refuses settings that it does not know.
             builder.environment().remove(COMMAND);
+            builder.environment().putAll(settings);
             Process process = builder.start();
             return new GatewayProcess(process, log, URI.create("http://127.0.0.1:" + port));
         } catch (IOException e) {

@@ -2,6 +2,7 @@ package io.warmpath.sim.demo;
 
 import io.warmpath.sim.SimEngine;
 import io.warmpath.sim.SimOptions;
+import io.warmpath.sim.SimPool;
 import io.warmpath.sim.SimStats;
 import io.warmpath.sim.model.SimTokenizer;
 import java.io.IOException;
@@ -10,6 +11,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.OptionalDouble;
 import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
@@ -22,51 +24,93 @@ import org.jspecify.annotations.Nullable;
  */
 final class Stage implements AutoCloseable {
     static final String MODEL = "demo";
+    static final int BLOCK_SIZE = 16;
+
+    private static final int POOL_PAGES = 1_000_000;
+    private static final double POOL_TOKENS_PER_SECOND = 30_000;
+
+    /**
+     * Every answer of the pool counts, and none is remembered as missing: predictions are compared
+     * with what the engines find a moment later.
+     */
+    private static final Map<String, String> POOL_SETTINGS =
+            Map.of(
+                    "WARMPATH_SHARED_CACHE_TYPE", "hicache",
+                    "WARMPATH_SHARED_CACHE_MULTIPLIER", "0.5",
+                    "WARMPATH_SHARED_CACHE_DEADLINE", "500ms",
+                    "WARMPATH_SHARED_CACHE_MISSING_TTL", "0ms");
 
     private static final Duration START_LIMIT = Duration.ofSeconds(90);
     private static final Duration SETTLE_LIMIT = Duration.ofSeconds(15);
     private static final long LOOK_AGAIN_NANOS = Duration.ofMillis(3).toNanos();
 
     private final List<SimEngine> engines = new ArrayList<>();
+    private final @Nullable SimPool pool;
     private final GatewayProcess gateway;
     private final GatewayClient client;
 
-    /** Starts everything and returns when the gateway knows every engine. */
+    /**
+     * Starts everything and returns when the gateway knows every engine.
+     *
+     * @param pooled the engines share a pool, and the gateway asks it
+     */
     Stage(
             DemoFlags flags,
             int port,
             String mode,
+            boolean pooled,
             SimTokenizer tokenizer,
             Path tokenizerFile,
             Path log)
             throws DemoFailure, InterruptedException {
         @Nullable GatewayProcess started = null;
+        pool = pooled ? pool() : null;
         try {
             for (int i = 0; i < flags.engines; i++) {
-                engines.add(SimEngine.start(options(flags, i), tokenizer));
+                engines.add(SimEngine.start(options(flags, i, pool), tokenizer));
             }
             List<URI> urls = engines.stream().map(SimEngine::url).toList();
-            started = GatewayProcess.start(port, mode, MODEL, tokenizerFile, urls, log);
+            started =
+                    GatewayProcess.start(
+                            port,
+                            mode,
+                            MODEL,
+                            tokenizerFile,
+                            urls,
+                            pooled ? POOL_SETTINGS : Map.of(),
+                            log);
             gateway = started;
             client = new GatewayClient(gateway.url());
             awaitReady(flags.engines);
             settle();
         } catch (IOException e) {
-            engines.forEach(SimEngine::close);
+            closeEngines();
             throw new DemoFailure("cannot start the engines: " + e.getMessage(), e);
         } catch (DemoFailure | InterruptedException | RuntimeException e) {
             if (started != null) {
                 started.close();
             }
-            engines.forEach(SimEngine::close);
+            closeEngines();
             throw e;
         }
     }
 
-    private static SimOptions options(DemoFlags flags, int number) {
-        return SimOptions.builder()
-                .models(List.of(MODEL))
+    private static SimPool pool() throws DemoFailure {
+        try {
+            return SimPool.start("127.0.0.1", 0, MODEL, POOL_PAGES, POOL_TOKENS_PER_SECOND);
+        } catch (IOException e) {
+            throw new DemoFailure("cannot start the pool: " + e.getMessage(), e);
+        }
+    }
+
+    private static SimOptions options(DemoFlags flags, int number, @Nullable SimPool pool) {
+        SimOptions.Builder options = SimOptions.builder();
+        if (pool != null) {
+            options.pool(pool);
+        }
+        return options.models(List.of(MODEL))
                 .wire(flags.wire)
+                .blockSize(BLOCK_SIZE)
                 .gpuBlocks(flags.gpuBlocks)
                 .hostBlocks(flags.hostBlocks)
                 .prefillTokensPerSecond(6_000)
@@ -137,6 +181,13 @@ final class Stage implements AutoCloseable {
     public void close() {
         gateway.close();
         client.close();
+        closeEngines();
+    }
+
+    private void closeEngines() {
         engines.forEach(SimEngine::close);
+        if (pool != null) {
+            pool.close();
+        }
     }
 }

@@ -29,6 +29,7 @@ public final class RankScheduler {
     private final int maxBatch;
     private final int batchTokens;
     private final boolean storesEarly;
+    private final @Nullable PoolLink pool;
     private final Runnable publish;
     private final RankCounters counters = new RankCounters();
     private final Deque<Sequence> waiting = new ArrayDeque<>();
@@ -49,6 +50,9 @@ public final class RankScheduler {
     private long decodeTimerAt;
     private long nextSerial;
 
+    /** Requests whose pages are on their way from the pool. */
+    private int fetching;
+
     /**
      * @param batchTokens prompt tokens that one step computes
      * @param storesEarly vLLM's way of making blocks known
@@ -62,6 +66,22 @@ public final class RankScheduler {
             int batchTokens,
             boolean storesEarly,
             Runnable publish) {
+        this(cache, timing, timers, maxBatch, batchTokens, storesEarly, null, publish);
+    }
+
+    /**
+     * @param pool where pages are fetched from before a request waits for its turn; null: nowhere
+     */
+    public RankScheduler(
+            KvCache cache,
+            Timing timing,
+            Timers timers,
+            int maxBatch,
+            int batchTokens,
+            boolean storesEarly,
+            @Nullable PoolLink pool,
+            Runnable publish) {
+        this.pool = pool;
         this.cache = cache;
         this.timing = timing;
         this.timers = timers;
@@ -78,6 +98,32 @@ public final class RankScheduler {
                     sequence.tokens().length + " tokens never fit this cache");
         }
         sequence.serial = nextSerial++;
+        KvCache.Prefetch fetch =
+                pool == null
+                        ? null
+                        : cache.prefetch(
+                                sequence.tokens(),
+                                sequence.promptLength(),
+                                sequence.space(),
+                                pool.pages());
+        if (pool == null || fetch == null) {
+            enqueue(sequence);
+            return;
+        }
+        fetching++;
+        timers.schedule(
+                pool.fetchNanos(fetch.blocks() * cache.blockSize()),
+                () -> {
+                    fetching--;
+                    fetch.landed();
+                    publish.run();
+                    if (sequence.state == Sequence.State.WAITING) {
+                        enqueue(sequence);
+                    }
+                });
+    }
+
+    private void enqueue(Sequence sequence) {
         waiting.add(sequence);
         startNext();
     }
@@ -115,7 +161,7 @@ public final class RankScheduler {
     }
 
     public int waiting() {
-        return waiting.size();
+        return waiting.size() + fetching;
     }
 
     public RankCounters counters() {

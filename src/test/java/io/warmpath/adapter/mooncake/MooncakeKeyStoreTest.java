@@ -161,6 +161,35 @@ class MooncakeKeyStoreTest {
         assertEquals(1, master.asked("/role"), "one election");
     }
 
+    /**
+     * An answer may come before the asking thread has got any further: it was lost then, once in
+     * some thousands on a busy machine.
+     */
+    @Test
+    void no_answer_is_lost_however_slow_the_asking_thread_is() throws InterruptedException {
+        master.holds(Set.of("k"));
+        MooncakeKeyStore store = store(master.url());
+        now(store.held(List.of("k")));
+        AtomicInteger answered = new AtomicInteger();
+        List<Thread> threads = new ArrayList<>();
+        for (int i = 0; i < 8; i++) {
+            threads.add(
+                    Thread.ofPlatform()
+                            .start(
+                                    () -> {
+                                        for (int round = 0; round < 250; round++) {
+                                            if (now(store.held(List.of("k"))).get(0)) {
+                                                answered.incrementAndGet();
+                                            }
+                                        }
+                                    }));
+        }
+        for (Thread thread : threads) {
+            thread.join();
+        }
+        assertEquals(2000, answered.get());
+    }
+
     @Test
     void the_leader_is_found_among_several() {
         master.on("/role", (target, wire) -> wire.reply(200, "standby"));

@@ -10,6 +10,7 @@ import io.warmpath.load.LoadTracker;
 import io.warmpath.prefix.NumberedSlots;
 import io.warmpath.prefix.WorkerSlot;
 import io.warmpath.replica.ChangeQueue;
+import io.warmpath.replica.PeerWork;
 import io.warmpath.replica.ReplicaLog;
 import io.warmpath.replica.ReplicaLoop;
 import io.warmpath.replica.ReplicaOptions;
@@ -60,13 +61,14 @@ public final class NatsGateway implements Fleet, AutoCloseable {
                             List.of(new Worker.Rank(0, slot))));
         }
         snapshot = new FleetSnapshot(1, all);
-        link = NatsLink.open(server, "gateway " + router);
+        link = NatsLink.open(server, "gateway " + router, false);
         line = new NatsReplicaLine(link, "test.replicas", m -> received(m));
         sync =
                 new ReplicaSync(
                         new ReplicaOptions(
                                 router, System.nanoTime(), "gw" + router, Duration.ofMillis(100)),
                         load,
+                        PeerWork.NONE,
                         queue,
                         this,
                         line,

@@ -341,7 +341,7 @@ class NatsSnapshotsTest {
         IOException e = assertThrows(IOException.class, a.keeper::tick);
         assertTrue(e.getMessage().contains("alive"), e.getMessage());
         server.restart();
-        await().atMost(SOON).until(() -> a.link.connected());
+        await().atMost(SOON).until(() -> a.link.connected() && b.link.connected());
         assertTrue(a.keeper.tick());
         assertEquals(100, b.load());
     }

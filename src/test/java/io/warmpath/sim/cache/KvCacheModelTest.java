@@ -44,6 +44,8 @@ class KvCacheModelTest {
     private final Deque<List<String>> copying = new ArrayDeque<>();
 
     private final List<Running> running = new ArrayList<>();
+    private final List<KvCache.Prefetch> prefetches = new ArrayList<>();
+    private int landed;
 
     @ParameterizedTest(name = "{0} GPU blocks, {1} host blocks, seed {2}")
     @CsvSource({
@@ -59,6 +61,31 @@ class KvCacheModelTest {
         "200, 400, 10"
     })
     void published_events_replayed_into_a_set_are_the_cache(int gpu, int host, long seed) {
+        play(gpu, host, seed, false);
+    }
+
+    /** What any of them wrote comes back from a pool while other things go on. */
+    @ParameterizedTest(name = "{0} GPU blocks, {1} host blocks, seed {2}")
+    @CsvSource({"24, 24, 11", "24, 60, 12", "8, 40, 13", "24, 5, 14", "60, 30, 15"})
+    void so_they_are_with_pages_from_a_pool(int gpu, int host, long seed) {
+        play(gpu, host, seed, true);
+    }
+
+    /** A prompt's pages on their way; some land, some after others have brought the same. */
+    private void prefetch(KvCache cache, PagePool pool, RandomGenerator random) {
+        int[] tokens = random.ints(6 * BLOCK, 0, 2).toArray();
+        for (int i = 0; i < tokens.length; i++) {
+            tokens[i] = i % BLOCK == 0 ? tokens[i] : 7;
+        }
+        KvCache.Prefetch begun = cache.prefetch(tokens, tokens.length, CacheSpace.NONE, pool);
+        if (begun != null) {
+            assertTrue(begun.blocks() > 0);
+            prefetches.add(begun);
+        }
+    }
+
+    private void play(int gpu, int host, long seed, boolean pooled) {
+        PagePool pool = new PagePool(100_000);
         KvCache cache =
                 new KvCache(
                         BLOCK,
@@ -66,13 +93,29 @@ class KvCacheModelTest {
                         host,
                         HASHER,
                         (tokens, done) -> copies.add(done),
-                        published::add);
+                        event -> {
+                            published.add(event);
+                            if (event instanceof CacheEvent.Stored s
+                                    && s.medium() == Medium.HOST
+                                    && s.space().equals(CacheSpace.NONE)) {
+                                pool.store(s.digests());
+                            }
+                        });
         RandomGenerator random = new SplittableRandom(seed);
         int hits = 0;
         int waits = 0;
         int removals = 0;
         int hostHits = 0;
         for (int step = 0; step < STEPS; step++) {
+            if (pooled && random.nextInt(4) == 0) {
+                prefetch(cache, pool, random);
+                removals += replay(cache);
+                if (!prefetches.isEmpty() && random.nextBoolean()) {
+                    prefetches.remove(random.nextInt(prefetches.size())).landed();
+                    landed++;
+                    replay(cache);
+                }
+            }
             switch (random.nextInt(10)) {
                 case 0, 1, 2, 3 -> {
                     Running r = start(cache, gpu, random);
@@ -108,6 +151,7 @@ class KvCacheModelTest {
         for (Running r : running) {
             r.lease().release();
         }
+        prefetches.forEach(KvCache.Prefetch::landed);
         while (!copies.isEmpty()) {
             copies.remove().run();
         }
@@ -117,6 +161,7 @@ class KvCacheModelTest {
         assertEquals(onHost.size(), cache.hostUsed());
         // The run must have met what it is meant to meet.
         assertTrue(hits > 100, "hits " + hits);
+        assertTrue(!pooled || landed > 20, "prefetches " + landed);
         assertTrue(gpu >= 200 || (waits > 20 && removals > 20), waits + " waits, " + removals);
         assertTrue(host < 24 || gpu >= 60 || hostHits > 20, "host hits " + hostHits);
     }

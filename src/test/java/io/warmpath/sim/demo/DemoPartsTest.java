@@ -65,12 +65,21 @@ class DemoPartsTest {
         "--port, --port needs a value",
         "--port 0, must be a number from 1 to 65535",
         "--engines x, must be a number",
-        "--wire json, use one of sglang-array"
+        "--wire json, use one of sglang-array",
+        "--pool --wire vllm-map, --pool needs one of SGLang's wire formats"
     })
     void a_wrong_flag_is_named(String line, String expected) {
         IllegalArgumentException e =
                 assertThrows(
                         IllegalArgumentException.class, () -> DemoFlags.parse(line.split(" ", -1)));
         assertTrue(String.valueOf(e.getMessage()).contains(expected), e.getMessage());
+    }
+
+    @Test
+    void with_a_pool_there_is_more_to_keep_than_engines_can_unless_told_otherwise() {
+        DemoFlags flags = DemoFlags.parse("--pool");
+        assertEquals(List.of(18, 300), List.of(flags.conversations, flags.hostBlocks));
+        DemoFlags told = DemoFlags.parse("--conversations", "4", "--pool", "--host-blocks=500");
+        assertEquals(List.of(4, 500), List.of(told.conversations, told.hostBlocks));
     }
 }

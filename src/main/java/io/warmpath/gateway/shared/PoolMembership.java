@@ -1,0 +1,124 @@
+package io.warmpath.gateway.shared;
+
+import io.warmpath.fleet.HiCacheMetadata;
+import io.warmpath.fleet.PoolMetadata;
+import io.warmpath.fleet.VllmStoreMetadata;
+import io.warmpath.fleet.Worker;
+import io.warmpath.pool.PageRecipe;
+import io.warmpath.pool.PoolLayout;
+import io.warmpath.pool.SglangPages;
+import io.warmpath.pool.SglangRanks;
+import io.warmpath.pool.SglangVersion;
+import io.warmpath.pool.VllmPages;
+import java.net.URI;
+import java.util.List;
+import java.util.Optional;
+
+/** Which pool a worker is in, by what it and the operator say. Immutable. */
+sealed interface PoolMembership {
+    /** It uses none of this kind. */
+    record None() implements PoolMembership {}
+
+    /** It uses one, but cannot be credited for it. */
+    record Unusable(String why) implements PoolMembership {}
+
+    record Member(PoolLayout layout) implements PoolMembership {}
+
+    static PoolMembership of(Worker worker, SharedOptions options) {
+        PoolMetadata told = worker.offload().pool();
+        boolean ours =
+                switch (options.kind()) {
+                    case HICACHE -> told instanceof HiCacheMetadata;
+                    case MOONCAKE_STORE -> told instanceof VllmStoreMetadata;
+                };
+        if (told == null || !ours) {
+            return new None();
+        }
+        if (told.pageSize() != worker.blockSize()) {
+            return new Unusable(
+                    "page-size mismatch: its pages have "
+                            + told.pageSize()
+                            + " tokens, its blocks here "
+                            + worker.blockSize()
+                            + "; they must agree");
+        }
+        try {
+            PageRecipe recipe =
+                    switch (told) {
+                        case HiCacheMetadata sglang -> recipe(sglang, worker, options);
+                        case VllmStoreMetadata vllm -> recipe(vllm);
+                    };
+            return new Member(new PoolLayout(recipe, masters(told, options)));
+        } catch (IllegalArgumentException e) {
+            return new Unusable(String.valueOf(e.getMessage()));
+        }
+    }
+
+    private static PageRecipe recipe(HiCacheMetadata m, Worker worker, SharedOptions options) {
+        SglangVersion version =
+                version(m.version())
+                        .or(() -> version(worker.version()))
+                        .or(() -> version(options.engineVersion()))
+                        .orElseThrow(
+                                () ->
+                                        new IllegalArgumentException(
+                                                "its SGLang version is not known, and with it the"
+                                                        + " form of its keys; set"
+                                                        + " warmpath.shared-cache.engine-version"));
+        return new SglangPages(
+                version,
+                m.pageSize(),
+                m.mla(),
+                m.eagle(),
+                new SglangRanks(
+                        m.tpSize(), m.ppSize(), m.splitHeads() ? m.tpLcmSize() : m.tpSize(), 1, 1),
+                m.backendTag(),
+                modelName(m, worker));
+    }
+
+    private static String modelName(HiCacheMetadata m, Worker worker) {
+        if (!m.modelName().isEmpty()) {
+            return m.modelName();
+        }
+        if (worker.models().size() != 1) {
+            throw new IllegalArgumentException(
+                    "it serves "
+                            + worker.models()
+                            + ": which of them begins its keys has to be told by model_name");
+        }
+        return worker.models().iterator().next();
+    }
+
+    private static PageRecipe recipe(VllmStoreMetadata m) {
+        return new VllmPages(
+                m.pageSize(),
+                m.hashSeed(),
+                m.modelName(),
+                m.storeNamespace(),
+                m.cachePrefix(),
+                m.tpRanks(),
+                m.pcpRanks(),
+                m.dcpRanks(),
+                m.ppRanks(),
+                m.groups());
+    }
+
+    private static Optional<SglangVersion> version(String text) {
+        return SglangVersion.parse(text);
+    }
+
+    private static List<URI> masters(PoolMetadata m, SharedOptions options) {
+        if (!options.masters().isEmpty()) {
+            return options.masters();
+        }
+        String address = m.masterServerAddress();
+        if (address.isEmpty() || address.contains("://")) {
+            throw new IllegalArgumentException(
+                    (address.isEmpty() ? "it names no master" : "its master is " + address)
+                            + "; set warmpath.shared-cache.masters to the masters' admin URLs");
+        }
+        int colon = address.lastIndexOf(':');
+        String host = colon < 0 || address.endsWith("]") ? address : address.substring(0, colon);
+        return List.of(URI.create("http://" + host + ":" + m.masterMetricsPort()));
+    }
+}

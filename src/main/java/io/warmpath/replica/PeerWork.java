@@ -1,0 +1,36 @@
+package io.warmpath.replica;
+
+import io.warmpath.prefix.WorkerSlot;
+
+/**
+ * Whoever keeps a book of its own beside the load, told of the requests of other gateways that
+ * count here. Any thread; must not wait.
+ */
+@FunctionalInterface
+public interface PeerWork {
+    /** One request. Each method at most once. */
+    interface Running {
+        void firstToken();
+
+        void ended();
+    }
+
+    /** Nobody. */
+    PeerWork NONE =
+            (slot, prefillTokens, promptTokens, prefilled) ->
+                    new Running() {
+                        @Override
+                        public void firstToken() {}
+
+                        @Override
+                        public void ended() {}
+                    };
+
+    /**
+     * It counts from now on.
+     *
+     * @param prefillTokens to compute of its prompt
+     * @param prefilled its first token has come already
+     */
+    Running began(WorkerSlot slot, int prefillTokens, int promptTokens, boolean prefilled);
+}
