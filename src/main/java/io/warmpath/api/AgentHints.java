@@ -23,6 +23,7 @@ final class AgentHints {
     private @Nullable Double sensitivity;
     private int strict;
     private int output;
+    private boolean prefill;
     private String policyClass = "";
 
     /** The current token is the value of the member {@code within}. */
@@ -40,6 +41,12 @@ final class AgentHints {
                 case "priority" -> priority = whole(at, json, value, Integer.MIN_VALUE);
                 case "strict_priority" -> strict = whole(at, json, value, 0);
                 case "osl" -> output = whole(at, json, value, 0);
+                case "speculative_prefill" -> {
+                    if (!value.isBoolean()) {
+                        throw bad(at, "`" + at + "` must be true or false" + but(value));
+                    }
+                    prefill = value == JsonToken.VALUE_TRUE;
+                }
                 case "latency_sensitivity" -> {
                     if (!value.isNumeric() || !Double.isFinite(json.getDoubleValue())) {
                         throw bad(at, "`" + at + "` must be a number" + but(value));
@@ -68,9 +75,10 @@ final class AgentHints {
 
     RequestHints hints() {
         Double jump = priority != null ? (Double) priority.doubleValue() : sensitivity;
-        return jump == null && strict == 0 && output == 0 && policyClass.isEmpty()
+        return jump == null && strict == 0 && output == 0 && !prefill && policyClass.isEmpty()
                 ? RequestHints.NONE
-                : new RequestHints(jump == null ? 0 : jump, strict, output, policyClass, priority);
+                : new RequestHints(
+                        jump == null ? 0 : jump, strict, output, policyClass, prefill, priority);
     }
 
     private static int whole(String at, JsonParser json, JsonToken value, int min)

@@ -319,6 +319,7 @@ final class DirectReader {
                         told.strictPriority(),
                         expectedOutput,
                         told.policyClass(),
+                        told.speculativePrefill(),
                         told.enginePriority());
     }
 

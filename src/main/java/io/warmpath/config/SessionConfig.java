@@ -45,4 +45,38 @@ public interface SessionConfig {
             min = 1,
             max = 100_000_000)
     int max();
+
+    Prefill prefill();
+
+    /** Prompts of next turns that are computed before they come. */
+    interface Prefill {
+        @WithDefault("2")
+        @Setting(
+                doc =
+                        "Next turns that a worker is warmed for at once, where clients ask for it"
+                                + " (`nvext.agent_hints.speculative_prefill`); 0: never.",
+                unit = "prompts per worker",
+                min = 0,
+                max = 1000)
+        int concurrency();
+
+        @WithDefault("20000")
+        @Setting(
+                doc =
+                        "New tokens that next turns may cost a worker; beyond it they are not warmed.",
+                unit = "tokens/s per worker",
+                min = 1,
+                max = 1_000_000_000)
+        int tokensPerSecond();
+
+        @WithDefault("8192")
+        @Setting(
+                doc =
+                        "While a rank has more prompt tokens of requests to compute than this, it is"
+                                + " not warmed for next turns.",
+                unit = "tokens",
+                min = 0,
+                max = 1_000_000_000)
+        int maxBacklog();
+    }
 }

@@ -53,6 +53,7 @@ public interface WarmpathConfig {
     NatsConfig nats();
 
     ReplicaConfig replica();
+
     SharedCacheConfig sharedCache();
 
     Fleet fleet();

@@ -131,13 +131,7 @@ public final class SourceSession {
         this.standing = new SourceStanding(nanoTime, before -> listener.changed(before, status()));
         this.content =
                 new SourceContent(
-                        source,
-                        sink.apply(tally),
-                        counters,
-                        tally,
-                        order,
-                        standing,
-                        nanoTime);
+                        source, sink.apply(tally), counters, tally, order, standing, nanoTime);
         this.quietSince = nanoTime.getAsLong();
         this.stall = new StallWatch(timing.stallNanos(), quietSince);
     }

@@ -168,7 +168,7 @@ final class Attempt implements UpstreamListener {
                                 written.body(),
                                 freshConnection,
                                 request.passThrough()),
-                        exchange.form.read(to.worker(), this));
+                        exchange.nextTurn(to, exchange.form.read(to.worker(), this)));
     }
 
     /** We want to know what was cached; the client, who has not asked, does not get to see it. */

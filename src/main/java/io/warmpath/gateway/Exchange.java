@@ -11,6 +11,7 @@ import io.warmpath.gateway.FlowMetrics.RetryCause;
 import io.warmpath.load.PromptBlocks;
 import io.warmpath.prefix.PrefixMatch;
 import io.warmpath.routing.RoutingDecision;
+import io.warmpath.upstream.UpstreamListener;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Supplier;
@@ -253,6 +254,13 @@ public final class Exchange {
         List<Candidate> all = Planner.candidates(flow.fleet.snapshot(), request.model(), List.of());
         SessionTurn turn = session;
         return turn == null ? all : turn.narrow(all);
+    }
+
+    /** What listens to the engine, and warms it for the next turn when the client wants that. */
+    UpstreamListener nextTurn(Candidate to, UpstreamListener client) {
+        return form == EngineForm.AS_SENT
+                ? NextTurn.beside(flow, context, request, to, lengthOn(to.worker()), client)
+                : client;
     }
 
     /** What became of its session; null when it has none. */

@@ -82,6 +82,24 @@ public final class FlowMetrics {
         LATE
     }
 
+    /** What became of a prompt that was to be computed before it comes. */
+    public enum Prefill {
+        /** The engine has computed it. */
+        OK,
+        /** The engine has refused it, or could not be reached. */
+        FAILED,
+        /** Users' requests leave the worker no time. */
+        BUSY,
+        /** Too many, or too many tokens, for this worker already. */
+        BUDGET,
+        /** The tokenising queue was full. */
+        QUEUE_FULL,
+        /** Its tokens are not known, or the engine may not take them. */
+        UNKNOWN,
+        /** The answer before it was too long to be kept. */
+        TOO_LONG
+    }
+
     /** How a prediction compares with what the engine reported. */
     public enum Prediction {
         EQUAL,
@@ -95,6 +113,8 @@ public final class FlowMetrics {
     private final Map<Overload, Counter> overloads;
     private final Map<EngineAnswer, Counter> engineAnswers;
     private final Map<Prediction, Counter> predictions;
+    private final Map<Prefill, Counter> prefills;
+    private final Counter prefilledTokens;
     private final Map<String, Map<Prediction, Counter>> workerPredictions =
             new ConcurrentHashMap<>();
     private final MeterRegistry registry;
@@ -160,6 +180,21 @@ public final class FlowMetrics {
         Gauge.builder("warmpath.queue.requests", queued, LongAdder::doubleValue)
                 .description("Requests that wait for a rank with room")
                 .register(registry);
+        prefills =
+                counters(
+                        registry,
+                        Prefill.class,
+                        p ->
+                                Counter.builder("warmpath.prefill.ahead")
+                                        .description(
+                                                "Prompts of next turns that clients asked to have"
+                                                        + " computed ahead")
+                                        .tag("result", tag(p)));
+        prefilledTokens =
+                Counter.builder("warmpath.prefill.ahead.tokens")
+                        .description(
+                                "Tokens of such prompts beyond those of the turn before, computed")
+                        .register(registry);
         predictions =
                 counters(
                         registry,
@@ -237,6 +272,16 @@ public final class FlowMetrics {
 
     void tokenised(long nanos) {
         tokenising.record(nanos, TimeUnit.NANOSECONDS);
+    }
+
+    void prefill(Prefill result) {
+        count(prefills, result);
+    }
+
+    /** A next turn's prompt was computed; this many of its tokens were new. */
+    void prefilled(int tokens) {
+        prefill(Prefill.OK);
+        prefilledTokens.increment(tokens);
     }
 
     void decided(RouterMode mode) {

@@ -9,6 +9,7 @@ import io.warmpath.gateway.shared.SharedCache;
 import io.warmpath.load.LoadBook;
 import io.warmpath.routing.Router;
 import io.warmpath.session.Affinity;
+import io.warmpath.session.PrefillBudget;
 import io.warmpath.tokens.PromptTokens;
 import io.warmpath.upstream.EngineClient;
 import java.util.function.LongSupplier;
@@ -32,6 +33,9 @@ public final class RequestFlow {
     final FlowMetrics metrics;
     final SelfCheck selfCheck;
     final Affinity affinity;
+    final PrefillBudget prefills;
+    final PromptTokens tokens;
+    final TokenLanes lanes;
     final @Nullable SharedCache shared;
     final LongSupplier nanoTime;
 
@@ -40,6 +44,7 @@ public final class RequestFlow {
      * @param tokenizers runs the prompts that are not cheap
      * @param engineIds for prompts that {@code tokens} does not know
      * @param affinity where a session's requests go
+     * @param prefills what next turns may cost
      * @param shared the pools of the workers; null: none is asked
      * @param nanoTime as {@link System#nanoTime}
      */
@@ -60,6 +65,7 @@ public final class RequestFlow {
             SelfCheck selfCheck,
             EngineIds engineIds,
             Affinity affinity,
+            PrefillBudget prefills,
             @Nullable SharedCache shared,
             LongSupplier nanoTime) {
         this.fleet = fleet;
@@ -90,6 +96,9 @@ public final class RequestFlow {
         this.shared = shared;
         this.selfCheck = selfCheck;
         this.affinity = affinity;
+        this.prefills = prefills;
+        this.tokens = tokens;
+        this.lanes = tokenizers;
         this.load = load;
         this.admission = admission;
         this.engines = engines;

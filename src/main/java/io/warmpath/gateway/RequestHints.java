@@ -9,6 +9,7 @@ import org.jspecify.annotations.Nullable;
  * @param strictPriority a tier above everything of a lower one
  * @param expectedOutput tokens the answer will probably have; 0 when not said
  * @param policyClass family of policy classes; empty when not said
+ * @param speculativePrefill the next turn's prompt is to be computed ahead
  * @param enginePriority what the engine is to be told, more important when higher; null: nothing
  */
 public record RequestHints(
@@ -16,6 +17,7 @@ public record RequestHints(
         int strictPriority,
         int expectedOutput,
         String policyClass,
+        boolean speculativePrefill,
         @Nullable Integer enginePriority) {
-    public static final RequestHints NONE = new RequestHints(0, 0, 0, "", null);
+    public static final RequestHints NONE = new RequestHints(0, 0, 0, "", false, null);
 }

@@ -39,8 +39,8 @@ import io.warmpath.gateway.ModelNames;
 import io.warmpath.gateway.Overlaps;
 import io.warmpath.gateway.RequestFlow;
 import io.warmpath.gateway.selfcheck.SelfCheck;
-import io.warmpath.load.BookingListener;
 import io.warmpath.gateway.shared.SharedCache;
+import io.warmpath.load.BookingListener;
 import io.warmpath.load.LoadBook;
 import io.warmpath.load.LoadTracker;
 import io.warmpath.prefix.PrefixIndex;
@@ -48,6 +48,7 @@ import io.warmpath.routing.RouterMode;
 import io.warmpath.routing.RouterOptions;
 import io.warmpath.routing.Routers;
 import io.warmpath.session.Affinity;
+import io.warmpath.session.PrefillBudget;
 import io.warmpath.tokens.ModelLoader;
 import io.warmpath.tokens.ModelTokens;
 import io.warmpath.tokens.PromptInput;
@@ -222,6 +223,7 @@ final class GatewayRuntime implements AutoCloseable {
                         questions.ids(
                                 ModelSettings.askingEngines(config), config.tokens().deadline()),
                         sessions.affinity(),
+                        sessions.prefills(),
                         shared,
                         warmup::done);
         GatewayMeters.bind(meters, index, load, fleet, events, tokens, caches.overlaps().prompts());
@@ -266,6 +268,7 @@ final class GatewayRuntime implements AutoCloseable {
             SelfCheck selfCheck,
             EngineIds engineIds,
             Affinity affinity,
+            PrefillBudget prefills,
             @Nullable SharedCache shared,
             BooleanSupplier warm) {
         RequestFlow flow =
@@ -286,6 +289,7 @@ final class GatewayRuntime implements AutoCloseable {
                         selfCheck,
                         engineIds,
                         affinity,
+                        prefills,
                         shared,
                         System::nanoTime);
         return new Routes(
@@ -334,6 +338,7 @@ final class GatewayRuntime implements AutoCloseable {
                                 SelfCheck.off(), // its engine counts no tokens
                                 EngineIds.OFF,
                                 Affinity.off(),
+                                PrefillBudget.off(),
                                 null, // its engine shares nothing
                                 () -> true)
                         .mount(router);

@@ -4,6 +4,7 @@ import io.micrometer.core.instrument.MeterRegistry;
 import io.warmpath.config.SessionConfig;
 import io.warmpath.session.Affinity;
 import io.warmpath.session.AffinityOptions;
+import io.warmpath.session.PrefillBudget;
 import io.warmpath.session.Rendezvous;
 import io.warmpath.session.SessionTable;
 import io.warmpath.telemetry.SessionMeters;
@@ -16,6 +17,7 @@ final class SessionParts {
     private final AffinityOptions options;
     private final SessionTable table;
     private final Affinity affinity;
+    private final PrefillBudget prefills;
 
     SessionParts(SessionConfig config) {
         options =
@@ -24,6 +26,12 @@ final class SessionParts {
                         AffinityOptions.Mode.valueOf(config.affinityMode().name()),
                         AffinityOptions.Placement.valueOf(config.placement().name()),
                         config.max());
+        SessionConfig.Prefill p = config.prefill();
+        prefills =
+                new PrefillBudget(
+                        new PrefillBudget.Options(
+                                p.concurrency(), p.tokensPerSecond(), p.maxBacklog()),
+                        System::nanoTime);
         table = new SessionTable(options, System::nanoTime);
         XXHash64 hash = XXHashFactory.fastestJavaInstance().hash64();
         affinity =
@@ -35,6 +43,10 @@ final class SessionParts {
 
     Affinity affinity() {
         return affinity;
+    }
+
+    PrefillBudget prefills() {
+        return prefills;
     }
 
     SessionTable table() {

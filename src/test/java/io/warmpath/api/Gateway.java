@@ -60,6 +60,7 @@ import io.warmpath.routing.Scores;
 import io.warmpath.routing.Sent;
 import io.warmpath.session.Affinity;
 import io.warmpath.session.AffinityOptions;
+import io.warmpath.session.PrefillBudget;
 import io.warmpath.session.Rendezvous;
 import io.warmpath.session.SessionTable;
 import io.warmpath.tokens.PromptInput;
@@ -286,6 +287,7 @@ final class Gateway implements AutoCloseable {
                                 System::nanoTime),
                         EngineIds.OFF,
                         new Affinity(SESSIONS, new Rendezvous((bytes, seed) -> seed), sessions),
+                        PrefillBudget.off(),
                         null,
                         System::nanoTime);
         routes = io.vertx.ext.web.Router.router(vertx);
