@@ -8,18 +8,18 @@
  *
  * Conventions
  *  1. Handles are opaque pointers; NULL is refused with KVP_E_ARGUMENT, never dereferenced.
- *  2. Every function returns int32_t: KVP_OK (0) or a negative kvp_status. Results go through out parameters
- * and are written only on success.
+ *  2. Every function returns int32_t: KVP_OK (0) or a negative kvp_status. Results go through out
+ *     parameters and are written only on success.
  *  3. No exception crosses. Everything handed in is checked; a refused event leaves no trace.
  *  4. The caller owns every buffer; nothing is kept after the call returns; no callback.
- *  5. Threads: everything from any thread. Events reach a router in the order of the calls; of calls that run
- * at once, in either order. kvp_close must not run beside another call on the same handle.
- *  6. No call but kvp_create and kvp_close waits for the network or for a router: an event costs its encoding
- * into memory under a lock that is never held over a system call. Memory is bounded: replay_bytes, and at most
- *     1 MiB of what is on its way for each router.
+ *  5. Threads: everything from any thread. Events reach a router in the order of the calls; of calls that
+ *     run at once, in either order. kvp_close must not run beside another call on the same handle.
+ *  6. No call but kvp_create and kvp_close waits for the network or for a router: an event costs its
+ *     encoding into memory under a lock that is never held over a system call. Memory is bounded:
+ *     replay_bytes, and for each router 256 KiB and one batch of what is on its way.
  *  7. Nothing is lost silently. A router that reads too slowly is not sent the oldest batches of its queue
- *     (dropped_batches); it sees the gap in the numbers and asks for them again. When memory runs out, a number
- * is left out for good (lost_events), so that the router forgets what it can no longer rely on.
+ *     (dropped_batches); it sees the gap in the numbers and asks for them again. When memory runs out, a
+ *     number is left out for good (lost_events), so that routers forget what they can no longer rely on.
  *  8. After fork() the child must not use a handle of its parent.
  */
 #ifndef WARMPATH_KVPUBLISHER_H
@@ -49,10 +49,9 @@ extern "C" {
 typedef enum kvp_status {
     KVP_OK = 0,
     KVP_E_ARGUMENT = -1, /* NULL, zero, out of range, a text that is not UTF-8 */
-    KVP_E_MEMORY = -2,   /* out of memory; routers will see that something is missing */
-    KVP_E_ADDRESS =
-        -3, /* an endpoint that is malformed, or cannot be bound: errno of the system, see kvp_create */
-    KVP_E_INTERNAL = -4 /* no thread, no descriptor */
+    KVP_E_MEMORY = -2,   /* out of memory; routers then know too little, never too much */
+    KVP_E_ADDRESS = -3,  /* an endpoint that is malformed or cannot be bound, see kvp_create */
+    KVP_E_INTERNAL = -4  /* no thread, no descriptor */
 } kvp_status;
 
 typedef struct kvp_publisher kvp_publisher;

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <chrono>
 #include <functional>
 #include <string>
 #include <thread>
@@ -41,6 +42,18 @@ struct running {
         kvp_statistics out{};
         EXPECT_EQ(kvp_stats(handle, &out, sizeof out), KVP_OK);
         return out;
+    }
+
+    /// Counts follow what a router sees a moment later.
+    bool becomes(const std::function<bool(const kvp_statistics&)>& wanted) const {
+        const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(10);
+        while (!wanted(stats())) {
+            if (std::chrono::steady_clock::now() > end) {
+                return false;
+            }
+            std::this_thread::yield();
+        }
+        return true;
     }
 
     void remove(std::uint64_t id) const {
@@ -136,7 +149,7 @@ TEST(publisher, a_replay_gives_what_is_kept_and_an_end) {
     EXPECT_EQ(numbers(), (std::vector<std::uint64_t>{end_mark})) << "malformed requests have no answer";
     c.send_message({bytes(), bytes(9, 1)});
     EXPECT_EQ(numbers(), (std::vector<std::uint64_t>{end_mark}));
-    EXPECT_EQ(p.stats().replays, 5u);
+    EXPECT_TRUE(p.becomes([](const kvp_statistics& s) { return s.replays == 5; }));
 }
 
 /// What a router that stands still for a while sees: the newest batches, a gap before them, and all by replay.
@@ -158,8 +171,8 @@ TEST(publisher, a_slow_router_loses_the_oldest_batches_of_its_queue_and_the_engi
         last = now;
         seen++;
     }
-    EXPECT_GT(p.stats().dropped_batches, 0u);
-    EXPECT_EQ(seen + p.stats().dropped_batches, batches);
+    EXPECT_LT(seen, batches);
+    EXPECT_TRUE(p.becomes([&](const kvp_statistics& s) { return seen + s.dropped_batches == batches; }));
     client replay(p.stats().replay_port, "DEALER");
     replay.send_message({bytes(), big_endian(0)});
     for (std::uint64_t i = 0; i < batches; i++) {
