@@ -3,7 +3,9 @@ package io.warmpath.adapter.mooncake;
 import io.vertx.core.Future;
 import io.vertx.core.Promise;
 import io.vertx.core.Vertx;
+import io.vertx.core.VertxException;
 import io.vertx.core.buffer.Buffer;
+import io.vertx.core.http.ConnectionPoolTooBusyException;
 import io.vertx.core.http.HttpClient;
 import io.vertx.core.http.HttpClientOptions;
 import io.vertx.core.http.HttpClientRequest;
@@ -150,13 +152,16 @@ final class MasterHttp implements AutoCloseable {
                     cause instanceof UnknownHostException
                             ? "the host name cannot be resolved"
                             : String.valueOf(cause.getMessage());
-            // What is no trouble of the connection is an answer that is not HTTP.
-            boolean garbled = !(cause instanceof IOException) && !closed(cause);
-            fail(garbled ? Reason.GARBLED : Reason.UNREACHABLE, what, cause);
+            fail(reason(cause), what, cause);
         }
 
-        private boolean closed(Throwable cause) {
-            return cause instanceof io.vertx.core.VertxException;
+        private Reason reason(Throwable cause) {
+            return switch (cause) {
+                case ConnectionPoolTooBusyException e -> Reason.BUSY;
+                case IOException e -> Reason.UNREACHABLE;
+                case VertxException e -> Reason.UNREACHABLE; // the connection was closed
+                default -> Reason.GARBLED; // not HTTP
+            };
         }
 
         private void fail(Reason reason, String what, @Nullable Throwable cause) {

@@ -74,21 +74,24 @@ public final class MooncakeKeyStore implements KeyStore {
 
     private <T> Future<T> once(Question<T> question) {
         return masters.leader()
-                .compose(
-                        leader ->
-                                question.ask(leader)
-                                        .onFailure(e -> masters.lost(leader, !timedOut(e))));
+                .compose(leader -> question.ask(leader).onFailure(e -> failed(leader, reason(e))));
+    }
+
+    /** What says something about the leader; that too much was asked at once does not. */
+    private void failed(Leader leader, Reason reason) {
+        if (reason != Reason.BUSY) {
+            masters.lost(leader, reason != Reason.TIMEOUT);
+        }
     }
 
     /** Worth another try: the connection broke, or the master does not serve any more. */
     private static boolean again(Throwable failure) {
-        return failure instanceof PoolUnavailableException known
-                && (known.reason() == Reason.UNREACHABLE || known.reason() == Reason.NO_LEADER);
+        Reason reason = reason(failure);
+        return reason == Reason.UNREACHABLE || reason == Reason.NO_LEADER;
     }
 
-    private static boolean timedOut(Throwable failure) {
-        return failure instanceof PoolUnavailableException known
-                && known.reason() == Reason.TIMEOUT;
+    private static Reason reason(Throwable failure) {
+        return failure instanceof PoolUnavailableException known ? known.reason() : Reason.GARBLED;
     }
 
     private Future<BitSet> held(Leader leader, List<String> keys) {

@@ -191,6 +191,21 @@ class MooncakeKeyStoreTest {
     }
 
     @Test
+    void more_than_the_connections_can_take_is_refused_and_says_nothing_about_the_leader() {
+        MooncakeOptions narrow =
+                new MooncakeOptions(1, 1, Duration.ofSeconds(10), 1 << 20, Duration.ofHours(1));
+        master.on("/batch_query_keys", (target, wire) -> release.await());
+        MooncakeKeyStore store = store(narrow, master.url());
+        List<String> keys = IntStream.range(0, 200).mapToObj(Integer::toString).toList();
+        assertEquals(Reason.BUSY, failure(store.held(keys)).reason());
+        release.countDown();
+        master.holds(Set.of("7"));
+        Awaitility.await().ignoreExceptions().until(() -> now(store.held(List.of("7"))).get(0));
+        assertEquals(1, master.asked("/role"));
+        assertEquals(0, forgotten.get());
+    }
+
+    @Test
     void the_leader_is_found_among_several() {
         master.on("/role", (target, wire) -> wire.reply(200, "standby"));
         other.holds(Set.of("k"));
