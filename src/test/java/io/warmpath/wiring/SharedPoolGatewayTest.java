@@ -8,14 +8,20 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.sun.net.httpserver.HttpServer;
+import io.warmpath.adapter.mooncake.RealMaster;
 import io.warmpath.gateway.shared.SharedCache;
 import io.warmpath.sim.SimOptions;
 import io.warmpath.sim.SimPool;
+import io.warmpath.sim.cache.CacheSpace;
+import io.warmpath.sim.cache.SglangPageHasher;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.http.HttpResponse;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.HexFormat;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CountDownLatch;
@@ -27,6 +33,7 @@ import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
 
 /**
  * The whole gateway before engines that share a pool: what it asks over HTTP, what it decides by
@@ -166,6 +173,62 @@ class SharedPoolGatewayTest {
         }
     }
 
+    /** What engines write, put into a real master under the names that they give it. */
+    @Test
+    void a_real_master_is_asked_by_the_keys_that_engines_write(@TempDir Path logs)
+            throws Exception {
+        try (RealMaster master = RealMaster.start(logs, 64 << 20);
+                SimPool pool = pool()) {
+            SimGateway gateway =
+                    SimGateway.start(
+                            settings(
+                                    "warmpath.shared-cache.masters",
+                                    master.url().toString(),
+                                    "warmpath.shared-cache.held-ttl",
+                                    "0ms"),
+                            engine(pool),
+                            engine(pool));
+            try {
+                String prompt = ids(1000, BLOCKS);
+                JsonNode nothing = explain(gateway, prompt, 0.5);
+                assertEquals("in_time", answer(nothing), nothing.toString());
+                assertEquals(32.0, cost(nothing, 0));
+                List<String> keys = keys(1000, BLOCKS);
+                master.put(keys, 4096);
+                JsonNode all = explain(gateway, prompt, 0.5);
+                assertEquals("in_time", answer(all), all.toString());
+                assertEquals(BLOCKS, term(all, 0, "shared_blocks"));
+                assertEquals(List.of(24.0, 24.0), List.of(cost(all, 0), cost(all, 1)));
+                // Half of a page is no page: the run ends before it.
+                master.remove(List.of(keys.get(2 * 8 + 1)));
+                JsonNode part = explain(gateway, prompt, 0.5);
+                assertEquals(8, term(part, 0, "shared_blocks"), part.toString());
+                assertEquals(28.0, cost(part, 1));
+            } finally {
+                gateway.close();
+            }
+        }
+    }
+
+    private static String answer(JsonNode decision) {
+        return decision.path("shared_cache").path(0).path("answer").asText();
+    }
+
+    /** Two for each page of a prompt, by the simulated engine's own hashing. */
+    private static List<String> keys(int first, int blocks) {
+        List<String> keys = new ArrayList<>();
+        byte[] digest = null;
+        for (int b = 0; b < blocks; b++) {
+            int from = first + 16 * b;
+            int[] page = IntStream.range(from, from + 16).toArray();
+            digest = new SglangPageHasher().digest(digest, page, CacheSpace.NONE);
+            String name = "demo_" + HexFormat.of().formatHex(digest);
+            keys.add(name + "_0_k");
+            keys.add(name + "_0_v");
+        }
+        return keys;
+    }
+
     @Test
     void a_master_that_is_down_is_told_once_and_costs_nobody_anything() throws Exception {
         Logs logs = new Logs(SharedCache.class);
@@ -216,8 +279,10 @@ class SharedPoolGatewayTest {
                         }
                         byte[] answer =
                                 switch (exchange.getRequestURI().getPath()) {
-                                    case "/role" -> "leader".getBytes();
-                                    default -> "{\"success\":true,\"data\":{}}".getBytes();
+                                    case "/role" -> "leader".getBytes(StandardCharsets.UTF_8);
+                                    default ->
+                                            "{\"success\":true,\"data\":{}}"
+                                                    .getBytes(StandardCharsets.UTF_8);
                                 };
                         exchange.sendResponseHeaders(200, answer.length);
                         exchange.getResponseBody().write(answer);
