@@ -10,6 +10,7 @@ import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import io.vertx.core.Vertx;
+import io.warmpath.sim.SimEngine;
 import io.warmpath.sim.SimOptions;
 import java.io.BufferedReader;
 import java.io.IOException;
@@ -180,6 +181,8 @@ class StateRecoveryTest {
                             assertTrue(
                                     want.values().stream().allMatch(s -> s.startsWith("exact")),
                                     want.toString());
+                            // An engine may tell what it stored after it has answered.
+                            assertEquals(newest(), want.values().stream().sorted().toList());
                             HttpRequest ask =
                                     HttpRequest.newBuilder(url.resolve("/events/sources")).build();
                             assertEquals(
@@ -188,6 +191,22 @@ class StateRecoveryTest {
                                             client.send(ask, HttpResponse.BodyHandlers.ofString())
                                                     .body()));
                         });
+    }
+
+    /** What sources are like that have all that the engines have said. */
+    private List<String> newest() throws Exception {
+        List<String> all = new ArrayList<>();
+        for (SimEngine engine : twin.engines) {
+            HttpRequest ask = HttpRequest.newBuilder(engine.url().resolve("/sim/stats")).build();
+            JsonNode rank =
+                    JSON.readTree(client.send(ask, HttpResponse.BodyHandlers.ofString()).body())
+                            .at("/ranks/0");
+            assertEquals(0, rank.get("running").asInt() + rank.get("waiting").asInt());
+            long published = rank.get("published_batches").asLong();
+            all.add("exact " + (published == 0 ? "" : published - 1));
+        }
+        all.sort(null);
+        return all;
     }
 
     /** Per prompt and worker the depths that are known. */
@@ -245,7 +264,12 @@ class StateRecoveryTest {
         // The control: without its files a gateway cannot know what the replay no longer has.
         startChild(false);
         await().atMost(SOON)
-                .until(() -> known(false).toString().contains("\"gpu_blocks\":" + BLOCKS));
+                .untilAsserted(
+                        () ->
+                                assertTrue(
+                                        known(false)
+                                                .toString()
+                                                .contains("\"gpu_blocks\":" + BLOCKS)));
         assertNotEquals(known(true), known(false), "the replay alone would have been enough");
     }
 
