@@ -1,10 +1,10 @@
 package io.warmpath.events;
 
+import io.warmpath.events.ReplayDialogue.About;
 import io.warmpath.events.SourceTally.Of;
+import io.warmpath.events.WaitingBatches.Batch;
 import io.warmpath.fleet.EventView;
 import io.warmpath.prefix.PrefixIndex;
-import java.util.ArrayDeque;
-import java.util.Iterator;
 import java.util.Locale;
 import java.util.function.Function;
 import java.util.function.LongSupplier;
@@ -53,55 +53,30 @@ public final class SourceSession {
      */
     public record Timing(long replayTimeoutNanos, long auditIntervalNanos, long stallNanos) {}
 
-    private enum Asked {
-        NOTHING,
-        /** The whole history, nothing known yet. */
-        HISTORY,
-        /** What lies between the last applied batch and the queued live ones. */
-        GAP,
-        /** Whether the publisher still is the same and at the same place. */
-        AUDIT,
-        /** Nobody: what lies in between may have been overtaken. */
-        TIME
-    }
-
-    private record Message(long sequence, byte[] payload) {}
-
-    /** Requests that may go unanswered in a row before a replay is given up. */
-    private static final int TRIES = 2;
-
-    /** How long, and how many behind it, an overtaken batch is waited for without a replay. */
-    private static final long OVERTAKEN_NANOS = 100_000_000;
-
-    private static final int OVERTAKEN_BATCHES = 64;
-
     /** Batches may wait so long to be applied before the source counts as lagging. */
     private static final long LAG_NANOS = 100_000_000;
 
-    private final EventSource source;
-    private final BatchSink sink;
     private final EventCounters counters;
-    private final SourceTally tally;
-    private final @Nullable ReplayLink replay;
+    private final SourceTally tally = new SourceTally();
     private final Timing timing;
     private final LongSupplier nanoTime;
     private final SourceStanding standing;
     private final StallWatch stall;
-
     private final SourceOrder order = new SourceOrder();
-    private final ArrayDeque<Message> waiting = new ArrayDeque<>();
-    private Asked asked = Asked.NOTHING;
+    private final SourceContent content;
+    private final ReplayDialogue replay;
+    private final WaitingBatches waiting = new WaitingBatches();
+
+    /** What lies in between may have been overtaken: nobody can be asked, it is waited for. */
+    private boolean overtaken;
+
+    private long overtakenUntil;
+
+    /** A batch was applied since something is waited for. */
     private boolean progress;
-    private boolean replayWorks;
+
     private boolean stallChecked;
     private boolean everConnected;
-    private boolean restored;
-    private long expires;
-    private int replies;
-    private int tries;
-    private long askedFrom;
-    private long askedAt;
-    private long deadline;
     private long quietSince;
     private boolean behind;
     private long behindSince;
@@ -111,7 +86,7 @@ public final class SourceSession {
             PrefixIndex index,
             BatchDecoder decoder,
             EventCounters counters,
-            @Nullable ReplayLink replay,
+            @Nullable ReplayLink link,
             Listener listener,
             Timing timing,
             LongSupplier nanoTime) {
@@ -119,7 +94,7 @@ public final class SourceSession {
                 source,
                 tally -> new DecodedBatches(source, index, decoder, counters, tally),
                 counters,
-                replay,
+                link,
                 listener,
                 timing,
                 nanoTime);
@@ -130,30 +105,31 @@ public final class SourceSession {
             EventSource source,
             BatchSink sink,
             EventCounters counters,
-            @Nullable ReplayLink replay,
+            @Nullable ReplayLink link,
             Listener listener,
             Timing timing,
             LongSupplier nanoTime) {
-        this(source, tally -> sink, counters, replay, listener, timing, nanoTime);
+        this(source, tally -> sink, counters, link, listener, timing, nanoTime);
     }
 
     private SourceSession(
             EventSource source,
             Function<SourceTally, BatchSink> sink,
             EventCounters counters,
-            @Nullable ReplayLink replay,
+            @Nullable ReplayLink link,
             Listener listener,
             Timing timing,
             LongSupplier nanoTime) {
-        this.source = source;
-        this.tally = new SourceTally();
         tally.set(Of.SEQUENCE, SourceStatus.NO_SEQUENCE);
-        this.sink = sink.apply(tally);
         this.counters = counters;
-        this.replay = replay;
+        this.replay =
+                new ReplayDialogue(link, counters, tally, timing.replayTimeoutNanos(), nanoTime);
         this.timing = timing;
         this.nanoTime = nanoTime;
         this.standing = new SourceStanding(nanoTime, before -> listener.changed(before, status()));
+        this.content =
+                new SourceContent(
+                        source, sink.apply(tally), counters, tally, order, standing, nanoTime);
         this.quietSince = nanoTime.getAsLong();
         this.stall = new StallWatch(timing.stallNanos(), quietSince);
     }
@@ -190,7 +166,7 @@ public final class SourceSession {
 
     /** True while a replay, or an overtaken batch, is on its way. */
     public boolean replaying() {
-        return asked != Asked.NOTHING;
+        return overtaken || replay.open();
     }
 
     /**
@@ -200,35 +176,19 @@ public final class SourceSession {
      * @param expiryNanos for which it may stay unconfirmed before it is forgotten
      */
     public void resume(SourceMark mark, long expiryNanos) {
-        order.resume(mark.next(), mark.fingerprint());
-        sink.restore(mark.memories());
-        tally.set(Of.SEQUENCE, mark.next() - 1);
-        standing.complete = mark.complete();
-        standing.reading = false;
-        standing.unconfirmed = true;
         // A process that has said the batch which is asked for cannot answer with nothing.
-        replayWorks = true;
-        restored = true;
-        expires = nanoTime.getAsLong() + expiryNanos;
-        settle("taken from a file: batches from " + Long.toUnsignedString(mark.next()) + " on");
+        replay.works(true);
+        content.resume(mark, expiryNanos);
     }
 
     /** Where to go on after a restart of ours; null before the first batch. */
     public @Nullable SourceMark mark() {
-        return order.started()
-                ? new SourceMark(
-                        source.dpRank(),
-                        source.ownSlot(),
-                        order.next(),
-                        order.lastFingerprint(),
-                        standing.complete,
-                        sink.memories())
-                : null;
+        return content.mark();
     }
 
     /** The sockets are there: learn what the publisher said before. */
     public void start() {
-        if (replay != null) {
+        if (replay.possible()) {
             askAgain("asking for what was said before");
         }
     }
@@ -245,7 +205,7 @@ public final class SourceSession {
         everConnected = true;
         standing.disconnected = false;
         standing.unconfirmed |= again && order.started();
-        if (replay != null && !replaying() && (again || !order.started())) {
+        if (replay.possible() && !replaying() && (again || !order.started())) {
             askAgain("connected" + (again ? " again" : ""));
         } else {
             standing.settle("connected again");
@@ -283,28 +243,28 @@ public final class SourceSession {
 
     /** What came from a file, or before a pause, is known to be of this process of the engine. */
     public void confirm() {
-        standing.unconfirmed = false;
-        restored = false;
+        content.confirm();
         settle("confirmed");
     }
 
     /** It is known that another process of the engine speaks from now on. */
     public void anotherProcess() {
-        asked = Asked.NOTHING;
+        overtaken = false;
+        replay.close();
         waiting.clear();
-        forgetProcess();
+        content.forgetProcess();
     }
 
     /** It is known that the publisher has said more than has come. */
     public void missed(String why) {
-        if (replay != null && !replaying() && order.started()) {
+        if (replay.possible() && !replaying() && order.started()) {
             askAgain(why);
         }
     }
 
     /** Nobody is there who could answer the running replay. */
     public void replayRefused() {
-        if (replaying() && asked != Asked.TIME) {
+        if (replay.open()) {
             counters.replayFailures.increment();
             finish(false);
         }
@@ -333,10 +293,10 @@ public final class SourceSession {
     /** A batch of the live stream. */
     public void live(long sequence, byte[] payload) {
         heard();
-        Message message = new Message(sequence, payload);
-        if (asked == Asked.TIME) {
-            overtaken(message);
-        } else if (replaying()) {
+        Batch message = new Batch(sequence, payload);
+        if (overtaken) {
+            late(message);
+        } else if (replay.open()) {
             waiting.add(message);
         } else {
             accept(message, true);
@@ -363,13 +323,10 @@ public final class SourceSession {
 
     /** A batch of the running replay. */
     public void replayed(long sequence, byte[] payload) {
-        if (!replaying() || asked == Asked.TIME) {
+        if (!replay.open()) {
             return;
         }
-        deadline = nanoTime.getAsLong() + timing.replayTimeoutNanos();
-        counters.replayedBatches.increment();
-        replayWorks = true;
-        replies++;
+        replay.answered();
         switch (order.replayed(sequence, payload)) {
             case FIRST -> {
                 standing.complete = Long.compareUnsigned(sequence, 1) <= 0;
@@ -378,7 +335,7 @@ public final class SourceSession {
             case NEXT -> take(sequence, payload);
             case DUPLICATE -> {}
             case GAP -> {
-                lose("batches " + range(sequence) + " are gone from its replay buffer");
+                content.lose("batches " + range(sequence) + " are gone from its replay buffer");
                 take(sequence, payload);
             }
             case RESTART -> restarted();
@@ -387,16 +344,16 @@ public final class SourceSession {
 
     /** The publisher has sent all it has. */
     public void replayEnded() {
-        if (!replaying() || asked == Asked.TIME) {
+        if (!replay.open()) {
             return;
         }
-        if (order.started() && replies == 0 && replayWorks) {
+        if (order.started() && replay.strangelyEmpty()) {
             // The batch applied last is asked for too, so an empty answer means another process.
-            replayWorks = false;
+            replay.works(false);
             restarted();
             return;
         }
-        if (asked == Asked.HISTORY && !order.started()) {
+        if (replay.about() == About.HISTORY && !order.started()) {
             standing.complete = true;
         }
         finish(true);
@@ -405,26 +362,22 @@ public final class SourceSession {
     /** Looks at the clock; call it now and then. */
     public void tick() {
         long now = nanoTime.getAsLong();
-        if (asked == Asked.TIME) {
-            if (now - deadline >= 0) {
+        if (overtaken) {
+            if (now - overtakenUntil >= 0) {
                 finish(false);
             }
-        } else if (replaying()) {
-            if (now - deadline >= 0) {
-                counters.replayFailures.increment();
-                if (replies == 0 && tries < TRIES) {
-                    send();
-                } else {
-                    finish(false);
-                }
+        } else if (replay.open()) {
+            if (replay.givenUp(now)) {
+                finish(false);
             }
-        } else if (restored && now - expires >= 0) {
-            lose("what was taken from a file was not confirmed in time");
+        } else if (content.expired(now)) {
+            content.lose("what was taken from a file was not confirmed in time");
         } else if (stall.due(now) && standing.silent == null && standing.away == null) {
             stalled();
-        } else if (replay != null
+        } else if (replay.possible()
                 && (now - quietSince >= timing.auditIntervalNanos()
-                        || (restored && now - askedAt >= timing.auditIntervalNanos()))) {
+                        || (content.restored()
+                                && now - replay.askedAt() >= timing.auditIntervalNanos()))) {
             askAgain("silent for a while");
         }
     }
@@ -433,15 +386,15 @@ public final class SourceSession {
     private void askAgain(String why) {
         quietSince = nanoTime.getAsLong();
         if (order.started()) {
-            ask(Asked.AUDIT, order.next() - 1, why);
-        } else if (replay != null && replay.hasHistory()) {
-            ask(Asked.HISTORY, 0, why);
+            ask(About.AUDIT, order.next() - 1, why);
+        } else if (replay.hasHistory()) {
+            ask(About.HISTORY, 0, why);
         }
     }
 
     /** Requests were answered and nothing was said about them. */
     private void stalled() {
-        if (replay != null && !stallChecked) {
+        if (replay.possible() && !stallChecked) {
             stallChecked = true;
             askAgain("requests are answered but no events come");
             return;
@@ -464,20 +417,20 @@ public final class SourceSession {
         }
     }
 
-    private void accept(Message m, boolean mayAsk) {
-        switch (order.live(m.sequence, m.payload)) {
+    private void accept(Batch m, boolean mayAsk) {
+        switch (order.live(m.sequence(), m.payload())) {
             case FIRST -> first(m, mayAsk);
-            case NEXT -> take(m.sequence, m.payload);
+            case NEXT -> take(m.sequence(), m.payload());
             case DUPLICATE -> {
                 counters.duplicates.increment();
                 tally.add(Of.DUPLICATES, 1);
             }
             case GAP -> gap(m, mayAsk);
             case RESTART -> {
-                forgetProcess();
+                content.forgetProcess();
                 // Judged again only to note its number as the newest of the new process.
-                order.live(m.sequence, m.payload);
-                first(m, replay != null);
+                order.live(m.sequence(), m.payload());
+                first(m, replay.possible());
             }
         }
         if (!replaying()) {
@@ -485,151 +438,74 @@ public final class SourceSession {
         }
     }
 
-    private void first(Message m, boolean mayAsk) {
-        if (m.sequence != 0 && replay != null && replay.hasHistory() && mayAsk) {
+    private void first(Batch m, boolean mayAsk) {
+        if (m.sequence() != 0 && replay.hasHistory() && mayAsk) {
             waiting.addFirst(m);
-            ask(Asked.HISTORY, 0, "asking for what was said before");
+            ask(About.HISTORY, 0, "asking for what was said before");
             return;
         }
-        standing.complete = Long.compareUnsigned(m.sequence, 1) <= 0;
-        take(m.sequence, m.payload);
+        standing.complete = Long.compareUnsigned(m.sequence(), 1) <= 0;
+        take(m.sequence(), m.payload());
         settle(
                 standing.complete
                         ? "heard from its first batch on"
-                        : "heard from batch " + m.sequence + " on; what was before is not known");
+                        : "heard from batch " + m.sequence() + " on; what was before is not known");
     }
 
-    private void gap(Message m, boolean mayAsk) {
+    private void gap(Batch m, boolean mayAsk) {
         if (mayAsk) {
             counters.gaps.increment();
             tally.add(Of.GAPS, 1);
             waiting.addFirst(m);
             standing.repairing = true;
-            if (replay != null) {
-                ask(Asked.GAP, order.next() - 1, "batches " + range(m.sequence) + " were missed");
+            if (replay.possible()) {
+                ask(About.GAP, order.next() - 1, "batches " + range(m.sequence()) + " were missed");
             } else {
-                asked = Asked.TIME;
+                overtaken = true;
                 progress = false;
-                deadline = nanoTime.getAsLong() + OVERTAKEN_NANOS;
-                settle("batches " + range(m.sequence) + " have not come");
+                overtakenUntil = nanoTime.getAsLong() + WaitingBatches.OVERTAKEN_NANOS;
+                settle("batches " + range(m.sequence()) + " have not come");
             }
             return;
         }
-        lose("batches " + range(m.sequence) + " were missed");
-        take(m.sequence, m.payload);
+        content.lose("batches " + range(m.sequence()) + " were missed");
+        take(m.sequence(), m.payload());
     }
 
     /** While something is waited for without having asked. */
-    private void overtaken(Message m) {
-        if (m.sequence != order.next()) {
+    private void late(Batch m) {
+        if (m.sequence() != order.next()) {
             waiting.add(m);
-            if (waiting.size() >= OVERTAKEN_BATCHES) {
+            if (waiting.tooMany()) {
                 finish(false);
             }
             return;
         }
-        take(m.sequence, m.payload);
-        for (Message next = takeWaiting(); next != null; next = takeWaiting()) {
-            take(next.sequence, next.payload);
+        for (Batch next = m; next != null; next = waiting.remove(order.next())) {
+            take(next.sequence(), next.payload());
         }
         if (waiting.isEmpty()) {
             finish(true);
         }
     }
 
-    private @Nullable Message takeWaiting() {
-        for (Iterator<Message> i = waiting.iterator(); i.hasNext(); ) {
-            Message m = i.next();
-            if (m.sequence == order.next()) {
-                i.remove();
-                return m;
-            }
-        }
-        return null;
-    }
-
     private void take(long sequence, byte[] payload) {
-        order.take(sequence, payload);
         progress = true;
-        standing.reading &= asked == Asked.HISTORY;
-        // What came from a file is confirmed by a replay only: another process may have come as
-        // far.
-        standing.unconfirmed &= restored;
-        tally.add(Of.BATCHES, 1);
-        tally.set(Of.SEQUENCE, sequence);
-        tally.set(Of.NEWEST_AT, nanoTime.getAsLong());
-        try {
-            if (sink.take(sequence, payload)) {
-                standing.complete = true;
-                standing.doubtful = false;
-                standing.unconfirmed = false;
-                restored = false;
-            }
-            standing.misfit = sink.misfit();
-        } catch (MalformedBatchException e) {
-            counters.rejectedBatches.increment();
-            tally.add(Of.REJECTED, 1);
-            standing.complete = false;
-            standing.doubtful = true;
-            settle("batch " + sequence + " could not be read: " + e.getMessage());
-        }
-    }
-
-    /** A hole nobody can fill: what was removed in it is not known, so nothing may be kept. */
-    private void lose(String why) {
-        counters.gapsLost.increment();
-        tally.add(Of.LOST, 1);
-        sink.forget(false);
-        standing.complete = false;
-        standing.doubtful = false;
-        standing.repairing = false;
-        standing.unconfirmed = false;
-        restored = false;
-        settle(why);
+        standing.reading &= replay.about() == About.HISTORY;
+        content.take(sequence, payload);
     }
 
     /** Another process publishes now. */
     private void restarted() {
-        forgetProcess();
-        ask(Asked.HISTORY, 0, "the engine has restarted");
+        content.forgetProcess();
+        ask(About.HISTORY, 0, "the engine has restarted");
     }
 
-    private void forgetProcess() {
-        counters.restarts.increment();
-        tally.add(Of.RESTARTS, 1);
-        sink.forget(true);
-        order.reset();
-        standing.complete = false;
-        standing.doubtful = false;
-        standing.repairing = false;
-        standing.unconfirmed = false;
-        restored = false;
-        standing.misfit = null;
-        standing.reading = true;
-        settle("the engine has restarted: what its old process held is dropped");
-    }
-
-    private void ask(Asked what, long from, String why) {
-        asked = what;
-        askedFrom = from;
-        askedAt = nanoTime.getAsLong();
+    private void ask(About about, long from, String why) {
         progress = false;
-        tries = 0;
-        standing.reading = what == Asked.HISTORY;
+        standing.reading = about == About.HISTORY;
         settle(why);
-        send();
-    }
-
-    private void send() {
-        if (replay == null) {
-            throw new IllegalStateException("no replay endpoint");
-        }
-        replies = 0;
-        tries++;
-        deadline = nanoTime.getAsLong() + timing.replayTimeoutNanos();
-        counters.replays.increment();
-        tally.add(Of.REPLAYS, 1);
-        replay.request(askedFrom);
+        replay.ask(about, from);
     }
 
     /**
@@ -639,17 +515,18 @@ public final class SourceSession {
      */
     private void finish(boolean well) {
         boolean moved = progress;
-        Asked was = asked;
-        asked = Asked.NOTHING;
+        boolean asked = replay.open();
+        boolean history = replay.about() == About.HISTORY;
+        overtaken = false;
+        replay.close();
         quietSince = nanoTime.getAsLong();
-        if (moved && standing.repairing && was != Asked.HISTORY) {
+        if (moved && standing.repairing && !history) {
             tally.add(Of.REPAIRED, 1);
             counters.repaired.increment();
         }
         standing.repairing = false;
-        if (well && was != Asked.TIME) {
-            standing.unconfirmed = false;
-            restored = false;
+        if (well && asked) {
+            content.confirm();
         }
         // Nobody there yet is no hole.
         standing.reading = !order.started() && !standing.complete && !everConnected;
@@ -661,7 +538,7 @@ public final class SourceSession {
         if (replaying()) {
             return;
         }
-        if (moved && was != Asked.TIME) {
+        if (moved && asked) {
             heard();
         } else if (stallChecked) {
             stalled();

@@ -6,6 +6,8 @@ import io.warmpath.events.EventCounters;
 import io.warmpath.events.EventSource;
 import io.warmpath.prefix.IndexSnapshots.Label;
 import io.warmpath.prefix.PrefixEvent;
+import io.warmpath.prefix.PrefixMatch;
+import io.warmpath.prefix.PrefixQuery;
 import io.warmpath.prefix.PrefixSpace;
 import io.warmpath.prefix.Tier;
 import io.warmpath.prefix.WorkerSlot;
@@ -16,13 +18,17 @@ import java.lang.management.ThreadMXBean;
 import java.nio.ByteBuffer;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
 import java.util.SplittableRandom;
+import java.util.concurrent.FutureTask;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.locks.LockSupport;
+import java.util.function.BooleanSupplier;
 import org.msgpack.core.MessageBufferPacker;
 import org.msgpack.core.MessagePack;
 import org.zeromq.SocketType;
@@ -30,18 +36,27 @@ import org.zeromq.ZContext;
 import org.zeromq.ZMQ;
 
 /**
- * Event sources in numbers, and taking an index up from its file. Main, as no JMH mode fits:
+ * Event sources in numbers, taking an index up from its file, and look-ups beside the writing of
+ * one. Main, as no JMH mode fits:
  *
  * <pre>
  * EventScale sources COUNT EVENTS_PER_SECOND SECONDS
  * EventScale stream BLOCKS_A_MESSAGE ROUNDS
  * EventScale recover RESIDENCIES DIRECTORY
+ * EventScale beside RESIDENCIES SAVES DIRECTORY
  * </pre>
  */
 final class EventScale {
     private static final int BLOCK = 16;
     private static final int RUN = 64;
     private static final int SLOTS = 100;
+    private static final int MESSAGE_BYTES = 1 << 20;
+    private static final int WARM_UP = 100;
+    private static final int PROMPTS = 1000;
+    private static final long PAUSE_NANOS = 200_000;
+
+    /** One event in so many is timed; no multiple of the sources' number. */
+    private static final int TIMED = 997;
 
     private EventScale() {}
 
@@ -74,7 +89,7 @@ final class EventScale {
             Stream s = stream(Integer.parseInt(args[1]), Integer.parseInt(args[2]));
             System.out.printf(
                     Locale.ROOT,
-                    "%.2f us of the feed's thread and %.2f us of ZeroMQ's threads a message%n",
+                    "%.2f us of the feed's thread and %.2f us of the publisher's ZeroMQ a message%n",
                     s.feedMicros,
                     s.socketMicros);
         } else if (args.length == 3 && args[0].equals("recover")) {
@@ -86,26 +101,35 @@ final class EventScale {
                     r.fileBytes,
                     r.saveSeconds,
                     r.loadSeconds);
+        } else if (args.length == 4 && args[0].equals("beside")) {
+            Beside b = beside(Long.parseLong(args[1]), Integer.parseInt(args[2]), Path.of(args[3]));
+            System.out.printf(
+                    Locale.ROOT,
+                    "%d residencies, %.2f s a snapshot; a look-up of %d blocks alone p50 %d us p99"
+                            + " %d us, beside p50 %d us p99 %d us%n",
+                    b.residencies,
+                    b.saveSeconds,
+                    RUN,
+                    b.alone[0],
+                    b.alone[1],
+                    b.beside[0],
+                    b.beside[1]);
         } else {
             System.err.println(
                     "sources COUNT EVENTS_PER_SECOND SECONDS | stream BLOCKS ROUNDS | recover N"
-                            + " DIRECTORY");
+                            + " DIRECTORY | beside N SAVES DIRECTORY");
             System.exit(2);
         }
     }
 
     /** Each source sends one-block batches evenly; every thousandth event is timed. */
-    static Load sources(int count, int perSecond, int seconds) throws InterruptedException {
+    static Load sources(int count, int perSecond, int seconds) throws Exception {
         EventCounters counters = new EventCounters();
-        try (NativePrefixIndex index = new NativePrefixIndex(Optional.empty(), 0);
-                ZContext context = new ZContext(1)) {
-            context.getContext().setMaxSockets(2 * count + 16);
-            ZMQ.Socket[] publishers = new ZMQ.Socket[count];
-            int[] ports = new int[count];
+        WirePublisher[] publishers = new WirePublisher[count];
+        try (NativePrefixIndex index = new NativePrefixIndex(Optional.empty(), 0)) {
+            ByteBuffer out = ByteBuffer.allocateDirect(MESSAGE_BYTES);
             for (int i = 0; i < count; i++) {
-                publishers[i] = context.createSocket(SocketType.PUB);
-                publishers[i].setSndHWM(0);
-                ports[i] = publishers[i].bindToRandomPort("tcp://127.0.0.1", 20_000, 60_000);
+                publishers[i] = new WirePublisher(out);
             }
             long before = heap();
             try (ZmqEventFeed feed =
@@ -117,43 +141,52 @@ final class EventScale {
                                     "w" + i,
                                     0,
                                     List.of(index.open(0)),
-                                    "tcp://127.0.0.1:" + ports[i],
+                                    "tcp://127.0.0.1:" + publishers[i].port(),
                                     false,
                                     null,
                                     "",
                                     BLOCK));
                 }
-                long bytes = (heap() - before) / count;
-                return load(publishers, perSecond, seconds, counters, bytes);
+                for (WirePublisher p : publishers) {
+                    p.join();
+                }
+                return load(publishers, perSecond, seconds, counters, before);
+            }
+        } finally {
+            for (WirePublisher p : publishers) {
+                if (p != null) {
+                    p.close();
+                }
             }
         }
     }
 
+    /**
+     * @param heapBefore bytes before the sources were subscribed
+     */
     private static Load load(
-            ZMQ.Socket[] publishers, int perSecond, int seconds, EventCounters counters, long bytes)
-            throws InterruptedException {
+            WirePublisher[] publishers,
+            int perSecond,
+            int seconds,
+            EventCounters counters,
+            long heapBefore)
+            throws IOException {
         long[] sequences = new long[publishers.length];
-        // PUB drops what it sends before the subscription has arrived: begin when all have heard.
-        long heard = -1;
-        for (int quiet = 0; quiet < 3; ) {
+        // Some rounds first: connections, and compiled code.
+        for (int round = 0; round < WARM_UP; round++) {
             for (int i = 0; i < publishers.length; i++) {
                 send(publishers[i], i, sequences);
             }
-            Thread.sleep(500);
-            quiet = counters.batches() - Math.max(heard, 0) == publishers.length ? quiet + 1 : 0;
-            heard = counters.batches();
+            while (counters.batches() < (round + 1L) * publishers.length) {
+                LockSupport.parkNanos(50_000);
+            }
         }
-        Thread feed =
-                Thread.getAllStackTraces().keySet().stream()
-                        .filter(t -> t.getName().equals("warmpath-kv-events"))
-                        .findFirst()
-                        .orElseThrow();
-        ThreadMXBean threads = ManagementFactory.getThreadMXBean();
-        long cpu = threads.getThreadCpuTime(feed.threadId());
+        long bytes = (heap() - heapBefore) / publishers.length;
+        long base = counters.batches();
+        long cpu = cpu()[0];
         long begin = System.nanoTime();
         long total = (long) publishers.length * perSecond * seconds;
         long step = 1_000_000_000L / ((long) publishers.length * perSecond);
-        long base = counters.batches();
         List<Long> latencies = new ArrayList<>();
         for (long sent = 0; sent < total; sent++) {
             long due = begin + sent * step;
@@ -162,7 +195,7 @@ final class EventScale {
             }
             int i = (int) (sent % publishers.length);
             send(publishers[i], i, sequences);
-            if (sent % 997 == 0) {
+            if (sent % TIMED == 0) {
                 // Sent in order of time, but applied by source: visible when all so far are.
                 long at = System.nanoTime();
                 while (counters.batches() - base <= sent) {
@@ -171,7 +204,7 @@ final class EventScale {
                 latencies.add((System.nanoTime() - at) / 1000);
             }
         }
-        long used = threads.getThreadCpuTime(feed.threadId()) - cpu;
+        long used = cpu()[0] - cpu;
         latencies.sort(null);
         return new Load(
                 total,
@@ -184,7 +217,7 @@ final class EventScale {
     /**
      * What one message costs in CPU, by thread: the rate of one core is what is left of a second.
      *
-     * @param socketMicros of ZeroMQ's own threads, the publisher's too
+     * @param socketMicros of the threads that ZeroMQ has for the publisher
      */
     record Stream(double feedMicros, double socketMicros) {}
 
@@ -246,7 +279,7 @@ final class EventScale {
         to.send(payload);
     }
 
-    /** Nanoseconds of CPU that the feed's thread and ZeroMQ's have used. */
+    /** Nanoseconds of CPU that the feed's thread and the publisher's ZeroMQ have used. */
     private static long[] cpu() {
         ThreadMXBean threads = ManagementFactory.getThreadMXBean();
         long[] sum = {0, 0};
@@ -260,9 +293,9 @@ final class EventScale {
         return sum;
     }
 
-    private static void send(ZMQ.Socket to, int source, long[] sequences) {
+    private static void send(WirePublisher to, int source, long[] sequences) throws IOException {
         long n = sequences[source]++;
-        send(to, n, oneBlock(source, n));
+        to.send(n, oneBlock(source, n));
     }
 
     /** Stores a block in an even batch and removes it again in the next. */
@@ -331,7 +364,72 @@ final class EventScale {
         }
     }
 
-    private static void fill(NativePrefixIndex index, List<Label> labels, long residencies) {
+    /**
+     * Look-ups while snapshots are written, and without.
+     *
+     * @param alone p50 and p99 in microseconds
+     */
+    record Beside(long residencies, double saveSeconds, long[] alone, long[] beside) {}
+
+    /** Five thousand look-ups a second at most, as of a busy gateway; as many seconds of each. */
+    static Beside beside(long residencies, int saves, Path directory) throws Exception {
+        Files.createDirectories(directory);
+        try (StateStore store = new StateStore(directory);
+                NativePrefixIndex index = new NativePrefixIndex(Optional.empty(), 0)) {
+            List<Label> labels = new ArrayList<>();
+            for (int i = 0; i < SLOTS; i++) {
+                labels.add(new Label(index.open(0), i + 1L, 0));
+            }
+            List<int[]> prompts = fill(index, labels, residencies);
+            lookUps(index, prompts, Duration.ofMillis(500));
+            AtomicBoolean saved = new AtomicBoolean();
+            FutureTask<Double> writing =
+                    new FutureTask<>(
+                            () -> {
+                                long at = System.nanoTime();
+                                for (int i = 0; i < saves; i++) {
+                                    store.save(index, labels, List.of());
+                                }
+                                saved.set(true);
+                                return (System.nanoTime() - at) / 1e9;
+                            });
+            Thread writer = Thread.ofPlatform().start(writing);
+            long[] beside = lookUps(index, prompts, saved::get);
+            writer.join();
+            double seconds = writing.get();
+            long[] alone = lookUps(index, prompts, Duration.ofNanos((long) (seconds * 1e9)));
+            return new Beside(index.stats().residencies(), seconds / saves, alone, beside);
+        }
+    }
+
+    private static long[] lookUps(NativePrefixIndex index, List<int[]> prompts, Duration time) {
+        long end = System.nanoTime() + time.toNanos();
+        return lookUps(index, prompts, () -> System.nanoTime() - end >= 0);
+    }
+
+    private static long[] lookUps(
+            NativePrefixIndex index, List<int[]> prompts, BooleanSupplier enough) {
+        List<Long> nanos = new ArrayList<>();
+        for (int i = 0; i == 0 || !enough.getAsBoolean(); i++) {
+            int[] prompt = prompts.get(i % prompts.size());
+            long at = System.nanoTime();
+            PrefixMatch match =
+                    index.match(new PrefixQuery(prompt, prompt.length, BLOCK, PrefixSpace.NONE));
+            nanos.add(System.nanoTime() - at);
+            if (match.size() == 0) {
+                throw new IllegalStateException("a prompt that was stored is not known");
+            }
+            LockSupport.parkNanos(PAUSE_NANOS);
+        }
+        nanos.sort(null);
+        return new long[] {
+            nanos.get(nanos.size() / 2) / 1000, nanos.get(nanos.size() * 99 / 100) / 1000
+        };
+    }
+
+    /** Some of the prompts that are held now. */
+    private static List<int[]> fill(NativePrefixIndex index, List<Label> labels, long residencies) {
+        List<int[]> prompts = new ArrayList<>();
         SplittableRandom random = new SplittableRandom(7);
         long done = 0;
         long name = 1;
@@ -340,6 +438,9 @@ final class EventScale {
             long[] ids = new long[RUN];
             for (int i = 0; i < RUN; i++) {
                 ids[i] = name++;
+            }
+            if (prompts.size() < PROMPTS) {
+                prompts.add(tokens);
             }
             boolean shared = random.nextInt(5 * SLOTS) == 0;
             int first = random.nextInt(SLOTS);
@@ -359,5 +460,6 @@ final class EventScale {
                 done += RUN;
             }
         }
+        return prompts;
     }
 }

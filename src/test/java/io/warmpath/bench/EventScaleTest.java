@@ -23,6 +23,12 @@ class EventScaleTest {
     }
 
     @Test
+    void look_ups_beside_a_snapshot_in_small(@TempDir Path folder) throws Exception {
+        EventScale.Beside b = EventScale.beside(100_000, 2, folder);
+        assertTrue(b.saveSeconds() > 0 && b.beside()[1] >= b.beside()[0], b.toString());
+    }
+
+    @Test
     void recovery_in_small(@TempDir Path folder) throws Exception {
         EventScale.Recovery r = EventScale.recover(100_000, folder);
         assertTrue(r.residencies() >= 100_000, r.toString());

@@ -8,6 +8,11 @@ import io.warmpath.events.SourceMark;
 import io.warmpath.events.SourceSession;
 import io.warmpath.events.SourceStatus;
 import io.warmpath.prefix.PrefixIndex;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.ByteBuffer;
+import java.nio.channels.SelectionKey;
+import java.nio.channels.Selector;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -19,24 +24,20 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.FutureTask;
-import java.util.concurrent.TimeUnit;
-import java.util.concurrent.locks.LockSupport;
 import java.util.function.Function;
 import java.util.function.LongSupplier;
 import org.jboss.logging.Logger;
 import org.jspecify.annotations.Nullable;
-import org.zeromq.ZContext;
-import org.zeromq.ZMQ;
-import org.zeromq.ZMQException;
 
 /**
  * Receives the events of many engines over ZeroMQ and applies them to the index.
  *
  * <p>{@link #subscribe}, {@link #close} and the subscriptions' methods: any thread; they wait for
- * the feed's own thread, so never call them on an event loop. One platform thread owns every
- * socket, since JeroMQ's are single-threaded, and does all decoding and applying; engines emit far
- * less than it can take. Callers reach it through a queue that it looks at between polls: waking it
- * through a socket would let an interrupted caller close the channel underneath.
+ * the feed's own thread, so never call them on an event loop. One platform thread reads every
+ * connection and does all decoding and applying; engines emit far less than it can take. It sleeps
+ * in one selector and looks only at the connections that have something, so that a thousand idle
+ * sources cost the busy one nothing; it speaks ZMTP itself, since a ZeroMQ library hands each
+ * message from its I/O thread to ours through a queue and a wake-up of its own.
  */
 public final class ZmqEventFeed implements EventFeed {
     /**
@@ -67,10 +68,11 @@ public final class ZmqEventFeed implements EventFeed {
 
     private static final Logger LOG = Logger.getLogger(ZmqEventFeed.class);
 
-    /** How long a caller may wait for the thread to notice it. */
-    private static final int POLL_MILLIS = 10;
+    /** Between two looks at the clock of each source. */
+    private static final int TICK_MILLIS = 20;
 
-    private static final int SOCKETS = 2 * PrefixIndex.MAX_SLOTS + 16;
+    /** Read at once from one connection. */
+    private static final int READ_BYTES = 128 << 10;
 
     private final SessionMaker sessions;
     private final EventCounters counters;
@@ -82,10 +84,9 @@ public final class ZmqEventFeed implements EventFeed {
     private volatile boolean stopping;
 
     // Owned by the thread.
-    private final ZContext context = new ZContext(1);
+    private final Selector selector;
+    private final ByteBuffer buffer = ByteBuffer.allocateDirect(READ_BYTES);
     private final List<ZmqSource> sources = new ArrayList<>();
-    private ZMQ.Poller poller;
-    private boolean stale;
 
     public ZmqEventFeed(
             PrefixIndex index, EventCounters counters, Settings settings, LongSupplier nanoTime) {
@@ -135,9 +136,11 @@ public final class ZmqEventFeed implements EventFeed {
         this.counters = counters;
         this.settings = settings;
         this.nanoTime = nanoTime;
-        // A source has two; JeroMQ's own limit is 1,023.
-        context.getContext().setMaxSockets(SOCKETS);
-        this.poller = context.createPoller(1);
+        try {
+            this.selector = Selector.open();
+        } catch (IOException e) {
+            throw new UncheckedIOException("no selector for the KV events", e);
+        }
         this.thread = Thread.ofPlatform().name("warmpath-kv-events").daemon().unstarted(this::run);
         thread.start();
     }
@@ -174,23 +177,17 @@ public final class ZmqEventFeed implements EventFeed {
     @Override
     public void close() {
         stopping = true;
+        selector.wakeup();
         ended.join();
     }
 
     private ZmqSource open(EventSource source, SourceListener listener, @Nullable SourceMark from) {
         ZmqSource opened =
                 new ZmqSource(
-                        source,
-                        context,
-                        sessions,
-                        counters,
-                        settings,
-                        nanoTime,
-                        listener,
-                        this::stale);
+                        source, selector, buffer, sessions, counters, settings, nanoTime, listener);
         try {
             opened.open(from);
-        } catch (ZMQException | IllegalArgumentException e) {
+        } catch (IOException | IllegalArgumentException e) {
             opened.close();
             throw new IllegalArgumentException(
                     "cannot listen to the KV events of "
@@ -206,25 +203,20 @@ public final class ZmqEventFeed implements EventFeed {
                     e);
         }
         sources.add(opened);
-        stale = true;
         return opened;
     }
 
     private boolean drop(ZmqSource source) {
         sources.remove(source);
         source.close();
-        stale = true;
         return true;
-    }
-
-    private void stale() {
-        stale = true;
     }
 
     /** Runs on the feed's thread; waits for it even when interrupted, and keeps the interrupt. */
     private <T> T call(Callable<T> work) {
         FutureTask<T> task = new FutureTask<>(work);
         calls.add(task);
+        selector.wakeup();
         if (ended.isDone()) {
             // The thread may have left before it saw the call.
             runCalls();
@@ -251,36 +243,42 @@ public final class ZmqEventFeed implements EventFeed {
     }
 
     private void run() {
-        try {
+        try (selector) {
+            long tickAt = nanoTime.getAsLong();
             while (!stopping) {
                 runCalls();
-                rebuildPoller();
-                if (sources.isEmpty()) {
-                    // A poller without sockets does not wait; polling it would burn a whole core.
-                    LockSupport.parkNanos(this, TimeUnit.MILLISECONDS.toNanos(POLL_MILLIS));
-                } else {
-                    poller.poll(POLL_MILLIS);
-                }
-                for (ZmqSource source : List.copyOf(sources)) {
-                    pump(source);
+                selector.select(this::ready, TICK_MILLIS);
+                long now = nanoTime.getAsLong();
+                if (now - tickAt >= 0) {
+                    tickAt = now + TICK_MILLIS * 1_000_000L;
+                    for (ZmqSource source : List.copyOf(sources)) {
+                        guarded(source, source::tick);
+                    }
                 }
             }
+        } catch (IOException e) {
+            LOG.error("the KV event thread died; the prefix index gets no more events", e);
+            throw new UncheckedIOException(e);
         } catch (RuntimeException | Error e) {
             LOG.error("the KV event thread died; the prefix index gets no more events", e);
             throw e;
         } finally {
             sources.forEach(ZmqSource::close);
             sources.clear();
-            poller.close();
-            context.close();
             ended.complete(null);
             runCalls();
         }
     }
 
-    private void pump(ZmqSource source) {
+    private void ready(SelectionKey key) {
+        if (key.isValid() && key.attachment() instanceof ZmtpLoop.Attached a) {
+            guarded(a.owner(), a.handler()::ready);
+        }
+    }
+
+    private void guarded(ZmqSource source, Runnable work) {
         try {
-            source.pump();
+            work.run();
         } catch (RuntimeException e) {
             LOG.errorf(
                     e,
@@ -288,7 +286,6 @@ public final class ZmqEventFeed implements EventFeed {
                     source.source().worker());
             sources.remove(source);
             source.giveUp("its events cannot be applied: " + e);
-            stale = true;
         }
     }
 
@@ -301,18 +298,6 @@ public final class ZmqEventFeed implements EventFeed {
                 task.run();
             }
             task = calls.poll();
-        }
-    }
-
-    private void rebuildPoller() {
-        if (!stale) {
-            return;
-        }
-        stale = false;
-        poller.close();
-        poller = context.createPoller(Math.max(1, 2 * sources.size()));
-        for (ZmqSource source : sources) {
-            source.sockets().forEach(s -> poller.register(s, ZMQ.Poller.POLLIN));
         }
     }
 

@@ -1,0 +1,30 @@
+package io.warmpath.adapter.zmq;
+
+import java.nio.ByteBuffer;
+import java.nio.channels.ClosedChannelException;
+import java.nio.channels.SelectableChannel;
+import java.nio.channels.SelectionKey;
+import java.nio.channels.Selector;
+import java.util.function.LongSupplier;
+
+/**
+ * What the connections of one source share with the feed's loop. One thread.
+ *
+ * @param selector of the loop
+ * @param buffer read into by whoever's turn it is; empty between turns
+ * @param owner whose connections these are
+ */
+record ZmtpLoop(Selector selector, ByteBuffer buffer, LongSupplier nanoTime, ZmqSource owner) {
+    /** What waits for a channel to be ready. */
+    interface Ready {
+        void ready();
+    }
+
+    /** What a key carries. */
+    record Attached(ZmqSource owner, Ready handler) {}
+
+    SelectionKey register(SelectableChannel channel, int interest, Ready handler)
+            throws ClosedChannelException {
+        return channel.register(selector, interest, new Attached(owner, handler));
+    }
+}

@@ -1,0 +1,112 @@
+package io.warmpath.adapter.zmq;
+
+import java.io.IOException;
+import java.nio.channels.SelectionKey;
+import java.nio.channels.ServerSocketChannel;
+import java.nio.channels.SocketChannel;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+import org.jboss.logging.Logger;
+
+/** A bound endpoint: peers connect to us. On the loop's thread. */
+final class ZmtpServer implements ZmtpLoop.Ready {
+    private static final Logger LOG = Logger.getLogger(ZmtpServer.class);
+
+    private final ZmtpAddress address;
+    private final ZmtpLoop loop;
+    private final ZmtpConnection.Role role;
+    private final ZmtpConnection.Listener listener;
+    private final ServerSocketChannel channel;
+    private final Set<ZmtpConnection> connections = new HashSet<>();
+
+    /**
+     * @throws IOException when the endpoint cannot be had
+     */
+    ZmtpServer(
+            ZmtpAddress address,
+            ZmtpLoop loop,
+            ZmtpConnection.Role role,
+            ZmtpConnection.Listener listener)
+            throws IOException {
+        this.address = address;
+        this.loop = loop;
+        this.role = role;
+        this.listener = listener;
+        this.channel = address.bind();
+        channel.configureBlocking(false);
+    }
+
+    /** Apart from the constructor, which may not hand itself out. */
+    void open() throws IOException {
+        loop.register(channel, SelectionKey.OP_ACCEPT, this);
+    }
+
+    @Override
+    public void ready() {
+        try {
+            SocketChannel peer = channel.accept();
+            if (peer != null) {
+                take(peer);
+            }
+        } catch (IOException e) {
+            // Out of descriptors, or the peer has left again: the next one may fare better.
+            LOG.debugf(e, "accepting a connection");
+        }
+    }
+
+    private void take(SocketChannel peer) throws IOException {
+        try {
+            connections.add(ZmtpConnection.accepted(peer, loop, role, new Watch()));
+        } catch (IOException e) {
+            peer.close();
+            throw e;
+        }
+    }
+
+    void tick(long now) {
+        for (ZmtpConnection c : List.copyOf(connections)) {
+            c.tick(now);
+        }
+    }
+
+    void close() {
+        connections.forEach(ZmtpConnection::close);
+        connections.clear();
+        try {
+            channel.close();
+            address.unbound();
+        } catch (IOException e) {
+            LOG.debugf(e, "closing a bound endpoint");
+        }
+    }
+
+    /** Forgets a connection that has ended; tells only of those that had a handshake. */
+    private final class Watch implements ZmtpConnection.Listener {
+        private boolean wasUp;
+
+        @Override
+        public void up(ZmtpConnection c) {
+            wasUp = true;
+            listener.up(c);
+        }
+
+        @Override
+        public void message(List<byte[]> frames) {
+            listener.message(frames);
+        }
+
+        @Override
+        public void turnEnded(boolean more) {
+            listener.turnEnded(more);
+        }
+
+        @Override
+        public void down(ZmtpConnection c, IOException why) {
+            connections.remove(c);
+            if (wasUp) {
+                listener.down(c, why);
+            }
+        }
+    }
+}

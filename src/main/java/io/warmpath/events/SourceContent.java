@@ -1,0 +1,136 @@
+package io.warmpath.events;
+
+import io.warmpath.events.SourceTally.Of;
+import java.util.function.LongSupplier;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What has been taken of one publisher's batches: hands them to the sink, has it forget them, takes
+ * them over from a file, and notes how far they can be relied on. One thread.
+ */
+final class SourceContent {
+    private final EventSource source;
+    private final BatchSink sink;
+    private final EventCounters counters;
+    private final SourceTally tally;
+    private final SourceOrder order;
+    private final SourceStanding standing;
+    private final LongSupplier nanoTime;
+
+    /** Taken from a file and not yet confirmed by the publisher. */
+    private boolean restored;
+
+    private long expires;
+
+    SourceContent(
+            EventSource source,
+            BatchSink sink,
+            EventCounters counters,
+            SourceTally tally,
+            SourceOrder order,
+            SourceStanding standing,
+            LongSupplier nanoTime) {
+        this.source = source;
+        this.sink = sink;
+        this.counters = counters;
+        this.tally = tally;
+        this.order = order;
+        this.standing = standing;
+        this.nanoTime = nanoTime;
+    }
+
+    /** The index holds what another process of ours had applied. */
+    void resume(SourceMark mark, long expiryNanos) {
+        order.resume(mark.next(), mark.fingerprint());
+        sink.restore(mark.memories());
+        tally.set(Of.SEQUENCE, mark.next() - 1);
+        standing.complete = mark.complete();
+        standing.reading = false;
+        standing.unconfirmed = true;
+        restored = true;
+        expires = nanoTime.getAsLong() + expiryNanos;
+        standing.settle(
+                "taken from a file: batches from " + Long.toUnsignedString(mark.next()) + " on");
+    }
+
+    /** Where to go on after a restart of ours; null before the first batch. */
+    @Nullable SourceMark mark() {
+        return order.started()
+                ? new SourceMark(
+                        source.dpRank(),
+                        source.ownSlot(),
+                        order.next(),
+                        order.lastFingerprint(),
+                        standing.complete,
+                        sink.memories())
+                : null;
+    }
+
+    /** What came from a file is still in doubt. */
+    boolean restored() {
+        return restored;
+    }
+
+    /** It has been in doubt for too long. */
+    boolean expired(long now) {
+        return restored && now - expires >= 0;
+    }
+
+    /** The publisher has said all that it can, and it fits. */
+    void confirm() {
+        standing.unconfirmed = false;
+        restored = false;
+    }
+
+    /** The batch comes next, or after a hole that was accepted. */
+    void take(long sequence, byte[] payload) {
+        order.take(sequence, payload);
+        // What came from a file is confirmed by a replay only: another process may have come as
+        // far.
+        standing.unconfirmed &= restored;
+        tally.add(Of.BATCHES, 1);
+        tally.set(Of.SEQUENCE, sequence);
+        tally.set(Of.NEWEST_AT, nanoTime.getAsLong());
+        try {
+            if (sink.take(sequence, payload)) {
+                standing.complete = true;
+                standing.doubtful = false;
+                confirm();
+            }
+            standing.misfit = sink.misfit();
+        } catch (MalformedBatchException e) {
+            counters.rejectedBatches.increment();
+            tally.add(Of.REJECTED, 1);
+            standing.complete = false;
+            standing.doubtful = true;
+            standing.settle("batch " + sequence + " could not be read: " + e.getMessage());
+        }
+    }
+
+    /** A hole nobody can fill: what was removed in it is not known, so nothing may be kept. */
+    void lose(String why) {
+        counters.gapsLost.increment();
+        tally.add(Of.LOST, 1);
+        forget(false);
+        standing.settle(why);
+    }
+
+    /** Another process publishes now. */
+    void forgetProcess() {
+        counters.restarts.increment();
+        tally.add(Of.RESTARTS, 1);
+        forget(true);
+        order.reset();
+        standing.misfit = null;
+        standing.reading = true;
+        standing.settle("the engine has restarted: what its old process held is dropped");
+    }
+
+    private void forget(boolean restarted) {
+        sink.forget(restarted);
+        standing.complete = false;
+        standing.doubtful = false;
+        standing.repairing = false;
+        confirm();
+    }
+}
