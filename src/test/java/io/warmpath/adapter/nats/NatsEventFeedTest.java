@@ -233,6 +233,25 @@ class NatsEventFeedTest {
     }
 
     @Test
+    void of_two_relays_for_one_engine_the_newer_counts_and_nothing_flaps() {
+        try (Relay older = relay(link, RING);
+                Relay newer = relay(link, RING);
+                NatsEventFeed feed = feed(0, decoder())) {
+            Subscription sub = feed.subscribe(source);
+            publish(older.sink(source), 0, 10);
+            eventually().until(() -> depth() == 10);
+            publish(newer.sink(source), 0, 12);
+            eventually().until(() -> depth() == 12);
+            for (int i = 12; i < 20; i++) {
+                publish(older.sink(source), i - 2, i - 1);
+                publish(newer.sink(source), i, i + 1);
+            }
+            eventually().until(() -> depth() == 20 && older.batches() == 18);
+            assertEquals(1, sub.status().restarts());
+        }
+    }
+
+    @Test
     void a_slow_reader_leaves_the_rest_in_the_stream_and_takes_it_in_order() {
         Semaphore may = new Semaphore(0);
         BatchDecoder slow =
