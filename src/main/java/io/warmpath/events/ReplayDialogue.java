@@ -54,14 +54,9 @@ final class ReplayDialogue {
         return link != null;
     }
 
-    /** Whether it can say what was before the first batch that came. */
+    /** Whether what was said before the first batch that came may be asked for. */
     boolean hasHistory() {
         return link != null && link.hasHistory();
-    }
-
-    /** Nobody is there who could answer. */
-    void refused() {
-        counters.replayFailures.increment();
     }
 
     /** An answer is on its way. */

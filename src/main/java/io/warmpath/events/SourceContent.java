@@ -5,8 +5,8 @@ import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What of one publisher's batches has been taken: hands them on, forgets them, takes them over from
- * a file, and notes how far they can be relied on. One thread.
+ * What has been taken of one publisher's batches: hands them to the sink, has it forget them, takes
+ * them over from a file, and notes how far they can be relied on. One thread.
  */
 final class SourceContent {
     private final EventSource source;

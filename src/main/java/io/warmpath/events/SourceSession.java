@@ -268,7 +268,7 @@ public final class SourceSession {
     /** Nobody is there who could answer the running replay. */
     public void replayRefused() {
         if (replay.open()) {
-            replay.refused();
+            counters.replayFailures.increment();
             finish(false);
         }
     }

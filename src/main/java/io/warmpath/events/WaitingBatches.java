@@ -34,6 +34,10 @@ final class WaitingBatches {
         return batches.isEmpty();
     }
 
+    void clear() {
+        batches.clear();
+    }
+
     int size() {
         return batches.size();
     }

@@ -110,13 +110,6 @@ public final class RelayMain implements AutoCloseable {
         }
     }
 
-    /** A relay in this process, for tests. */
-    static RelayMain start(RelayFlags flags, NatsConfig config) throws InterruptedException {
-        RelayMain main = new RelayMain(flags, config);
-        main.follow(flags, new PrintStream(PrintStream.nullOutputStream()));
-        return main;
-    }
-
     /** The keys under {@code warmpath.nats}, from where the gateway has them too. */
     static NatsConfig config(Map<String, String> flags) {
         flags.forEach(System::setProperty);
@@ -128,10 +121,6 @@ public final class RelayMain implements AutoCloseable {
                         .withMapping(NatsConfig.class, "warmpath.nats")
                         .build();
         return read.getConfigMapping(NatsConfig.class, "warmpath.nats");
-    }
-
-    Relay relay() {
-        return relay;
     }
 
     private void follow(RelayFlags flags, PrintStream out) throws InterruptedException {

@@ -439,7 +439,8 @@ public final class NatsEventFeed implements EventFeed {
             lag = r.pending();
             bySubject.values().forEach(s -> s.session().drained(n == BURST && lag > 0));
             catchUp();
-            if (catchUps.isEmpty() && n > 0) {
+            // Others may purge what is acknowledged: not before the last source has it.
+            if (applied() >= r.position()) {
                 r.acknowledge();
             }
             return true;

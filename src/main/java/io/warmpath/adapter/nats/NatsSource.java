@@ -9,6 +9,7 @@ import java.io.ByteArrayOutputStream;
 import java.util.List;
 import java.util.function.Function;
 import java.util.function.LongConsumer;
+import org.jboss.logging.Logger;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -16,6 +17,8 @@ import org.jspecify.annotations.Nullable;
  * together, signs of life of its relay; everything else is the session's. The feed's thread only.
  */
 final class NatsSource implements SourceSession.ReplayLink {
+    private static final Logger LOG = Logger.getLogger(NatsSource.class);
+
     /** Signs of life in a row that tell the same before they are acted on. */
     private static final int SURE = 3;
 
@@ -66,6 +69,12 @@ final class NatsSource implements SourceSession.ReplayLink {
 
     private boolean known;
     private long process;
+
+    /** The process before this one. */
+    private long former;
+
+    private boolean hasFormer;
+    private boolean told;
 
     /** Number behind the newest batch of this process that came. */
     private long newest;
@@ -162,7 +171,14 @@ final class NatsSource implements SourceSession.ReplayLink {
     }
 
     private void live(Envelope e, List<byte[]> batches) {
+        if (hasFormer && e.process() == former) {
+            // A process that has ended does not speak again: two relays read one engine.
+            former();
+            return;
+        }
         if (known && e.process() != process) {
+            hasFormer = true;
+            former = process;
             forgetProcess();
         } else if (unproven && !session.replaying()) {
             long at = session.next() - 1 - e.first();
@@ -176,6 +192,17 @@ final class NatsSource implements SourceSession.ReplayLink {
         process = e.process();
         for (int i = 0; i < batches.size(); i++) {
             one(e.first() + i, batches.get(i));
+        }
+    }
+
+    /** The newest one counts: else each message would drop what the other relay told. */
+    private void former() {
+        counters.duplicate();
+        if (!told) {
+            told = true;
+            LOG.warnf(
+                    "KV events of %s/%d come from two relays: stop one of them",
+                    source.worker(), source.dpRank());
         }
     }
 
@@ -235,6 +262,9 @@ final class NatsSource implements SourceSession.ReplayLink {
             e = Envelope.decode(data);
         } catch (BadEnvelope bad) {
             counters.badFrame();
+            return;
+        }
+        if (hasFormer && e.process() == former) {
             return;
         }
         heardAt = now;

@@ -192,6 +192,7 @@ public final class Relay implements AutoCloseable {
     private void run() {
         boolean ready = false;
         Dispatcher questions = null;
+        JetStream stream = null;
         long nextAlive = nanoTime.getAsLong();
         long end = Long.MAX_VALUE;
         while (true) {
@@ -214,7 +215,8 @@ public final class Relay implements AutoCloseable {
                     }
                     questions = questions == null ? c.createDispatcher() : questions;
                     listen(c, questions);
-                    did = sendAll(c);
+                    stream = stream == null ? stream(c) : stream;
+                    did = sendAll(stream, c.getServerInfo().getMaxPayload());
                     if (now - nextAlive >= 0) {
                         nextAlive = now + ALIVE_NANOS;
                         alive(c);
@@ -243,10 +245,11 @@ public final class Relay implements AutoCloseable {
         }
     }
 
-    private boolean sendAll(Connection c) throws IOException {
-        JetStream stream =
-                c.jetStream(JetStreamOptions.builder().requestTimeout(ACK_TIMEOUT).build());
-        long maxPayload = c.getServerInfo().getMaxPayload();
+    private static JetStream stream(Connection c) throws IOException {
+        return c.jetStream(JetStreamOptions.builder().requestTimeout(ACK_TIMEOUT).build());
+    }
+
+    private boolean sendAll(JetStream stream, long maxPayload) {
         boolean did = false;
         for (RelayLane lane : lanes) {
             did |= lane.send(stream, maxPayload);

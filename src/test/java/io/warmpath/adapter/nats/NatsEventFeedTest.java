@@ -88,6 +88,39 @@ class NatsEventFeedTest {
     }
 
     @Test
+    void what_others_may_purge_follows_what_was_applied() throws Exception {
+        Semaphore may = new Semaphore(5);
+        BatchDecoder held =
+                payload -> {
+                    may.acquireUninterruptibly();
+                    return decoder().decode(payload);
+                };
+        try (Relay relay = relay(link, RING);
+                NatsEventFeed feed = feed(0, held)) {
+            feed.subscribe(source);
+            for (int i = 0; i < 10; i++) {
+                int n = i + 1;
+                publish(relay.sink(source), i, n);
+                eventually().until(() -> relay.messages() == n);
+            }
+            eventually().until(() -> depth() == 5);
+            assertTrue(acknowledged() <= 5, "acknowledged: " + acknowledged());
+            may.release(1_000);
+            eventually().until(() -> acknowledged() == 10);
+            assertEquals(10, depth());
+        }
+    }
+
+    private long acknowledged() throws Exception {
+        return link.connection()
+                .orElseThrow()
+                .jetStreamManagement()
+                .getConsumerInfo(NAMES.stream(), NatsNames.consumer("gateway"))
+                .getAckFloor()
+                .getStreamSequence();
+    }
+
+    @Test
     void a_worker_that_comes_later_gets_what_went_by_and_nothing_twice() {
         try (Relay relay = relay(link, RING);
                 NatsEventFeed feed = feed(0, decoder())) {
@@ -228,6 +261,25 @@ class NatsEventFeedTest {
             engine.forget(true);
             publish(engine, 0, 5);
             eventually().until(() -> depth() == 5 && sub.state() == EventView.EXACT);
+            assertEquals(1, sub.status().restarts());
+        }
+    }
+
+    @Test
+    void of_two_relays_for_one_engine_the_newer_counts_and_nothing_flaps() {
+        try (Relay older = relay(link, RING);
+                Relay newer = relay(link, RING);
+                NatsEventFeed feed = feed(0, decoder())) {
+            Subscription sub = feed.subscribe(source);
+            publish(older.sink(source), 0, 10);
+            eventually().until(() -> depth() == 10);
+            publish(newer.sink(source), 0, 12);
+            eventually().until(() -> depth() == 12);
+            for (int i = 12; i < 20; i++) {
+                publish(older.sink(source), i - 2, i - 1);
+                publish(newer.sink(source), i, i + 1);
+            }
+            eventually().until(() -> depth() == 20 && older.batches() == 18);
             assertEquals(1, sub.status().restarts());
         }
     }
