@@ -34,10 +34,6 @@ final class WaitingBatches {
         return batches.isEmpty();
     }
 
-    void clear() {
-        batches.clear();
-    }
-
     int size() {
         return batches.size();
     }
