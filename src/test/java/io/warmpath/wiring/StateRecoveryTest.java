@@ -309,6 +309,22 @@ class StateRecoveryTest {
             assertTrue(
                     String.valueOf(e.getMessage()).contains("needs the native index"),
                     e.getMessage());
+            e =
+                    assertThrows(
+                            StartFailure.class,
+                            () ->
+                                    new GatewayRuntime(
+                                            TestConfig.of(
+                                                    Map.of(
+                                                            "warmpath.state.directory",
+                                                            folder.toString(),
+                                                            "warmpath.events.plane",
+                                                            "nats")),
+                                            vertx,
+                                            new SimpleMeterRegistry()));
+            assertTrue(
+                    String.valueOf(e.getMessage()).contains("lie in NATS' object store"),
+                    e.getMessage());
         } finally {
             vertx.close().toCompletionStage().toCompletableFuture().join();
         }
