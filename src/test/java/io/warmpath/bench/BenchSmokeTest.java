@@ -25,7 +25,7 @@ class BenchSmokeTest {
         "PromptBench, 2",
         "DecideBench, 24",
         "LoadBench, 6",
-        "ReplicaBench, 6",
+        "ReplicaBench, 3",
         "TokensBench, 27",
         "LargeBodyBench, 5",
         "AnswerBench, 2",
