@@ -26,7 +26,7 @@ class BenchSmokeTest {
         "PagesBench, 6",
         "DecideBench, 24",
         "LoadBench, 6",
-        "ReplicaBench, 6",
+        "ReplicaBench, 3",
         "TokensBench, 27",
         "LargeBodyBench, 5",
         "AnswerBench, 2",
