@@ -191,10 +191,15 @@ class ZmqEventFeedTest {
             }
             eventually().until(() -> sub.state() == EventView.GONE);
             assertEquals(SourceStatus.Belief.NOTHING, sub.status().belief());
-            try (FakePublisher same = FakePublisher.boundTo(ReplayShape.THREE, port, replayPort)) {
-                same.lose(0, FakePublisher.stored(1, 0, SIZE));
-                same.lose(1, FakePublisher.stored(1, 1, SIZE));
+            try (FakePublisher same =
+                    FakePublisher.boundTo(
+                            ReplayShape.THREE,
+                            port,
+                            replayPort,
+                            FakePublisher.stored(1, 0, SIZE),
+                            FakePublisher.stored(1, 1, SIZE))) {
                 eventually().until(() -> depth() == 2 && sub.state() == EventView.EXACT);
+                assertTrue(same.requests() > 0, "found by asking");
                 assertEquals(0, counters.restarts(), "the same batches: the same process");
             }
         }
