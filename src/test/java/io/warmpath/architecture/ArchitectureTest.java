@@ -37,7 +37,7 @@ class ArchitectureTest {
     private static final Map<String, String[]> TECHNOLOGIES =
             Map.of(
                     "com.sun.jna..", new String[] {"adapter.nativeindex"},
-                    "org.zeromq..", new String[] {"adapter.zmq", "sim"},
+                    "org.zeromq..", new String[] {"sim"},
                     "io.nats..", new String[] {"adapter.nats"},
                     "ai.djl..", new String[] {"adapter.tokenizer", "sim"},
                     "io.micrometer..", new String[] {"telemetry", "wiring", "api", "gateway"},

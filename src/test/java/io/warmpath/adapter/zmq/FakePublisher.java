@@ -55,10 +55,14 @@ final class FakePublisher implements AutoCloseable {
         return new FakePublisher(shape, "tcp://127.0.0.1:*", false, 0);
     }
 
-    /** Binds the given ports, as a restarted engine does. */
-    static FakePublisher boundTo(ReplayShape shape, int port, int replayPort)
+    /**
+     * Binds the given ports, as a restarted engine does.
+     *
+     * @param kept batches from 0 on that it can say again as soon as it is there
+     */
+    static FakePublisher boundTo(ReplayShape shape, int port, int replayPort, byte[]... kept)
             throws InterruptedException {
-        return new FakePublisher(shape, "tcp://127.0.0.1:" + port, false, replayPort);
+        return new FakePublisher(shape, "tcp://127.0.0.1:" + port, false, replayPort, kept);
     }
 
     /** Connects to a subscriber that has bound. */
@@ -66,12 +70,16 @@ final class FakePublisher implements AutoCloseable {
         return new FakePublisher(shape, endpoint, true, 0);
     }
 
-    private FakePublisher(ReplayShape shape, String endpoint, boolean connect, int replayPort)
+    private FakePublisher(
+            ReplayShape shape, String endpoint, boolean connect, int replayPort, byte[]... kept)
             throws InterruptedException {
         this.shape = shape;
         this.endpoint = endpoint;
         this.connect = connect;
         this.replayPort = replayPort;
+        for (byte[] payload : kept) {
+            history.add(new Batch(history.size(), payload, true));
+        }
         this.thread = Thread.ofPlatform().name("fake-publisher").start(this::run);
         ready.await();
     }
