@@ -13,6 +13,7 @@ import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -98,6 +99,8 @@ class SimPoolTest {
             assertTrue(data.path(keys.getFirst()).path("ok").asBoolean());
             assertFalse(data.path(absent).path("ok").asBoolean());
             assertEquals("OBJECT_NOT_FOUND", data.path(absent).path("error").asText());
+            String many = String.join(",", Collections.nCopies(500, absent));
+            assertTrue(get(pool.port(), "/batch_query_keys?keys=" + many).contains("\"data\""));
             JsonNode info = JSON.readTree(get(engine.port(), "/server_info"));
             assertTrue(info.path("enable_hierarchical_cache").asBoolean());
             assertEquals("mooncake", info.path("hicache_storage_backend").asText());

@@ -24,7 +24,7 @@ final class DemoFlags {
               --host-blocks N     blocks in host memory, 0 = none         (4000)
               --pool              a third run: engines that share a Mooncake pool, and a
                                   gateway that asks it. Sets --conversations 18 and
-                                  --host-blocks 300 unless they are given, so that engines
+                                  --host-blocks 600 unless they are given, so that engines
                                   give up pages which the pool keeps
               --seed N            of the workload                         (1)
               --help              this text
@@ -68,7 +68,7 @@ final class DemoFlags {
                         "--seed", n -> flags.seed = n);
         if (List.of(args).contains("--pool")) {
             flags.conversations = 18;
-            flags.hostBlocks = 300;
+            flags.hostBlocks = 600;
         }
         for (int i = 0; i < args.length; i++) {
             String flag = args[i];

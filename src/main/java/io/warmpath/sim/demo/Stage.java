@@ -37,7 +37,8 @@ final class Stage implements AutoCloseable {
             Map.of(
                     "WARMPATH_SHARED_CACHE_TYPE", "hicache",
                     "WARMPATH_SHARED_CACHE_MULTIPLIER", "0.5",
-                    "WARMPATH_SHARED_CACHE_DEADLINE", "500ms",
+                    "WARMPATH_SHARED_CACHE_DEADLINE", "1s",
+                    "WARMPATH_SHARED_CACHE_TIMEOUT", "10s",
                     "WARMPATH_SHARED_CACHE_MISSING_TTL", "0ms");
 
     private static final Duration START_LIMIT = Duration.ofSeconds(90);

@@ -24,6 +24,11 @@ import java.util.function.Consumer;
 public final class HttpServer {
     private static final int MAX_BODY_BYTES = 256 << 20;
 
+    /** A master of a pool is asked for hundreds of keys in one URL. */
+    private static final int MAX_LINE = 1 << 20;
+
+    private static final int MAX_HEADERS = 8192;
+
     private final EventLoop loop;
     private final Class<? extends ServerChannel> channelType;
     private final Consumer<Exchange> handler;
@@ -73,7 +78,9 @@ public final class HttpServer {
                                     protected void initChannel(Channel ch) {
                                         connections.add(ch);
                                         ch.pipeline()
-                                                .addLast(new HttpServerCodec())
+                                                .addLast(
+                                                        new HttpServerCodec(
+                                                                MAX_LINE, MAX_HEADERS, MAX_HEADERS))
                                                 .addLast(new HttpObjectAggregator(MAX_BODY_BYTES))
                                                 .addLast(new Connection(handler));
                                     }

@@ -78,7 +78,7 @@ class DemoPartsTest {
     @Test
     void with_a_pool_there_is_more_to_keep_than_engines_can_unless_told_otherwise() {
         DemoFlags flags = DemoFlags.parse("--pool");
-        assertEquals(List.of(18, 300), List.of(flags.conversations, flags.hostBlocks));
+        assertEquals(List.of(18, 600), List.of(flags.conversations, flags.hostBlocks));
         DemoFlags told = DemoFlags.parse("--conversations", "4", "--pool", "--host-blocks=500");
         assertEquals(List.of(4, 500), List.of(told.conversations, told.hostBlocks));
     }
