@@ -97,7 +97,8 @@ class FleetRuntimeTest {
                         false,
                         "tcp://127.0.0.1:5658",
                         "kv-events",
-                        16),
+                        16,
+                        status().worker().id()),
                 feed.open().get(0));
         assertTrue(runtime.registry().snapshot().knows("tiny"));
     }
