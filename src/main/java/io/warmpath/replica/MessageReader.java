@@ -1,6 +1,7 @@
 package io.warmpath.replica;
 
 import io.warmpath.load.PromptBlocks;
+import io.warmpath.session.SessionName;
 import java.nio.BufferUnderflowException;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
@@ -29,6 +30,15 @@ final class MessageReader {
         void free(long number);
 
         void grown(long number, int outputTokens, int weight);
+    }
+
+    /** Told of the sessions of a message, in their order. */
+    interface Sessions {
+        /**
+         * @param what {@link Wire#SESSION_BOUND}, {@link Wire#SESSION_MOVED}, {@link
+         *     Wire#SESSION_ENDED}
+         */
+        void session(byte what, SessionName session, long worker, int dpRank);
     }
 
     /** More tokens no request has; sums of two such counts are still ints. */
@@ -128,6 +138,22 @@ final class MessageReader {
             return new Ask(in.getLong(), in.getLong());
         } catch (BufferUnderflowException e) {
             throw new Malformed("a question of " + in.limit() + " bytes");
+        }
+    }
+
+    void sessions(Sessions to) throws Malformed {
+        if ((in.limit() - Wire.HEADER) % Wire.SESSION_BYTES != 0) {
+            throw new Malformed("sessions in " + in.limit() + " bytes");
+        }
+        in.position(Wire.HEADER);
+        while (in.hasRemaining()) {
+            byte what = in.get();
+            if (what < Wire.SESSION_BOUND || what > Wire.SESSION_ENDED) {
+                throw new Malformed("a session of kind " + what);
+            }
+            int dpRank = in.getShort() & 0xffff;
+            SessionName session = new SessionName(in.getLong(), in.getLong());
+            to.session(what, session, in.getLong(), dpRank);
         }
     }
 

@@ -110,6 +110,11 @@ final class MessageWriter {
         out.position(Math.max(out.position(), Wire.HEADER + 1));
     }
 
+    void session(SessionViews.News news) {
+        out.put(news.what()).putShort((short) news.dpRank());
+        out.putLong(news.session().high()).putLong(news.session().low()).putLong(news.worker());
+    }
+
     void ask(long router, long epoch) {
         out.putLong(router).putLong(epoch);
     }

@@ -24,6 +24,7 @@ final class PeerView implements MessageReader.Changes {
     private static final int MOST_OPEN = 1 << 20;
 
     private final ReplicaOptions options;
+    private final MessageReader.Sessions sessions;
     private final LongUnaryOperator ownSentAt;
     private final long router;
     private final Ranks ranks;
@@ -67,7 +68,9 @@ final class PeerView implements MessageReader.Changes {
             LoadTracker load,
             PeerWork work,
             LongUnaryOperator ownSentAt,
+            MessageReader.Sessions sessions,
             ReplicaCounters counters) {
+        this.sessions = sessions;
         this.options = options;
         this.ownSentAt = ownSentAt;
         this.router = router;
@@ -162,6 +165,7 @@ final class PeerView implements MessageReader.Changes {
                 heartbeat(message);
             }
             case Wire.ASK -> {} // for whom it is meant
+            case Wire.SESSIONS -> message.sessions(sessions);
             default -> counters.one(Count.OTHER_KIND);
         }
     }

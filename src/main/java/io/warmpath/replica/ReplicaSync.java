@@ -56,6 +56,7 @@ public final class ReplicaSync {
     private final LongSupplier nanoTime;
     private final Runnable freed;
     private final ReplicaLog log;
+    private final @Nullable SessionViews sessions;
     private final ReplicaCounters counters = new ReplicaCounters();
 
     private volatile Seen seen = new Seen(List.of(), 0);
@@ -93,6 +94,24 @@ public final class ReplicaSync {
             LongSupplier nanoTime,
             Runnable freed,
             ReplicaLog log) {
+        this(options, load, work, queue, fleet, line, nanoTime, freed, log, null);
+    }
+
+    /**
+     * @param sessions where sessions are bound; null: that is not shared
+     */
+    public ReplicaSync(
+            ReplicaOptions options,
+            LoadTracker load,
+            PeerWork work,
+            ChangeQueue queue,
+            Fleet fleet,
+            ReplicaLine line,
+            LongSupplier nanoTime,
+            Runnable freed,
+            ReplicaLog log,
+            @Nullable SessionViews sessions) {
+        this.sessions = sessions;
         this.options = options;
         this.load = load;
         this.work = work;
@@ -193,6 +212,7 @@ public final class ReplicaSync {
                                 load,
                                 work,
                                 teller::sentAt,
+                                sessions == null ? (what, name, w, rank) -> {} : sessions,
                                 counters);
                 peers.put(message.router(), peer);
             }
@@ -299,6 +319,11 @@ public final class ReplicaSync {
             peers.values().forEach(PeerView::countUnplaced);
         }
         teller.flush(now);
+        List<SessionViews.News> bound = sessions == null ? List.of() : sessions.drain();
+        if (!bound.isEmpty()) {
+            teller.sessions(bound, now);
+            news = true;
+        }
         if ((stateWanted || teller.isCut()) && up && now - lastState >= options.askNanos() / 2) {
             stateWanted = false;
             lastState = now;

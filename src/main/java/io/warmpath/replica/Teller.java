@@ -5,6 +5,7 @@ import io.warmpath.load.LoadTracker;
 import io.warmpath.replica.ReplicaCounters.Count;
 import java.util.Collection;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 
 /**
@@ -157,6 +158,19 @@ final class Teller {
             if (out.fits(Wire.HEARD_BYTES)) {
                 out.heard(p.router(), p.epoch(), p.heardNumber());
             }
+        }
+        sendAlone(now);
+    }
+
+    void sessions(List<SessionViews.News> news, long now) {
+        flush(now);
+        begin(Wire.SESSIONS);
+        for (SessionViews.News n : news) {
+            if (!out.fits(Wire.SESSION_BYTES)) {
+                send(now);
+                begin(Wire.SESSIONS);
+            }
+            out.session(n);
         }
         sendAlone(now);
     }

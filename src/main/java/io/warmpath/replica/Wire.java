@@ -33,7 +33,15 @@ final class Wire {
     /** The sender ends. */
     static final byte LEAVE = 5;
 
-    // 6 is kept for views of session affinity; nobody sends it, and it is not understood.
+    /** Where sessions are bound. */
+    static final byte SESSIONS = 6;
+
+    static final byte SESSION_BOUND = 1;
+    static final byte SESSION_MOVED = 2;
+    static final byte SESSION_ENDED = 3;
+
+    /** Bytes of one session. */
+    static final int SESSION_BYTES = 27;
 
     static final byte ADD = 1;
     static final byte PREFILLED = 2;

@@ -16,15 +16,26 @@ import org.jspecify.annotations.Nullable;
  * <p>A binding ends when nothing was heard of its session for the idle time: looked at with every
  * use of it, and for all of them once per 1/16 of the idle time while others are bound. Some 170
  * bytes a session with an id of 36 characters.
+ *
+ * <p>Bindings of other gateways count where there is no own one. Of two that were made at once the
+ * rank with the lower (worker id, rank) stays, on both sides; a move counts in any case.
  */
 public final class SessionTable {
     private static final int SWEEPS_PER_IDLE = 16;
+
+    /** A binding that is in use is told again after this part of the idle time. */
+    private static final int TOLD_PER_IDLE = 4;
 
     private final long idleNanos;
     private final int max;
     private final LongSupplier nanoTime;
     private final Map<SessionKey, Entry> bound = new ConcurrentHashMap<>();
     private final Map<SessionKey.Scope, SessionKey.Scope> scopes = new ConcurrentHashMap<>();
+    private final SessionNews news;
+
+    // Only where others are told. Bindings of other gateways, and own ones by what those call them.
+    private final Map<SessionName, Entry> theirs = new ConcurrentHashMap<>();
+    private final Map<SessionName, SessionKey> named = new ConcurrentHashMap<>();
     private final AtomicLong nextSweep;
     private final LongAdder opened = new LongAdder();
     private final LongAdder moved = new LongAdder();
@@ -39,13 +50,25 @@ public final class SessionTable {
         private int moves;
         private int turns;
         private final long since;
+        private long toldAt;
+        private boolean adopted; // another gateway had made it
         private volatile long heard;
 
-        Entry(Candidate to, long now) {
-            worker = to.worker().id();
-            dpRank = to.dpRank();
+        Entry(long worker, int dpRank, long now) {
+            this.worker = worker;
+            this.dpRank = dpRank;
             since = now;
+            toldAt = now;
             heard = now;
+        }
+
+        boolean is(Candidate c) {
+            return c.worker().id() == worker && c.dpRank() == dpRank;
+        }
+
+        void put(long otherWorker, int otherRank) {
+            worker = otherWorker;
+            dpRank = otherRank;
         }
     }
 
@@ -83,6 +106,14 @@ public final class SessionTable {
      * @param nanoTime as {@link System#nanoTime}
      */
     public SessionTable(AffinityOptions options, LongSupplier nanoTime) {
+        this(options, nanoTime, SessionNews.NONE);
+    }
+
+    /**
+     * @param news told of what other gateways should know
+     */
+    public SessionTable(AffinityOptions options, LongSupplier nanoTime, SessionNews news) {
+        this.news = news;
         this.idleNanos = options.idle().toNanos();
         this.max = options.max();
         this.nanoTime = nanoTime;
@@ -94,18 +125,24 @@ public final class SessionTable {
      */
     @Nullable Candidate bound(SessionKey key, List<Candidate> candidates) {
         Entry e = bound.get(key);
+        if (e == null && shared()) {
+            e = theirs.get(news.name(key));
+        }
         if (e == null || late(e, nanoTime.getAsLong())) {
             return null;
         }
         synchronized (e) {
             for (int i = 0; i < candidates.size(); i++) {
-                Candidate c = candidates.get(i);
-                if (c.worker().id() == e.worker && c.dpRank() == e.dpRank) {
-                    return c;
+                if (e.is(candidates.get(i))) {
+                    return candidates.get(i);
                 }
             }
         }
         return null;
+    }
+
+    private boolean shared() {
+        return news != SessionNews.NONE;
     }
 
     /** A turn of the session is sent there: binds it, or moves it. */
@@ -125,32 +162,96 @@ public final class SessionTable {
                 return Turn.UNBOUND;
             }
             SessionKey.Scope scope = scopes.computeIfAbsent(key.scope(), s -> s);
-            Entry mine = new Entry(to, now);
-            e = bound.putIfAbsent(new SessionKey(scope, key.id()), mine);
+            Entry mine = taken(key, to, now);
+            SessionKey own = new SessionKey(scope, key.id());
+            e = bound.putIfAbsent(own, mine);
             first = e == null;
             e = first ? mine : e;
+            if (first && shared()) {
+                named.put(news.name(own), own);
+            }
         }
+        return turn(key, e, to, first, now);
+    }
+
+    /** Where it stands so far: with another gateway, or nowhere. */
+    private Entry taken(SessionKey key, Candidate to, long now) {
+        Entry other = shared() ? theirs.remove(news.name(key)) : null;
+        if (other == null || late(other, now)) {
+            return new Entry(to.worker().id(), to.dpRank(), now);
+        }
+        synchronized (other) {
+            Entry mine = new Entry(other.worker, other.dpRank, now);
+            mine.adopted = true;
+            return mine;
+        }
+    }
+
+    private Turn turn(SessionKey key, Entry e, Candidate to, boolean made, long now) {
+        boolean tell;
+        Turn turn;
         synchronized (e) {
+            if (!e.is(to)) {
+                moved.increment();
+                e.moves++;
+                e.put(to.worker().id(), to.dpRank());
+                turn = Turn.MOVED;
+            } else {
+                turn = made && !e.adopted ? Turn.FIRST : Turn.KEPT;
+            }
+            if (made) {
+                opened.increment();
+            }
             e.turns++;
             e.heard = now;
-            if (first) {
-                opened.increment();
-                return Turn.FIRST;
+            tell = turn != Turn.KEPT || now - e.toldAt >= idleNanos / TOLD_PER_IDLE;
+            e.toldAt = tell ? now : e.toldAt;
+        }
+        if (tell && shared()) {
+            news.bound(news.name(key), to.worker().id(), to.dpRank(), turn == Turn.MOVED);
+        }
+        return turn;
+    }
+
+    /**
+     * Another gateway has bound a session, or still has.
+     *
+     * @param itMoved there, from another rank
+     */
+    public void told(SessionName session, long worker, int dpRank, boolean itMoved) {
+        long now = nanoTime.getAsLong();
+        SessionKey key = named.get(session);
+        Entry own = key == null ? null : bound.get(key);
+        if (own == null || late(own, now)) {
+            if (theirs.size() < max || theirs.containsKey(session)) {
+                theirs.put(session, new Entry(worker, dpRank, now));
             }
-            if (e.worker == to.worker().id() && e.dpRank == to.dpRank()) {
-                return Turn.KEPT;
+            return;
+        }
+        synchronized (own) {
+            int order = Long.compareUnsigned(worker, own.worker);
+            if (itMoved || order < 0 || (order == 0 && dpRank < own.dpRank)) {
+                own.put(worker, dpRank);
             }
-            moved.increment();
-            e.moves++;
-            e.worker = to.worker().id();
-            e.dpRank = to.dpRank();
-            return Turn.MOVED;
+            own.heard = now;
+        }
+    }
+
+    /** Another gateway was told that no more turns will come. */
+    public void toldEnded(SessionName session) {
+        theirs.remove(session);
+        SessionKey key = named.remove(session);
+        if (key != null && bound.remove(key) != null) {
+            ended.increment();
         }
     }
 
     private void expire(SessionKey key, Entry e) {
         if (bound.remove(key, e)) {
             expired.increment();
+            if (shared()) {
+                named.remove(news.name(key));
+            }
         }
     }
 
@@ -171,6 +272,12 @@ public final class SessionTable {
         boolean was = bound.remove(key) != null;
         if (was) {
             ended.increment();
+        }
+        if (shared()) {
+            SessionName name = news.name(key);
+            named.remove(name);
+            theirs.remove(name);
+            news.ended(name);
         }
         return was;
     }
@@ -270,6 +377,7 @@ public final class SessionTable {
                 expire(b.getKey(), b.getValue());
             }
         }
+        theirs.values().removeIf(e -> late(e, now));
         if (bound.isEmpty()) {
             scopes.clear();
         }

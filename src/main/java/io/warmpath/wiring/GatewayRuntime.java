@@ -203,7 +203,7 @@ final class GatewayRuntime implements AutoCloseable {
                         warmupParts(config, vertx));
         decisions = new DecisionParts(config.explain(), meters);
         FlowMetrics metrics = new FlowMetrics(meters);
-        SessionParts sessions = new SessionParts(config.session());
+        SessionParts sessions = new SessionParts(config.session(), replicas.sessions());
         fleet.registry().addListener(new FleetLeft(metrics::forget));
         io.warmpath.routing.Router chooser = router(config, load, router, decisions.log());
         routes =

@@ -13,6 +13,7 @@ import io.warmpath.replica.ReplicaLog;
 import io.warmpath.replica.ReplicaLoop;
 import io.warmpath.replica.ReplicaOptions;
 import io.warmpath.replica.ReplicaSync;
+import io.warmpath.replica.SessionViews;
 import io.warmpath.routing.Router;
 import io.warmpath.routing.Sent;
 import io.warmpath.telemetry.ReplicaMeters;
@@ -21,6 +22,8 @@ import java.nio.charset.StandardCharsets;
 import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
 import java.security.SecureRandom;
+import net.jpountz.xxhash.XXHash64;
+import net.jpountz.xxhash.XXHashFactory;
 import org.jboss.logging.Logger;
 import org.jspecify.annotations.Nullable;
 
@@ -53,6 +56,7 @@ final class ReplicaParts implements AutoCloseable {
     private final SecureRandom random = new SecureRandom();
     private final ReplicaLoop loop = new ReplicaLoop();
     private final @Nullable ChangeQueue queue;
+    private final @Nullable SessionViews sessions;
     private @Nullable ReplicaSync sync;
     private @Nullable NatsLink link;
     private @Nullable NatsReplicaLine line;
@@ -60,6 +64,12 @@ final class ReplicaParts implements AutoCloseable {
     ReplicaParts(WarmpathConfig config) {
         this.config = config;
         queue = config.replica().sync() ? new ChangeQueue(QUEUE, loop::wake) : null;
+        sessions = queue != null && config.session().affinityTtl().isPresent() ? views() : null;
+    }
+
+    /** Of the sessions that are shared; null: they are not. */
+    @Nullable SessionViews sessions() {
+        return sessions;
     }
 
     /** Of the book that is shared. */
@@ -72,10 +82,19 @@ final class ReplicaParts implements AutoCloseable {
         if (queue == null) {
             return random.nextLong();
         }
+        return hash("names", common());
+    }
+
+    /** What all gateways that talk have the same. */
+    private String common() {
         String own = config.replica().secret().orElse("");
-        return hash(
-                "names",
-                own.isEmpty() ? config.nats().namespace() + '\n' + config.nats().component() : own);
+        return own.isEmpty() ? config.nats().namespace() + '\n' + config.nats().component() : own;
+    }
+
+    private SessionViews views() {
+        XXHash64 hash = XXHashFactory.fastestJavaInstance().hash64();
+        long[] seeds = {hash("sessions 0", common()), hash("sessions 1", common())};
+        return new SessionViews((bytes, half) -> hash.hash(bytes, 0, bytes.length, seeds[half]));
     }
 
     /**
@@ -120,7 +139,8 @@ final class ReplicaParts implements AutoCloseable {
                         nats,
                         System::nanoTime,
                         freed,
-                        LOGGED);
+                        LOGGED,
+                        sessions);
         sync = built;
         ReplicaMeters.bind(meters, built);
     }

@@ -2,15 +2,18 @@ package io.warmpath.wiring;
 
 import io.micrometer.core.instrument.MeterRegistry;
 import io.warmpath.config.SessionConfig;
+import io.warmpath.replica.SessionViews;
 import io.warmpath.session.Affinity;
 import io.warmpath.session.AffinityOptions;
 import io.warmpath.session.PrefillBudget;
 import io.warmpath.session.Rendezvous;
+import io.warmpath.session.SessionNews;
 import io.warmpath.session.SessionTable;
 import io.warmpath.telemetry.SessionMeters;
 import java.time.Duration;
 import net.jpountz.xxhash.XXHash64;
 import net.jpountz.xxhash.XXHashFactory;
+import org.jspecify.annotations.Nullable;
 
 /** The sessions of this gateway, from the configuration. */
 final class SessionParts {
@@ -19,7 +22,10 @@ final class SessionParts {
     private final Affinity affinity;
     private final PrefillBudget prefills;
 
-    SessionParts(SessionConfig config) {
+    /**
+     * @param views where bindings are shared with other gateways; null: nowhere
+     */
+    SessionParts(SessionConfig config, @Nullable SessionViews views) {
         options =
                 new AffinityOptions(
                         config.affinityTtl().orElse(Duration.ZERO),
@@ -32,7 +38,12 @@ final class SessionParts {
                         new PrefillBudget.Options(
                                 p.concurrency(), p.tokensPerSecond(), p.maxBacklog()),
                         System::nanoTime);
-        table = new SessionTable(options, System::nanoTime);
+        table =
+                new SessionTable(
+                        options, System::nanoTime, views == null ? SessionNews.NONE : views);
+        if (views != null) {
+            views.into(table);
+        }
         XXHash64 hash = XXHashFactory.fastestJavaInstance().hash64();
         affinity =
                 new Affinity(

@@ -60,7 +60,7 @@ final class Layers {
         allow("session", "fault", "prefix", "fleet", "load", "routing");
         allow("events", "fault", "prefix", "fleet");
         allow("state", "fault", "prefix", "events");
-        allow("replica", "fault", "prefix", "fleet", "load");
+        allow("replica", "fault", "prefix", "fleet", "load", "session");
         allow("upstream", "fault", "fleet");
         MAY_USE.put("gateway", STEPS);
         MAY_USE.put("api", with(STEPS, "gateway"));

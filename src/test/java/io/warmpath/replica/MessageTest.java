@@ -2,6 +2,7 @@ package io.warmpath.replica;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertNotNull;
+import static org.junit.jupiter.api.Assertions.assertThrows;
 
 import io.warmpath.load.Booked;
 import io.warmpath.load.LoadBook;
@@ -9,6 +10,7 @@ import io.warmpath.load.LoadOptions;
 import io.warmpath.load.LoadTracker;
 import io.warmpath.load.PromptBlocks;
 import io.warmpath.prefix.WorkerSlot;
+import io.warmpath.session.SessionName;
 import java.io.IOException;
 import java.io.InputStream;
 import java.util.ArrayList;
@@ -188,5 +190,35 @@ class MessageTest {
         PromptBlocks prompt = new PromptBlocks(1, 1 << 20, new long[1 << 20], true);
         assertEquals((1024 - Wire.HEADER - 1 - Wire.ADD_BYTES) / 8, out.names(prompt));
         assertEquals(Wire.MAX_NAMES, new MessageWriter(1 << 20).names(prompt));
+    }
+
+    @Test
+    void sessions() throws Exception {
+        SessionName one = new SessionName(0xa1a2a3a4a5a6a7a8L, 0xb1b2b3b4b5b6b7b8L);
+        out.begin(Wire.SESSIONS);
+        out.session(new SessionViews.News(one, Wire.SESSION_BOUND, 0xfedcba9876543210L, 2));
+        out.session(new SessionViews.News(new SessionName(1, 2), Wire.SESSION_MOVED, 3, 0));
+        out.session(new SessionViews.News(one, Wire.SESSION_ENDED, 0, 0));
+        is("sessions");
+        List<String> seen = new ArrayList<>();
+        new MessageReader(vector("sessions"))
+                .sessions(
+                        (what, name, worker, rank) ->
+                                seen.add(what + " " + name + " " + worker + " " + rank));
+        assertEquals(
+                List.of(
+                        "1 " + one + " " + 0xfedcba9876543210L + " 2",
+                        "2 " + new SessionName(1, 2) + " 3 0",
+                        "3 " + one + " 0 0"),
+                seen);
+        byte[] cut = Arrays.copyOf(vector("sessions"), 60);
+        assertThrows(
+                MessageReader.Malformed.class,
+                () -> new MessageReader(cut).sessions((what, name, worker, rank) -> {}));
+        byte[] wrong = vector("sessions");
+        wrong[32] = 9;
+        assertThrows(
+                MessageReader.Malformed.class,
+                () -> new MessageReader(wrong).sessions((what, name, worker, rank) -> {}));
     }
 }

@@ -280,7 +280,7 @@ class ReplicaSyncTest {
         b.sync.received(message);
         assertEquals(1, count(b, Count.OTHER_VERSION));
         MessageWriter other = new MessageWriter(100);
-        other.begin((byte) 6);
+        other.begin((byte) 7);
         other.seal(5, 1, 1);
         b.sync.received(Arrays.copyOf(other.bytes(), other.length()));
         assertEquals(1, count(b, Count.OTHER_KIND));

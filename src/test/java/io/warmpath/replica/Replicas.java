@@ -10,6 +10,11 @@ import io.warmpath.load.LoadTracker;
 import io.warmpath.prefix.NumberedSlots;
 import io.warmpath.prefix.WorkerSlot;
 import io.warmpath.prefix.WorkerSlots;
+import io.warmpath.session.Affinity;
+import io.warmpath.session.AffinityOptions;
+import io.warmpath.session.Rendezvous;
+import io.warmpath.session.SessionTable;
+import java.math.BigInteger;
 import java.net.URI;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -29,6 +34,18 @@ final class Replicas {
     static final long SECRET = 9;
     static final Duration MAX_AGE = Duration.ofMillis(100);
     static final long MILLI = 1_000_000;
+
+    static final AffinityOptions SESSIONS =
+            new AffinityOptions(
+                    Duration.ofSeconds(4),
+                    AffinityOptions.Mode.HARD,
+                    AffinityOptions.Placement.COST,
+                    1000);
+
+    /** As good as any that all have the same. */
+    private static long name(byte[] bytes) {
+        return new BigInteger(1, bytes).longValue();
+    }
 
     private record Parcel(long at, long order, Gateway to, byte[] message) {}
 
@@ -107,6 +124,9 @@ final class Replicas {
     final class Gateway implements ReplicaLine, Fleet, ReplicaLog {
         final WorkerSlots slots = new NumberedSlots();
         final LoadTracker load;
+        final SessionViews sessions = new SessionViews((b, half) -> 31L * half + name(b));
+        final SessionTable table;
+        final Affinity affinity;
         final ReplicaSync sync;
         final long router;
         final long epoch;
@@ -131,6 +151,9 @@ final class Replicas {
             this.epoch = epoch;
             clockMillis = random.nextInt(1_000_000);
             ChangeQueue queue = new ChangeQueue(capacity, () -> wakes++);
+            table = new SessionTable(SESSIONS, this::nanos, sessions);
+            sessions.into(table);
+            affinity = new Affinity(SESSIONS, new Rendezvous((b, seed) -> seed), table);
             load = new LoadTracker(this::nanos, LOAD, SECRET, queue);
             // Another gateway has other numbers for the same workers.
             for (int i = random.nextInt(3); i > 0; i--) {
@@ -151,7 +174,8 @@ final class Replicas {
                             this,
                             this::nanos,
                             () -> {},
-                            this);
+                            this,
+                            sessions);
         }
 
         private PeerWork.Running began(WorkerSlot slot, int prefill, int prompt, boolean first) {

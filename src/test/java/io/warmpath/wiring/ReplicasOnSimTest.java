@@ -9,6 +9,7 @@ import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import io.warmpath.adapter.nats.NatsServer;
 import io.warmpath.sim.SimOptions;
+import java.net.http.HttpResponse;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.HashMap;
@@ -56,6 +57,7 @@ class ReplicasOnSimTest {
         s.put("warmpath.router.mode", "least-loaded");
         s.put("warmpath.replica.sync", "true");
         s.put("warmpath.nats.router-id", id);
+        s.put("warmpath.session.affinity-ttl", "5m");
         s.put("warmpath.nats.servers", server.url());
         s.put("warmpath.replica.max-age", "500ms"); // the machine may be busy
         return s;
@@ -109,6 +111,35 @@ class ReplicasOnSimTest {
                 assertEquals(other, best(b), "ties are drawn by lot: this is none");
             }
             a.delete("/router/reservations/r" + busy);
+        }
+    }
+
+    private static String turn(SimGateway g, String session) throws Exception {
+        HttpResponse<String> answer =
+                g.post(
+                        "/v1/chat/completions",
+                        "{\"model\":\"demo\",\"max_tokens\":1,\"messages\":"
+                                + "[{\"role\":\"user\",\"content\":\"hi\"}]}",
+                        "x-dynamo-session-id",
+                        session,
+                        "x-warmpath-explain",
+                        "1");
+        assertEquals(200, answer.statusCode(), answer.body());
+        return answer.headers().firstValue("x-warmpath-worker").orElse("")
+                + " "
+                + answer.headers().firstValue("x-warmpath-session").orElse("");
+    }
+
+    @Test
+    void a_session_that_began_at_one_gateway_stays_on_its_rank_at_the_other() throws Exception {
+        for (int i = 0; i < 8; i++) {
+            String session = "run-" + i;
+            String home = turn(a, session).split(" ", 2)[0];
+            long telling = replicas(a).at("/counts/sent").asLong();
+            await().atMost(SOON).until(() -> replicas(a).at("/counts/sent").asLong() > telling + 3);
+            long heard = replicas(b).at("/counts/received").asLong();
+            await().atMost(SOON).until(() -> replicas(b).at("/counts/received").asLong() > heard);
+            assertEquals(home + " kept", turn(b, session), "of " + session);
         }
     }
 

@@ -1,0 +1,98 @@
+package io.warmpath.replica;
+
+import io.warmpath.session.SessionKey;
+import io.warmpath.session.SessionName;
+import io.warmpath.session.SessionNews;
+import io.warmpath.session.SessionTable;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Which sessions this gateway has bound where, for the others, and theirs for the own table.
+ *
+ * <p>Fire and forget: what is lost comes again with a later turn of its session, and until then
+ * that session is placed as one that nobody knows. {@link SessionNews}: any thread, never waits;
+ * what finds the queue full is dropped. The rest: the thread that tells and hears.
+ */
+public final class SessionViews implements SessionNews, MessageReader.Sessions {
+    private static final int MOST = 8192;
+
+    /** What others are told of. */
+    record News(SessionName session, byte what, long worker, int dpRank) {}
+
+    private final Half hash;
+    private final ConcurrentLinkedQueue<News> queue = new ConcurrentLinkedQueue<>();
+    private final AtomicInteger queued = new AtomicInteger();
+    private volatile @Nullable SessionTable table;
+
+    /** A 64-bit hash with a seed; the same on all gateways. Any thread. */
+    @FunctionalInterface
+    public interface Half {
+        long of(byte[] bytes, int half);
+    }
+
+    /**
+     * @param hash keyed; two independent halves make a name
+     */
+    public SessionViews(Half hash) {
+        this.hash = hash;
+    }
+
+    /** Where what others tell goes. */
+    public void into(SessionTable own) {
+        table = own;
+    }
+
+    @Override
+    public SessionName name(SessionKey key) {
+        byte[] all =
+                (key.scope().model() + '\0' + key.scope().tenant() + '\0' + key.id())
+                        .getBytes(StandardCharsets.UTF_8);
+        return new SessionName(hash.of(all, 0), hash.of(all, 1));
+    }
+
+    @Override
+    public void bound(SessionName session, long worker, int dpRank, boolean moved) {
+        add(new News(session, moved ? Wire.SESSION_MOVED : Wire.SESSION_BOUND, worker, dpRank));
+    }
+
+    @Override
+    public void ended(SessionName session) {
+        add(new News(session, Wire.SESSION_ENDED, 0, 0));
+    }
+
+    private void add(News news) {
+        if (queued.incrementAndGet() > MOST) {
+            queued.decrementAndGet();
+        } else {
+            queue.add(news);
+        }
+    }
+
+    /** What has come since the last time. */
+    List<News> drain() {
+        List<News> all = new ArrayList<>();
+        for (News n = queue.poll(); n != null; n = queue.poll()) {
+            queued.decrementAndGet();
+            all.add(n);
+        }
+        return all;
+    }
+
+    @Override
+    public void session(byte what, SessionName session, long worker, int dpRank) {
+        SessionTable to = table;
+        if (to == null) {
+            return;
+        }
+        if (what == Wire.SESSION_ENDED) {
+            to.toldEnded(session);
+        } else {
+            to.told(session, worker, dpRank, what == Wire.SESSION_MOVED);
+        }
+    }
+}
