@@ -9,6 +9,7 @@ import io.warmpath.events.BatchDecoder;
 import io.warmpath.events.EventCounters;
 import io.warmpath.events.EventFeed;
 import io.warmpath.events.EventSource;
+import io.warmpath.events.FeedCalls;
 import io.warmpath.events.SourceMark;
 import io.warmpath.events.SourceSession;
 import io.warmpath.events.SourceStatus;
@@ -23,12 +24,8 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Queue;
-import java.util.concurrent.Callable;
 import java.util.concurrent.CancellationException;
-import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentLinkedQueue;
-import java.util.concurrent.ExecutionException;
-import java.util.concurrent.FutureTask;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.concurrent.locks.LockSupport;
@@ -94,9 +91,8 @@ public final class NatsEventFeed implements EventFeed {
     private final EventCounters counters;
     private final Settings settings;
     private final LongSupplier nanoTime;
-    private final Queue<FutureTask<?>> calls = new ConcurrentLinkedQueue<>();
+    private final FeedCalls calls = new FeedCalls(() -> {}); // it looks every few milliseconds
     private final Queue<Incoming> incoming = new ConcurrentLinkedQueue<>();
-    private final CompletableFuture<Void> ended = new CompletableFuture<>();
     private final LongAdder troubles = new LongAdder();
     private final Thread thread;
     private volatile boolean stopping;
@@ -169,7 +165,7 @@ public final class NatsEventFeed implements EventFeed {
     public Subscription subscribe(
             EventSource source, SourceListener listener, @Nullable SourceMark from) {
         try {
-            return new Handle(call(() -> open(source, listener, from)));
+            return new Handle(calls.call(() -> open(source, listener, from)));
         } catch (CancellationException e) {
             throw new IllegalStateException("the event feed is closed", e);
         }
@@ -189,7 +185,7 @@ public final class NatsEventFeed implements EventFeed {
     /** Where the sources stand, and the stream, at one instant. */
     public Marks marksAt() {
         try {
-            return call(
+            return calls.call(
                     () ->
                             new Marks(
                                     applied(),
@@ -205,7 +201,7 @@ public final class NatsEventFeed implements EventFeed {
     @Override
     public void close() {
         stopping = true;
-        ended.join();
+        calls.awaitEnd();
     }
 
     private NatsSource open(
@@ -266,7 +262,7 @@ public final class NatsEventFeed implements EventFeed {
     private void run() {
         try {
             while (!stopping) {
-                runCalls();
+                calls.runAll();
                 long now = nanoTime.getAsLong();
                 follow(now);
                 takeIncoming(now);
@@ -286,8 +282,7 @@ public final class NatsEventFeed implements EventFeed {
             closeReaders();
             bySubject.values().forEach(s -> s.session().close("the gateway ends"));
             bySubject.clear();
-            ended.complete(null);
-            runCalls();
+            calls.end();
         }
     }
 
@@ -531,47 +526,6 @@ public final class NatsEventFeed implements EventFeed {
         return least;
     }
 
-    /** Runs on the feed's thread; waits for it even when interrupted, and keeps the interrupt. */
-    private <T> T call(Callable<T> work) {
-        FutureTask<T> task = new FutureTask<>(work);
-        calls.add(task);
-        if (ended.isDone()) {
-            // The thread may have left before it saw the call.
-            runCalls();
-        }
-        boolean interrupted = false;
-        try {
-            while (true) {
-                try {
-                    return task.get();
-                } catch (InterruptedException e) {
-                    interrupted = true;
-                } catch (ExecutionException e) {
-                    if (e.getCause() instanceof RuntimeException r) {
-                        throw r;
-                    }
-                    throw new IllegalStateException(e.getCause());
-                }
-            }
-        } finally {
-            if (interrupted) {
-                Thread.currentThread().interrupt();
-            }
-        }
-    }
-
-    private void runCalls() {
-        FutureTask<?> task = calls.poll();
-        while (task != null) {
-            if (ended.isDone()) {
-                task.cancel(false);
-            } else {
-                task.run();
-            }
-            task = calls.poll();
-        }
-    }
-
     /** What a subscriber holds. */
     private final class Handle implements Subscription {
         private final NatsSource opened;
@@ -597,9 +551,9 @@ public final class NatsEventFeed implements EventFeed {
 
         @Override
         public void close() {
-            if (!ended.isDone()) {
+            if (!calls.isOver()) {
                 try {
-                    call(() -> drop(opened));
+                    calls.call(() -> drop(opened));
                 } catch (CancellationException e) {
                     // The whole feed was closed meanwhile, and with it this source.
                     LOG.debugf("feed closed before the source of %s", source().worker());

@@ -4,6 +4,7 @@ import io.warmpath.events.BatchSink;
 import io.warmpath.events.EventCounters;
 import io.warmpath.events.EventFeed;
 import io.warmpath.events.EventSource;
+import io.warmpath.events.FeedCalls;
 import io.warmpath.events.SourceMark;
 import io.warmpath.events.SourceSession;
 import io.warmpath.events.SourceStatus;
@@ -17,13 +18,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
-import java.util.Queue;
-import java.util.concurrent.Callable;
 import java.util.concurrent.CancellationException;
-import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.ConcurrentLinkedQueue;
-import java.util.concurrent.ExecutionException;
-import java.util.concurrent.FutureTask;
 import java.util.function.Function;
 import java.util.function.LongSupplier;
 import org.jboss.logging.Logger;
@@ -78,8 +73,7 @@ public final class ZmqEventFeed implements EventFeed {
     private final EventCounters counters;
     private final Settings settings;
     private final LongSupplier nanoTime;
-    private final Queue<FutureTask<?>> calls = new ConcurrentLinkedQueue<>();
-    private final CompletableFuture<Void> ended = new CompletableFuture<>();
+    private final FeedCalls calls;
     private final Thread thread;
     private volatile boolean stopping;
 
@@ -141,6 +135,7 @@ public final class ZmqEventFeed implements EventFeed {
         } catch (IOException e) {
             throw new UncheckedIOException("no selector for the KV events", e);
         }
+        this.calls = new FeedCalls(selector::wakeup);
         this.thread = Thread.ofPlatform().name("warmpath-kv-events").daemon().unstarted(this::run);
         thread.start();
     }
@@ -157,7 +152,7 @@ public final class ZmqEventFeed implements EventFeed {
     public Subscription subscribe(
             EventSource source, SourceListener listener, @Nullable SourceMark from) {
         try {
-            return new Handle(call(() -> open(source, listener, from)));
+            return new Handle(calls.call(() -> open(source, listener, from)));
         } catch (CancellationException e) {
             throw new IllegalStateException("the event feed is closed", e);
         }
@@ -167,7 +162,7 @@ public final class ZmqEventFeed implements EventFeed {
     @Override
     public List<SourceMark> marks() {
         try {
-            return call(
+            return calls.call(
                     () -> sources.stream().map(ZmqSource::mark).filter(Objects::nonNull).toList());
         } catch (CancellationException e) {
             throw new IllegalStateException("the event feed is closed", e);
@@ -178,7 +173,7 @@ public final class ZmqEventFeed implements EventFeed {
     public void close() {
         stopping = true;
         selector.wakeup();
-        ended.join();
+        calls.awaitEnd();
     }
 
     private ZmqSource open(EventSource source, SourceListener listener, @Nullable SourceMark from) {
@@ -212,41 +207,11 @@ public final class ZmqEventFeed implements EventFeed {
         return true;
     }
 
-    /** Runs on the feed's thread; waits for it even when interrupted, and keeps the interrupt. */
-    private <T> T call(Callable<T> work) {
-        FutureTask<T> task = new FutureTask<>(work);
-        calls.add(task);
-        selector.wakeup();
-        if (ended.isDone()) {
-            // The thread may have left before it saw the call.
-            runCalls();
-        }
-        boolean interrupted = false;
-        try {
-            while (true) {
-                try {
-                    return task.get();
-                } catch (InterruptedException e) {
-                    interrupted = true;
-                } catch (ExecutionException e) {
-                    if (e.getCause() instanceof RuntimeException r) {
-                        throw r;
-                    }
-                    throw new IllegalStateException(e.getCause());
-                }
-            }
-        } finally {
-            if (interrupted) {
-                Thread.currentThread().interrupt();
-            }
-        }
-    }
-
     private void run() {
         try (selector) {
             long tickAt = nanoTime.getAsLong();
             while (!stopping) {
-                runCalls();
+                calls.runAll();
                 selector.select(this::ready, TICK_MILLIS);
                 long now = nanoTime.getAsLong();
                 if (now - tickAt >= 0) {
@@ -265,8 +230,7 @@ public final class ZmqEventFeed implements EventFeed {
         } finally {
             sources.forEach(ZmqSource::close);
             sources.clear();
-            ended.complete(null);
-            runCalls();
+            calls.end();
         }
     }
 
@@ -286,18 +250,6 @@ public final class ZmqEventFeed implements EventFeed {
                     source.source().worker());
             sources.remove(source);
             source.giveUp("its events cannot be applied: " + e);
-        }
-    }
-
-    private void runCalls() {
-        FutureTask<?> task = calls.poll();
-        while (task != null) {
-            if (ended.isDone()) {
-                task.cancel(false);
-            } else {
-                task.run();
-            }
-            task = calls.poll();
         }
     }
 
@@ -326,9 +278,9 @@ public final class ZmqEventFeed implements EventFeed {
 
         @Override
         public void close() {
-            if (!ended.isDone()) {
+            if (!calls.isOver()) {
                 try {
-                    call(() -> drop(opened));
+                    calls.call(() -> drop(opened));
                 } catch (CancellationException e) {
                     // The whole feed was closed meanwhile, and with it this source.
                     LOG.debugf("feed closed before the source of %s", source().worker());
