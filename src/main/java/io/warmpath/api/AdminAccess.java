@@ -1,10 +1,13 @@
 package io.warmpath.api;
 
 import io.vertx.core.http.HttpServerRequest;
+import io.vertx.ext.web.RoutingContext;
+import io.warmpath.fault.GatewayError;
 import java.net.InetAddress;
 import java.net.UnknownHostException;
 import java.nio.charset.StandardCharsets;
 import java.security.MessageDigest;
+import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
@@ -26,6 +29,27 @@ public final class AdminAccess {
      */
     public AdminAccess(Optional<String> token) {
         this.token = token.map(t -> t.getBytes(StandardCharsets.UTF_8)).orElse(null);
+    }
+
+    /**
+     * Lets an operator's request without a body in: of one of these methods, by somebody who may.
+     *
+     * @param methods as the header Allow has them
+     * @return false when it has been answered
+     */
+    boolean enters(RoutingContext rc, String methods) {
+        rc.request().resume(); // Quarkus hands requests over paused
+        String method = rc.request().method().name();
+        String refusal = refusal(rc.request()).orElse(null);
+        if (refusal == null && List.of(methods.split(", ", -1)).contains(method)) {
+            return true;
+        }
+        GatewayError error =
+                refusal != null
+                        ? new GatewayError.Forbidden(refusal)
+                        : new GatewayError.MethodNotAllowed(method, rc.normalizedPath(), methods);
+        ErrorMapper.respond(rc.response(), error, "admin");
+        return false;
     }
 
     /** Why the caller may not, or empty when it may. */

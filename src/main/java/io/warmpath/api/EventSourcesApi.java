@@ -2,12 +2,10 @@ package io.warmpath.api;
 
 import com.fasterxml.jackson.databind.ObjectMapper;
 import io.vertx.core.buffer.Buffer;
-import io.vertx.core.http.HttpMethod;
 import io.vertx.ext.web.Router;
 import io.vertx.ext.web.RoutingContext;
 import io.warmpath.events.SourceReport;
 import io.warmpath.events.SourceStatus;
-import io.warmpath.fault.GatewayError;
 import java.time.InstantSource;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -39,18 +37,7 @@ public final class EventSourcesApi {
     }
 
     private void answer(RoutingContext rc) {
-        rc.request().resume(); // Quarkus hands requests over paused
-        String refusal = access.refusal(rc.request()).orElse(null);
-        if (refusal != null) {
-            ErrorMapper.respond(rc.response(), new GatewayError.Forbidden(refusal), "admin");
-            return;
-        }
-        if (!rc.request().method().equals(HttpMethod.GET)) {
-            ErrorMapper.respond(
-                    rc.response(),
-                    new GatewayError.MethodNotAllowed(
-                            rc.request().method().name(), rc.normalizedPath(), "GET"),
-                    "admin");
+        if (!access.enters(rc, "GET")) {
             return;
         }
         List<Map<String, Object>> rows = sources.get().stream().map(this::row).toList();

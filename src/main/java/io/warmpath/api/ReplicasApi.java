@@ -2,10 +2,8 @@ package io.warmpath.api;
 
 import com.fasterxml.jackson.databind.ObjectMapper;
 import io.vertx.core.buffer.Buffer;
-import io.vertx.core.http.HttpMethod;
 import io.vertx.ext.web.Router;
 import io.vertx.ext.web.RoutingContext;
-import io.warmpath.fault.GatewayError;
 import io.warmpath.replica.PeerStatus;
 import io.warmpath.replica.ReplicaCounters.Count;
 import io.warmpath.replica.ReplicaSync;
@@ -36,18 +34,7 @@ public final class ReplicasApi {
     }
 
     private void answer(RoutingContext rc) {
-        rc.request().resume(); // Quarkus hands requests over paused
-        String refusal = access.refusal(rc.request()).orElse(null);
-        if (refusal != null) {
-            ErrorMapper.respond(rc.response(), new GatewayError.Forbidden(refusal), "admin");
-            return;
-        }
-        if (!rc.request().method().equals(HttpMethod.GET)) {
-            ErrorMapper.respond(
-                    rc.response(),
-                    new GatewayError.MethodNotAllowed(
-                            rc.request().method().name(), rc.normalizedPath(), "GET"),
-                    "admin");
+        if (!access.enters(rc, "GET")) {
             return;
         }
         rc.response()

@@ -41,7 +41,7 @@ public final class SessionsApi {
     }
 
     private void all(RoutingContext rc) {
-        if (!entered(rc, "GET")) {
+        if (!access.enters(rc, "GET")) {
             return;
         }
         int limit = limit(rc);
@@ -56,7 +56,7 @@ public final class SessionsApi {
     }
 
     private void one(RoutingContext rc) {
-        if (!entered(rc, "GET, DELETE")) {
+        if (!access.enters(rc, "GET, DELETE")) {
             return;
         }
         String id = rc.pathParam("session");
@@ -74,22 +74,6 @@ public final class SessionsApi {
                                 rc.response().setStatusCode(204).end();
                             }
                         });
-    }
-
-    /** False when it has been answered. */
-    private boolean entered(RoutingContext rc, String methods) {
-        rc.request().resume(); // Quarkus hands requests over paused
-        String refusal = access.refusal(rc.request()).orElse(null);
-        if (refusal != null) {
-            fail(rc, new GatewayError.Forbidden(refusal));
-            return false;
-        }
-        String method = rc.request().method().name();
-        if (List.of(methods.split(", ")).contains(method)) {
-            return true;
-        }
-        fail(rc, new GatewayError.MethodNotAllowed(method, rc.normalizedPath(), methods));
-        return false;
     }
 
     private static int limit(RoutingContext rc) {
