@@ -25,7 +25,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class RelayLane implements BatchSink {
     /** Messages under way at once. */
-    private static final int WINDOW = 64;
+    static final int WINDOW = 64;
 
     /** Of a message: small enough to be no burden, large enough that its cost vanishes. */
     private static final int MOST = 256 << 10;
