@@ -48,8 +48,7 @@ class NatsSourceTest {
                 };
         EventCounters counters = new EventCounters();
         EventSource of =
-                new EventSource(
-                        "w", 0, List.of(new WorkerSlot(1)), "nats", false, null, "", 1);
+                new EventSource("w", 0, List.of(new WorkerSlot(1)), "nats", false, null, "", 1);
         source =
                 new NatsSource(
                         of,
@@ -78,8 +77,7 @@ class NatsSourceTest {
 
     private void stored(long... sequences) {
         for (long s : sequences) {
-            source.stored(
-                    ++at, Envelope.batches(PROCESS, s, 0, 0, List.of(batch(s))).encoded());
+            source.stored(++at, Envelope.batches(PROCESS, s, 0, 0, List.of(batch(s))).encoded());
         }
     }
 
@@ -166,6 +164,7 @@ class NatsSourceTest {
         assertEquals(upTo(4), taken);
         relayHasNothing();
         assertEquals(0, forgotten);
-        assertTrue(source.session().status().state() == EventView.EXACT, source.session()::toString);
+        assertTrue(
+                source.session().status().state() == EventView.EXACT, source.session()::toString);
     }
 }
