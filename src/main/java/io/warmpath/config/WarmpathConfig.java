@@ -50,6 +50,8 @@ public interface WarmpathConfig {
 
     SessionConfig session();
 
+    TelemetryConfig telemetry();
+
     NatsConfig nats();
 
     ReplicaConfig replica();

@@ -174,7 +174,8 @@ public final class Advisor {
                                     named,
                                     known,
                                     queuedNanos,
-                                    wish.question()::whyNot)
+                                    wish.question()::whyNot,
+                                    null)
                             .decision();
             reservations.open(
                     context.owner(),

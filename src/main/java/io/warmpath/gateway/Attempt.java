@@ -49,6 +49,8 @@ final class Attempt implements UpstreamListener {
     private @Nullable Runnable pooled;
     private boolean beginningOnly; // what is cached beyond it was not predicted
     private @Nullable UpstreamCall call;
+    private Tracing.@Nullable Call traced;
+    private String problem = "left";
     private @Nullable MultiMap headers;
     private @Nullable AnswerScanner scanner;
     private @Nullable Holdback held;
@@ -156,6 +158,10 @@ final class Attempt implements UpstreamListener {
         extra.add("x-request-id", request.requestId());
         if (ranks && !rankInBody) {
             extra.add("X-data-parallel-rank", Integer.toString(to.dpRank()));
+        }
+        traced = exchange.traced(decision, promptTokens);
+        if (traced != null) {
+            traced.addTo(extra);
         }
         call =
                 flow.engines.send(
@@ -272,6 +278,7 @@ final class Attempt implements UpstreamListener {
         try {
             received += length;
             int complete = length > 0 ? scan(b, from, length) : 0;
+            problem = "";
             boolean cut = cutUsage(b, from, length, complete);
             closeBooking();
             compareWithReport();
@@ -293,6 +300,7 @@ final class Attempt implements UpstreamListener {
 
     @Override
     public void failed(GatewayError error) {
+        problem = error.getClass().getSimpleName();
         closeBooking();
         if (detached) {
             return;
@@ -397,6 +405,9 @@ final class Attempt implements UpstreamListener {
         if (!sawFirst) {
             sawFirst = true;
             firstTokenNanos = exchange.flow.nanoTime.getAsLong() - started;
+            if (traced != null) {
+                traced.firstToken(started + firstTokenNanos);
+            }
             if (booking != null) {
                 booking.firstToken();
                 exchange.flow.admission.wake();
@@ -404,7 +415,7 @@ final class Attempt implements UpstreamListener {
             if (status < 400) {
                 sent.firstToken();
                 if (!exchange.request.passThrough()) {
-                    exchange.flow.metrics.firstToken(exchange.nanosSinceStart());
+                    exchange.meters().firstToken(exchange.nanosSinceStart());
                 }
             }
         }
@@ -477,6 +488,19 @@ final class Attempt implements UpstreamListener {
         if (s != null && s.promptTokens() >= 0 && check != null) {
             check.answered(s.promptTokens());
         }
+        if (s != null && status < 400 && !exchange.request.passThrough()) {
+            measure(s);
+        }
+    }
+
+    private void measure(AnswerScanner s) {
+        ModelMeters meters = exchange.meters();
+        meters.reported(s.promptTokens(), s.cachedTokens(), s.completionTokens());
+        if (eventStream && firstTokenNanos >= 0) {
+            long streamed = exchange.flow.nanoTime.getAsLong() - started - firstTokenNanos;
+            meters.streamed(
+                    streamed, s.completionTokens() >= 0 ? s.completionTokens() : s.events());
+        }
     }
 
     /** The rank has computed whole blocks: its events should say so. */
@@ -503,6 +527,20 @@ final class Attempt implements UpstreamListener {
             booking = null;
             exchange.flow.admission.wake();
             exchange.flow.planner.ended(decided, ending());
+            endTrace();
+        }
+    }
+
+    private void endTrace() {
+        AnswerScanner s = scanner;
+        if (traced != null) {
+            traced.ended(
+                    status,
+                    problem,
+                    s == null ? -1 : s.promptTokens(),
+                    s == null ? -1 : s.cachedTokens(),
+                    s == null ? -1 : s.completionTokens(),
+                    exchange.flow.nanoTime.getAsLong());
         }
     }
 

@@ -56,6 +56,10 @@ public final class Exchange {
                         long queuedNanos) {
                     entrance = null; // it holds the prompt
                     queued += queuedNanos;
+                    if (trace != null && queuedNanos > 0) {
+                        long now = flow.nanoTime.getAsLong();
+                        trace.step("queue", now - queuedNanos, now);
+                    }
                     attempt(
                             flow.planner.decide(
                                     request,
@@ -64,7 +68,8 @@ public final class Exchange {
                                     named,
                                     known,
                                     queued,
-                                    w -> session == null ? "busy" : session.whyNot(w)),
+                                    w -> session == null ? "busy" : session.whyNot(w),
+                                    trace),
                             false);
                 }
 
@@ -78,6 +83,8 @@ public final class Exchange {
                     Exchange.this.crashed(cause);
                 }
             };
+    private @Nullable ModelMeters model;
+    private Tracing.@Nullable Trace trace;
     private @Nullable SessionTurn session;
     private @Nullable Attempt attempt;
     private @Nullable Entrance entrance;
@@ -104,18 +111,24 @@ public final class Exchange {
 
     void begin() {
         flow.metrics.started();
+        trace = flow.metrics.tracing().begin(request, started);
         try {
             FleetSnapshot fleet = flow.fleet.snapshot();
             if (!fleet.knows(request.model())) {
                 refuse(Outcome.REJECTED, new GatewayError.UnknownModel(request.name().asked()));
                 return;
             }
+            model = flow.metrics.of(request.model());
             session = SessionTurn.of(flow, request);
             List<Candidate> candidates = candidates();
             if (candidates.isEmpty()) {
                 refuse(Outcome.NO_WORKER, noWorker());
             } else {
-                flow.tokenStep.run(context, request, candidates, this::decide);
+                flow.tokenStep.run(
+                        context,
+                        request,
+                        candidates,
+                        trace == null ? this::decide : new TracedTokens(trace));
             }
         } catch (GatewayException e) {
             refuse(Outcome.REJECTED, e.error());
@@ -161,6 +174,9 @@ public final class Exchange {
         if (session != null) {
             session.sent(decision.chosen().candidate());
         }
+        if (attempts == 1 && !secondRound) {
+            flow.metrics.leaves(nanosSinceStart() - queued);
+        }
         try {
             next.start(freshConnection);
         } catch (GatewayException e) {
@@ -203,7 +219,8 @@ public final class Exchange {
                             named,
                             null,
                             queued,
-                            w -> "failed this request");
+                            w -> "failed this request",
+                            trace);
         } catch (GatewayException e) {
             // The pinned rank exists on the failed worker only.
             LOG.debugf("%s no second attempt: %s", request.requestId(), e.getMessage());
@@ -275,6 +292,48 @@ public final class Exchange {
         form.answered();
     }
 
+    /** What is told of an attempt; null when nobody wants to know. */
+    Tracing.@Nullable Call traced(RoutingDecision decision, int promptTokens) {
+        return trace == null ? null : trace.call(decision, promptTokens, flow.nanoTime.getAsLong());
+    }
+
+    /** Tells when the tokens were known, and when the pools had answered. */
+    private final class TracedTokens implements TokenStep.Next {
+        private final Tracing.Trace trace;
+        private long since = started;
+        private String step = "tokenise";
+
+        TracedTokens(Tracing.Trace trace) {
+            this.trace = trace;
+        }
+
+        @Override
+        public void asksPools() {
+            next("pool");
+        }
+
+        @Override
+        public void tokens(@Nullable EnginePrompts tokens) {
+            if (!over) {
+                next("");
+            }
+            decide(tokens);
+        }
+
+        private void next(String following) {
+            long now = flow.nanoTime.getAsLong();
+            trace.step(step, since, now);
+            since = now;
+            step = following;
+        }
+    }
+
+    /** Of its model, which the fleet knows. */
+    ModelMeters meters() {
+        ModelMeters known = model;
+        return known == null ? flow.metrics.of(request.model()) : known;
+    }
+
     /** On the chosen worker; -1 when they are not known. */
     private int promptTokens(RoutingDecision decision) {
         int length = lengthOn(decision.chosen().candidate().worker());
@@ -327,7 +386,13 @@ public final class Exchange {
         if (session != null) {
             session.ended();
         }
-        flow.metrics.ended(outcome, nanosSinceStart());
+        flow.metrics.ended(outcome);
+        if (trace != null) {
+            trace.ended(outcome, flow.nanoTime.getAsLong());
+        }
+        if (model != null) {
+            model.ended(nanosSinceStart());
+        }
     }
 
     /** A bug: the client gets what can still be said, the log gets the cause. */

@@ -92,7 +92,8 @@ public final class RequestFlow {
                         options.classTolerations(),
                         events,
                         selfCheck,
-                        shared);
+                        shared,
+                        nanoTime);
         this.shared = shared;
         this.selfCheck = selfCheck;
         this.affinity = affinity;

@@ -118,6 +118,7 @@ final class GatewayRuntime implements AutoCloseable {
     private final SessionsApi sessionsApi;
     private final ReplicasApi replicasApi;
     private final DecisionParts decisions;
+    private final TelemetryParts telemetry;
     private final DecisionsApi decisionsApi;
     private final Warmup warmup;
 
@@ -202,9 +203,11 @@ final class GatewayRuntime implements AutoCloseable {
                         tokens.anyModel().orElse("any"),
                         warmupParts(config, vertx));
         decisions = new DecisionParts(config.explain(), meters);
-        FlowMetrics metrics = new FlowMetrics(meters);
+        telemetry = new TelemetryParts(config.telemetry(), meters);
+        FlowMetrics metrics = new FlowMetrics(meters, telemetry.tracing());
         SessionParts sessions = new SessionParts(config.session(), replicas.sessions());
         fleet.registry().addListener(new FleetLeft(metrics::forget));
+        fleet.registry().addListener(new ModelsServed(metrics::serves));
         io.warmpath.routing.Router chooser = router(config, load, router, decisions.log());
         routes =
                 routes(
@@ -415,6 +418,7 @@ final class GatewayRuntime implements AutoCloseable {
         tokenThreads.close();
         engines.close();
         decisions.close();
+        telemetry.close();
         tokens.close();
         caches.close();
     }

@@ -25,6 +25,7 @@ import io.warmpath.prefix.WorkerSlot;
 import io.warmpath.session.AffinityOptions;
 import io.warmpath.session.SessionTable;
 import io.warmpath.state.SnapshotCounters;
+import io.warmpath.telemetry.MetricAliases;
 import io.warmpath.telemetry.ReplicaMeters;
 import io.warmpath.telemetry.SessionMeters;
 import io.warmpath.telemetry.StateMeters;
@@ -86,7 +87,9 @@ class MetricsDocsTest {
         SimpleMeterRegistry registry = new SimpleMeterRegistry();
         ReferencePrefixIndex index = new ReferencePrefixIndex();
         LoadTracker load = new LoadTracker();
-        new FlowMetrics(registry).compared("w", 1, 1);
+        FlowMetrics flow = new FlowMetrics(registry);
+        flow.compared("w", 1, 1);
+        flow.serves("m");
         compareOnce(registry);
         Vertx vertx = Vertx.vertx();
         try (DecisionParts decisions =
@@ -215,6 +218,27 @@ class MetricsDocsTest {
                                 .append(" | ")
                                 .append(row.doc())
                                 .append(" |\n"));
+        out.append(
+                """
+
+                ## Under other names
+
+                The same once more as Dynamo's frontend and router call it, with our tags; read at the scrape.
+                `warmpath.telemetry.dynamo-names=false` leaves them out.
+
+                | name | ours |
+                |---|---|
+                """);
+        for (MetricAliases.Alias a : MetricAliases.ALL) {
+            out.append("| `")
+                    .append(a.name())
+                    .append("` | `")
+                    .append(a.ours())
+                    .append('`')
+                    .append(a.only().isEmpty() ? "" : " where `" + a.only() + "`")
+                    .append(a.factor() == 1 ? "" : ", in milliseconds")
+                    .append(" |\n");
+        }
         return out.toString();
     }
 
