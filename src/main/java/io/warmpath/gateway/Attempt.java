@@ -109,6 +109,9 @@ final class Attempt implements UpstreamListener {
                 enginePriority = its;
             }
         }
+        if (request.hints().greedy() && !request.passThrough()) {
+            changes = changes.withGreedy();
+        }
         boolean ranks = to.worker().ranks().size() > 1;
         boolean rankInBody =
                 ranks && to.worker().kind() == EngineKind.SGLANG && !request.passThrough();
@@ -460,7 +463,7 @@ final class Attempt implements UpstreamListener {
                 };
         MultiMap own = explain ? Explanation.headers(decision, promptTokens) : null;
         if (own != null) {
-            Explanation.addHints(own, request.hints(), enginePriority);
+            Explanation.addHints(own, request, enginePriority);
             Explanation.addSession(own, exchange.sessionWord());
         }
         if (explain && request.explain() && eventStream) {
