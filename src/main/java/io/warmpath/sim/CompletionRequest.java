@@ -1,12 +1,15 @@
 package io.warmpath.sim;
 
 import com.fasterxml.jackson.databind.JsonNode;
+
 import io.warmpath.sim.session.SessionParams;
+
+import org.jspecify.annotations.Nullable;
+
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
-import org.jspecify.annotations.Nullable;
 
 /**
  * A completion request as far as a simulated engine understands it; other fields are ignored, tools
@@ -17,6 +20,8 @@ import org.jspecify.annotations.Nullable;
  * @param sessionId SGLang's {@code session_id}: the name of a session-radix session
  * @param session SGLang's {@code session_params}: the opened session it belongs to
  * @param rid id the client gives the request
+ * @param priority null: none given
+ * @param pinNanos how long its prompt is to be pinned, by {@code kv_hints}; 0: not at all
  * @param rank data-parallel rank asked for, null for any
  */
 record CompletionRequest(
@@ -35,6 +40,8 @@ record CompletionRequest(
         @Nullable String sessionId,
         @Nullable SessionParams session,
         @Nullable String rid,
+        @Nullable Integer priority,
+        long pinNanos,
         @Nullable Integer rank) {
     /** SGLang's own default. */
     private static final int GENERATED_TOKENS = 128;
@@ -106,6 +113,8 @@ record CompletionRequest(
                 optional(body, "session_id"),
                 session(body),
                 optional(body, "rid"),
+                integer(body, "priority", null),
+                pinNanos(body),
                 integer(body, "routed_dp_rank", integer(body, "data_parallel_rank", null)));
     }
 
@@ -146,7 +155,31 @@ record CompletionRequest(
                 optional(body, "session_id"),
                 session,
                 optional(body, "rid"),
+                integer(body, "priority", null),
+                pinNanos(body),
                 integer(body, "routed_dp_rank", integer(body, "data_parallel_rank", null)));
+    }
+
+    /**
+     * The actions {@code Pin} of a {@code kv_hints} envelope; those of other types are passed over.
+     */
+    private static long pinNanos(JsonNode body) throws Malformed {
+        JsonNode hints = body.path("kv_hints");
+        if (hints.isMissingNode() || hints.isNull()) {
+            return 0;
+        }
+        if (!hints.path("protocol_version").asText("").equals("0.1")
+                || !hints.path("actions").isArray()) {
+            throw new Malformed("kv_hints needs protocol_version 0.1 and a list of actions.");
+        }
+        long longest = 0;
+        for (JsonNode action : hints.path("actions")) {
+            if (action.path("action_type").asText("").equalsIgnoreCase("pin")) {
+                Integer ttl = integer(action.path("payload"), "ttl_seconds", 300);
+                longest = Math.max(longest, ttl == null ? 0 : ttl * 1_000_000_000L);
+            }
+        }
+        return longest;
     }
 
     private static @Nullable SessionParams session(JsonNode body) throws Malformed {
@@ -207,7 +240,7 @@ record CompletionRequest(
         return new Prompt.Ids(ids(ids, "prompt"));
     }
 
-    private static int[] ids(JsonNode ids, String field) throws Malformed {
+    static int[] ids(JsonNode ids, String field) throws Malformed {
         int[] tokens = new int[ids.size()];
         for (int i = 0; i < tokens.length; i++) {
             JsonNode id = ids.get(i);

@@ -7,12 +7,14 @@ import io.warmpath.sim.http.Exchange;
 import io.warmpath.sim.model.AnswerWriter;
 import io.warmpath.sim.session.SessionRefused;
 import io.warmpath.sim.session.SessionTurn;
+
+import org.jspecify.annotations.Nullable;
+
 import java.time.InstantSource;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.random.RandomGenerator;
-import org.jspecify.annotations.Nullable;
 
 /** Completion requests from the parsed body to a rank's queue. Engine's thread only. */
 final class Completions {
@@ -154,16 +156,19 @@ final class Completions {
         int[] tokens = Arrays.copyOf(prompt, prompt.length + ending.tokens());
         System.arraycopy(written, 0, tokens, prompt.length, ending.tokens());
         int[] answer = Arrays.copyOf(written, ending.tokens());
+        CacheSpace space = new CacheSpace(request.salt(), request.extraKey());
         Sequence sequence =
                 new Sequence(
                         tokens,
                         prompt.length,
-                        new CacheSpace(request.salt(), request.extraKey()),
+                        space,
                         request.sessionId(),
                         turn.slot(),
+                        request.priority(),
                         new TurnListener(
                                 turn,
                                 tokens,
+                                () -> pin(rank, request, prompt, space),
                                 listener(
                                         exchange,
                                         new EventWriter(exchange, death),
@@ -179,6 +184,13 @@ final class Completions {
                     turn.aborted();
                 });
         rank.scheduler().submit(sequence);
+    }
+
+    /** What {@code kv_hints} asks for; there is no answer to it. */
+    private void pin(Rank rank, CompletionRequest request, int[] prompt, CacheSpace space) {
+        if (request.pinNanos() > 0 && options.agents().maxPinnedRatio() != null) {
+            rank.pin(prompt, space, request.pinNanos());
+        }
     }
 
     private Sequence.Listener listener(

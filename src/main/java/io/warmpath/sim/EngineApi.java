@@ -1,6 +1,7 @@
 package io.warmpath.sim;
 
 import com.fasterxml.jackson.databind.JsonNode;
+
 import io.netty.channel.Channel;
 import io.warmpath.sim.CompletionRequest.Malformed;
 import io.warmpath.sim.CompletionRequest.Prompt;
@@ -8,6 +9,9 @@ import io.warmpath.sim.http.Exchange;
 import io.warmpath.sim.http.HttpServer;
 import io.warmpath.sim.model.AnswerWriter;
 import io.warmpath.sim.model.SimTokenizer;
+
+import org.jspecify.annotations.Nullable;
+
 import java.time.InstantSource;
 import java.util.Arrays;
 import java.util.List;
@@ -15,7 +19,6 @@ import java.util.Map;
 import java.util.Random;
 import java.util.concurrent.Executor;
 import java.util.function.Supplier;
-import org.jspecify.annotations.Nullable;
 
 /**
  * Which path of a simulated engine does what. Engine's thread only.
@@ -37,6 +40,7 @@ final class EngineApi {
     private final Chats chats;
     private final SessionApi sessions;
     private final LoadsPage loads;
+    private final PinApi pins;
     private @Nullable HttpServer server;
 
     /** Ends the engine; called on its thread. */
@@ -64,6 +68,7 @@ final class EngineApi {
         this.sessions =
                 new SessionApi(
                         ranks, options.agents(), new Random(options.seed() + 31L * eventsPort));
+        this.pins = new PinApi(options, ranks);
         this.loads = new LoadsPage(options, ranks, clock);
         this.completions =
                 new Completions(
@@ -142,6 +147,9 @@ final class EngineApi {
             case "POST /open_session" -> sessions.open(exchange);
             case "POST /close_session" -> sessions.close(exchange);
             case "GET /v1/loads" -> loads.answer(exchange);
+            case "POST /hicache/pin_prefix" -> {
+                return pins.answer(exchange);
+            }
             default -> {
                 return false;
             }

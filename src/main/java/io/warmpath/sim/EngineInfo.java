@@ -107,7 +107,13 @@ final class EngineInfo {
         return ",\"enable_streaming_session\":"
                 + a.streamingSessions()
                 + ",\"enable_session_radix_cache\":"
-                + a.radixSessions();
+                + a.radixSessions()
+                + ",\"enable_priority_scheduling\":"
+                + a.priorityScheduling()
+                + ",\"schedule_low_priority_values_first\":"
+                + a.lowValuesFirst()
+                + ",\"radix_eviction_policy\":"
+                + (a.priorityEviction() ? "\"priority\"" : "\"lru\"");
     }
 
     /** The arguments of a server with memory below its GPU's. */

@@ -2,6 +2,7 @@ package io.warmpath.sim;
 
 import io.warmpath.sim.cache.BlockHasher;
 import io.warmpath.sim.cache.CacheEvent;
+import io.warmpath.sim.cache.CachePolicy;
 import io.warmpath.sim.cache.CacheSpace;
 import io.warmpath.sim.cache.KvCache;
 import io.warmpath.sim.cache.Medium;
@@ -11,10 +12,12 @@ import io.warmpath.sim.engine.RankScheduler;
 import io.warmpath.sim.engine.Timers;
 import io.warmpath.sim.session.RankSessions;
 import io.warmpath.sim.wire.EventPublisher;
+
+import org.jspecify.annotations.Nullable;
+
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
-import org.jspecify.annotations.Nullable;
 
 /**
  * One data-parallel rank: cache, scheduler and event publisher, tied together. Engine's thread
@@ -51,6 +54,7 @@ final class Rank {
                         options.hostBlocks(),
                         hasher,
                         dma,
+                        policy(options, timers),
                         this::changed);
         this.scheduler =
                 new RankScheduler(
@@ -60,10 +64,19 @@ final class Rank {
                         options.maxBatch(),
                         options.batchTokens(),
                         !sglang,
+                        options.agents().queueOrder(),
                         link,
                         this::publish);
         this.sessions =
                 new RankSessions(scheduler, cache, timers, bos, options.agents().radixSessions());
+    }
+
+    private static CachePolicy policy(SimOptions options, Timers timers) {
+        Double ratio = options.agents().maxPinnedRatio();
+        return new CachePolicy(
+                options.agents().priorityEviction(),
+                ratio == null ? 0 : (int) (options.hostBlocks() * ratio),
+                timers::nanoTime);
     }
 
     /** What has landed in host memory is written on to the pool. */
@@ -107,6 +120,13 @@ final class Rank {
         return cache;
     }
 
+    /** Pins what is cached of a prompt; what is copied for it is told. */
+    KvCache.Pinned pin(int[] tokens, CacheSpace space, long ttlNanos) {
+        KvCache.Pinned pinned = cache.pin(tokens, space, ttlNanos);
+        publish();
+        return pinned;
+    }
+
     RankSessions sessions() {
         return sessions;
     }
@@ -137,6 +157,7 @@ final class Rank {
                 cache.gpuEvictable(),
                 cache.contents(Medium.GPU).size(),
                 cache.contents(Medium.HOST).size(),
+                cache.pinned(),
                 scheduler.counters().queriedTokens(),
                 scheduler.counters().hitTokens(),
                 scheduler.counters().promptTokens(),

@@ -1,6 +1,9 @@
 package io.warmpath.sim;
 
 import io.warmpath.sim.wire.WireFormat;
+
+import org.jspecify.annotations.Nullable;
+
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -10,7 +13,6 @@ import java.util.Map;
 import java.util.Set;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
-import org.jspecify.annotations.Nullable;
 
 /**
  * The flags of {@code warmpath sim}.
@@ -74,6 +76,15 @@ record SimFlags(
                                                 reaches, until they are closed
               --enable-session-radix-cache      SGLang: closing a session_id drops what
                                                 only its requests have used
+              --enable-priority-scheduling      SGLang: a request's priority orders the
+                                                queue, the higher one first
+              --schedule-low-priority-values-first   ... the lower one first
+              --radix-eviction-policy POLICY    SGLang: lru, or priority: blocks of
+                                                lower values go first         (lru)
+              --hicache-max-pinned-ratio R      SGLang, a build with
+                                                /hicache/pin_prefix: part of the host
+                                                blocks that may be pinned, below 1.
+                                                Not given: a build without it
               --speed FACTOR        all of the above this many times faster     (1)
               --seed N              of the answers' words                       (1)
               --help                this text
@@ -85,7 +96,11 @@ record SimFlags(
 
     /** Flags that take no value. */
     private static final Set<String> SWITCHES =
-            Set.of("--enable-streaming-session", "--enable-session-radix-cache");
+            Set.of(
+                    "--enable-streaming-session",
+                    "--enable-session-radix-cache",
+                    "--enable-priority-scheduling",
+                    "--schedule-low-priority-values-first");
 
     private static final Pattern DURATION = Pattern.compile("(\\d+(?:\\.\\d+)?)(us|ms|s)");
     private static final Map<String, Double> NANOS = Map.of("us", 1e3, "ms", 1e6, "s", 1e9);
@@ -157,10 +172,7 @@ record SimFlags(
                     oneOf("--generate-stream", "cumulative", "incremental").equals("incremental"));
             o.speed(rate("--speed", 1));
             o.seed(wide("--seed", 1));
-            o.agents(
-                    new AgentFeatures(
-                            given.containsKey("--enable-streaming-session"),
-                            given.containsKey("--enable-session-radix-cache")));
+            o.agents(agents());
             String tokenizer = text("--tokenizer", "");
             int poolPages = number("--pool-pages", 0, 0, 100_000_000);
             return new SimFlags(
@@ -174,6 +186,25 @@ record SimFlags(
                                     number("--pool-port", 0, 0, 65_535),
                                     rate("--pool-tokens-per-second", 75_000)),
                     false);
+        }
+
+        private AgentFeatures agents() {
+            return new AgentFeatures(
+                    given.containsKey("--enable-streaming-session"),
+                    given.containsKey("--enable-session-radix-cache"),
+                    given.containsKey("--enable-priority-scheduling"),
+                    given.containsKey("--schedule-low-priority-values-first"),
+                    oneOf("--radix-eviction-policy", "lru", "priority").equals("priority"),
+                    given.containsKey("--hicache-max-pinned-ratio") ? pinnedRatio() : null);
+        }
+
+        private double pinnedRatio() {
+            String value = text("--hicache-max-pinned-ratio", "");
+            try {
+                return Double.parseDouble(value);
+            } catch (NumberFormatException e) {
+                throw bad("--hicache-max-pinned-ratio", value, "a number from 0 to below 1");
+            }
         }
 
         private String text(String flag, String otherwise) {

@@ -3,9 +3,11 @@ package io.warmpath.sim;
 import io.warmpath.sim.cache.VllmBlockHasher;
 import io.warmpath.sim.engine.Timing;
 import io.warmpath.sim.wire.WireFormat;
+
+import org.jspecify.annotations.Nullable;
+
 import java.time.Duration;
 import java.util.List;
-import org.jspecify.annotations.Nullable;
 
 /**
  * What one simulated engine is like. Immutable; made by {@link #builder}.
@@ -73,7 +75,7 @@ public record SimOptions(
                 "a pool needs one of SGLang's wire formats and host blocks");
         require(
                 wire.sglang() || agents.equals(AgentFeatures.NONE),
-                "sessions need one of SGLang's wire formats");
+                "what is for agents needs one of SGLang's wire formats");
     }
 
     private static void require(boolean holds, String otherwise) {

@@ -1,10 +1,11 @@
 package io.warmpath.sim.cache;
 
+import org.jspecify.annotations.Nullable;
+
 import java.util.Arrays;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.Objects;
-import org.jspecify.annotations.Nullable;
 
 /**
  * One node of the cache's tree: a full block of tokens after the blocks of its ancestors.
@@ -50,6 +51,15 @@ final class Block {
     int gpuChildren;
     int hostChildren;
     long lastUse;
+
+    /** Of the most important request that has used it; higher is kept longer. */
+    int priority;
+
+    /** Means something while it is pinned only; nanoseconds. */
+    long pinnedUntil;
+
+    /** What a hit sets that anew to. */
+    long pinNanos;
 
     /** The one session whose requests have used it; null once another request has, too. */
     @Nullable String owner;

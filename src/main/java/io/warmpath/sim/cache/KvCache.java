@@ -1,5 +1,7 @@
 package io.warmpath.sim.cache;
 
+import org.jspecify.annotations.Nullable;
+
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Comparator;
@@ -8,7 +10,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.TreeSet;
 import java.util.function.Consumer;
-import org.jspecify.annotations.Nullable;
 
 /**
  * Paged KV cache of one rank: a tree of full blocks over GPU memory and, optionally, host memory.
@@ -25,16 +26,22 @@ import org.jspecify.annotations.Nullable;
  *       there only when the copy has landed, and stays on the GPU until then.
  *   <li>The host gives up only blocks that the GPU no longer holds.
  *   <li>Pages of a pool come to the host first, behind what is there already.
+ *   <li>A pinned block is held in host memory until its time is over; the GPU may give it up.
  *   <li>Space of a request (prompt and answer) is reserved when it starts, so nothing is preempted.
  * </ul>
  *
  * <p>One thing of vLLM is not imitated: it keeps a second copy of a repeated prompt's last block.
  */
 public final class KvCache {
+    /** What a pin has come to: blocks from the prompt's start on, and why no more of them. */
+    public record Pinned(int blocks, @Nullable String rejected) {}
+
     private static final Comparator<Block> OLDEST_LEAF_FIRST =
             Comparator.<Block>comparingLong(b -> b.lastUse)
                     .thenComparingInt(b -> -b.depth)
                     .thenComparingLong(b -> b.serial);
+    private static final Comparator<Block> LEAST_IMPORTANT_LEAF_FIRST =
+            Comparator.<Block>comparingInt(b -> b.priority).thenComparing(OLDEST_LEAF_FIRST);
 
     private final int blockSize;
     private final int gpuBlocks;
@@ -43,8 +50,9 @@ public final class KvCache {
     private final HostLink link;
     private final Consumer<CacheEvent> events;
     private final Map<CacheSpace, Block> roots = new HashMap<>();
-    private final TreeSet<Block> gpuLeaves = new TreeSet<>(OLDEST_LEAF_FIRST);
-    private final TreeSet<Block> hostLeaves = new TreeSet<>(OLDEST_LEAF_FIRST);
+    private final TreeSet<Block> gpuLeaves;
+    private final TreeSet<Block> hostLeaves;
+    private final Pins pins;
     private int gpuFree;
     private int hostFree;
     private int unreferenced;
@@ -64,6 +72,18 @@ public final class KvCache {
             BlockHasher hasher,
             HostLink link,
             Consumer<CacheEvent> events) {
+        this(blockSize, gpuBlocks, hostBlocks, hasher, link, CachePolicy.LRU, events);
+    }
+
+    /** Keeps longest what {@code policy} says. */
+    public KvCache(
+            int blockSize,
+            int gpuBlocks,
+            int hostBlocks,
+            BlockHasher hasher,
+            HostLink link,
+            CachePolicy policy,
+            Consumer<CacheEvent> events) {
         this.blockSize = blockSize;
         this.gpuBlocks = gpuBlocks;
         this.hostBlocks = hostBlocks;
@@ -72,6 +92,11 @@ public final class KvCache {
         this.events = events;
         this.gpuFree = gpuBlocks;
         this.hostFree = hostBlocks;
+        Comparator<Block> order =
+                policy.byPriority() ? LEAST_IMPORTANT_LEAF_FIRST : OLDEST_LEAF_FIRST;
+        this.gpuLeaves = new TreeSet<>(order);
+        this.hostLeaves = new TreeSet<>(order);
+        this.pins = new Pins(policy.maxPinnedBlocks(), policy.nanoTime());
     }
 
     /**
@@ -87,6 +112,19 @@ public final class KvCache {
             int totalLength,
             CacheSpace space,
             @Nullable String sessionId) {
+        return acquire(tokens, promptLength, totalLength, space, sessionId, 0);
+    }
+
+    /**
+     * @param priority of the request; of its blocks, unless they have a higher one
+     */
+    public @Nullable Lease acquire(
+            int[] tokens,
+            int promptLength,
+            int totalLength,
+            CacheSpace space,
+            @Nullable String sessionId,
+            int priority) {
         Block root = roots.get(space);
         List<Block> onGpu = new ArrayList<>();
         List<Block> onHost = new ArrayList<>();
@@ -109,11 +147,11 @@ public final class KvCache {
         leases++;
         onGpu.forEach(this::lock);
         onHost.forEach(this::hold);
-        onGpu.forEach(b -> b.usedBy(sessionId));
-        onHost.forEach(b -> b.usedBy(sessionId));
+        onGpu.forEach(b -> hit(b, sessionId, priority));
+        onHost.forEach(b -> hit(b, sessionId, priority));
         evict(need - gpuFree);
         gpuFree -= need;
-        return new Lease(root, sessionId, onGpu, onHost, need);
+        return new Lease(root, sessionId, priority, onGpu, onHost, need);
     }
 
     /**
@@ -161,6 +199,66 @@ public final class KvCache {
     }
 
     /**
+     * Pins the cached blocks of these tokens, from the first one on, in host memory; those that are
+     * not there yet are copied. A hit begins a pin's time anew.
+     */
+    public Pinned pin(int[] tokens, CacheSpace space, long ttlNanos) {
+        endExpiredPins();
+        List<Block> path = new ArrayList<>();
+        List<Block> run = new ArrayList<>();
+        String rejected = null;
+        Block at = roots.get(space);
+        for (int i = 0; at != null && i < tokens.length / blockSize; i++) {
+            Block next = at.children.get(content(tokens, i));
+            if (next == null) {
+                break;
+            }
+            if (!pins.has(next)) {
+                if (pins.full()) {
+                    rejected =
+                            "Pin budget exhausted ("
+                                    + pins.size() * blockSize
+                                    + "/"
+                                    + pins.most() * blockSize
+                                    + " tokens pinned)";
+                    break;
+                }
+                if (!next.host && !next.copying) {
+                    if (hostFree == 0 && !evictFromHost()) {
+                        rejected = "Host memory is full";
+                        break;
+                    }
+                    hostFree--;
+                    next.copying = true;
+                    run.add(next);
+                }
+                hold(next);
+            }
+            pins.add(next, ttlNanos);
+            path.add(next);
+            at = next;
+        }
+        copy(path, run);
+        return new Pinned(path.size(), rejected);
+    }
+
+    /** Blocks that are pinned now. */
+    public int pinned() {
+        endExpiredPins();
+        return pins.size();
+    }
+
+    private void endExpiredPins() {
+        pins.takeExpired().forEach(this::unhold);
+    }
+
+    private void hit(Block b, @Nullable String sessionId, int priority) {
+        b.usedBy(sessionId);
+        b.priority = Math.max(b.priority, priority);
+        pins.hit(b);
+    }
+
+    /**
      * Drops what only requests of this session have used and nobody needs now, host copies
      * included. Looks at every block.
      *
@@ -189,7 +287,7 @@ public final class KvCache {
                 leaveHost(b);
                 fromHost.add(b.digest);
             }
-            all &= !b.gpu && !b.host;
+            all &= (!b.gpu && !b.host) || pins.has(b);
         }
         if (!fromGpu.isEmpty()) {
             events.accept(new CacheEvent.Removed(Medium.GPU, fromGpu));
@@ -216,6 +314,7 @@ public final class KvCache {
         hostFree = hostBlocks;
         unreferenced = 0;
         parked = 0;
+        pins.clear();
         events.accept(new CacheEvent.Cleared());
         return true;
     }
@@ -296,6 +395,7 @@ public final class KvCache {
     }
 
     private boolean evictFromHost() {
+        endExpiredPins();
         Block b = hostLeaves.pollFirst();
         if (b == null) {
             return false;
@@ -387,6 +487,22 @@ public final class KvCache {
         parentOf(b).gpuChildren++;
     }
 
+    /**
+     * Sends GPU blocks to the host, where their room is taken already.
+     *
+     * @param path from the prompt's start on, {@code run} among it
+     */
+    private void copy(List<Block> path, List<Block> run) {
+        if (run.isEmpty()) {
+            return;
+        }
+        // The run ends where it does in the path, so this locks every ancestor too.
+        List<Block> locked = new ArrayList<>(path.subList(0, path.indexOf(run.getLast()) + 1));
+        locked.forEach(this::lock);
+        int startedIn = epoch;
+        link.copy(run.size() * blockSize, () -> landed(run, locked, startedIn));
+    }
+
     private void landed(List<Block> run, List<Block> locked, int startedIn) {
         if (startedIn != epoch) {
             return;
@@ -442,6 +558,7 @@ public final class KvCache {
     public final class Lease {
         private final Block root;
         private final @Nullable String sessionId;
+        private final int priority;
         private final List<Block> path;
         private final List<Block> loading;
         private final int gpuHits;
@@ -455,11 +572,13 @@ public final class KvCache {
         private Lease(
                 Block root,
                 @Nullable String sessionId,
+                int priority,
                 List<Block> path,
                 List<Block> loading,
                 int reserved) {
             this.root = root;
             this.sessionId = sessionId;
+            this.priority = priority;
             this.path = path;
             this.loading = loading;
             this.gpuHits = path.size();
@@ -593,12 +712,14 @@ public final class KvCache {
         }
 
         private Block create(Block at, Block.Content content) {
-            return child(at, content, root.space, sessionId);
+            Block b = child(at, content, root.space, sessionId);
+            b.priority = priority;
+            return b;
         }
 
         private void mergeInto(Block known) {
             lock(known);
-            known.usedBy(sessionId);
+            hit(known, sessionId, priority);
             reserved--;
             gpuFree++;
         }
@@ -612,7 +733,7 @@ public final class KvCache {
             for (; backedUp < path.size(); backedUp++) {
                 Block b = path.get(backedUp);
                 if (b.host || b.copying) {
-                    copy(run);
+                    copy(path, run);
                     run = new ArrayList<>();
                     continue;
                 }
@@ -623,18 +744,7 @@ public final class KvCache {
                 b.copying = true;
                 run.add(b);
             }
-            copy(run);
-        }
-
-        private void copy(List<Block> run) {
-            if (run.isEmpty()) {
-                return;
-            }
-            // The run ends where it does in the path, so this locks every ancestor too.
-            List<Block> locked = new ArrayList<>(path.subList(0, path.indexOf(run.getLast()) + 1));
-            locked.forEach(KvCache.this::lock);
-            int startedIn = epoch;
-            link.copy(run.size() * blockSize, () -> landed(run, locked, startedIn));
+            copy(path, run);
         }
     }
 

@@ -1,23 +1,23 @@
 package io.warmpath.sim.engine;
 
 import io.warmpath.sim.cache.KvCache;
-import java.util.ArrayDeque;
-import java.util.ArrayList;
-import java.util.Comparator;
-import java.util.Deque;
-import java.util.List;
-import java.util.PriorityQueue;
+
 import org.jspecify.annotations.Nullable;
 
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import java.util.PriorityQueue;
+
 /**
- * One data-parallel rank: a first-come queue, steps that compute prompts, and a batch of answers
- * that grow by one token per inter-token time.
+ * One data-parallel rank: a queue, steps that compute prompts, and a batch of answers that grow by
+ * one token per inter-token time.
  *
- * <p>Engine's thread only. A step takes prompts in the order of their arrival until it holds so
- * many tokens; what is left of the last one comes with the next step, and the prompts that are
- * complete have their first token when it ends. A request that does not fit waits at the head of
- * the queue. Events of one step are published together, before the tokens of that step are
- * reported.
+ * <p>Engine's thread only. A step takes prompts in the order of the queue until it holds so many
+ * tokens; what is left of the last one comes with the next step, and the prompts that are complete
+ * have their first token when it ends. A request that does not fit waits at the head of the queue,
+ * and holds back those behind it. Nobody who runs is stopped for a more important one, as SGLang
+ * can. Events of one step are published together, before the tokens of that step are reported.
  *
  * <p>vLLM makes blocks known when a request is scheduled and while an answer fills them; SGLang
  * after the prefill and when the request ends.
@@ -32,7 +32,7 @@ public final class RankScheduler {
     private final @Nullable PoolLink pool;
     private final Runnable publish;
     private final RankCounters counters = new RankCounters();
-    private final Deque<Sequence> waiting = new ArrayDeque<>();
+    private final PriorityQueue<Sequence> waiting;
     private final PriorityQueue<Sequence> decoding =
             new PriorityQueue<>(
                     Comparator.<Sequence>comparingLong(s -> s.nextTokenAt)
@@ -49,6 +49,7 @@ public final class RankScheduler {
     private Timers.@Nullable Timer decodeTimer;
     private long decodeTimerAt;
     private long nextSerial;
+    private long nextQueued;
 
     /** Requests whose pages are on their way from the pool. */
     private int fetching;
@@ -66,7 +67,16 @@ public final class RankScheduler {
             int batchTokens,
             boolean storesEarly,
             Runnable publish) {
-        this(cache, timing, timers, maxBatch, batchTokens, storesEarly, null, publish);
+        this(
+                cache,
+                timing,
+                timers,
+                maxBatch,
+                batchTokens,
+                storesEarly,
+                QueueOrder.ARRIVAL,
+                null,
+                publish);
     }
 
     /**
@@ -79,8 +89,10 @@ public final class RankScheduler {
             int maxBatch,
             int batchTokens,
             boolean storesEarly,
+            QueueOrder order,
             @Nullable PoolLink pool,
             Runnable publish) {
+        this.waiting = new PriorityQueue<>(order.comparator());
         this.pool = pool;
         this.cache = cache;
         this.timing = timing;
@@ -124,6 +136,7 @@ public final class RankScheduler {
     }
 
     private void enqueue(Sequence sequence) {
+        sequence.queued = nextQueued++;
         waiting.add(sequence);
         startNext();
     }
@@ -249,7 +262,8 @@ public final class RankScheduler {
                 sequence.promptLength(),
                 sequence.tokens().length,
                 sequence.space(),
-                sequence.sessionId());
+                sequence.sessionId(),
+                sequence.priority() == null ? 0 : sequence.priority());
     }
 
     private void admit(Sequence sequence, KvCache.Lease lease) {

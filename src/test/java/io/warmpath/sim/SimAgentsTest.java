@@ -5,22 +5,25 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.fasterxml.jackson.databind.JsonNode;
+
 import io.warmpath.sim.model.SimTokenizer;
 import io.warmpath.sim.wire.WireFormat;
-import java.io.IOException;
-import java.net.http.HttpResponse;
-import java.time.Duration;
-import java.util.ArrayList;
-import java.util.List;
-import java.util.stream.IntStream;
+
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 
-/** SGLang's session routes from outside, over real HTTP. */
-class SimSessionsTest {
+import java.io.IOException;
+import java.net.http.HttpResponse;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.stream.IntStream;
+
+/** What SGLang has for agents, from outside, over real HTTP. */
+class SimAgentsTest {
     private static final String ERROR = "/error/message";
 
     private static SimTokenizer tokenizer;
@@ -198,6 +201,103 @@ class SimSessionsTest {
         assertFalse(without.path("enable_streaming_session").booleanValue());
     }
 
+    @Test
+    void a_pinned_prefix_outlives_the_load_that_pushes_out_others() throws Exception {
+        SimEngine engine =
+                engine(
+                        fast().gpuBlocks(16)
+                                .hostBlocks(16)
+                                .hostLoadTokensPerSecond(1e7)
+                                .agents(AgentFeatures.NONE.withPins(0.5)));
+        SimClient client = client(engine);
+        client.json("/generate", generate(65, 1, ""));
+        HttpResponse<String> pinned = pin(client, 64, ",\"ttl_seconds\":300");
+        assertEquals(200, pinned.statusCode());
+        assertEquals(
+                TestVectors.json(
+                        "{\"status\":\"ok\",\"nodes_pinned\":4,\"message\":\"Pinned 4 nodes\"}"),
+                TestVectors.json(pinned.body()));
+        assertEquals(4, engine.stats().sum(SimStats.RankStats::pinnedBlocks));
+        for (int i = 1; i < 6; i++) {
+            client.json("/generate", generate(i * 10_000, 150, 1, ""));
+        }
+        JsonNode again = client.json("/generate", generate(65, 1, ""));
+        assertEquals(64, again.at("/meta_info/cached_tokens_details/host").intValue());
+
+        JsonNode partial = TestVectors.json(pin(client, 50_000, 144, "").body());
+        assertEquals(4, partial.path("nodes_pinned").intValue());
+        assertEquals(
+                "prefix partially pinned; Pin budget exhausted (128/128 tokens pinned)",
+                partial.path("message").textValue());
+        HttpResponse<String> none = pin(client, 90_000, 64, "");
+        assertEquals(400, none.statusCode());
+        assertEquals(
+                "No matching prefix found in cache to pin",
+                TestVectors.json(none.body()).path("message").textValue());
+        assertEquals(400, pin(client, 64, ",\"ttl_seconds\":0").statusCode());
+    }
+
+    @Test
+    void pins_need_a_build_that_has_them_memory_below_the_gpus_and_a_budget() throws Exception {
+        assertEquals(404, pin(client(fast()), 64, "").statusCode());
+        HttpResponse<String> flat =
+                pin(client(fast().agents(AgentFeatures.NONE.withPins(0.5))), 64, "");
+        assertEquals(400, flat.statusCode());
+        assertTrue(flat.body().contains("PIN requires --enable-hierarchical-cache"), flat.body());
+        SimClient off = client(fast().hostBlocks(64).agents(AgentFeatures.NONE.withPins(0)));
+        off.json("/generate", generate(64, 1, ""));
+        assertTrue(pin(off, 64, "").body().contains("Pin budget exhausted (0/0 tokens pinned)"));
+    }
+
+    @Test
+    void kv_hints_pin_the_prompt_of_the_request_they_ride_in() throws Exception {
+        SimEngine engine = engine(fast().hostBlocks(64).agents(AgentFeatures.NONE.withPins(0.5)));
+        SimClient client = client(engine);
+        String hints =
+                ",\"kv_hints\":{\"protocol_version\":\"0.1\",\"message_id\":\"m\",\"actions\":["
+                        + "{\"action_id\":\"0\",\"action_type\":\"Prefetch\",\"action_version\":"
+                        + "\"0.1\",\"payload\":{}},{\"action_id\":\"1\",\"action_type\":\"Pin\","
+                        + "\"action_version\":\"0.1\",\"payload\":{\"ttl_seconds\":300}}]}";
+        client.json("/generate", generate(64, 1, hints));
+        assertEquals(4, engine.stats().sum(SimStats.RankStats::pinnedBlocks));
+        assertEquals(
+                400, client.post("/generate", generate(4, 1, ",\"kv_hints\":{}")).statusCode());
+    }
+
+    @Test
+    void what_a_more_important_request_has_left_is_kept_and_the_server_says_so() throws Exception {
+        for (boolean byPriority : List.of(true, false)) {
+            AgentFeatures agents = AgentFeatures.NONE.withPriorityScheduling(false);
+            SimClient client =
+                    client(
+                            fast().gpuBlocks(16)
+                                    .agents(byPriority ? agents.withPriorityEviction() : agents));
+            client.json("/generate", generate(64, 1, ",\"priority\":3"));
+            for (int i = 1; i < 6; i++) {
+                client.json("/generate", generate(i * 10_000, 150, 1, ""));
+            }
+            JsonNode again = client.json("/generate", generate(65, 1, ""));
+            assertEquals(byPriority ? 64 : 0, again.at("/meta_info/cached_tokens").intValue());
+            JsonNode info = TestVectors.json(client.get("/server_info").body());
+            assertTrue(info.path("enable_priority_scheduling").booleanValue());
+            assertFalse(info.path("schedule_low_priority_values_first").booleanValue());
+            assertEquals(
+                    byPriority ? "priority" : "lru",
+                    info.path("radix_eviction_policy").textValue());
+        }
+    }
+
+    private static HttpResponse<String> pin(SimClient client, int length, String more)
+            throws Exception {
+        return pin(client, 0, length, more);
+    }
+
+    private static HttpResponse<String> pin(SimClient client, int from, int length, String more)
+            throws Exception {
+        return client.post(
+                "/hicache/pin_prefix", "{\"token_ids\":" + ids(from, length) + more + "}");
+    }
+
     private static HttpResponse<String> open(SimClient client, String more) throws Exception {
         return client.post("/open_session", "{\"capacity_of_str_len\":1000" + more + "}");
     }
@@ -210,9 +310,17 @@ class SimSessionsTest {
         return ",\"session_params\":{\"id\":\"" + session + "\"}";
     }
 
+    private static List<Integer> ids(int from, int length) {
+        return IntStream.range(100 + from, 100 + from + length).boxed().toList();
+    }
+
     private static String generate(int prompt, int answer, String more) {
+        return generate(0, prompt, answer, more);
+    }
+
+    private static String generate(int from, int prompt, int answer, String more) {
         return "{\"input_ids\":"
-                + IntStream.range(100, 100 + prompt).boxed().toList()
+                + ids(from, prompt)
                 + ",\"sampling_params\":{\"ignore_eos\":true,\"max_new_tokens\":"
                 + answer
                 + "}"
