@@ -13,6 +13,7 @@ import io.warmpath.fault.GatewayException;
 import io.warmpath.fleet.DuplicateWorkerException;
 import io.warmpath.fleet.EngineKind;
 import io.warmpath.fleet.FleetRegistry;
+import io.warmpath.fleet.FleetSources;
 import io.warmpath.fleet.MetadataException;
 import io.warmpath.fleet.Worker;
 import io.warmpath.fleet.WorkerSpec;
@@ -46,6 +47,7 @@ public final class WorkersApi {
     private static final int MAX_BODY_BYTES = 1 << 20;
 
     private final FleetRegistry fleet;
+    private final FleetSources sources;
     private final AdminAccess access;
     private final Errors errors;
     private final boolean followsEvents;
@@ -58,11 +60,13 @@ public final class WorkersApi {
      */
     public WorkersApi(
             FleetRegistry fleet,
+            FleetSources sources,
             AdminAccess access,
             Errors errors,
             boolean followsEvents,
             Function<EngineKind, Set<String>> drifted) {
         this.fleet = fleet;
+        this.sources = sources;
         this.access = access;
         this.errors = errors;
         this.followsEvents = followsEvents;
@@ -75,7 +79,9 @@ public final class WorkersApi {
     }
 
     private Map<String, Object> json(WorkerStatus status) {
-        return WorkerJson.of(status, followsEvents, drifted.apply(status.worker().kind()));
+        Worker worker = status.worker();
+        return WorkerJson.of(
+                status, sources.sources(worker.url()), followsEvents, drifted.apply(worker.kind()));
     }
 
     private Handler<RoutingContext> guarded(Handler<RoutingContext> handler) {
@@ -120,7 +126,7 @@ public final class WorkersApi {
             blocking(
                     rc,
                     () -> {
-                        fleet.drain(status.worker().id());
+                        sources.withdraw(status.worker().url());
                         return status.worker();
                     });
         }
@@ -147,7 +153,7 @@ public final class WorkersApi {
                     if (body.length() > MAX_BODY_BYTES) {
                         fail(rc, new GatewayError.BodyTooLarge(MAX_BODY_BYTES));
                     } else {
-                        blocking(rc, () -> fleet.add(spec(body)));
+                        blocking(rc, () -> sources.add(spec(body)));
                     }
                 });
         request.resume();

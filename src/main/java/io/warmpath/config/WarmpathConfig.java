@@ -1136,6 +1136,25 @@ public interface WarmpathConfig {
         Optional<List<String>> taints();
 
         @Setting(
+                doc = "What operators tell it apart by; shown in `GET /workers`.",
+                unit = "name=value,...")
+        Optional<List<String>> labels();
+
+        @WithDefault("0")
+        @Setting(
+                doc = "Prompt tokens of one step of a rank; 0: asked of the engine.",
+                unit = "tokens",
+                min = 0)
+        int maxNumBatchedTokens();
+
+        @WithDefault("0")
+        @Setting(
+                doc = "KV blocks on a rank's device; 0: asked of the engine.",
+                unit = "blocks",
+                min = 0)
+        int totalKvBlocks();
+
+        @Setting(
                 doc =
                         "What it makes of a request's priority: higher-first, lower-first or"
                                 + " not-taken; default: asked of SGLang; vLLM does not say, and with"

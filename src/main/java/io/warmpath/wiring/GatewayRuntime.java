@@ -239,6 +239,7 @@ final class GatewayRuntime implements AutoCloseable {
         workersApi =
                 new WorkersApi(
                         fleet.registry(),
+                        fleet.sources(),
                         access,
                         ErrorMapper::respond,
                         caches.followsEvents(),
