@@ -1,5 +1,7 @@
 package io.warmpath.fleet;
 
+import org.jspecify.annotations.Nullable;
+
 import java.net.URI;
 import java.util.ArrayList;
 import java.util.EnumMap;
@@ -11,7 +13,6 @@ import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.function.Consumer;
-import org.jspecify.annotations.Nullable;
 
 /**
  * What several sources say of workers, as one fleet.
@@ -136,6 +137,20 @@ public final class FleetSources {
         e.withdrawn = true;
         settle(e);
         publish();
+    }
+
+    /** Tries again what could not be taken: a name may be free now. */
+    public synchronized void retryRefused() {
+        retry();
+        publish();
+    }
+
+    private void retry() {
+        for (Entry e : new ArrayList<>(entries.values())) {
+            if (!e.problem.isEmpty()) {
+                settle(e);
+            }
+        }
     }
 
     private void restore(Entry e, @Nullable WorkerSpec before) {
@@ -337,15 +352,6 @@ public final class FleetSources {
                 e.records.remove(source);
                 e.drains.remove(source);
                 settle(e);
-            }
-        }
-
-        /** A name that was taken may be free now. */
-        private void retry() {
-            for (Entry e : new ArrayList<>(entries.values())) {
-                if (!e.problem.isEmpty()) {
-                    settle(e);
-                }
             }
         }
     }

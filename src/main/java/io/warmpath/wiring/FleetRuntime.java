@@ -12,17 +12,26 @@ import io.warmpath.events.EventSource;
 import io.warmpath.events.SourceMark;
 import io.warmpath.fleet.DialectProbe;
 import io.warmpath.fleet.EventWatch;
+import io.warmpath.fleet.FleetListener;
 import io.warmpath.fleet.FleetMonitor;
 import io.warmpath.fleet.FleetRegistry;
 import io.warmpath.fleet.FleetSource;
 import io.warmpath.fleet.FleetSources;
 import io.warmpath.fleet.SourceName;
+import io.warmpath.fleet.Worker;
 import io.warmpath.fleet.WorkerSpec;
 import io.warmpath.fleet.WorkerStatus;
 import io.warmpath.prefix.SlotCredits;
 import io.warmpath.prefix.WorkerSlot;
 import io.warmpath.prefix.WorkerSlots;
 import io.warmpath.upstream.EngineTls;
+
+import net.jpountz.xxhash.XXHash64;
+import net.jpountz.xxhash.XXHashFactory;
+
+import org.jboss.logging.Logger;
+import org.jspecify.annotations.Nullable;
+
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -34,10 +43,6 @@ import java.util.concurrent.Executors;
 import java.util.function.Consumer;
 import java.util.function.Function;
 import java.util.function.ToLongFunction;
-import net.jpountz.xxhash.XXHash64;
-import net.jpountz.xxhash.XXHashFactory;
-import org.jboss.logging.Logger;
-import org.jspecify.annotations.Nullable;
 
 /**
  * The running fleet: registry, monitor, probes, subscriptions. {@link #start} and {@link #close}
@@ -60,6 +65,7 @@ public final class FleetRuntime implements AutoCloseable {
     private final @Nullable EventSubscriptions subscriptions;
     private final Vertx vertx;
     private long mediaTimer = -1;
+    private volatile boolean closed;
 
     /**
      * @param tls towards engines behind https
@@ -116,6 +122,17 @@ public final class FleetRuntime implements AutoCloseable {
                         running);
         loop = new FleetLoop(monitor);
         sources = new FleetSources(registry, LOG::warn);
+        registry.addListener(
+                new FleetListener() {
+                    @Override
+                    public void removed(Worker worker) {
+                        // A pod of a StatefulSet comes back under its name while the one before
+                        // it drains. Not here: the registry is locked.
+                        if (!closed) {
+                            probes.execute(sources::retryRefused);
+                        }
+                    }
+                });
         configured(WorkerSpecs.of(config));
     }
 
@@ -176,6 +193,7 @@ public final class FleetRuntime implements AutoCloseable {
     /** Stops asking, ends all subscriptions and frees all slots, which must still be there. */
     @Override
     public void close() {
+        closed = true;
         vertx.cancelTimer(mediaTimer);
         following.forEach(FleetSource::close);
         loop.close();

@@ -63,6 +63,10 @@ import io.warmpath.upstream.UpstreamOptions;
 import io.warmpath.upstream.VertxEngineClient;
 import io.warmpath.wiring.control.Announcements;
 import io.warmpath.wiring.warmup.Warmup;
+
+import org.jboss.logging.Logger;
+import org.jspecify.annotations.Nullable;
+
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -73,8 +77,6 @@ import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.function.BooleanSupplier;
-import org.jboss.logging.Logger;
-import org.jspecify.annotations.Nullable;
 
 /**
  * Every part of a running gateway, built from the configuration and put together here only.
@@ -182,6 +184,7 @@ final class GatewayRuntime implements AutoCloseable {
                         state::mark,
                         load::ownRequests,
                         load::forget);
+        KubernetesParts.source(config.kubernetes(), meters).ifPresent(fleet::follow);
         tokenThreads = new TokenThreads(config.tokens().threads(), config.tokens().queueSize());
         sharedCache =
                 new SharedCacheParts(config, vertx, tokenThreads::brief, meters, System::nanoTime);

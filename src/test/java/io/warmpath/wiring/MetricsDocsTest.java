@@ -26,12 +26,16 @@ import io.warmpath.session.AffinityOptions;
 import io.warmpath.session.SessionTable;
 import io.warmpath.state.SnapshotCounters;
 import io.warmpath.telemetry.MetricAliases;
+import io.warmpath.telemetry.KubernetesMeters;
 import io.warmpath.telemetry.ReplicaMeters;
 import io.warmpath.telemetry.SessionMeters;
 import io.warmpath.telemetry.StateMeters;
 import io.warmpath.tokens.PromptInput;
 import io.warmpath.tokens.profile.ChatRequest;
 import io.warmpath.upstream.EngineTls;
+
+import org.junit.jupiter.api.Test;
+
 import java.io.IOException;
 import java.net.URI;
 import java.nio.file.Files;
@@ -43,7 +47,6 @@ import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
-import org.junit.jupiter.api.Test;
 
 /** {@code src/docs/metrics.md} lists exactly the meters that exist. */
 class MetricsDocsTest {
@@ -119,6 +122,7 @@ class MetricsDocsTest {
             try (EngineQuestions questions = new EngineQuestions(vertx, EngineTls.standard())) {
                 questions.bind(registry);
             }
+            KubernetesMeters.bind(registry, "source", s -> true, s -> 0.0, s -> 0.0, s -> 0.0);
             StateMeters.bind(registry, new SnapshotCounters());
             SessionMeters.bind(registry, new SessionTable(AffinityOptions.OFF, () -> 0));
             ReplicaMeters.bind(registry, TestReplicas.alone(load, fleet.registry()));
