@@ -60,6 +60,8 @@ public interface WarmpathConfig {
 
     Admin admin();
 
+    AuthConfig auth();
+
     Explain explain();
 
     Warmup warmup();

@@ -20,4 +20,15 @@ public record RequestHints(
         boolean speculativePrefill,
         @Nullable Integer enginePriority) {
     public static final RequestHints NONE = new RequestHints(0, 0, 0, "", false, null);
+
+    /** The same in this class, whatever the client says. */
+    RequestHints in(String family) {
+        return new RequestHints(
+                priority,
+                strictPriority,
+                expectedOutput,
+                family,
+                speculativePrefill,
+                enginePriority);
+    }
 }
