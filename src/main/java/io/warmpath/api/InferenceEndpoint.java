@@ -184,20 +184,9 @@ final class InferenceEndpoint {
             errors.respond(request.response(), error, requestId);
         }
 
-        /**
-         * Answers at once, then reads on for a moment: closing a connection with unread bytes
-         * resets it, and the reset can overtake the answer.
-         */
         private void tooLarge() {
             refuse(new GatewayError.BodyTooLarge(options.maxBodyBytes()));
-            long timer =
-                    context.owner()
-                            .setTimer(
-                                    Math.max(1, options.bodyLinger().toMillis()),
-                                    t -> request.connection().close());
-            request.handler(ignored -> {});
-            request.endHandler(v -> context.owner().cancelTimer(timer));
-            request.resume();
+            ClientGate.discard(request, options.bodyLinger().toMillis());
         }
 
         private void clientGone() {
@@ -213,7 +202,7 @@ final class InferenceEndpoint {
     }
 
     /** -1 when there is none; Netty has refused what is not a number. */
-    private static long contentLength(MultiMap headers) {
+    static long contentLength(MultiMap headers) {
         String length = headers.get("content-length");
         if (length == null) {
             return -1;

@@ -65,6 +65,8 @@ public interface WarmpathConfig {
 
     Admin admin();
 
+    AuthConfig auth();
+
     Explain explain();
 
     Warmup warmup();

@@ -529,7 +529,12 @@ final class Attempt implements UpstreamListener {
             sent.ended(scanner == null ? -1 : scanner.completionTokens());
             booking = null;
             exchange.flow.admission.wake();
-            exchange.flow.planner.ended(decided, ending());
+            DecisionLog.Ending ending = ending();
+            exchange.flow.planner.ended(decided, ending);
+            if (status == 200) {
+                long counted = ending.promptTokens();
+                exchange.used(counted < 0 ? promptTokens : counted, ending.outputTokens());
+            }
             endTrace();
         }
     }

@@ -1,6 +1,7 @@
 package io.warmpath.gateway;
 
 import io.vertx.core.Context;
+import io.warmpath.access.Visit;
 import io.warmpath.fault.GatewayError;
 import io.warmpath.fault.GatewayException;
 import io.warmpath.fleet.Candidate;
@@ -45,6 +46,7 @@ public final class Exchange {
     InferenceRequest request;
     private final Context context;
     private final long started;
+    private final @Nullable Visit visit;
     private @Nullable EnginePrompts tokens;
     private final List<PromptBlocks> named = new ArrayList<>(1);
     private final Entrance.Next entered =
@@ -100,12 +102,14 @@ public final class Exchange {
             Context context,
             InferenceRequest request,
             Answer answer,
-            EngineForm form) {
+            EngineForm form,
+            @Nullable Visit visit) {
         this.flow = flow;
         this.context = context;
         this.request = request;
         this.answer = answer;
         this.form = form;
+        this.visit = visit;
         this.started = flow.nanoTime.getAsLong();
     }
 
@@ -114,7 +118,8 @@ public final class Exchange {
         trace = flow.metrics.tracing().begin(request, started);
         try {
             FleetSnapshot fleet = flow.fleet.snapshot();
-            if (!fleet.knows(request.model())) {
+            boolean hidden = visit != null && !visit.allows(request.name().asked());
+            if (hidden || !fleet.knows(request.model())) {
                 refuse(Outcome.REJECTED, new GatewayError.UnknownModel(request.name().asked()));
                 return;
             }
@@ -278,6 +283,13 @@ public final class Exchange {
         return form == EngineForm.AS_SENT
                 ? NextTurn.beside(flow, context, request, to, lengthOn(to.worker()), client)
                 : client;
+    }
+
+    /** An engine has counted this request's tokens; -1 where it has not. */
+    void used(long promptTokens, long outputTokens) {
+        if (visit != null && (promptTokens >= 0 || outputTokens >= 0)) {
+            visit.used(Math.max(0, promptTokens) + Math.max(0, outputTokens));
+        }
     }
 
     /** What became of its session; null when it has none. */

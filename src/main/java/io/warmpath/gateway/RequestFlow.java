@@ -1,6 +1,7 @@
 package io.warmpath.gateway;
 
 import io.vertx.core.Context;
+import io.warmpath.access.Visit;
 import io.warmpath.admission.Admission;
 import io.warmpath.fleet.EventWatch;
 import io.warmpath.fleet.Fleet;
@@ -122,7 +123,9 @@ public final class RequestFlow {
      */
     public Exchange start(
             Context context, InferenceRequest request, Answer answer, EngineForm form) {
-        Exchange exchange = new Exchange(this, context, request.named(models), answer, form);
+        Visit visit = Visits.of(context);
+        InferenceRequest whose = request.of(visit).named(models);
+        Exchange exchange = new Exchange(this, context, whose, answer, form, visit);
         exchange.begin();
         return exchange;
     }

@@ -42,11 +42,20 @@ public record RequestHints(
     }
 
     public RequestHints withExpectedOutput(int tokens) {
+        return with(tokens, policyClass);
+    }
+
+    /** The same in this class, whatever the client says. */
+    RequestHints in(String family) {
+        return with(expectedOutput, family);
+    }
+
+    private RequestHints with(int output, String family) {
         return new RequestHints(
                 priority,
                 strictPriority,
-                tokens,
-                policyClass,
+                output,
+                family,
                 speculativePrefill,
                 enginePriority,
                 session,

@@ -97,7 +97,7 @@ public final class FleetRuntime implements AutoCloseable {
         }
         registry.addListener(
                 new FleetLog(feed != null && config.router().mode() == RoutingMode.KV));
-        http = new VertxEngineHttp(vertx, fleet.healthTimeout(), tls::applyTo);
+        http = new VertxEngineHttp(vertx, fleet.healthTimeout(), tls::applyTo, tls.keys()::of);
         probes = Executors.newVirtualThreadPerTaskExecutor();
         DialectProbe probe =
                 new DialectProbe(

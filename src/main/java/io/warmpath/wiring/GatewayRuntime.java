@@ -12,6 +12,7 @@ import io.warmpath.admission.Admission;
 import io.warmpath.admission.AdmissionOptions;
 import io.warmpath.api.AdminAccess;
 import io.warmpath.api.BusyThresholdApi;
+import io.warmpath.api.ClientGate;
 import io.warmpath.api.DecisionsApi;
 import io.warmpath.api.ErrorMapper;
 import io.warmpath.api.EventSourcesApi;
@@ -57,7 +58,9 @@ import io.warmpath.tokens.TokensOptions;
 import io.warmpath.tokens.profile.EngineProfile;
 import io.warmpath.upstream.AnswerTimeouts;
 import io.warmpath.upstream.EngineClient;
+import io.warmpath.upstream.EngineKeys;
 import io.warmpath.upstream.EngineTls;
+import io.warmpath.upstream.KeyedEngineClient;
 import io.warmpath.upstream.RawEngineClient;
 import io.warmpath.upstream.UpstreamOptions;
 import io.warmpath.upstream.VertxEngineClient;
@@ -99,6 +102,7 @@ final class GatewayRuntime implements AutoCloseable {
     private final ReplicaParts replicas;
     private final LoadTracker load;
     private final Admission admission;
+    private final ClientParts clients;
     private final Vertx vertx;
     private long queueTimer = -1;
     private final ModelNames models;
@@ -172,7 +176,8 @@ final class GatewayRuntime implements AutoCloseable {
                                             config, link, index, events, meters, state.position()),
                             posted);
         }
-        EngineTls tls = tls(config.upstream().tls());
+        clients = new ClientParts(config.auth(), vertx);
+        EngineTls tls = tls(config.upstream().tls(), clients.engineKeys());
         fleet =
                 new FleetRuntime(
                         config,
@@ -231,7 +236,8 @@ final class GatewayRuntime implements AutoCloseable {
                         sessions.affinity(),
                         sessions.prefills(),
                         shared,
-                        warmup::done);
+                        warmup::done,
+                        clients.gate());
         GatewayMeters.bind(meters, index, load, fleet, events, tokens, caches.overlaps().prompts());
         caches.bind(meters);
         state.bind(meters);
@@ -277,7 +283,8 @@ final class GatewayRuntime implements AutoCloseable {
             Affinity affinity,
             PrefillBudget prefills,
             @Nullable SharedCache shared,
-            BooleanSupplier warm) {
+            BooleanSupplier warm,
+            ClientGate gate) {
         RequestFlow flow =
                 new RequestFlow(
                         fleet,
@@ -307,7 +314,8 @@ final class GatewayRuntime implements AutoCloseable {
                 options,
                 metrics,
                 warm,
-                () -> ThreadLocalRandom.current().nextLong());
+                () -> ThreadLocalRandom.current().nextLong(),
+                gate);
     }
 
     /**
@@ -347,7 +355,8 @@ final class GatewayRuntime implements AutoCloseable {
                                 Affinity.off(),
                                 PrefillBudget.off(),
                                 null, // its engine shares nothing
-                                () -> true)
+                                () -> true,
+                                ClientGate.OPEN)
                         .mount(router);
             }
 
@@ -400,6 +409,7 @@ final class GatewayRuntime implements AutoCloseable {
         replicas.start();
         sharedCache.start();
         reloads.start();
+        clients.start();
         warmup.start();
     }
 
@@ -407,6 +417,7 @@ final class GatewayRuntime implements AutoCloseable {
     public void close() {
         vertx.cancelTimer(queueTimer);
         reloads.close();
+        clients.close();
         warmup.close();
         questions.close();
         replicas.close();
@@ -478,21 +489,24 @@ final class GatewayRuntime implements AutoCloseable {
     private static EngineClient engines(WarmpathConfig config, Vertx vertx, EngineTls tls) {
         UpstreamOptions options = upstream(config.upstream(), config.http().gather());
         EngineClient usual = new VertxEngineClient(vertx, options, tls, System::nanoTime);
-        return config.upstream().rawPath() == RawPath.AUTO
-                ? new RawEngineClient(options, tls, usual, System::nanoTime)
-                : usual;
+        EngineClient client =
+                config.upstream().rawPath() == RawPath.AUTO
+                        ? new RawEngineClient(options, tls, usual, System::nanoTime)
+                        : usual;
+        return new KeyedEngineClient(client, tls.keys());
     }
 
     /**
      * @throws StartFailure when a file cannot be used
      */
-    private static EngineTls tls(WarmpathConfig.Tls config) {
+    private static EngineTls tls(WarmpathConfig.Tls config, EngineKeys keys) {
         try {
             return new EngineTls(
                     config.caFile().map(Path::of).orElse(null),
                     config.certFile().map(Path::of).orElse(null),
                     config.keyFile().map(Path::of).orElse(null),
-                    config.verify());
+                    config.verify(),
+                    keys);
         } catch (IllegalArgumentException e) {
             throw new StartFailure("TLS to engines (warmpath.upstream.tls): " + e.getMessage());
         }
