@@ -458,6 +458,9 @@ final class Attempt implements UpstreamListener {
         if (explain && request.explain() && eventStream) {
             exchange.answer.explain(decision);
         }
+        if (scanner != null && !request.hints().extras().isEmpty()) {
+            exchange.answer.facts(this::facts);
+        }
         MultiMap engineHeaders = headers == null ? MultiMap.caseInsensitiveMultiMap() : headers;
         exchange.answer.head(status, engineHeaders, own, keepLength);
         exchange.answered();
@@ -507,6 +510,23 @@ final class Attempt implements UpstreamListener {
             exchange.flow.admission.wake();
             exchange.flow.planner.ended(decided, ending());
         }
+    }
+
+    private AnswerFacts facts() {
+        long nanos = exchange.nanosSinceStart();
+        long untilSent = nanos - (exchange.flow.nanoTime.getAsLong() - started);
+        DecisionLog.Ending now = ending();
+        return new AnswerFacts(
+                candidate().worker().id(),
+                candidate().dpRank(),
+                untilSent,
+                eventStream && firstTokenNanos >= 0 ? untilSent + firstTokenNanos : -1,
+                nanos,
+                now.promptTokens() < 0 ? promptTokens : now.promptTokens(),
+                now.cachedTokens() < 0 && promptTokens >= 0
+                        ? decision.chosen().cachedTokens()
+                        : now.cachedTokens(),
+                now.outputTokens());
     }
 
     private DecisionLog.Ending ending() {
