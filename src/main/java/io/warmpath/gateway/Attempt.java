@@ -12,6 +12,7 @@ import io.warmpath.gateway.shared.SharedCache;
 import io.warmpath.load.LoadBook;
 import io.warmpath.routing.RoutingDecision;
 import io.warmpath.routing.Sent;
+import io.warmpath.session.WarmLedger;
 import io.warmpath.tokens.PromptInput;
 import io.warmpath.upstream.AnswerScanner;
 import io.warmpath.upstream.UpstreamCall;
@@ -47,6 +48,7 @@ final class Attempt implements UpstreamListener {
     private Sent sent = Sent.UNSEEN;
     private @Nullable LengthCheck check;
     private @Nullable Runnable pooled;
+    private WarmLedger.@Nullable Warmed warmed;
     private boolean beginningOnly; // what is cached beyond it was not predicted
     private @Nullable UpstreamCall call;
     private @Nullable MultiMap headers;
@@ -128,6 +130,7 @@ final class Attempt implements UpstreamListener {
                         decision.chosen().prefillTokens(),
                         exchange.blocksOn(to.worker()),
                         request.hints().expectedOutput());
+        warmed = flow.warmed.take(exchange.blocksOn(to.worker()).chain(), to.slot().index());
         if (!request.passThrough()) {
             sent = flow.planner.sent(decision, request.stream());
             beginningOnly =
@@ -476,6 +479,9 @@ final class Attempt implements UpstreamListener {
         }
         if (s != null && s.cachedTokens() >= 0) {
             metrics.reported(s.cachedTokens());
+            if (warmed != null) {
+                metrics.prefilledHit(warmed.hit(s.cachedTokens()));
+            }
             if (whole) {
                 metrics.compared(candidate().worker().name(), predicted, s.cachedTokens());
             }
