@@ -74,7 +74,8 @@ public final class Routes {
             ClientGate gate) {
         this.gate = gate;
         this.ids = new RequestIds(random);
-        this.inference = new InferenceEndpoint(flow, tokenizers, options, metrics, ids);
+        ToldRequests told = new ToldRequests(fleet, flow, tokens, tokenizers, options, metrics);
+        this.inference = new InferenceEndpoint(flow, told, tokenizers, options, metrics, ids);
         this.status = new StatusEndpoints(fleet, flow.models(), warm, ids);
         this.direct = new DirectApi(flow, options.rawPath());
         this.tokenize =

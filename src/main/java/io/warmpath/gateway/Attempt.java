@@ -12,6 +12,7 @@ import io.warmpath.gateway.shared.SharedCache;
 import io.warmpath.load.LoadBook;
 import io.warmpath.routing.RoutingDecision;
 import io.warmpath.routing.Sent;
+import io.warmpath.session.WarmLedger;
 import io.warmpath.tokens.PromptInput;
 import io.warmpath.upstream.AnswerScanner;
 import io.warmpath.upstream.UpstreamCall;
@@ -47,6 +48,7 @@ final class Attempt implements UpstreamListener {
     private Sent sent = Sent.UNSEEN;
     private @Nullable LengthCheck check;
     private @Nullable Runnable pooled;
+    private WarmLedger.@Nullable Warmed warmed;
     private boolean beginningOnly; // what is cached beyond it was not predicted
     private @Nullable UpstreamCall call;
     private Tracing.@Nullable Call traced;
@@ -130,6 +132,7 @@ final class Attempt implements UpstreamListener {
                         decision.chosen().prefillTokens(),
                         exchange.blocksOn(to.worker()),
                         request.hints().expectedOutput());
+        warmed = flow.warmed.take(exchange.blocksOn(to.worker()).chain(), to.slot().index());
         if (!request.passThrough()) {
             sent = flow.planner.sent(decision, request.stream());
             beginningOnly =
@@ -469,6 +472,9 @@ final class Attempt implements UpstreamListener {
         if (explain && request.explain() && eventStream) {
             exchange.answer.explain(decision);
         }
+        if (scanner != null && !request.hints().extras().isEmpty()) {
+            exchange.answer.facts(this::facts);
+        }
         MultiMap engineHeaders = headers == null ? MultiMap.caseInsensitiveMultiMap() : headers;
         exchange.answer.head(status, engineHeaders, own, keepLength);
         exchange.answered();
@@ -484,6 +490,9 @@ final class Attempt implements UpstreamListener {
         }
         if (s != null && s.cachedTokens() >= 0) {
             metrics.reported(s.cachedTokens());
+            if (warmed != null) {
+                metrics.prefilledHit(warmed.hit(s.cachedTokens()));
+            }
             if (whole) {
                 metrics.compared(candidate().worker().name(), predicted, s.cachedTokens());
             }
@@ -550,6 +559,23 @@ final class Attempt implements UpstreamListener {
                     s == null ? -1 : s.completionTokens(),
                     exchange.flow.nanoTime.getAsLong());
         }
+    }
+
+    private AnswerFacts facts() {
+        long nanos = exchange.nanosSinceStart();
+        long untilSent = nanos - (exchange.flow.nanoTime.getAsLong() - started);
+        DecisionLog.Ending now = ending();
+        return new AnswerFacts(
+                candidate().worker().id(),
+                candidate().dpRank(),
+                untilSent,
+                eventStream && firstTokenNanos >= 0 ? untilSent + firstTokenNanos : -1,
+                nanos,
+                now.promptTokens() < 0 ? promptTokens : now.promptTokens(),
+                now.cachedTokens() < 0 && promptTokens >= 0
+                        ? decision.chosen().cachedTokens()
+                        : now.cachedTokens(),
+                now.outputTokens());
     }
 
     private DecisionLog.Ending ending() {

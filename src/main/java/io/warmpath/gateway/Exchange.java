@@ -281,7 +281,14 @@ public final class Exchange {
     /** What listens to the engine, and warms it for the next turn when the client wants that. */
     UpstreamListener nextTurn(Candidate to, UpstreamListener client) {
         return form == EngineForm.AS_SENT
-                ? NextTurn.beside(flow, context, request, to, lengthOn(to.worker()), client)
+                ? NextTurn.beside(
+                        flow,
+                        context,
+                        request,
+                        to,
+                        lengthOn(to.worker()),
+                        blocksOn(to.worker()),
+                        client)
                 : client;
     }
 

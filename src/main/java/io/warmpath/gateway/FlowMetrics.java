@@ -126,6 +126,7 @@ public final class FlowMetrics {
     private final Map<Prediction, Counter> predictions;
     private final Map<Prefill, Counter> prefills;
     private final Counter prefilledTokens;
+    private final Counter prefilledHits;
     private final Map<String, Map<Prediction, Counter>> workerPredictions =
             new ConcurrentHashMap<>();
     private final MeterRegistry registry;
@@ -216,6 +217,12 @@ public final class FlowMetrics {
                 Counter.builder("warmpath.prefill.ahead.tokens")
                         .description(
                                 "Tokens of such prompts beyond those of the turn before, computed")
+                        .register(registry);
+        prefilledHits =
+                Counter.builder("warmpath.prefill.ahead.hit.tokens")
+                        .description(
+                                "Of these tokens, those that the next turn's engine reported as"
+                                        + " cached")
                         .register(registry);
         predictions =
                 counters(
@@ -339,6 +346,11 @@ public final class FlowMetrics {
     void prefilled(int tokens) {
         prefill(Prefill.OK);
         prefilledTokens.increment(tokens);
+    }
+
+    /** So many tokens that were computed ahead have been found by the next turn. */
+    void prefilledHit(int tokens) {
+        prefilledHits.increment(tokens);
     }
 
     void decided(RouterMode mode) {

@@ -11,6 +11,7 @@ import io.warmpath.load.LoadBook;
 import io.warmpath.routing.Router;
 import io.warmpath.session.Affinity;
 import io.warmpath.session.PrefillBudget;
+import io.warmpath.session.WarmLedger;
 import io.warmpath.tokens.PromptTokens;
 import io.warmpath.upstream.EngineClient;
 import java.util.function.LongSupplier;
@@ -23,6 +24,9 @@ import org.jspecify.annotations.Nullable;
  * <p>Shared by all event loops; each request stays on its own. Nothing here blocks.
  */
 public final class RequestFlow {
+    /** Names of blocks, four for each next turn that was computed ahead: 4 MB. */
+    private static final int WARMED = 40_000;
+
     final Fleet fleet;
     final ModelNames models;
     final TokenStep tokenStep;
@@ -35,6 +39,7 @@ public final class RequestFlow {
     final SelfCheck selfCheck;
     final Affinity affinity;
     final PrefillBudget prefills;
+    final WarmLedger warmed = new WarmLedger(WARMED);
     final PromptTokens tokens;
     final TokenLanes lanes;
     final @Nullable SharedCache shared;
