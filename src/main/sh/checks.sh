@@ -127,6 +127,8 @@ api_client_test() { sh "$root/src/test/e2e/run.sh"; }
 # On a port of its own: the usual one may be in use by a gateway of this machine.
 demo_test() { run_gateway demo --once --port "$demo_test_port"; }
 
+agents_demo_test() { run_gateway demo --agents --once --agent-turns 3 --port "$demo_test_port"; }
+
 common_steps() {
     step 'launcher: syntax and self-test' check_scripts
     step 'launcher: shellcheck' check_shellcheck
@@ -160,6 +162,7 @@ everything() {
     fi
     step 'end to end: api clients' api_client_test
     step 'demo --once' demo_test
+    step 'demo --agents --once' agents_demo_test
     summary "$label"
 }
 
