@@ -58,6 +58,8 @@ public interface WarmpathConfig {
 
     Fleet fleet();
 
+    HealthConfig health();
+
     Admin admin();
 
     Explain explain();

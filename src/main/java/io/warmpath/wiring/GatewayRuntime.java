@@ -179,8 +179,7 @@ final class GatewayRuntime implements AutoCloseable {
                         feed,
                         caches.credits(),
                         state::mark,
-                        load::ownRequests,
-                        load::forget);
+                        load);
         tokenThreads = new TokenThreads(config.tokens().threads(), config.tokens().queueSize());
         sharedCache =
                 new SharedCacheParts(config, vertx, tokenThreads::brief, meters, System::nanoTime);
@@ -237,6 +236,7 @@ final class GatewayRuntime implements AutoCloseable {
                 new WorkersApi(
                         fleet.registry(),
                         fleet.sources(),
+                        fleet::engineLoads,
                         access,
                         ErrorMapper::respond,
                         caches.followsEvents(),
