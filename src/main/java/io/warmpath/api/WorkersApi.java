@@ -13,6 +13,7 @@ import io.warmpath.fleet.DuplicateWorkerException;
 import io.warmpath.fleet.EngineKind;
 import io.warmpath.fleet.FleetRegistry;
 import io.warmpath.fleet.FleetSources;
+import io.warmpath.fleet.LoadPoll;
 import io.warmpath.fleet.MetadataException;
 import io.warmpath.fleet.Worker;
 import io.warmpath.fleet.WorkerSpec;
@@ -22,6 +23,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.Callable;
 import java.util.function.Function;
+import java.util.function.LongFunction;
 import org.jboss.logging.Logger;
 
 /**
@@ -47,12 +49,14 @@ public final class WorkersApi {
 
     private final FleetRegistry fleet;
     private final FleetSources sources;
+    private final LongFunction<Map<Integer, LoadPoll.Seen>> loads;
     private final AdminAccess access;
     private final Errors errors;
     private final boolean followsEvents;
     private final Function<EngineKind, Set<String>> drifted;
 
     /**
+     * @param loads what a worker's engine last said of its ranks
      * @param followsEvents false: nobody here listens to engines' events, so that they, or what
      *     relays them, may stop sending
      * @param drifted which prompts have other ids here than on engines of a kind
@@ -60,12 +64,14 @@ public final class WorkersApi {
     public WorkersApi(
             FleetRegistry fleet,
             FleetSources sources,
+            LongFunction<Map<Integer, LoadPoll.Seen>> loads,
             AdminAccess access,
             Errors errors,
             boolean followsEvents,
             Function<EngineKind, Set<String>> drifted) {
         this.fleet = fleet;
         this.sources = sources;
+        this.loads = loads;
         this.access = access;
         this.errors = errors;
         this.followsEvents = followsEvents;
@@ -80,7 +86,11 @@ public final class WorkersApi {
     private Map<String, Object> json(WorkerStatus status) {
         Worker worker = status.worker();
         return WorkerJson.of(
-                status, sources.sources(worker.url()), followsEvents, drifted.apply(worker.kind()));
+                status,
+                sources.sources(worker.url()),
+                loads.apply(worker.id()),
+                followsEvents,
+                drifted.apply(worker.kind()));
     }
 
     private void collection(RoutingContext rc) {
