@@ -29,9 +29,9 @@ import io.warmpath.prefix.SlotCredits;
 import io.warmpath.prefix.WorkerSlots;
 import io.warmpath.upstream.EngineTls;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ExecutorService;
@@ -147,12 +147,18 @@ public final class FleetRuntime implements AutoCloseable {
                                 : List.of(monitor, passive, loads));
         sources = new FleetSources(registry, LOG::warn);
         configured(WorkerSpecs.of(config));
+        if (config.configFile().isPresent() && !fleet.reloadInterval().isZero()) {
+            follow(
+                    new ConfigReload(
+                            vertx,
+                            Path.of(config.configFile().get()),
+                            ConfigReload::workers,
+                            fleet.reloadInterval()));
+        }
     }
 
     private void configured(List<WorkerSpec> specs) {
-        Map<String, WorkerSpec> byUrl = new LinkedHashMap<>();
-        specs.forEach(spec -> byUrl.put(spec.url().toString(), spec));
-        sources.feed(SourceName.CONFIG).replace(byUrl);
+        sources.feed(SourceName.CONFIG).replace(ConfigReload.byUrl(specs));
         sources.problems()
                 .forEach(
                         (url, problem) -> {
@@ -201,7 +207,7 @@ public final class FleetRuntime implements AutoCloseable {
     }
 
     /** Somebody else who names workers; started with this and closed with it. Before the start. */
-    void follow(FleetSource source) {
+    final void follow(FleetSource source) {
         following.add(source);
     }
 
