@@ -1013,6 +1013,15 @@ public interface WarmpathConfig {
                 doc = "How long a worker that is being removed may take to finish its requests.",
                 maxTime = "1d")
         Duration drainTimeout();
+
+        @WithDefault("1s")
+        @WithConverter(TimeSpan.class)
+        @Setting(
+                doc =
+                        "Time between looks at the configuration file, whose workers are taken up"
+                                + " anew when it has changed. 0: never.",
+                maxTime = "1h")
+        Duration reloadInterval();
     }
 
     /** Operators' endpoints. */

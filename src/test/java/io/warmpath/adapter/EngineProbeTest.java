@@ -342,6 +342,26 @@ class EngineProbeTest {
         assertTrue(odd.getMessage().contains("no list named data"), odd.getMessage());
     }
 
+    @Test
+    void where_record_and_engine_disagree_the_record_counts_and_it_is_said() throws Exception {
+        WorkerProfile said = probe(vllm()).learn(SPEC);
+        assertEquals(List.of(), said.disagreements());
+        WorkerProfile told =
+                probe(vllm())
+                        .learn(
+                                new WorkerSpecBuilder(SPEC.url())
+                                        .blockSize(said.blockSize() * 2)
+                                        .capacity(new Capacity(7, said.capacity().kvBlocks() + 1))
+                                        .build());
+        assertEquals(said.blockSize() * 2, told.blockSize());
+        assertEquals(7, told.capacity().batchedTokens());
+        assertEquals(2, told.disagreements().size(), told.disagreements().toString());
+        assertEquals(
+                "block-size: %d by its record, %d by its engine"
+                        .formatted(said.blockSize() * 2, said.blockSize()),
+                told.disagreements().get(0));
+    }
+
     private static WorkerProbe.Verdict health(FakeEngine engine) {
         return probe(engine).health(SPEC).verdict();
     }

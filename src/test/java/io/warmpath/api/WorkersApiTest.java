@@ -281,7 +281,7 @@ class WorkersApiTest {
         RequestSpecification api = api(Optional.of("secret"));
         String[] paths = {"/workers", "/workers/w0"};
         for (String path : paths) {
-            for (String method : new String[] {"GET", "POST", "DELETE"}) {
+            for (String method : new String[] {"GET", "POST", "PATCH", "DELETE"}) {
                 String text =
                         given().spec(api)
                                 .header("authorization", header)
@@ -328,5 +328,37 @@ class WorkersApiTest {
     })
     void addresses_of_this_machine_are_told_from_others(String address, boolean local) {
         assertEquals(local, AdminAccess.isLoopback(address));
+    }
+
+    @Test
+    void a_patch_says_more_of_a_worker_and_takes_nothing_back() {
+        RequestSpecification api = api(Optional.empty());
+        given().spec(api)
+                .contentType(ContentType.JSON)
+                .body("{\"url\":\"http://a:1\",\"name\":\"x\",\"block_size\":32}")
+                .post("/workers")
+                .then()
+                .statusCode(202)
+                .body("sources", equalTo(List.of("api")));
+        given().spec(api)
+                .contentType(ContentType.JSON)
+                .body("{\"taints\":[\"spot\"],\"labels\":{\"zone\":\"b\"}}")
+                .patch("/workers/x")
+                .then()
+                .statusCode(202)
+                .body("name", equalTo("x"))
+                .body("taints", equalTo(List.of("spot")))
+                .body("labels.zone", equalTo("b"))
+                .body("engine_load[0].outside", equalTo(2));
+        assertEquals(32, fleet.find("x").orElseThrow().spec().blockSize());
+        for (String wrong : new String[] {"{\"url\":\"http://b:1\"}", "{\"size\":1}", "[]"}) {
+            given().spec(api)
+                    .contentType(ContentType.JSON)
+                    .body(wrong)
+                    .patch("/workers/x")
+                    .then()
+                    .statusCode(400);
+        }
+        given().spec(api).patch("/workers/nobody").then().statusCode(404);
     }
 }
