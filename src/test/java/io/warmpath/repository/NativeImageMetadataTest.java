@@ -11,11 +11,7 @@ import com.tngtech.archunit.core.domain.JavaMethodCall;
 import com.tngtech.archunit.core.domain.JavaModifier;
 import com.tngtech.archunit.core.importer.ClassFileImporter;
 import com.tngtech.archunit.core.importer.ImportOption;
-
 import io.warmpath.config.WarmpathConfig;
-
-import org.junit.jupiter.api.Test;
-
 import java.io.IOException;
 import java.lang.reflect.Method;
 import java.nio.file.FileSystems;
@@ -33,6 +29,7 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
 
 /**
  * What native code looks up by name is spelt right. A typing error here would show only in a native

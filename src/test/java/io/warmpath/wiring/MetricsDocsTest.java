@@ -32,9 +32,6 @@ import io.warmpath.telemetry.StateMeters;
 import io.warmpath.tokens.PromptInput;
 import io.warmpath.tokens.profile.ChatRequest;
 import io.warmpath.upstream.EngineTls;
-
-import org.junit.jupiter.api.Test;
-
 import java.io.IOException;
 import java.net.URI;
 import java.nio.file.Files;
@@ -46,6 +43,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
+import org.junit.jupiter.api.Test;
 
 /** {@code src/docs/metrics.md} lists exactly the meters that exist. */
 class MetricsDocsTest {
@@ -103,8 +101,7 @@ class MetricsDocsTest {
                                 new TestFeed(),
                                 new SlotCredits(),
                                 source -> null,
-                                slot -> 0,
-                                load::forget)) {
+                                load)) {
             GatewayMeters.bind(
                     registry, index, load, fleet, new EventCounters(), TestConfig.noTokens(), null);
             for (Map<String, String> mode :
