@@ -3,7 +3,6 @@ package io.warmpath.config;
 import io.smallrye.config.ConfigMapping;
 import io.smallrye.config.WithConverter;
 import io.smallrye.config.WithDefault;
-
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
@@ -325,7 +324,7 @@ public interface WarmpathConfig {
         @Setting(
                 doc =
                         "Without KV events: how long a worker is taken to hold the prompts that"
-                            + " were sent to it.",
+                                + " were sent to it.",
                 flags = {"--router-ttl-secs"},
                 env = {"DYN_ROUTER_TTL_SECS"},
                 minTime = "1ms",
@@ -468,7 +467,7 @@ public interface WarmpathConfig {
         @Setting(
                 doc =
                         "A rank with more prompt tokens booked than this fraction of what its"
-                            + " engine takes per step gets no request.",
+                                + " engine takes per step gets no request.",
                 unit = "fraction",
                 flags = {"--active-prefill-tokens-threshold-frac"},
                 env = {"DYN_ACTIVE_PREFILL_TOKENS_THRESHOLD_FRAC"},
@@ -521,7 +520,7 @@ public interface WarmpathConfig {
         @Setting(
                 doc =
                         "A worker gets a prompt for its blocks only while it runs fewer requests"
-                            + " than this times the mean.",
+                                + " than this times the mean.",
                 min = 1,
                 max = 1e6)
         double loadFactor();
@@ -530,8 +529,8 @@ public interface WarmpathConfig {
         @Setting(
                 doc =
                         "How a block is told from others: by its tokens and position, or by its"
-                            + " tokens and all before them (chained), which takes no prompt for"
-                            + " another.")
+                                + " tokens and all before them (chained), which takes no prompt for"
+                                + " another.")
         BlockHashing hashing();
 
         /** What models have of their own, by model name. */
@@ -628,7 +627,7 @@ public interface WarmpathConfig {
         @Setting(
                 doc =
                         "How much dearer work becomes against waiting as the fleet fills; 0.5 suits"
-                            + " engines with a host tier.",
+                                + " engines with a host tier.",
                 unit = "",
                 min = 0,
                 max = 1e9)
@@ -945,7 +944,7 @@ public interface WarmpathConfig {
         @Setting(
                 doc =
                         "How long an engine may answer requests with new blocks and publish"
-                            + " nothing, before what is known of its cache no longer counts.",
+                                + " nothing, before what is known of its cache no longer counts.",
                 minTime = "100ms",
                 maxTime = "1d")
         Duration stallTimeout();
@@ -1075,8 +1074,8 @@ public interface WarmpathConfig {
         @Setting(
                 doc =
                         "Requests that the gateway sends to itself, against an engine of its own on"
-                            + " loopback, before it says that it is ready; 0: none. No metric"
-                            + " counts them.",
+                                + " loopback, before it says that it is ready; 0: none. No metric"
+                                + " counts them.",
                 unit = "requests",
                 flags = {"--warmup-requests"},
                 min = 0,

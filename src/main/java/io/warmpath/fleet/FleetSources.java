@@ -1,7 +1,5 @@
 package io.warmpath.fleet;
 
-import org.jspecify.annotations.Nullable;
-
 import java.net.URI;
 import java.util.ArrayList;
 import java.util.EnumMap;
@@ -13,6 +11,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
 
 /**
  * What several sources say of workers, as one fleet.
