@@ -7,6 +7,8 @@ import com.fasterxml.jackson.core.JsonParser;
 import com.fasterxml.jackson.core.JsonToken;
 import io.vertx.core.MultiMap;
 import io.warmpath.gateway.RequestHints;
+import io.warmpath.session.PinRequest;
+import io.warmpath.session.SessionControl;
 import java.io.IOException;
 import org.jspecify.annotations.Nullable;
 
@@ -73,12 +75,20 @@ final class AgentHints {
         }
     }
 
-    RequestHints hints() {
+    /** Together with what is said beside them. */
+    RequestHints hints(@Nullable SessionControl session, @Nullable PinRequest pin) {
         Double jump = priority != null ? (Double) priority.doubleValue() : sensitivity;
-        return jump == null && strict == 0 && output == 0 && !prefill && policyClass.isEmpty()
-                ? RequestHints.NONE
-                : new RequestHints(
-                        jump == null ? 0 : jump, strict, output, policyClass, prefill, priority);
+        RequestHints said =
+                new RequestHints(
+                        jump == null ? 0 : jump,
+                        strict,
+                        output,
+                        policyClass,
+                        prefill,
+                        priority,
+                        session,
+                        pin);
+        return said.equals(RequestHints.NONE) ? RequestHints.NONE : said;
     }
 
     private static int whole(String at, JsonParser json, JsonToken value, int min)

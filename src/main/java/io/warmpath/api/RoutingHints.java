@@ -26,6 +26,7 @@ final class RoutingHints {
     private int @Nullable [] tokens;
     private RouterOverrides overrides = RouterOverrides.NONE;
     private final AgentHints agent = new AgentHints();
+    private final SessionHints sessions = new SessionHints();
     private final TaintReader taints = new TaintReader();
     private @Nullable Long nvextWorker;
     private @Nullable Long headerWorker;
@@ -81,6 +82,8 @@ final class RoutingHints {
                 }
                 case "router_config_override" -> overrides = OverrideReader.read(at, json);
                 case "agent_hints" -> agent.read(at, json);
+                case "session_control" -> sessions.readSession(at, json);
+                case "cache_control" -> sessions.readCache(at, json);
                 case "tolerations", "required_taints", "preferred_taints" ->
                         taints.read(name, at, json);
                 default -> json.skipChildren();
@@ -141,7 +144,7 @@ final class RoutingHints {
     }
 
     RequestHints hints() {
-        return agent.hints();
+        return agent.hints(sessions.session(), sessions.pin());
     }
 
     OptionalLong worker() {

@@ -1,9 +1,11 @@
 package io.warmpath.gateway;
 
+import io.warmpath.session.PinRequest;
+import io.warmpath.session.SessionControl;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What the client says about the urgency and the size of its request.
+ * What the client says about the urgency, the size and the future of its request.
  *
  * @param priority more important when higher; in the queue it is worth that many seconds of waiting
  * @param strictPriority a tier above everything of a lower one
@@ -11,6 +13,8 @@ import org.jspecify.annotations.Nullable;
  * @param policyClass family of policy classes; empty when not said
  * @param speculativePrefill the next turn's prompt is to be computed ahead
  * @param enginePriority what the engine is to be told, more important when higher; null: nothing
+ * @param session what is to become of the engine's session; null: it has none
+ * @param pin the prompt is to be kept in cache; null: as all others are
  */
 public record RequestHints(
         double priority,
@@ -18,6 +22,20 @@ public record RequestHints(
         int expectedOutput,
         String policyClass,
         boolean speculativePrefill,
-        @Nullable Integer enginePriority) {
-    public static final RequestHints NONE = new RequestHints(0, 0, 0, "", false, null);
+        @Nullable Integer enginePriority,
+        @Nullable SessionControl session,
+        @Nullable PinRequest pin) {
+    public static final RequestHints NONE = new RequestHints(0, 0, 0, "", false, null, null, null);
+
+    public RequestHints withExpectedOutput(int tokens) {
+        return new RequestHints(
+                priority,
+                strictPriority,
+                tokens,
+                policyClass,
+                speculativePrefill,
+                enginePriority,
+                session,
+                pin);
+    }
 }

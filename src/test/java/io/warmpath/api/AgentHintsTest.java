@@ -30,7 +30,7 @@ class AgentHintsTest {
     @Test
     void hints_are_read_and_others_are_stepped_over() {
         assertEquals(
-                new RequestHints(-5, 2, 300, "", true, -5),
+                new RequestHints(-5, 2, 300, "", true, -5, null, null),
                 hints(
                         "{\"priority\":-5,\"x\":[{}],\"strict_priority\":2,\"osl\":300,"
                                 + "\"speculative_prefill\":true}"));
@@ -57,7 +57,7 @@ class AgentHintsTest {
                         "3",
                         "X-Dynamo-Meta-Policy-Class",
                         "batch");
-        assertEquals(new RequestHints(9, 3, 0, "batch", false, 9), h);
+        assertEquals(new RequestHints(9, 3, 0, "batch", false, 9, null, null), h);
     }
 
     @Test
