@@ -1,6 +1,7 @@
 package io.warmpath.sim;
 
 import com.fasterxml.jackson.databind.JsonNode;
+import io.warmpath.sim.session.SessionParams;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
@@ -13,6 +14,9 @@ import org.jspecify.annotations.Nullable;
  *
  * @param prompt what the prompt's tokens are made of
  * @param maxTokens null when the client sets no limit
+ * @param sessionId SGLang's {@code session_id}: the name of a session-radix session
+ * @param session SGLang's {@code session_params}: the opened session it belongs to
+ * @param rid id the client gives the request
  * @param rank data-parallel rank asked for, null for any
  */
 record CompletionRequest(
@@ -29,6 +33,8 @@ record CompletionRequest(
         @Nullable String salt,
         @Nullable String extraKey,
         @Nullable String sessionId,
+        @Nullable SessionParams session,
+        @Nullable String rid,
         @Nullable Integer rank) {
     /** SGLang's own default. */
     private static final int GENERATED_TOKENS = 128;
@@ -98,6 +104,8 @@ record CompletionRequest(
                 optional(body, "cache_salt"),
                 optional(body, "extra_key"),
                 optional(body, "session_id"),
+                session(body),
+                optional(body, "rid"),
                 integer(body, "routed_dp_rank", integer(body, "data_parallel_rank", null)));
     }
 
@@ -116,6 +124,10 @@ record CompletionRequest(
         if ((text == null) == body.path("input_ids").isMissingNode()) {
             throw new Malformed("Exactly one of text and input_ids must be given.");
         }
+        SessionParams session = session(body);
+        if (session != null && optional(body, "session_id") != null) {
+            throw new Malformed("session_params and session_id cannot be given together.");
+        }
         return new CompletionRequest(
                 Form.GENERATE,
                 ownModel,
@@ -132,7 +144,32 @@ record CompletionRequest(
                 optional(body, "cache_salt"),
                 optional(body, "extra_key"),
                 optional(body, "session_id"),
+                session,
+                optional(body, "rid"),
                 integer(body, "routed_dp_rank", integer(body, "data_parallel_rank", null)));
+    }
+
+    private static @Nullable SessionParams session(JsonNode body) throws Malformed {
+        JsonNode params = body.path("session_params");
+        if (params.isMissingNode() || params.isNull()) {
+            return null;
+        }
+        if (!params.isObject()) {
+            throw new Malformed("session_params must be an object.");
+        }
+        String id = optional(params, "id");
+        Integer offset = integer(params, "offset", 0);
+        if (offset != null && offset < 0) {
+            throw new Malformed("session_params.offset must not be negative.");
+        }
+        return id == null
+                ? null
+                : new SessionParams(
+                        id,
+                        optional(params, "rid"),
+                        offset == null ? 0 : offset,
+                        flag(params, "replace"),
+                        flag(params, "drop_previous_output"));
     }
 
     /** {@code stop} and {@code stop_token_ids}, which all engines name alike. */
@@ -189,8 +226,8 @@ record CompletionRequest(
         return tokens;
     }
 
-    private static @Nullable Integer integer(
-            JsonNode body, String field, @Nullable Integer otherwise) throws Malformed {
+    static @Nullable Integer integer(JsonNode body, String field, @Nullable Integer otherwise)
+            throws Malformed {
         JsonNode value = body.path(field);
         if (value.isMissingNode() || value.isNull()) {
             return otherwise;
@@ -201,7 +238,7 @@ record CompletionRequest(
         return value.intValue();
     }
 
-    private static boolean flag(JsonNode body, String field) throws Malformed {
+    static boolean flag(JsonNode body, String field) throws Malformed {
         JsonNode value = body.path(field);
         if (value.isMissingNode() || value.isNull()) {
             return false;
@@ -212,7 +249,7 @@ record CompletionRequest(
         return value.booleanValue();
     }
 
-    private static @Nullable String optional(JsonNode body, String field) throws Malformed {
+    static @Nullable String optional(JsonNode body, String field) throws Malformed {
         JsonNode value = body.path(field);
         if (value.isMissingNode() || value.isNull()) {
             return null;

@@ -9,9 +9,11 @@ import io.warmpath.sim.engine.HostDma;
 import io.warmpath.sim.engine.PoolLink;
 import io.warmpath.sim.engine.RankScheduler;
 import io.warmpath.sim.engine.Timers;
+import io.warmpath.sim.session.RankSessions;
 import io.warmpath.sim.wire.EventPublisher;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -25,9 +27,18 @@ final class Rank {
     private final EventPublisher publisher;
     private final boolean sglang;
     private final @Nullable PoolLink link;
+    private final RankSessions sessions;
     private boolean silent;
 
-    Rank(SimOptions options, BlockHasher hasher, Timers timers, EventPublisher publisher) {
+    /**
+     * @param bos tokens that only begin prompts
+     */
+    Rank(
+            SimOptions options,
+            BlockHasher hasher,
+            Timers timers,
+            EventPublisher publisher,
+            Set<Integer> bos) {
         this.publisher = publisher;
         this.sglang = options.wire().sglang();
         SimPool pool = options.pool();
@@ -51,6 +62,8 @@ final class Rank {
                         !sglang,
                         link,
                         this::publish);
+        this.sessions =
+                new RankSessions(scheduler, cache, timers, bos, options.agents().radixSessions());
     }
 
     /** What has landed in host memory is written on to the pool. */
@@ -92,6 +105,15 @@ final class Rank {
 
     KvCache cache() {
         return cache;
+    }
+
+    RankSessions sessions() {
+        return sessions;
+    }
+
+    /** GPU blocks that cannot be evicted now. */
+    int busyBlocks() {
+        return cache.gpuUsed() - cache.gpuEvictable();
     }
 
     EventPublisher publisher() {

@@ -7,6 +7,7 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
@@ -69,6 +70,10 @@ record SimFlags(
               --generate-stream FORM            events of SGLang's /generate repeat
                                     all ids so far (cumulative) or tell
                                     the new ones (incremental)                  (cumulative)
+              --enable-streaming-session        SGLang: sessions whose KV no eviction
+                                                reaches, until they are closed
+              --enable-session-radix-cache      SGLang: closing a session_id drops what
+                                                only its requests have used
               --speed FACTOR        all of the above this many times faster     (1)
               --seed N              of the answers' words                       (1)
               --help                this text
@@ -77,6 +82,10 @@ record SimFlags(
             /sim/fail?status=S[&count=N][&retry-after=S], /sim/drop-events?n=N and
             /sim/template?start=TEXT break it on purpose.
             """;
+
+    /** Flags that take no value. */
+    private static final Set<String> SWITCHES =
+            Set.of("--enable-streaming-session", "--enable-session-radix-cache");
 
     private static final Pattern DURATION = Pattern.compile("(\\d+(?:\\.\\d+)?)(us|ms|s)");
     private static final Map<String, Double> NANOS = Map.of("us", 1e3, "ms", 1e6, "s", 1e9);
@@ -100,6 +109,12 @@ record SimFlags(
             if (!HELP.contains("  " + flag + " ") || !flag.startsWith("--")) {
                 throw new IllegalArgumentException(
                         "unknown flag " + flag + "; warmpath sim --help lists them");
+            }
+            if (SWITCHES.contains(flag)) {
+                if (value != null) {
+                    throw new IllegalArgumentException(flag + " takes no value");
+                }
+                value = "";
             }
             if (value == null) {
                 if (++i == args.length) {
@@ -142,6 +157,10 @@ record SimFlags(
                     oneOf("--generate-stream", "cumulative", "incremental").equals("incremental"));
             o.speed(rate("--speed", 1));
             o.seed(wide("--seed", 1));
+            o.agents(
+                    new AgentFeatures(
+                            given.containsKey("--enable-streaming-session"),
+                            given.containsKey("--enable-session-radix-cache")));
             String tokenizer = text("--tokenizer", "");
             int poolPages = number("--pool-pages", 0, 0, 100_000_000);
             return new SimFlags(

@@ -49,6 +49,15 @@ class SimFlagsTest {
     }
 
     @Test
+    void a_switch_takes_no_value() {
+        SimOptions o = SimFlags.parse("--enable-streaming-session", "--seed", "2").engine().build();
+        assertEquals(AgentFeatures.NONE.withStreamingSessions(), o.agents());
+        assertEquals(2, o.seed());
+        o = SimFlags.parse("--enable-session-radix-cache").engine().build();
+        assertEquals(AgentFeatures.NONE.withRadixSessions(), o.agents());
+    }
+
+    @Test
     void without_flags_the_defaults_of_the_help_hold() {
         SimOptions o = SimFlags.parse().engine().build();
         Matcher number =
@@ -83,7 +92,9 @@ class SimFlagsTest {
                 "--speed 0 | must be a number above 0",
                 "--speed NaN | must be a number above 0",
                 "--wire json | use one of sglang-array, sglang-map, vllm-array, vllm-map",
-                "--hash-form hex | must be int or bytes"
+                "--hash-form hex | must be int or bytes",
+                "--enable-streaming-session=1 | --enable-streaming-session takes no value",
+                "--wire vllm-map --enable-session-radix-cache | need one of SGLang's"
             })
     void a_wrong_flag_stops_with_a_sentence_that_names_it(String line, String expected) {
         ByteArrayOutputStream err = new ByteArrayOutputStream();

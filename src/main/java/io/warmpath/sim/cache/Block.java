@@ -3,6 +3,7 @@ package io.warmpath.sim.cache;
 import java.util.Arrays;
 import java.util.HashMap;
 import java.util.Map;
+import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -50,6 +51,9 @@ final class Block {
     int hostChildren;
     long lastUse;
 
+    /** The one session whose requests have used it; null once another request has, too. */
+    @Nullable String owner;
+
     Block(
             @Nullable Block parent,
             Content content,
@@ -62,6 +66,7 @@ final class Block {
         this.digest = digest;
         this.space = space;
         this.sessionId = sessionId;
+        this.owner = sessionId;
         this.depth = parent == null ? 0 : parent.depth + 1;
         this.serial = serial;
     }
@@ -69,6 +74,12 @@ final class Block {
     /** The start of a space: holds no tokens, takes no memory. */
     static Block root(CacheSpace space) {
         return new Block(null, new Content(new int[0]), new byte[0], space, null, -1);
+    }
+
+    void usedBy(@Nullable String session) {
+        if (!Objects.equals(owner, session)) {
+            owner = null;
+        }
     }
 
     boolean isRoot() {

@@ -49,6 +49,7 @@ public final class KvCache {
     private int hostFree;
     private int unreferenced;
     private int leases;
+    private int parked;
     private int epoch;
     private long tick;
     private long serial;
@@ -108,6 +109,8 @@ public final class KvCache {
         leases++;
         onGpu.forEach(this::lock);
         onHost.forEach(this::hold);
+        onGpu.forEach(b -> b.usedBy(sessionId));
+        onHost.forEach(b -> b.usedBy(sessionId));
         evict(need - gpuFree);
         gpuFree -= need;
         return new Lease(root, sessionId, onGpu, onHost, need);
@@ -157,7 +160,50 @@ public final class KvCache {
         return prefetch;
     }
 
-    /** Forgets everything; refused (false) while requests run. Copies under way are dropped. */
+    /**
+     * Drops what only requests of this session have used and nobody needs now, host copies
+     * included. Looks at every block.
+     *
+     * @return false while some of it is still needed
+     */
+    public boolean dropSession(String sessionId) {
+        List<Block> own = new ArrayList<>();
+        List<Block> open = new ArrayList<>(roots.values());
+        while (!open.isEmpty()) {
+            Block b = open.removeLast();
+            if (sessionId.equals(b.owner)) {
+                own.add(b);
+            }
+            open.addAll(b.children.values());
+        }
+        List<byte[]> fromGpu = new ArrayList<>();
+        List<byte[]> fromHost = new ArrayList<>();
+        boolean all = true;
+        own.sort(Comparator.comparingInt(b -> -b.depth));
+        for (Block b : own) {
+            if (b.gpu && gpuLeaves.remove(b)) {
+                leaveGpu(b);
+                fromGpu.add(b.digest);
+            }
+            if (b.host && !b.gpu && hostLeaves.remove(b)) {
+                leaveHost(b);
+                fromHost.add(b.digest);
+            }
+            all &= !b.gpu && !b.host;
+        }
+        if (!fromGpu.isEmpty()) {
+            events.accept(new CacheEvent.Removed(Medium.GPU, fromGpu));
+        }
+        if (!fromHost.isEmpty()) {
+            events.accept(new CacheEvent.Removed(Medium.HOST, fromHost));
+        }
+        return all;
+    }
+
+    /**
+     * Forgets everything, what is parked too; refused (false) while requests run. Copies under way
+     * are dropped.
+     */
     public boolean clear() {
         if (leases > 0) {
             return false;
@@ -169,6 +215,7 @@ public final class KvCache {
         gpuFree = gpuBlocks;
         hostFree = hostBlocks;
         unreferenced = 0;
+        parked = 0;
         events.accept(new CacheEvent.Cleared());
         return true;
     }
@@ -186,6 +233,11 @@ public final class KvCache {
     /** Cached GPU blocks that no request needs. */
     public int gpuEvictable() {
         return unreferenced;
+    }
+
+    /** GPU blocks outside the tree that parked leases keep. */
+    public int gpuParked() {
+        return parked;
     }
 
     public int hostUsed() {
@@ -235,18 +287,8 @@ public final class KvCache {
         List<byte[]> removed = new ArrayList<>();
         for (int i = 0; i < count; i++) {
             Block b = gpuLeaves.removeFirst();
-            b.gpu = false;
-            unreferenced--;
-            gpuFree++;
+            leaveGpu(b);
             removed.add(b.digest);
-            Block parent = parentOf(b);
-            parent.gpuChildren--;
-            if (b.host) {
-                offerHostLeaf(b);
-            } else {
-                detach(b);
-            }
-            offerGpuLeaf(parent);
         }
         if (!removed.isEmpty()) {
             events.accept(new CacheEvent.Removed(Medium.GPU, removed));
@@ -258,14 +300,32 @@ public final class KvCache {
         if (b == null) {
             return false;
         }
+        leaveHost(b);
+        events.accept(new CacheEvent.Removed(Medium.HOST, List.of(b.digest)));
+        return true;
+    }
+
+    private void leaveGpu(Block b) {
+        b.gpu = false;
+        unreferenced--;
+        gpuFree++;
+        Block parent = parentOf(b);
+        parent.gpuChildren--;
+        if (b.host) {
+            offerHostLeaf(b);
+        } else {
+            detach(b);
+        }
+        offerGpuLeaf(parent);
+    }
+
+    private void leaveHost(Block b) {
         b.host = false;
         hostFree++;
         Block parent = parentOf(b);
         parent.hostChildren--;
         detach(b);
         offerHostLeaf(parent);
-        events.accept(new CacheEvent.Removed(Medium.HOST, List.of(b.digest)));
-        return true;
     }
 
     private void detach(Block b) {
@@ -386,8 +446,10 @@ public final class KvCache {
         private final List<Block> loading;
         private final int gpuHits;
         private final int hostHits;
+        private final int startedIn = epoch;
         private int reserved;
         private int backedUp;
+        private boolean isParked;
         private boolean released;
 
         private Lease(
@@ -463,12 +525,65 @@ public final class KvCache {
             backUp();
         }
 
+        /**
+         * The request is over, its KV is not: what it has locked stays locked, and what lies behind
+         * that stays reserved, unknown to the tree and out of reach of any eviction, until the
+         * lease is resumed or released.
+         *
+         * @param length tokens whose KV is kept
+         */
+        public void park(int length) {
+            int kept = blocksFor(length) - path.size();
+            gpuFree += reserved - kept;
+            reserved = kept;
+            isParked = true;
+            parked += kept;
+            leases--;
+        }
+
+        /** False once the cache was cleared: nothing is held any more. */
+        public boolean holds() {
+            return startedIn == epoch;
+        }
+
+        /** Tokens outside the tree that are held while it is parked. */
+        public int parkedTokens() {
+            return isParked && holds() ? reserved * blockSize : 0;
+        }
+
+        /**
+         * The next request goes on where the last one ended.
+         *
+         * @param totalLength tokens of all requests so far, its own prompt and answer included
+         * @return false when it has to wait for others to end
+         */
+        public boolean resume(int totalLength) {
+            int need = blocksFor(totalLength) - path.size() - reserved;
+            if (gpuFree + unreferenced < need) {
+                return false;
+            }
+            parked -= reserved;
+            isParked = false;
+            leases++;
+            evict(need - gpuFree);
+            gpuFree -= need;
+            reserved += need;
+            return true;
+        }
+
         /** The request is over; what it committed stays cached until evicted. */
         public void release() {
             if (released) {
                 throw new IllegalStateException("released twice");
             }
             released = true;
+            if (isParked) {
+                if (!holds()) {
+                    return;
+                }
+                parked -= reserved;
+                leases++;
+            }
             unlock(path);
             loading.forEach(KvCache.this::unhold);
             gpuFree += reserved;
@@ -483,6 +598,7 @@ public final class KvCache {
 
         private void mergeInto(Block known) {
             lock(known);
+            known.usedBy(sessionId);
             reserved--;
             gpuFree++;
         }

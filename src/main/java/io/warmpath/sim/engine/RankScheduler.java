@@ -99,7 +99,7 @@ public final class RankScheduler {
         }
         sequence.serial = nextSerial++;
         KvCache.Prefetch fetch =
-                pool == null
+                pool == null || heldBySession(sequence) != null
                         ? null
                         : cache.prefetch(
                                 sequence.tokens(),
@@ -134,7 +134,7 @@ public final class RankScheduler {
             case WAITING -> waiting.remove(sequence);
             case PREFILLING -> {
                 prefilling.remove(sequence);
-                sequence.held().release();
+                giveUp(sequence);
                 if (prefillTimer != null && prefilling.stream().noneMatch(s -> s.chunk > 0)) {
                     prefillTimer.cancel();
                     prefillTimer = null;
@@ -142,8 +142,10 @@ public final class RankScheduler {
             }
             case DECODING -> {
                 decoding.remove(sequence);
-                sequence.held().commit(sequence.tokens(), sequence.computed());
-                sequence.held().release();
+                if (sequence.slot() == null) {
+                    sequence.held().commit(sequence.tokens(), sequence.computed());
+                }
+                giveUp(sequence);
             }
             case ENDED -> {
                 return;
@@ -155,6 +157,31 @@ public final class RankScheduler {
         startNext();
     }
 
+    /** An aborted turn takes the KV of its session with it. */
+    private static void giveUp(Sequence sequence) {
+        sequence.held().release();
+        SessionSlot slot = sequence.slot();
+        if (slot != null) {
+            slot.empty();
+        }
+    }
+
+    /** A session is closed: what its slot holds is free again. No request may be using it. */
+    public void free(SessionSlot slot) {
+        KvCache.Lease lease = slot.lease();
+        slot.empty();
+        if (lease != null) {
+            lease.release();
+            cacheChanged();
+        }
+    }
+
+    /** Blocks have gone: that is told, and who waits for memory tries again. */
+    public void cacheChanged() {
+        publish.run();
+        startNext();
+    }
+
     /** Requests that compute or decode now. */
     public int running() {
         return decoding.size() + prefilling.size();
@@ -162,6 +189,11 @@ public final class RankScheduler {
 
     public int waiting() {
         return waiting.size() + fetching;
+    }
+
+    /** Prompt tokens of the requests that wait. */
+    public int waitingTokens() {
+        return waiting.stream().mapToInt(Sequence::promptLength).sum();
     }
 
     public RankCounters counters() {
@@ -183,13 +215,7 @@ public final class RankScheduler {
         }
         while (budget > 0 && !waiting.isEmpty() && running() < maxBatch) {
             Sequence next = waiting.element();
-            KvCache.Lease lease =
-                    cache.acquire(
-                            next.tokens(),
-                            next.promptLength(),
-                            next.tokens().length,
-                            next.space(),
-                            next.sessionId());
+            KvCache.Lease lease = lease(next);
             if (lease == null) {
                 break;
             }
@@ -206,11 +232,37 @@ public final class RankScheduler {
         }
     }
 
+    private static KvCache.@Nullable Lease heldBySession(Sequence sequence) {
+        SessionSlot slot = sequence.slot();
+        return slot == null ? null : slot.lease();
+    }
+
+    /** Null when the request has to wait for others to end. */
+    private KvCache.@Nullable Lease lease(Sequence sequence) {
+        KvCache.Lease held = heldBySession(sequence);
+        sequence.resumed = held != null;
+        if (held != null) {
+            return held.resume(sequence.tokens().length) ? held : null;
+        }
+        return cache.acquire(
+                sequence.tokens(),
+                sequence.promptLength(),
+                sequence.tokens().length,
+                sequence.space(),
+                sequence.sessionId());
+    }
+
     private void admit(Sequence sequence, KvCache.Lease lease) {
+        SessionSlot slot = sequence.slot();
         sequence.lease = lease;
         sequence.state = Sequence.State.PREFILLING;
-        sequence.loaded = lease.hostHits() * cache.blockSize();
-        sequence.cached = lease.gpuHits() * cache.blockSize() + sequence.loaded;
+        if (slot != null && sequence.resumed) {
+            sequence.loaded = 0;
+            sequence.cached = Math.min(slot.length(), sequence.promptLength() - 1);
+        } else {
+            sequence.loaded = lease.hostHits() * cache.blockSize();
+            sequence.cached = lease.gpuHits() * cache.blockSize() + sequence.loaded;
+        }
         sequence.loading = sequence.loaded;
         sequence.done = sequence.cached;
         counters.queriedTokens += sequence.promptLength();
@@ -228,6 +280,9 @@ public final class RankScheduler {
     }
 
     private void store(Sequence sequence, int tokens) {
+        if (sequence.resumed) {
+            return; // the tree knows the session's first prompt, and nothing of what followed
+        }
         sequence.held().loaded();
         sequence.held().commit(sequence.tokens(), tokens);
     }
@@ -293,14 +348,19 @@ public final class RankScheduler {
         int index = sequence.emitted++;
         counters.generatedTokens++;
         boolean last = sequence.emitted == sequence.answerLength();
+        SessionSlot slot = sequence.slot();
         if (last) {
-            sequence.held().commit(sequence.tokens(), sequence.computed());
-            sequence.held().release();
+            if (slot == null) {
+                sequence.held().commit(sequence.tokens(), sequence.computed());
+                sequence.held().release();
+            } else {
+                slot.keep(sequence.held(), sequence.tokens().length);
+            }
             sequence.state = Sequence.State.ENDED;
             counters.finished++;
             publish.run();
         } else {
-            if (storesEarly && filledABlock(sequence)) {
+            if (storesEarly && slot == null && filledABlock(sequence)) {
                 sequence.held().commit(sequence.tokens(), sequence.computed());
                 publish.run();
             }

@@ -40,12 +40,16 @@ public final class Sequence {
     private final CacheSpace space;
     private final @Nullable String sessionId;
     private final Listener listener;
+    private final @Nullable SessionSlot slot;
 
     State state = State.WAITING;
     int emitted;
     long nextTokenAt;
     long serial;
     KvCache.@Nullable Lease lease;
+
+    /** It goes on from its session's slot and touches no tree. */
+    boolean resumed;
 
     /** Prompt tokens that need not be computed any more. */
     int done;
@@ -71,6 +75,19 @@ public final class Sequence {
             CacheSpace space,
             @Nullable String sessionId,
             Listener listener) {
+        this(tokens, promptLength, space, sessionId, null, listener);
+    }
+
+    /**
+     * @param slot of a streaming session, for one sequence at a time; null: none
+     */
+    public Sequence(
+            int[] tokens,
+            int promptLength,
+            CacheSpace space,
+            @Nullable String sessionId,
+            @Nullable SessionSlot slot,
+            Listener listener) {
         if (promptLength < 1 || promptLength >= tokens.length) {
             throw new IllegalArgumentException(
                     "prompt of " + promptLength + " in a sequence of " + tokens.length + " tokens");
@@ -79,6 +96,7 @@ public final class Sequence {
         this.promptLength = promptLength;
         this.space = space;
         this.sessionId = sessionId;
+        this.slot = slot;
         this.listener = listener;
     }
 
@@ -100,6 +118,10 @@ public final class Sequence {
 
     @Nullable String sessionId() {
         return sessionId;
+    }
+
+    @Nullable SessionSlot slot() {
+        return slot;
     }
 
     Listener listener() {
