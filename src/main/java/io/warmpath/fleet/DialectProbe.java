@@ -56,7 +56,8 @@ public final class DialectProbe implements WorkerProbe {
                     facts.capacity(),
                     events(spec, facts, dpSize),
                     facts.offload().with(spec.pool()),
-                    spec.priorities() == null ? facts.priorities() : spec.priorities());
+                    spec.priorities() == null ? facts.priorities() : spec.priorities(),
+                    facts.sessions());
         } catch (IOException | IllegalArgumentException e) {
             throw new ProbeException(spec.url() + ": " + e.getMessage(), e);
         }

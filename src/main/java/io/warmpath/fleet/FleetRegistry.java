@@ -179,7 +179,8 @@ public final class FleetRegistry implements Fleet {
                         old.spec().taints(),
                         profile.version(),
                         profile.offload(),
-                        profile.priorities());
+                        profile.priorities(),
+                        profile.sessions());
         byId.put(id, new WorkerStatus(after, old.spec(), profile.events(), ""));
         publish();
         if (restarted && had != null) {
@@ -260,7 +261,8 @@ public final class FleetRegistry implements Fleet {
                         w.taints(),
                         w.version(),
                         w.offload(),
-                        w.priorities());
+                        w.priorities(),
+                        w.sessions());
         byId.put(w.id(), new WorkerStatus(after, s.spec(), s.events(), problem));
         publish();
         listeners.forEach(l -> l.changed(w, after, why));

@@ -16,6 +16,7 @@ import java.util.Set;
  * @param events its event sockets; empty: routed by load alone
  * @param offload what it keeps below its device's memory
  * @param priorities what it makes of priorities
+ * @param sessions how it keeps sessions
  */
 public record WorkerProfile(
         EngineKind kind,
@@ -27,7 +28,34 @@ public record WorkerProfile(
         Capacity capacity,
         List<EventEndpoint> events,
         Offload offload,
-        PriorityOrder priorities) {
+        PriorityOrder priorities,
+        SessionSupport sessions) {
+
+    /** The engine does not say how it keeps sessions. */
+    public WorkerProfile(
+            EngineKind kind,
+            String version,
+            Set<String> models,
+            int blockSize,
+            boolean blockSizeAssumed,
+            int dpSize,
+            Capacity capacity,
+            List<EventEndpoint> events,
+            Offload offload,
+            PriorityOrder priorities) {
+        this(
+                kind,
+                version,
+                models,
+                blockSize,
+                blockSizeAssumed,
+                dpSize,
+                capacity,
+                events,
+                offload,
+                priorities,
+                SessionSupport.STICKY);
+    }
 
     /** The engine does not say what it can take. */
     public WorkerProfile(
@@ -48,7 +76,8 @@ public record WorkerProfile(
                 Capacity.UNKNOWN,
                 events,
                 Offload.NONE,
-                PriorityOrder.NOT_TAKEN);
+                PriorityOrder.NOT_TAKEN,
+                SessionSupport.STICKY);
     }
 
     public WorkerProfile {

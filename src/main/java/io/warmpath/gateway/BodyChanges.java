@@ -12,6 +12,8 @@ import org.jspecify.annotations.Nullable;
  * @param priority value of {@code priority}; empty leaves it alone
  * @param includeUsage the stream has to report its usage
  * @param dropNvext {@code nvext} was for a gateway and goes no further
+ * @param sessionId value of {@code session_id}; null leaves it alone
+ * @param append what is new to the engine's session; null: the prompt is sent whole
  */
 public record BodyChanges(
         OptionalInt dpRank,
@@ -19,33 +21,65 @@ public record BodyChanges(
         @Nullable String model,
         OptionalInt priority,
         boolean includeUsage,
-        boolean dropNvext) {
+        boolean dropNvext,
+        @Nullable String sessionId,
+        @Nullable SessionAppend append) {
     public static final BodyChanges NONE =
-            new BodyChanges(OptionalInt.empty(), null, null, OptionalInt.empty(), false, false);
+            new BodyChanges(
+                    OptionalInt.empty(), null, null, OptionalInt.empty(), false, false, null, null);
 
     public BodyChanges withDpRank(int rank) {
         return new BodyChanges(
-                OptionalInt.of(rank), cacheSalt, model, priority, includeUsage, dropNvext);
+                OptionalInt.of(rank),
+                cacheSalt,
+                model,
+                priority,
+                includeUsage,
+                dropNvext,
+                sessionId,
+                append);
     }
 
     public BodyChanges withCacheSalt(@Nullable String salt) {
-        return new BodyChanges(dpRank, salt, model, priority, includeUsage, dropNvext);
+        return new BodyChanges(
+                dpRank, salt, model, priority, includeUsage, dropNvext, sessionId, append);
     }
 
     public BodyChanges withModel(String name) {
-        return new BodyChanges(dpRank, cacheSalt, name, priority, includeUsage, dropNvext);
+        return new BodyChanges(
+                dpRank, cacheSalt, name, priority, includeUsage, dropNvext, sessionId, append);
     }
 
     public BodyChanges withPriority(int value) {
         return new BodyChanges(
-                dpRank, cacheSalt, model, OptionalInt.of(value), includeUsage, dropNvext);
+                dpRank,
+                cacheSalt,
+                model,
+                OptionalInt.of(value),
+                includeUsage,
+                dropNvext,
+                sessionId,
+                append);
     }
 
     public BodyChanges withUsage() {
-        return new BodyChanges(dpRank, cacheSalt, model, priority, true, dropNvext);
+        return new BodyChanges(
+                dpRank, cacheSalt, model, priority, true, dropNvext, sessionId, append);
     }
 
     public BodyChanges withoutNvext() {
-        return new BodyChanges(dpRank, cacheSalt, model, priority, includeUsage, true);
+        return new BodyChanges(
+                dpRank, cacheSalt, model, priority, includeUsage, true, sessionId, append);
+    }
+
+    /** A tag, of a session that is no more than that. */
+    public BodyChanges withSession(String id) {
+        return new BodyChanges(
+                dpRank, cacheSalt, model, priority, includeUsage, dropNvext, id, append);
+    }
+
+    public BodyChanges withAppend(SessionAppend news) {
+        return new BodyChanges(
+                dpRank, cacheSalt, model, priority, includeUsage, dropNvext, sessionId, news);
     }
 }

@@ -53,6 +53,9 @@ public final class BodyEditor {
         if (changes.priority().isPresent()) {
             set(at.priority(), "priority", Integer.toString(changes.priority().getAsInt()));
         }
+        if (changes.sessionId() != null) {
+            set(Span.ABSENT, "session_id", quoted(changes.sessionId()));
+        }
         if (changes.includeUsage()) {
             includeUsage();
         }

@@ -33,6 +33,7 @@ import io.warmpath.fleet.EventWatch;
 import io.warmpath.fleet.Fleet;
 import io.warmpath.gateway.DecisionLog;
 import io.warmpath.gateway.EngineIds;
+import io.warmpath.gateway.EngineSessions;
 import io.warmpath.gateway.FlowMetrics;
 import io.warmpath.gateway.GatewayOptions;
 import io.warmpath.gateway.ModelNames;
@@ -115,6 +116,7 @@ final class GatewayRuntime implements AutoCloseable {
     private final BusyThresholdApi busyApi;
     private final EventSourcesApi eventSourcesApi;
     private final EventsApi eventsApi;
+    private final SessionParts sessions;
     private final SessionsApi sessionsApi;
     private final ReplicasApi replicasApi;
     private final DecisionParts decisions;
@@ -203,7 +205,9 @@ final class GatewayRuntime implements AutoCloseable {
                         warmupParts(config, vertx));
         decisions = new DecisionParts(config.explain(), meters);
         FlowMetrics metrics = new FlowMetrics(meters);
-        SessionParts sessions = new SessionParts(config.session(), replicas.sessions());
+        sessions =
+                new SessionParts(
+                        config.session(), replicas.sessions(), vertx, fleet.registry(), engines);
         fleet.registry().addListener(new FleetLeft(metrics::forget));
         io.warmpath.routing.Router chooser = router(config, load, router, decisions.log());
         routes =
@@ -224,6 +228,7 @@ final class GatewayRuntime implements AutoCloseable {
                                 ModelSettings.askingEngines(config), config.tokens().deadline()),
                         sessions.affinity(),
                         sessions.prefills(),
+                        sessions.engineSessions(),
                         shared,
                         warmup::done);
         GatewayMeters.bind(meters, index, load, fleet, events, tokens, caches.overlaps().prompts());
@@ -247,7 +252,13 @@ final class GatewayRuntime implements AutoCloseable {
                         subscriptions == null ? List::of : subscriptions::reports,
                         access,
                         InstantSource.system());
-        sessionsApi = new SessionsApi(sessions.table(), fleet.registry()::snapshot, access);
+        sessionsApi =
+                new SessionsApi(
+                        sessions.table(),
+                        sessions.controlled(),
+                        sessions.engineSessions()::id,
+                        fleet.registry()::snapshot,
+                        access);
         replicasApi = new ReplicasApi(replicas.sync(), access);
         decisionsApi = new DecisionsApi(decisions.log(), access);
         busyApi = new BusyThresholdApi(admission, fleet.registry(), access);
@@ -269,6 +280,7 @@ final class GatewayRuntime implements AutoCloseable {
             EngineIds engineIds,
             Affinity affinity,
             PrefillBudget prefills,
+            EngineSessions engineSessions,
             @Nullable SharedCache shared,
             BooleanSupplier warm) {
         RequestFlow flow =
@@ -290,6 +302,7 @@ final class GatewayRuntime implements AutoCloseable {
                         engineIds,
                         affinity,
                         prefills,
+                        engineSessions,
                         shared,
                         System::nanoTime);
         return new Routes(
@@ -339,6 +352,7 @@ final class GatewayRuntime implements AutoCloseable {
                                 EngineIds.OFF,
                                 Affinity.off(),
                                 PrefillBudget.off(),
+                                EngineSessions.off(apart),
                                 null, // its engine shares nothing
                                 () -> true)
                         .mount(router);
@@ -391,6 +405,7 @@ final class GatewayRuntime implements AutoCloseable {
             queueTimer = vertx.setPeriodic(QUEUE_CHECK_MILLIS, id -> admission.wake());
         }
         replicas.start();
+        sessions.start();
         sharedCache.start();
         reloads.start();
         warmup.start();
@@ -402,6 +417,7 @@ final class GatewayRuntime implements AutoCloseable {
         reloads.close();
         warmup.close();
         questions.close();
+        sessions.close();
         replicas.close();
         state.close();
         fleet.close();
