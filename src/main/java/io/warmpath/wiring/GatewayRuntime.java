@@ -34,6 +34,7 @@ import io.warmpath.fleet.EventWatch;
 import io.warmpath.fleet.Fleet;
 import io.warmpath.gateway.DecisionLog;
 import io.warmpath.gateway.EngineIds;
+import io.warmpath.gateway.EngineSessions;
 import io.warmpath.gateway.FlowMetrics;
 import io.warmpath.gateway.GatewayOptions;
 import io.warmpath.gateway.ModelNames;
@@ -119,6 +120,7 @@ final class GatewayRuntime implements AutoCloseable {
     private final BusyThresholdApi busyApi;
     private final EventSourcesApi eventSourcesApi;
     private final EventsApi eventsApi;
+    private final SessionParts sessions;
     private final SessionsApi sessionsApi;
     private final ReplicasApi replicasApi;
     private final DecisionParts decisions;
@@ -210,7 +212,9 @@ final class GatewayRuntime implements AutoCloseable {
         decisions = new DecisionParts(config.explain(), meters);
         telemetry = new TelemetryParts(config.telemetry(), meters);
         FlowMetrics metrics = new FlowMetrics(meters, telemetry.tracing());
-        SessionParts sessions = new SessionParts(config.session(), replicas.sessions());
+        sessions =
+                new SessionParts(
+                        config.session(), replicas.sessions(), vertx, fleet.registry(), engines);
         fleet.registry().addListener(new FleetLeft(metrics::forget));
         fleet.registry().addListener(new ModelsServed(metrics::serves));
         io.warmpath.routing.Router chooser = router(config, load, router, decisions.log());
@@ -232,6 +236,7 @@ final class GatewayRuntime implements AutoCloseable {
                                 ModelSettings.askingEngines(config), config.tokens().deadline()),
                         sessions.affinity(),
                         sessions.prefills(),
+                        sessions.engineSessions(),
                         shared,
                         warmup::done,
                         clients.gate());
@@ -258,7 +263,13 @@ final class GatewayRuntime implements AutoCloseable {
                         subscriptions == null ? List::of : subscriptions::reports,
                         access,
                         InstantSource.system());
-        sessionsApi = new SessionsApi(sessions.table(), fleet.registry()::snapshot, access);
+        sessionsApi =
+                new SessionsApi(
+                        sessions.table(),
+                        sessions.controlled(),
+                        sessions.engineSessions()::id,
+                        fleet.registry()::snapshot,
+                        access);
         replicasApi = new ReplicasApi(replicas.sync(), access);
         decisionsApi = new DecisionsApi(decisions.log(), access);
         busyApi = new BusyThresholdApi(admission, fleet.registry(), access);
@@ -280,6 +291,7 @@ final class GatewayRuntime implements AutoCloseable {
             EngineIds engineIds,
             Affinity affinity,
             PrefillBudget prefills,
+            EngineSessions engineSessions,
             @Nullable SharedCache shared,
             BooleanSupplier warm,
             ClientGate gate) {
@@ -302,6 +314,7 @@ final class GatewayRuntime implements AutoCloseable {
                         engineIds,
                         affinity,
                         prefills,
+                        engineSessions,
                         shared,
                         System::nanoTime);
         return new Routes(
@@ -352,6 +365,7 @@ final class GatewayRuntime implements AutoCloseable {
                                 EngineIds.OFF,
                                 Affinity.off(),
                                 PrefillBudget.off(),
+                                EngineSessions.off(apart),
                                 null, // its engine shares nothing
                                 () -> true,
                                 ClientGate.OPEN)
@@ -405,6 +419,7 @@ final class GatewayRuntime implements AutoCloseable {
             queueTimer = vertx.setPeriodic(QUEUE_CHECK_MILLIS, id -> admission.wake());
         }
         replicas.start();
+        sessions.start();
         sharedCache.start();
         reloads.start();
         clients.start();
@@ -418,6 +433,7 @@ final class GatewayRuntime implements AutoCloseable {
         clients.close();
         warmup.close();
         questions.close();
+        sessions.close();
         replicas.close();
         state.close();
         fleet.close();
