@@ -153,7 +153,8 @@ public record Worker(
                 nowHas,
                 version,
                 offload,
-                priorities);
+                priorities,
+                sessions);
     }
 
     /** Gets requests, be it few. */
