@@ -77,6 +77,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.function.BooleanSupplier;
+import java.util.stream.Stream;
 import org.jboss.logging.Logger;
 import org.jspecify.annotations.Nullable;
 
@@ -178,6 +179,7 @@ final class GatewayRuntime implements AutoCloseable {
         }
         clients = new ClientParts(config.auth(), vertx);
         EngineTls tls = tls(config.upstream().tls(), clients.engineKeys());
+        watch(config.upstream().tls(), tls, clients);
         fleet =
                 new FleetRuntime(
                         config,
@@ -524,6 +526,12 @@ final class GatewayRuntime implements AutoCloseable {
         } catch (IllegalArgumentException e) {
             throw new StartFailure("TLS to engines (warmpath.upstream.tls): " + e.getMessage());
         }
+    }
+
+    private static void watch(WarmpathConfig.Tls files, EngineTls tls, ClientParts watcher) {
+        Stream.of(files.caFile(), files.certFile(), files.keyFile())
+                .flatMap(Optional::stream)
+                .forEach(f -> watcher.watch(f, "warmpath.upstream.tls", text -> tls.reload()));
     }
 
     private static UpstreamOptions upstream(WarmpathConfig.Upstream u, int gatherMicros) {
