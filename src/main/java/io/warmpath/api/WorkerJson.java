@@ -5,6 +5,7 @@ import com.fasterxml.jackson.databind.ObjectMapper;
 import io.warmpath.fleet.EngineKind;
 import io.warmpath.fleet.EventEndpoint;
 import io.warmpath.fleet.HiCacheMetadata;
+import io.warmpath.fleet.PinSupport;
 import io.warmpath.fleet.PoolMetadata;
 import io.warmpath.fleet.PriorityOrder;
 import io.warmpath.fleet.Taint;
@@ -45,6 +46,7 @@ final class WorkerJson {
                     "topic",
                     "taints",
                     "priority",
+                    "pins",
                     "sglang-hicache-mooncake",
                     "vllm-mooncake-store");
 
@@ -79,7 +81,12 @@ final class WorkerJson {
                 topic(fields),
                 taints(fields.get("taints")),
                 pool(fields),
-                priorities(text(fields, "priority")));
+                priorities(text(fields, "priority")),
+                pins(text(fields, "pins")));
+    }
+
+    private static @Nullable PinSupport pins(@Nullable String word) {
+        return word == null ? null : PinSupport.parse(word);
     }
 
     private static @Nullable PriorityOrder priorities(@Nullable String word) {
@@ -203,8 +210,10 @@ final class WorkerJson {
     /**
      * @param followsEvents this gateway listens to its events
      * @param drifted prompts whose ids here are not the engine's
+     * @param pins how it keeps what clients pin
      */
-    static Map<String, Object> of(WorkerStatus status, boolean followsEvents, Set<String> drifted) {
+    static Map<String, Object> of(
+            WorkerStatus status, boolean followsEvents, Set<String> drifted, PinSupport pins) {
         Worker w = status.worker();
         Map<String, Object> json = new LinkedHashMap<>();
         json.put("id", Long.toUnsignedString(w.id()));
@@ -218,6 +227,7 @@ final class WorkerJson {
         json.put("block_size", w.blockSize());
         json.put("dp_size", w.ranks().size());
         json.put("priority", w.priorities().word());
+        json.put("pins", pins.word());
         json.put("events_followed", followsEvents);
         json.put("tokens_drifted", List.copyOf(drifted));
         json.put("taints", w.taints().stream().map(Taint::toString).toList());

@@ -14,6 +14,7 @@ import io.warmpath.fleet.DuplicateWorkerException;
 import io.warmpath.fleet.EngineKind;
 import io.warmpath.fleet.FleetRegistry;
 import io.warmpath.fleet.MetadataException;
+import io.warmpath.fleet.PinSupport;
 import io.warmpath.fleet.Worker;
 import io.warmpath.fleet.WorkerSpec;
 import io.warmpath.fleet.WorkerStatus;
@@ -22,6 +23,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.Callable;
 import java.util.function.Function;
+import java.util.function.LongFunction;
 import org.jboss.logging.Logger;
 
 /**
@@ -50,18 +52,22 @@ public final class WorkersApi {
     private final Errors errors;
     private final boolean followsEvents;
     private final Function<EngineKind, Set<String>> drifted;
+    private final LongFunction<PinSupport> pins;
 
     /**
      * @param followsEvents false: nobody here listens to engines' events, so that they, or what
      *     relays them, may stop sending
      * @param drifted which prompts have other ids here than on engines of a kind
+     * @param pins how a worker keeps what clients pin, by its id
      */
     public WorkersApi(
             FleetRegistry fleet,
             AdminAccess access,
             Errors errors,
             boolean followsEvents,
-            Function<EngineKind, Set<String>> drifted) {
+            Function<EngineKind, Set<String>> drifted,
+            LongFunction<PinSupport> pins) {
+        this.pins = pins;
         this.fleet = fleet;
         this.access = access;
         this.errors = errors;
@@ -75,7 +81,9 @@ public final class WorkersApi {
     }
 
     private Map<String, Object> json(WorkerStatus status) {
-        return WorkerJson.of(status, followsEvents, drifted.apply(status.worker().kind()));
+        Worker worker = status.worker();
+        return WorkerJson.of(
+                status, followsEvents, drifted.apply(worker.kind()), pins.apply(worker.id()));
     }
 
     private Handler<RoutingContext> guarded(Handler<RoutingContext> handler) {

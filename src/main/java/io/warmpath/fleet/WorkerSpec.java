@@ -26,6 +26,7 @@ import org.jspecify.annotations.Nullable;
  * @param taints what sets it apart
  * @param pool the pool that its engine uses, null: asked
  * @param priorities what it makes of priorities, null: asked
+ * @param pins how it is made to keep a prefix, null: asked
  */
 public record WorkerSpec(
         URI url,
@@ -41,7 +42,8 @@ public record WorkerSpec(
         String topic,
         List<Taint> taints,
         @Nullable PoolMetadata pool,
-        @Nullable PriorityOrder priorities) {
+        @Nullable PriorityOrder priorities,
+        @Nullable PinSupport pins) {
 
     private static final Pattern NAME = Pattern.compile("[A-Za-z0-9][A-Za-z0-9._-]{0,62}");
     private static final Pattern ENDPOINT = Pattern.compile("(tcp|ipc|inproc)://.+");
@@ -87,7 +89,41 @@ public record WorkerSpec(
         }
     }
 
-    /** Nothing is said of a pool or of priorities. */
+    /** Nothing is said of pins. */
+    public WorkerSpec(
+            URI url,
+            @Nullable String name,
+            OptionalLong id,
+            @Nullable EngineKind kind,
+            Set<String> models,
+            int blockSize,
+            int dpSize,
+            @Nullable String eventsEndpoint,
+            @Nullable String replayEndpoint,
+            boolean eventsBind,
+            String topic,
+            List<Taint> taints,
+            @Nullable PoolMetadata pool,
+            @Nullable PriorityOrder priorities) {
+        this(
+                url,
+                name,
+                id,
+                kind,
+                models,
+                blockSize,
+                dpSize,
+                eventsEndpoint,
+                replayEndpoint,
+                eventsBind,
+                topic,
+                taints,
+                pool,
+                priorities,
+                null);
+    }
+
+    /** Nothing is said of a pool, of priorities or of pins. */
     public WorkerSpec(
             URI url,
             @Nullable String name,

@@ -44,6 +44,7 @@ final class Planner {
     private final Map<String, List<TaintMatch>> classTolerations;
     private final EventWatch events;
     private final SelfCheck selfCheck;
+    private final Pins pins;
     private final @Nullable SharedCache shared;
     private final Dependency indexHealth =
             new Dependency(LOG, "The prefix index", "requests are routed by load alone");
@@ -58,7 +59,9 @@ final class Planner {
             Map<String, List<TaintMatch>> classTolerations,
             EventWatch events,
             SelfCheck selfCheck,
+            Pins pins,
             @Nullable SharedCache shared) {
+        this.pins = pins;
         this.shared = shared;
         this.events = events;
         this.selfCheck = selfCheck;
@@ -172,7 +175,8 @@ final class Planner {
                                 request.hints().expectedOutput(),
                                 detail,
                                 ineligible,
-                                circumstances));
+                                circumstances,
+                                pins.view(request, candidates, tokens)));
     }
 
     private Circumstances circumstances(

@@ -34,6 +34,7 @@ public final class RequestFlow {
     final SelfCheck selfCheck;
     final Affinity affinity;
     final PrefillBudget prefills;
+    final Pins pins;
     final PromptTokens tokens;
     final TokenLanes lanes;
     final @Nullable SharedCache shared;
@@ -45,6 +46,7 @@ public final class RequestFlow {
      * @param engineIds for prompts that {@code tokens} does not know
      * @param affinity where a session's requests go
      * @param prefills what next turns may cost
+     * @param pins what clients want to have kept in cache
      * @param shared the pools of the workers; null: none is asked
      * @param nanoTime as {@link System#nanoTime}
      */
@@ -66,6 +68,7 @@ public final class RequestFlow {
             EngineIds engineIds,
             Affinity affinity,
             PrefillBudget prefills,
+            Pins pins,
             @Nullable SharedCache shared,
             LongSupplier nanoTime) {
         this.fleet = fleet;
@@ -92,11 +95,13 @@ public final class RequestFlow {
                         options.classTolerations(),
                         events,
                         selfCheck,
+                        pins,
                         shared);
         this.shared = shared;
         this.selfCheck = selfCheck;
         this.affinity = affinity;
         this.prefills = prefills;
+        this.pins = pins;
         this.tokens = tokens;
         this.lanes = tokenizers;
         this.load = load;

@@ -14,6 +14,8 @@ import io.warmpath.fleet.DialectProbe;
 import io.warmpath.fleet.EventWatch;
 import io.warmpath.fleet.FleetMonitor;
 import io.warmpath.fleet.FleetRegistry;
+import io.warmpath.fleet.PinProbe;
+import io.warmpath.fleet.PinSupports;
 import io.warmpath.fleet.WorkerStatus;
 import io.warmpath.prefix.SlotCredits;
 import io.warmpath.prefix.WorkerSlot;
@@ -120,6 +122,24 @@ public final class FleetRuntime implements AutoCloseable {
 
     public FleetMonitor monitor() {
         return monitor;
+    }
+
+    /** From now on every worker is asked how it can be made to keep a prefix. */
+    PinSupports pinSupports(PinProbe probe) {
+        PinSupports supports =
+                new PinSupports(
+                        probe,
+                        http,
+                        probes,
+                        LEARN_MAX,
+                        id ->
+                                registry.status().stream()
+                                        .filter(s -> s.worker().id() == id)
+                                        .findFirst()
+                                        .map(s -> s.spec().pins())
+                                        .orElse(null));
+        registry.addListener(supports);
+        return supports;
     }
 
     /** Null when KV events are off. */

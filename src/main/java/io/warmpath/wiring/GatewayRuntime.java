@@ -1,6 +1,7 @@
 package io.warmpath.wiring;
 
 import io.micrometer.core.instrument.MeterRegistry;
+import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import io.vertx.core.Vertx;
 import io.vertx.ext.web.Router;
 import io.warmpath.adapter.nativeindex.NativeBpeTokenizer;
@@ -37,6 +38,8 @@ import io.warmpath.gateway.FlowMetrics;
 import io.warmpath.gateway.GatewayOptions;
 import io.warmpath.gateway.ModelNames;
 import io.warmpath.gateway.Overlaps;
+import io.warmpath.gateway.PinMetrics;
+import io.warmpath.gateway.Pins;
 import io.warmpath.gateway.RequestFlow;
 import io.warmpath.gateway.selfcheck.SelfCheck;
 import io.warmpath.gateway.shared.SharedCache;
@@ -116,6 +119,8 @@ final class GatewayRuntime implements AutoCloseable {
     private final EventSourcesApi eventSourcesApi;
     private final EventsApi eventsApi;
     private final SessionsApi sessionsApi;
+    private final PinParts pins;
+    private final AdminAccess access;
     private final ReplicasApi replicasApi;
     private final DecisionParts decisions;
     private final DecisionsApi decisionsApi;
@@ -204,6 +209,16 @@ final class GatewayRuntime implements AutoCloseable {
         decisions = new DecisionParts(config.explain(), meters);
         FlowMetrics metrics = new FlowMetrics(meters);
         SessionParts sessions = new SessionParts(config.session(), replicas.sessions());
+        pins =
+                new PinParts(
+                        config.session().pins(),
+                        state,
+                        fleet,
+                        vertx,
+                        engines,
+                        tokenThreads,
+                        load,
+                        meters);
         fleet.registry().addListener(new FleetLeft(metrics::forget));
         io.warmpath.routing.Router chooser = router(config, load, router, decisions.log());
         routes =
@@ -224,6 +239,7 @@ final class GatewayRuntime implements AutoCloseable {
                                 ModelSettings.askingEngines(config), config.tokens().deadline()),
                         sessions.affinity(),
                         sessions.prefills(),
+                        pins.pins(),
                         shared,
                         warmup::done);
         GatewayMeters.bind(meters, index, load, fleet, events, tokens, caches.overlaps().prompts());
@@ -231,7 +247,7 @@ final class GatewayRuntime implements AutoCloseable {
         state.bind(meters);
         sessions.bind(meters);
         replicas.build(load, chooser, fleet.registry(), admission::wake, meters);
-        AdminAccess access = new AdminAccess(adminToken(config.admin()));
+        access = new AdminAccess(adminToken(config.admin()));
         modelsApi = new ModelsApi(tokens::reload, access);
         workersApi =
                 new WorkersApi(
@@ -239,7 +255,8 @@ final class GatewayRuntime implements AutoCloseable {
                         access,
                         ErrorMapper::respond,
                         caches.followsEvents(),
-                        selfCheck::distrusted);
+                        selfCheck::distrusted,
+                        pins.supports());
         EventSubscriptions subscriptions = fleet.subscriptions();
         eventsApi = new EventsApi(posted, access);
         eventSourcesApi =
@@ -269,6 +286,7 @@ final class GatewayRuntime implements AutoCloseable {
             EngineIds engineIds,
             Affinity affinity,
             PrefillBudget prefills,
+            Pins pins,
             @Nullable SharedCache shared,
             BooleanSupplier warm) {
         RequestFlow flow =
@@ -290,6 +308,7 @@ final class GatewayRuntime implements AutoCloseable {
                         engineIds,
                         affinity,
                         prefills,
+                        pins,
                         shared,
                         System::nanoTime);
         return new Routes(
@@ -339,6 +358,7 @@ final class GatewayRuntime implements AutoCloseable {
                                 EngineIds.OFF,
                                 Affinity.off(),
                                 PrefillBudget.off(),
+                                Pins.off(new PinMetrics(new SimpleMeterRegistry())),
                                 null, // its engine shares nothing
                                 () -> true)
                         .mount(router);
@@ -371,6 +391,7 @@ final class GatewayRuntime implements AutoCloseable {
         eventSourcesApi.mount(router);
         eventsApi.mount(router);
         sessionsApi.mount(router);
+        pins.mount(router, access, fleet);
         replicasApi.mount(router);
         decisionsApi.mount(router);
         busyApi.mount(router);
@@ -392,6 +413,7 @@ final class GatewayRuntime implements AutoCloseable {
         }
         replicas.start();
         sharedCache.start();
+        pins.start();
         reloads.start();
         warmup.start();
     }
@@ -402,6 +424,7 @@ final class GatewayRuntime implements AutoCloseable {
         reloads.close();
         warmup.close();
         questions.close();
+        pins.close();
         replicas.close();
         state.close();
         fleet.close();

@@ -6,6 +6,7 @@ import io.warmpath.config.WarmpathConfig;
 import io.warmpath.fleet.EngineKind;
 import io.warmpath.fleet.HiCacheMetadata;
 import io.warmpath.fleet.MetadataException;
+import io.warmpath.fleet.PinSupport;
 import io.warmpath.fleet.PoolMetadata;
 import io.warmpath.fleet.PriorityOrder;
 import io.warmpath.fleet.Taint;
@@ -91,7 +92,8 @@ final class WorkerSpecs {
                 entry.topic().orElse(""),
                 entry.taints().orElse(List.of()).stream().map(Taint::parse).toList(),
                 pool(entry),
-                entry.priority().map(PriorityOrder::parse).orElse(null));
+                entry.priority().map(PriorityOrder::parse).orElse(null),
+                entry.pins().map(PinSupport::parse).orElse(null));
     }
 
     private static @Nullable PoolMetadata pool(WarmpathConfig.WorkerEntry entry) {

@@ -34,6 +34,8 @@ import io.warmpath.gateway.FlowMetrics;
 import io.warmpath.gateway.GatewayOptions;
 import io.warmpath.gateway.IndexOverlaps;
 import io.warmpath.gateway.ModelNames;
+import io.warmpath.gateway.PinMetrics;
+import io.warmpath.gateway.Pins;
 import io.warmpath.gateway.RequestFlow;
 import io.warmpath.gateway.TokenLanes;
 import io.warmpath.gateway.selfcheck.SelfCheck;
@@ -288,6 +290,7 @@ final class Gateway implements AutoCloseable {
                         EngineIds.OFF,
                         new Affinity(SESSIONS, new Rendezvous((bytes, seed) -> seed), sessions),
                         PrefillBudget.off(),
+                        Pins.off(new PinMetrics(meters)),
                         null,
                         System::nanoTime);
         routes = io.vertx.ext.web.Router.router(vertx);

@@ -15,6 +15,7 @@ import io.warmpath.fleet.EngineTokenizer;
 import io.warmpath.fleet.Worker;
 import io.warmpath.fleet.WorkerState;
 import io.warmpath.gateway.FlowMetrics;
+import io.warmpath.gateway.PinMetrics;
 import io.warmpath.gateway.selfcheck.SelfCheck;
 import io.warmpath.gateway.shared.SharedCache;
 import io.warmpath.gateway.shared.SharedOptions;
@@ -24,6 +25,8 @@ import io.warmpath.prefix.SlotCredits;
 import io.warmpath.prefix.WorkerSlot;
 import io.warmpath.session.AffinityOptions;
 import io.warmpath.session.SessionTable;
+import io.warmpath.session.pin.PinFile;
+import io.warmpath.session.pin.PinLedger;
 import io.warmpath.state.SnapshotCounters;
 import io.warmpath.telemetry.ReplicaMeters;
 import io.warmpath.telemetry.SessionMeters;
@@ -117,6 +120,12 @@ class MetricsDocsTest {
                 questions.bind(registry);
             }
             StateMeters.bind(registry, new SnapshotCounters());
+            new PinMetrics(registry)
+                    .bind(
+                            new PinLedger(
+                                    new PinLedger.Options(1, 1, 1, 1),
+                                    new PinFile.Content(0, List.of()),
+                                    () -> 0));
             SessionMeters.bind(registry, new SessionTable(AffinityOptions.OFF, () -> 0));
             ReplicaMeters.bind(registry, TestReplicas.alone(load, fleet.registry()));
             new SharedCache(
