@@ -7,8 +7,6 @@ import com.fasterxml.jackson.core.JsonParser;
 import com.fasterxml.jackson.core.JsonToken;
 import io.vertx.core.MultiMap;
 import io.warmpath.gateway.RequestHints;
-import io.warmpath.session.PinRequest;
-import io.warmpath.session.SessionControl;
 import java.io.IOException;
 import org.jspecify.annotations.Nullable;
 
@@ -43,12 +41,7 @@ final class AgentHints {
                 case "priority" -> priority = whole(at, json, value, Integer.MIN_VALUE);
                 case "strict_priority" -> strict = whole(at, json, value, 0);
                 case "osl" -> output = whole(at, json, value, 0);
-                case "speculative_prefill" -> {
-                    if (!value.isBoolean()) {
-                        throw bad(at, "`" + at + "` must be true or false" + but(value));
-                    }
-                    prefill = value == JsonToken.VALUE_TRUE;
-                }
+                case "speculative_prefill" -> prefill = NvextValues.flag(at, json);
                 case "latency_sensitivity" -> {
                     if (!value.isNumeric() || !Double.isFinite(json.getDoubleValue())) {
                         throw bad(at, "`" + at + "` must be a number" + but(value));
@@ -76,7 +69,7 @@ final class AgentHints {
     }
 
     /** Together with what is said beside them. */
-    RequestHints hints(@Nullable SessionControl session, @Nullable PinRequest pin) {
+    RequestHints hints(SessionHints sessions, ExtrasReader extras) {
         Double jump = priority != null ? (Double) priority.doubleValue() : sensitivity;
         RequestHints said =
                 new RequestHints(
@@ -86,8 +79,11 @@ final class AgentHints {
                         policyClass,
                         prefill,
                         priority,
-                        session,
-                        pin);
+                        sessions.session(),
+                        sessions.pin(),
+                        sessions.agent(),
+                        extras.greedy(),
+                        extras.extras());
         return said.equals(RequestHints.NONE) ? RequestHints.NONE : said;
     }
 

@@ -5,6 +5,7 @@ import static io.warmpath.api.RequestParser.but;
 
 import com.fasterxml.jackson.core.JsonParser;
 import com.fasterxml.jackson.core.JsonToken;
+import io.warmpath.session.AgentContext;
 import io.warmpath.session.PinRequest;
 import io.warmpath.session.SessionControl;
 import io.warmpath.session.SessionControl.Action;
@@ -12,12 +13,16 @@ import java.io.IOException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * {@code nvext.session_control} and {@code nvext.cache_control}. Unknown members are stepped over,
- * null is as if not there. One per request, one thread.
+ * {@code nvext.session_control}, {@code nvext.cache_control} and {@code nvext.agent_context}.
+ * Unknown members are stepped over, null is as if not there. One per request, one thread.
  */
 final class SessionHints {
+    /** Two of them make one id. */
+    private static final int MAX_PART = (SessionControl.MAX_ID - 1) / 2;
+
     private @Nullable SessionControl session;
     private @Nullable PinRequest pin;
+    private AgentContext agent = AgentContext.NONE;
 
     @Nullable SessionControl session() {
         return session;
@@ -27,9 +32,13 @@ final class SessionHints {
         return pin;
     }
 
+    AgentContext agent() {
+        return agent;
+    }
+
     /** The current token is the value of the member {@code within}. */
     void readSession(String within, JsonParser json) throws IOException {
-        object(within, json);
+        NvextValues.object(within, json);
         String id = null;
         Action action = Action.CONTINUE;
         int timeout = SessionControl.DEFAULT_TIMEOUT_SECONDS;
@@ -40,8 +49,8 @@ final class SessionHints {
                 continue;
             }
             switch (name) {
-                case "session_id" -> id = id(at, text(at, value, json));
-                case "action" -> action = action(at, text(at, value, json));
+                case "session_id" -> id = id(at, NvextValues.text(at, json));
+                case "action" -> action = action(at, NvextValues.text(at, json));
                 case "timeout" -> timeout = timeout(at, value, json);
                 default -> json.skipChildren();
             }
@@ -102,7 +111,7 @@ final class SessionHints {
 
     /** The current token is the value of the member {@code within}. */
     void readCache(String within, JsonParser json) throws IOException {
-        object(within, json);
+        NvextValues.object(within, json);
         String type = null;
         PinRequest asked = new PinRequest(PinRequest.MIN_TTL_SECONDS);
         for (String name = json.nextFieldName(); name != null; name = json.nextFieldName()) {
@@ -112,7 +121,7 @@ final class SessionHints {
                 continue;
             }
             switch (name) {
-                case "type" -> type = text(at, value, json);
+                case "type" -> type = NvextValues.text(at, json);
                 case "ttl" -> asked = ttl(at, value, json);
                 default -> json.skipChildren();
             }
@@ -140,16 +149,42 @@ final class SessionHints {
         };
     }
 
-    private static void object(String within, JsonParser json) {
-        if (json.currentToken() != JsonToken.START_OBJECT) {
-            throw bad(within, "`" + within + "` must be an object" + but(json.currentToken()));
+    /** The current token is the value of the member {@code within}. */
+    void readAgent(String within, JsonParser json) throws IOException {
+        NvextValues.object(within, json);
+        String session = "";
+        String trajectory = "";
+        String parent = "";
+        boolean last = false;
+        for (String name = json.nextFieldName(); name != null; name = json.nextFieldName()) {
+            String at = within + "." + name;
+            if (json.nextToken() == JsonToken.VALUE_NULL) {
+                continue;
+            }
+            switch (name) {
+                case "session_id" -> session = name(at, json);
+                case "trajectory_id" -> trajectory = name(at, json);
+                case "parent_trajectory_id" -> parent = name(at, json);
+                case "session_type_id" -> name(at, json);
+                case "trajectory_final" -> last = NvextValues.flag(at, json);
+                default -> json.skipChildren();
+            }
         }
+        agent =
+                new AgentContext(
+                        joined(session, trajectory),
+                        parent.isEmpty() ? "" : joined(session, parent),
+                        last);
     }
 
-    private static String text(String at, JsonToken value, JsonParser json) throws IOException {
-        if (value != JsonToken.VALUE_STRING) {
-            throw bad(at, "`" + at + "` must be a string" + but(value));
-        }
-        return json.getText();
+    private static String name(String at, JsonParser json) throws IOException {
+        return NvextValues.text(at, json, MAX_PART).strip();
+    }
+
+    /** The agents of one session are sessions of their own. */
+    private static String joined(String session, String trajectory) {
+        return session.isEmpty() || trajectory.isEmpty()
+                ? session + trajectory
+                : session + "/" + trajectory;
     }
 }

@@ -6,7 +6,9 @@ import io.warmpath.fault.GatewayError;
 import io.warmpath.fleet.Candidate;
 import io.warmpath.fleet.EngineKind;
 import io.warmpath.gateway.FlowMetrics.Prefill;
+import io.warmpath.load.PromptBlocks;
 import io.warmpath.session.PrefillBudget;
+import io.warmpath.session.WarmLedger;
 import io.warmpath.tokens.PromptInput;
 import io.warmpath.tokens.profile.ChatRequest;
 import io.warmpath.upstream.UpstreamListener;
@@ -47,6 +49,7 @@ final class NextTurn implements UpstreamListener {
     private final PromptInput prompt;
     private final @Nullable String authorization;
     private final int promptTokens;
+    private final long[] chain;
     private final UpstreamListener client;
     private @Nullable ByteArrayOutputStream answer = new ByteArrayOutputStream(4096);
     private boolean eventStream;
@@ -57,6 +60,7 @@ final class NextTurn implements UpstreamListener {
             InferenceRequest request,
             Candidate to,
             int promptTokens,
+            PromptBlocks blocks,
             UpstreamListener client) {
         this.flow = flow;
         this.context = context;
@@ -68,6 +72,7 @@ final class NextTurn implements UpstreamListener {
         this.prompt = request.prompt();
         this.authorization = request.headers().get("authorization");
         this.promptTokens = promptTokens;
+        this.chain = blocks.chain();
         this.client = client;
     }
 
@@ -76,6 +81,7 @@ final class NextTurn implements UpstreamListener {
      * client} itself where no next turn is to be warmed.
      *
      * @param promptTokens of this turn; 0 when they are not known
+     * @param blocks of this turn, by which the next one is recognised
      */
     static UpstreamListener beside(
             RequestFlow flow,
@@ -83,6 +89,7 @@ final class NextTurn implements UpstreamListener {
             InferenceRequest request,
             Candidate to,
             int promptTokens,
+            PromptBlocks blocks,
             UpstreamListener client) {
         boolean chat =
                 request.prompt() instanceof PromptInput.Chat
@@ -97,7 +104,7 @@ final class NextTurn implements UpstreamListener {
             flow.metrics.prefill(Prefill.UNKNOWN); // such an engine may not take ids
             return client;
         }
-        return new NextTurn(flow, context, request, to, promptTokens, client);
+        return new NextTurn(flow, context, request, to, promptTokens, blocks, client);
     }
 
     @Override
@@ -234,7 +241,7 @@ final class NextTurn implements UpstreamListener {
         flow.engines.send(
                 new WarmRequest(requestId + "-next", to, servedModel, salt, authorization, ids, "")
                         .upstream(),
-                new Done(budget, worker, fresh));
+                new Done(budget, worker, fresh, ids.length));
     }
 
     /** The answer, of which only its end matters. */
@@ -242,12 +249,14 @@ final class NextTurn implements UpstreamListener {
         private final PrefillBudget budget;
         private final long worker;
         private final int fresh;
+        private final int whole;
         private int code;
 
-        Done(PrefillBudget budget, long worker, int fresh) {
+        Done(PrefillBudget budget, long worker, int fresh, int whole) {
             this.budget = budget;
             this.worker = worker;
             this.fresh = fresh;
+            this.whole = whole;
         }
 
         @Override
@@ -262,6 +271,8 @@ final class NextTurn implements UpstreamListener {
         public void end(byte[] b, int from, int length) {
             budget.done(worker);
             if (code == 200) {
+                flow.warmed.add(
+                        chain, new WarmLedger.Warmed(to.slot().index(), whole - fresh, whole));
                 flow.metrics.prefilled(fresh);
             } else {
                 flow.metrics.prefill(Prefill.FAILED);

@@ -12,6 +12,7 @@ import io.warmpath.api.RequestParser.Endpoint;
 import io.warmpath.fault.GatewayError;
 import io.warmpath.fault.GatewayException;
 import io.warmpath.gateway.RequestHints;
+import io.warmpath.session.AgentContext;
 import io.warmpath.session.PinRequest;
 import io.warmpath.session.SessionControl;
 import io.warmpath.session.SessionControl.Action;
@@ -142,5 +143,22 @@ class SessionHintsTest {
         assertEquals(
                 "nvext.session_control.session_id",
                 refused("'session_control':{'session_id':'" + longest + "x'}").param());
+    }
+
+    @Test
+    void an_agents_context_names_its_session() {
+        assertEquals(
+                new AgentContext("run", "", false),
+                chat("'agent_context':{'session_id':' run ','session_type_id':'coding','x':{}}")
+                        .agent());
+        assertEquals(
+                new AgentContext("run/a2", "run/a1", true),
+                chat("'agent_context':{'session_id':'run','trajectory_id':'a2',"
+                                + "'parent_trajectory_id':'a1','trajectory_final':true}")
+                        .agent());
+        assertEquals(
+                new AgentContext("a2", "", false),
+                chat("'agent_context':{'trajectory_id':'a2','trajectory_final':null}").agent());
+        assertEquals(AgentContext.NONE, chat("'agent_context':{}").agent());
     }
 }

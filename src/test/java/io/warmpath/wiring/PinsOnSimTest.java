@@ -135,9 +135,7 @@ class PinsOnSimTest {
     @Test
     void beyond_the_engines_budget_a_pin_is_rejected_in_its_words() throws Exception {
         start(
-                engine("SGLANG_MAP")
-                        .hostBlocks(GPU_BLOCKS)
-                        .agents(AgentFeatures.NONE.withPins(0)),
+                engine("SGLANG_MAP").hostBlocks(GPU_BLOCKS).agents(AgentFeatures.NONE.withPins(0)),
                 "rpc");
         ask(0, PIN);
         await().until(() -> pins("rejected") == 1);
