@@ -3,6 +3,7 @@ package io.warmpath.api;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import io.warmpath.fleet.EventEndpoint;
 import io.warmpath.fleet.LoadPoll;
+import io.warmpath.fleet.PinSupport;
 import io.warmpath.fleet.PoolMetadata;
 import io.warmpath.fleet.SourceName;
 import io.warmpath.fleet.Taint;
@@ -54,13 +55,15 @@ final class WorkerJson {
      * @param loads what its engine last said, by rank
      * @param followsEvents this gateway listens to its events
      * @param drifted prompts whose ids here are not the engine's
+     * @param pins how it keeps what clients pin
      */
     static Map<String, Object> of(
             WorkerStatus status,
             List<SourceName> sources,
             Map<Integer, LoadPoll.Seen> loads,
             boolean followsEvents,
-            Set<String> drifted) {
+            Set<String> drifted,
+            PinSupport pins) {
         Worker w = status.worker();
         Map<String, Object> json = new LinkedHashMap<>();
         json.put("id", Long.toUnsignedString(w.id()));
@@ -77,6 +80,7 @@ final class WorkerJson {
         json.put("dp_size", w.ranks().size());
         json.put("priority", w.priorities().word());
         json.put("sessions", w.sessions().word());
+        json.put("pins", pins.word());
         json.put("events_followed", followsEvents);
         json.put("tokens_drifted", List.copyOf(drifted));
         json.put("taints", w.taints().stream().map(Taint::toString).toList());

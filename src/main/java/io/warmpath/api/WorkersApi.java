@@ -15,6 +15,7 @@ import io.warmpath.fleet.FleetRegistry;
 import io.warmpath.fleet.FleetSources;
 import io.warmpath.fleet.LoadPoll;
 import io.warmpath.fleet.MetadataException;
+import io.warmpath.fleet.PinSupport;
 import io.warmpath.fleet.Worker;
 import io.warmpath.fleet.WorkerSpec;
 import io.warmpath.fleet.WorkerStatus;
@@ -56,12 +57,14 @@ public final class WorkersApi {
     private final Errors errors;
     private final boolean followsEvents;
     private final Function<EngineKind, Set<String>> drifted;
+    private final LongFunction<PinSupport> pins;
 
     /**
      * @param loads what a worker's engine last said of its ranks
      * @param followsEvents false: nobody here listens to engines' events, so that they, or what
      *     relays them, may stop sending
      * @param drifted which prompts have other ids here than on engines of a kind
+     * @param pins how a worker keeps what clients pin, by its id
      */
     public WorkersApi(
             FleetRegistry fleet,
@@ -70,7 +73,9 @@ public final class WorkersApi {
             AdminAccess access,
             Errors errors,
             boolean followsEvents,
-            Function<EngineKind, Set<String>> drifted) {
+            Function<EngineKind, Set<String>> drifted,
+            LongFunction<PinSupport> pins) {
+        this.pins = pins;
         this.fleet = fleet;
         this.sources = sources;
         this.loads = loads;
@@ -92,7 +97,8 @@ public final class WorkersApi {
                 sources.sources(worker.url()),
                 loads.apply(worker.id()),
                 followsEvents,
-                drifted.apply(worker.kind()));
+                drifted.apply(worker.kind()),
+                pins.apply(worker.id()));
     }
 
     private void collection(RoutingContext rc) {

@@ -1183,6 +1183,12 @@ public interface WarmpathConfig {
 
         @Setting(
                 doc =
+                        "How it is made to keep what clients pin: rpc, kv-hints, priority, keep-alive or"
+                                + " none; default: asked of the engine, see agents.md.")
+        Optional<String> pins();
+
+        @Setting(
+                doc =
                         "How its SGLang server writes to the Mooncake pool: page_size, tp_size,"
                             + " pp_size, is_mla_model, is_eagle, tp_lcm_size, should_split_heads,"
                             + " extra_backend_tag, master_server_address, master_metrics_port,"

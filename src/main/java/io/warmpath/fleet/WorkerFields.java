@@ -35,6 +35,7 @@ public final class WorkerFields {
                     "max-num-batched-tokens",
                     "total-kv-blocks",
                     "priority",
+                    "pins",
                     "sglang-hicache-mooncake",
                     "vllm-mooncake-store");
 
@@ -96,6 +97,7 @@ public final class WorkerFields {
             throw new IllegalArgumentException("The field url is missing.");
         }
         String priority = text("priority");
+        String pins = text("pins");
         String topic = text("topic");
         return new WorkerSpecBuilder(WorkerSpec.parse(url))
                 .name(text("name"))
@@ -117,6 +119,7 @@ public final class WorkerFields {
                                 (int) number("max-num-batched-tokens", Integer.MAX_VALUE),
                                 number("total-kv-blocks", Integer.MAX_VALUE)))
                 .labels(labels())
+                .pins(pins == null ? null : PinSupport.parse(pins))
                 .build();
     }
 

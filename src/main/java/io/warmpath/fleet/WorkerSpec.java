@@ -30,6 +30,7 @@ import org.jspecify.annotations.Nullable;
  * @param priorities what it makes of priorities, null: asked
  * @param capacity of each rank, what is 0 is asked
  * @param labels what operators tell apart by; kept and shown
+ * @param pins how it is made to keep a prefix, null: asked
  */
 public record WorkerSpec(
         URI url,
@@ -47,7 +48,8 @@ public record WorkerSpec(
         @Nullable PoolMetadata pool,
         @Nullable PriorityOrder priorities,
         Capacity capacity,
-        Map<String, String> labels) {
+        Map<String, String> labels,
+        @Nullable PinSupport pins) {
 
     private static final Pattern NAME = Pattern.compile("[A-Za-z0-9][A-Za-z0-9._-]{0,62}");
     private static final Pattern ENDPOINT = Pattern.compile("(tcp|ipc|inproc)://.+");
@@ -94,7 +96,7 @@ public record WorkerSpec(
         }
     }
 
-    /** Nothing is said of a pool, of priorities or capacity. */
+    /** Nothing is said of a pool, of priorities, capacity or pins. */
     public WorkerSpec(
             URI url,
             @Nullable String name,
@@ -124,7 +126,8 @@ public record WorkerSpec(
                 null,
                 null,
                 Capacity.UNKNOWN,
-                Map.of());
+                Map.of(),
+                null);
     }
 
     /** Only the URL is known. */
@@ -156,7 +159,8 @@ public record WorkerSpec(
                 pool == null ? weaker.pool : pool,
                 priorities == null ? weaker.priorities : priorities,
                 capacity.or(weaker.capacity),
-                joined);
+                joined,
+                pins == null ? weaker.pins : pins);
     }
 
     /** A URL as people write it; the error names what is wrong with it. */

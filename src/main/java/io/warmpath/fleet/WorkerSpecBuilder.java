@@ -25,6 +25,7 @@ public final class WorkerSpecBuilder {
     private @Nullable PriorityOrder priorities;
     private Capacity capacity = Capacity.UNKNOWN;
     private Map<String, String> labels = Map.of();
+    private @Nullable PinSupport pins;
 
     /**
      * @param url as {@link WorkerSpec#parse} reads it
@@ -101,6 +102,11 @@ public final class WorkerSpecBuilder {
         return this;
     }
 
+    public WorkerSpecBuilder pins(@Nullable PinSupport value) {
+        pins = value;
+        return this;
+    }
+
     /**
      * @throws IllegalArgumentException with a sentence for the operator
      */
@@ -121,6 +127,7 @@ public final class WorkerSpecBuilder {
                 pool,
                 priorities,
                 capacity,
-                labels);
+                labels,
+                pins);
     }
 }

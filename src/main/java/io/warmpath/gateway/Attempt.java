@@ -66,6 +66,7 @@ final class Attempt implements UpstreamListener {
     private boolean sawFirst;
     private boolean released;
     private OptionalInt enginePriority = OptionalInt.empty();
+    private @Nullable PinTurn pin;
     private boolean detached;
     private boolean cutsUsage;
     private long cutBefore; // usage events that end here or earlier are out already
@@ -114,6 +115,11 @@ final class Attempt implements UpstreamListener {
         }
         if (request.hints().greedy() && !request.passThrough()) {
             changes = changes.withGreedy();
+        }
+        pin = PinTurn.of(exchange, decision);
+        OptionalInt keeps = pin == null ? OptionalInt.empty() : pin.priority();
+        if (keeps.isPresent()) {
+            changes = changes.withPriority(keeps.getAsInt());
         }
         boolean ranks = to.worker().ranks().size() > 1;
         boolean rankInBody =
@@ -310,6 +316,9 @@ final class Attempt implements UpstreamListener {
                 answer.end(b, from, length);
             } else {
                 held.end(b, from, cut ? 0 : length, answer::end);
+            }
+            if (pin != null) {
+                pin.ended(status, scanner == null ? -1 : scanner.cachedTokens());
             }
         } catch (RuntimeException e) {
             exchange.crashed(e);

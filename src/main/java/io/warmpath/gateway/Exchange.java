@@ -415,6 +415,11 @@ public final class Exchange {
         return tokens == null ? 0 : tokens.of(worker.kind()).length();
     }
 
+    /** The prompt as that worker has it; null when it is not known, or no longer. */
+    @Nullable PromptContent contentOn(Worker worker) {
+        return tokens == null ? null : tokens.of(worker.kind());
+    }
+
     /** The prompt's ids there; where there are hashes only they are made anew, which may block. */
     Supplier<int[]> idsOn(Worker worker) {
         int[] known = knownIdsOn(worker);

@@ -2,6 +2,7 @@ package io.warmpath.gateway;
 
 import io.vertx.core.MultiMap;
 import io.warmpath.fleet.EventTrust;
+import io.warmpath.routing.PinView;
 import io.warmpath.routing.RoutingDecision;
 import io.warmpath.routing.Score;
 import io.warmpath.session.SessionControl;
@@ -37,6 +38,10 @@ final class Explanation {
         }
         if (decision.request().shared() != null) {
             h.add("x-warmpath-shared-blocks", Integer.toString(decision.sharedBlocks()));
+        }
+        PinView pins = decision.request().pins();
+        if (pins != null) {
+            h.add("x-warmpath-pinned-blocks", Integer.toString(pins.blocks(s.candidate())));
         }
         long queued = decision.request().circumstances().queuedNanos();
         if (queued > 0) {

@@ -2,9 +2,6 @@ package io.warmpath.gateway;
 
 import io.vertx.core.Context;
 import io.vertx.core.MultiMap;
-import io.vertx.core.buffer.Buffer;
-import io.vertx.core.json.JsonArray;
-import io.vertx.core.json.JsonObject;
 import io.warmpath.fault.GatewayError;
 import io.warmpath.fleet.Candidate;
 import io.warmpath.fleet.EngineKind;
@@ -15,7 +12,6 @@ import io.warmpath.session.WarmLedger;
 import io.warmpath.tokens.PromptInput;
 import io.warmpath.tokens.profile.ChatRequest;
 import io.warmpath.upstream.UpstreamListener;
-import io.warmpath.upstream.UpstreamRequest;
 import java.io.ByteArrayOutputStream;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -42,8 +38,6 @@ final class NextTurn implements UpstreamListener {
 
     /** A longer answer is not looked at. */
     private static final int MAX_ANSWER_BYTES = 2 << 20;
-
-    private static final String TARGET = "/v1/completions";
 
     private final RequestFlow flow;
     private final Context context;
@@ -244,52 +238,10 @@ final class NextTurn implements UpstreamListener {
             flow.metrics.prefill(Prefill.BUDGET);
             return;
         }
-        MultiMap extra = MultiMap.caseInsensitiveMultiMap();
-        extra.add("content-type", "application/json");
-        extra.add("x-request-id", requestId + "-next");
-        if (authorization != null) {
-            extra.add("authorization", authorization);
-        }
         flow.engines.send(
-                new UpstreamRequest(
-                        to.worker().name(),
-                        to.worker().url(),
-                        TARGET,
-                        MultiMap.caseInsensitiveMultiMap(),
-                        ranked(extra),
-                        body(ids),
-                        false,
-                        true),
+                new WarmRequest(requestId + "-next", to, servedModel, salt, authorization, ids, "")
+                        .upstream(),
                 new Done(budget, worker, fresh, ids.length));
-    }
-
-    private MultiMap ranked(MultiMap extra) {
-        if (to.worker().ranks().size() > 1 && to.worker().kind() == EngineKind.VLLM) {
-            extra.add("X-data-parallel-rank", Integer.toString(to.dpRank()));
-        }
-        return extra;
-    }
-
-    private Buffer body(int[] ids) {
-        JsonArray prompt = new JsonArray();
-        for (int id : ids) {
-            prompt.add(id);
-        }
-        JsonObject body =
-                new JsonObject()
-                        .put("model", servedModel)
-                        .put("prompt", prompt)
-                        .put("max_tokens", 1)
-                        .put("temperature", 0)
-                        .put("stream", false);
-        if (!salt.isEmpty()) {
-            body.put("cache_salt", salt);
-        }
-        if (to.worker().ranks().size() > 1 && to.worker().kind() == EngineKind.SGLANG) {
-            body.put("routed_dp_rank", to.dpRank());
-        }
-        to.worker().priorities().of(Integer.MIN_VALUE).ifPresent(p -> body.put("priority", p));
-        return body.toBuffer();
     }
 
     /** The answer, of which only its end matters. */

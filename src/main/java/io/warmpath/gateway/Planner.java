@@ -45,6 +45,7 @@ final class Planner {
     private final Map<String, List<TaintMatch>> classTolerations;
     private final EventWatch events;
     private final SelfCheck selfCheck;
+    private final Pins pins;
     private final @Nullable SharedCache shared;
     private final LongSupplier nanoTime;
     private final Dependency indexHealth =
@@ -60,8 +61,10 @@ final class Planner {
             Map<String, List<TaintMatch>> classTolerations,
             EventWatch events,
             SelfCheck selfCheck,
+            Pins pins,
             @Nullable SharedCache shared,
             LongSupplier nanoTime) {
+        this.pins = pins;
         this.shared = shared;
         this.nanoTime = nanoTime;
         this.events = events;
@@ -192,7 +195,8 @@ final class Planner {
                                         request.hints().expectedOutput(),
                                         detail,
                                         ineligible,
-                                        circumstances));
+                                        circumstances,
+                                        pins.view(request, candidates, tokens)));
         long chosen = nanoTime.getAsLong();
         metrics.chosen(chosen - began);
         if (trace != null) {

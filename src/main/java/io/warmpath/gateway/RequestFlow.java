@@ -42,6 +42,7 @@ public final class RequestFlow {
     final SelfCheck selfCheck;
     final Affinity affinity;
     final PrefillBudget prefills;
+    final Pins pins;
     final WarmLedger warmed = new WarmLedger(WARMED);
     final EngineSessions sessions;
     final PromptTokens tokens;
@@ -56,6 +57,7 @@ public final class RequestFlow {
      * @param affinity where a session's requests go
      * @param prefills what next turns may cost
      * @param sessions that clients open and close
+     * @param pins what clients want to have kept in cache
      * @param shared the pools of the workers; null: none is asked
      * @param nanoTime as {@link System#nanoTime}
      */
@@ -78,6 +80,7 @@ public final class RequestFlow {
             Affinity affinity,
             PrefillBudget prefills,
             EngineSessions sessions,
+            Pins pins,
             @Nullable SharedCache shared,
             LongSupplier nanoTime) {
         this.fleet = fleet;
@@ -104,6 +107,7 @@ public final class RequestFlow {
                         options.classTolerations(),
                         events,
                         selfCheck,
+                        pins,
                         shared,
                         nanoTime);
         this.shared = shared;
@@ -111,6 +115,7 @@ public final class RequestFlow {
         this.affinity = affinity;
         this.prefills = prefills;
         this.sessions = sessions;
+        this.pins = pins;
         this.tokens = tokens;
         this.lanes = tokenizers;
         this.load = load;

@@ -22,6 +22,8 @@ import io.warmpath.fleet.HealthOptions;
 import io.warmpath.fleet.LoadPoll;
 import io.warmpath.fleet.Openings;
 import io.warmpath.fleet.PassiveHealth;
+import io.warmpath.fleet.PinProbe;
+import io.warmpath.fleet.PinSupports;
 import io.warmpath.fleet.SourceName;
 import io.warmpath.fleet.Worker;
 import io.warmpath.fleet.WorkerSpec;
@@ -241,6 +243,24 @@ public final class FleetRuntime implements AutoCloseable {
 
     public FleetMonitor monitor() {
         return monitor;
+    }
+
+    /** From now on every worker is asked how it can be made to keep a prefix. */
+    PinSupports pinSupports(PinProbe probe) {
+        PinSupports supports =
+                new PinSupports(
+                        probe,
+                        http,
+                        probes,
+                        LEARN_MAX,
+                        id ->
+                                registry.status().stream()
+                                        .filter(s -> s.worker().id() == id)
+                                        .findFirst()
+                                        .map(s -> s.spec().pins())
+                                        .orElse(null));
+        registry.addListener(supports);
+        return supports;
     }
 
     /** Null when KV events are off. */

@@ -1,6 +1,7 @@
 package io.warmpath.wiring;
 
 import io.micrometer.core.instrument.MeterRegistry;
+import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import io.vertx.core.Vertx;
 import io.vertx.ext.web.Router;
 import io.warmpath.adapter.nativeindex.NativeBpeTokenizer;
@@ -39,6 +40,8 @@ import io.warmpath.gateway.FlowMetrics;
 import io.warmpath.gateway.GatewayOptions;
 import io.warmpath.gateway.ModelNames;
 import io.warmpath.gateway.Overlaps;
+import io.warmpath.gateway.PinMetrics;
+import io.warmpath.gateway.Pins;
 import io.warmpath.gateway.RequestFlow;
 import io.warmpath.gateway.selfcheck.SelfCheck;
 import io.warmpath.gateway.shared.SharedCache;
@@ -123,6 +126,8 @@ final class GatewayRuntime implements AutoCloseable {
     private final EventsApi eventsApi;
     private final SessionParts sessions;
     private final SessionsApi sessionsApi;
+    private final PinParts pins;
+    private final AdminAccess access;
     private final ReplicasApi replicasApi;
     private final DecisionParts decisions;
     private final TelemetryParts telemetry;
@@ -217,6 +222,16 @@ final class GatewayRuntime implements AutoCloseable {
         sessions =
                 new SessionParts(
                         config.session(), replicas.sessions(), vertx, fleet.registry(), engines);
+        pins =
+                new PinParts(
+                        config.session().pins(),
+                        state,
+                        fleet,
+                        vertx,
+                        engines,
+                        tokenThreads,
+                        load,
+                        meters);
         fleet.registry().addListener(new FleetLeft(metrics::forget));
         fleet.registry().addListener(new ModelsServed(metrics::serves));
         io.warmpath.routing.Router chooser = router(config, load, router, decisions.log());
@@ -239,6 +254,7 @@ final class GatewayRuntime implements AutoCloseable {
                         sessions.affinity(),
                         sessions.prefills(),
                         sessions.engineSessions(),
+                        pins.pins(),
                         shared,
                         warmup::done,
                         clients.gate());
@@ -247,7 +263,7 @@ final class GatewayRuntime implements AutoCloseable {
         state.bind(meters);
         sessions.bind(meters);
         replicas.build(load, chooser, fleet.registry(), admission::wake, meters);
-        AdminAccess access = new AdminAccess(adminToken(config.admin()));
+        access = new AdminAccess(adminToken(config.admin()));
         modelsApi = new ModelsApi(tokens::reload, access);
         workersApi =
                 new WorkersApi(
@@ -257,7 +273,8 @@ final class GatewayRuntime implements AutoCloseable {
                         access,
                         ErrorMapper::respond,
                         caches.followsEvents(),
-                        selfCheck::distrusted);
+                        selfCheck::distrusted,
+                        pins.supports());
         EventSubscriptions subscriptions = fleet.subscriptions();
         eventsApi = new EventsApi(posted, access);
         eventSourcesApi =
@@ -294,6 +311,7 @@ final class GatewayRuntime implements AutoCloseable {
             Affinity affinity,
             PrefillBudget prefills,
             EngineSessions engineSessions,
+            Pins pins,
             @Nullable SharedCache shared,
             BooleanSupplier warm,
             ClientGate gate) {
@@ -317,6 +335,7 @@ final class GatewayRuntime implements AutoCloseable {
                         affinity,
                         prefills,
                         engineSessions,
+                        pins,
                         shared,
                         System::nanoTime);
         return new Routes(
@@ -368,6 +387,7 @@ final class GatewayRuntime implements AutoCloseable {
                                 Affinity.off(),
                                 PrefillBudget.off(),
                                 EngineSessions.off(apart),
+                                Pins.off(new PinMetrics(new SimpleMeterRegistry())),
                                 null, // its engine shares nothing
                                 () -> true,
                                 ClientGate.OPEN)
@@ -401,6 +421,7 @@ final class GatewayRuntime implements AutoCloseable {
         eventSourcesApi.mount(router);
         eventsApi.mount(router);
         sessionsApi.mount(router);
+        pins.mount(router, access, fleet);
         replicasApi.mount(router);
         decisionsApi.mount(router);
         busyApi.mount(router);
@@ -423,6 +444,7 @@ final class GatewayRuntime implements AutoCloseable {
         replicas.start();
         sessions.start();
         sharedCache.start();
+        pins.start();
         reloads.start();
         clients.start();
         warmup.start();
@@ -436,6 +458,7 @@ final class GatewayRuntime implements AutoCloseable {
         warmup.close();
         questions.close();
         sessions.close();
+        pins.close();
         replicas.close();
         state.close();
         fleet.close();

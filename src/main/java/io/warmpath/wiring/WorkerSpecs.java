@@ -7,6 +7,7 @@ import io.warmpath.fleet.Capacity;
 import io.warmpath.fleet.EngineKind;
 import io.warmpath.fleet.HiCacheMetadata;
 import io.warmpath.fleet.MetadataException;
+import io.warmpath.fleet.PinSupport;
 import io.warmpath.fleet.PoolMetadata;
 import io.warmpath.fleet.PriorityOrder;
 import io.warmpath.fleet.Taint;
@@ -106,6 +107,7 @@ final class WorkerSpecs {
                 .priorities(entry.priority().map(PriorityOrder::parse).orElse(null))
                 .capacity(new Capacity(entry.maxNumBatchedTokens(), entry.totalKvBlocks()))
                 .labels(WorkerFields.labels(entry.labels().orElse(List.of())))
+                .pins(entry.pins().map(PinSupport::parse).orElse(null))
                 .build();
     }
 

@@ -35,6 +35,8 @@ import io.warmpath.gateway.FlowMetrics;
 import io.warmpath.gateway.GatewayOptions;
 import io.warmpath.gateway.IndexOverlaps;
 import io.warmpath.gateway.ModelNames;
+import io.warmpath.gateway.PinMetrics;
+import io.warmpath.gateway.Pins;
 import io.warmpath.gateway.RequestFlow;
 import io.warmpath.gateway.SessionCloser;
 import io.warmpath.gateway.TokenLanes;
@@ -328,6 +330,7 @@ final class Gateway implements AutoCloseable {
                         new Affinity(SESSIONS, new Rendezvous((bytes, seed) -> seed), sessions),
                         PrefillBudget.off(),
                         sessionsOnEngines(),
+                        Pins.off(new PinMetrics(meters)),
                         null,
                         System::nanoTime);
         routes = io.vertx.ext.web.Router.router(vertx);

@@ -19,6 +19,7 @@ import io.warmpath.fleet.EventEndpoint;
 import io.warmpath.fleet.FleetRegistry;
 import io.warmpath.fleet.FleetSources;
 import io.warmpath.fleet.LoadPoll;
+import io.warmpath.fleet.PinSupport;
 import io.warmpath.fleet.Worker;
 import io.warmpath.fleet.WorkerProfile;
 import io.warmpath.fleet.WorkerSpec;
@@ -72,7 +73,8 @@ class WorkersApiTest {
                             new AdminAccess(token),
                             ErrorMapper::respond,
                             true,
-                            kind -> Set.of("m: plain chats"))
+                            kind -> Set.of("m: plain chats"),
+                            worker -> PinSupport.RPC)
                     .mount(router);
             server = ApiServer.listen(vertx, router);
         } catch (Exception e) {

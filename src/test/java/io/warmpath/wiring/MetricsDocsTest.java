@@ -15,6 +15,7 @@ import io.warmpath.fleet.EngineTokenizer;
 import io.warmpath.fleet.Worker;
 import io.warmpath.fleet.WorkerState;
 import io.warmpath.gateway.FlowMetrics;
+import io.warmpath.gateway.PinMetrics;
 import io.warmpath.gateway.SessionCloser;
 import io.warmpath.gateway.selfcheck.SelfCheck;
 import io.warmpath.gateway.shared.SharedCache;
@@ -26,6 +27,8 @@ import io.warmpath.prefix.WorkerSlot;
 import io.warmpath.session.AffinityOptions;
 import io.warmpath.session.ControlledSessions;
 import io.warmpath.session.SessionTable;
+import io.warmpath.session.pin.PinFile;
+import io.warmpath.session.pin.PinLedger;
 import io.warmpath.state.SnapshotCounters;
 import io.warmpath.telemetry.MetricAliases;
 import io.warmpath.telemetry.KubernetesMeters;
@@ -123,6 +126,12 @@ class MetricsDocsTest {
             }
             KubernetesMeters.bind(registry, "source", s -> true, s -> 0.0, s -> 0.0, s -> 0.0);
             StateMeters.bind(registry, new SnapshotCounters());
+            new PinMetrics(registry)
+                    .bind(
+                            new PinLedger(
+                                    new PinLedger.Options(1, 1, 1, 1),
+                                    new PinFile.Content(0, List.of()),
+                                    () -> 0));
             SessionMeters.bind(registry, new SessionTable(AffinityOptions.OFF, () -> 0));
             SessionMeters.bind(
                     registry,
