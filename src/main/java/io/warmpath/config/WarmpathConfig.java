@@ -137,9 +137,9 @@ public interface WarmpathConfig {
         @Setting(
                 doc =
                         "Pause of an event loop after a turn in which an engine's answer came in a"
-                            + " burst (three reads, each less than 0.5 ms after the one before), so"
-                            + " that more bytes gather and fewer system calls are needed; 0: none."
-                            + " Answers of one token a step never cause it.",
+                                + " burst (three reads, each less than 0.5 ms after the one before), so"
+                                + " that more bytes gather and fewer system calls are needed; 0: none."
+                                + " Answers of one token a step never cause it.",
                 unit = "µs",
                 min = 0,
                 max = 200)
@@ -185,9 +185,9 @@ public interface WarmpathConfig {
         @Setting(
                 doc =
                         "How a worker is chosen: by cached prefix and load (kv), random,"
-                            + " round-robin, by fewest running requests of all (least-loaded) or of"
-                            + " two drawn (power-of-two), by the client alone (direct), or by where"
-                            + " earlier prompts went (vllm-cache-aware).",
+                                + " round-robin, by fewest running requests of all (least-loaded) or of"
+                                + " two drawn (power-of-two), by the client alone (direct), or by where"
+                                + " earlier prompts went (vllm-cache-aware).",
                 flags = {"--router-mode"},
                 env = {"DYN_ROUTER_MODE"})
         RoutingMode mode();
@@ -196,8 +196,8 @@ public interface WarmpathConfig {
         @Setting(
                 doc =
                         "What costs are made of in mode kv: weighted blocks to prefill and in"
-                            + " decode (blocks), or the milliseconds until the answer and those"
-                            + " that the others lose, learnt from the workers' answers (latency).",
+                                + " decode (blocks), or the milliseconds until the answer and those"
+                                + " that the others lose, learnt from the workers' answers (latency).",
                 flags = {"--router-cost"})
         RoutingCost cost();
 
@@ -210,8 +210,8 @@ public interface WarmpathConfig {
         @Setting(
                 doc =
                         "Worth of a cached block on the GPU, in blocks that need no prefill. Above"
-                            + " 1 favours caches over balance; 0 ignores caches and follows no KV"
-                            + " events.",
+                                + " 1 favours caches over balance; 0 ignores caches and follows no KV"
+                                + " events.",
                 unit = "blocks",
                 flags = {"--router-kv-overlap-score-credit"},
                 env = {"DYN_ROUTER_KV_OVERLAP_SCORE_CREDIT"},
@@ -223,8 +223,8 @@ public interface WarmpathConfig {
         @Setting(
                 doc =
                         "How fast that worth shrinks on workers with more booked prefill than the"
-                            + " least busy one: halved at an excess of one such prompt for 1, never"
-                            + " for 0.",
+                                + " least busy one: halved at an excess of one such prompt for 1, never"
+                                + " for 0.",
                 flags = {"--router-kv-overlap-score-credit-decay"},
                 env = {"DYN_ROUTER_KV_OVERLAP_SCORE_CREDIT_DECAY"},
                 min = 0,
@@ -266,8 +266,8 @@ public interface WarmpathConfig {
         @Setting(
                 doc =
                         "Balance load alone: mode kv, no KV events, nothing cached counts, and"
-                            + " every running request's blocks count in full. Overrules the keys it"
-                            + " is made of.",
+                                + " every running request's blocks count in full. Overrules the keys it"
+                                + " is made of.",
                 flags = {"--load-aware"},
                 env = {"DYN_ROUTER_LOAD_AWARE"})
         boolean loadAware();
@@ -337,8 +337,8 @@ public interface WarmpathConfig {
         @Setting(
                 doc =
                         "With KV events: how long a worker is also taken to hold the prompts that"
-                            + " were sent to it, until its events tell. 0: events alone. Not set:"
-                            + " 5s with the cost latency, else events alone.",
+                                + " were sent to it, until its events tell. 0: events alone. Not set:"
+                                + " 5s with the cost latency, else events alone.",
                 flags = {"--router-predicted-ttl-secs"},
                 env = {"DYN_ROUTER_PREDICTED_TTL_SECS"},
                 maxTime = "30d")
@@ -400,8 +400,8 @@ public interface WarmpathConfig {
         @Setting(
                 doc =
                         "A request waits while every rank that it may go to has more prompt tokens"
-                            + " booked than this fraction of what its engine takes per step. Not"
-                            + " set: no queue.",
+                                + " booked than this fraction of what its engine takes per step. Not"
+                                + " set: no queue.",
                 unit = "fraction",
                 flags = {"--router-queue-threshold"},
                 env = {"DYN_ROUTER_QUEUE_THRESHOLD"},
@@ -421,7 +421,7 @@ public interface WarmpathConfig {
         @Setting(
                 doc =
                         "YAML file with policy classes: queues with shares, thresholds and limits"
-                            + " of their own. In place of `queue-threshold` and `queue-policy`.",
+                                + " of their own. In place of `queue-threshold` and `queue-policy`.",
                 unit = "path",
                 flags = {"--router-policy-config"},
                 env = {"DYN_ROUTER_POLICY_CONFIG"})
@@ -719,7 +719,7 @@ public interface WarmpathConfig {
         @Setting(
                 doc =
                         "Leave `nvext` in the bodies that engines get. It is taken out by default,"
-                            + " as strict engines refuse it; needed when a worker is a gateway.")
+                                + " as strict engines refuse it; needed when a worker is a gateway.")
         boolean forwardNvext();
 
         @WithDefault("true")
@@ -1149,9 +1149,9 @@ public interface WarmpathConfig {
         @Setting(
                 doc =
                         "What sets the worker apart: name or name=value, which requests may ask"
-                            + " for; with `:NoSchedule` only requests that tolerate it go there,"
-                            + " with `:PreferNoSchedule` others go there when it is that much"
-                            + " better.",
+                                + " for; with `:NoSchedule` only requests that tolerate it go there,"
+                                + " with `:PreferNoSchedule` others go there when it is that much"
+                                + " better.",
                 unit = "name=value:effect,...")
         Optional<List<String>> taints();
 
@@ -1177,8 +1177,8 @@ public interface WarmpathConfig {
         @Setting(
                 doc =
                         "What it makes of a request's priority: higher-first, lower-first or"
-                            + " not-taken; default: asked of SGLang; vLLM does not say, and with"
-                            + " `--scheduling-policy priority` it is lower-first.")
+                                + " not-taken; default: asked of SGLang; vLLM does not say, and with"
+                                + " `--scheduling-policy priority` it is lower-first.")
         Optional<String> priority();
 
         @Setting(
@@ -1190,9 +1190,9 @@ public interface WarmpathConfig {
         @Setting(
                 doc =
                         "How its SGLang server writes to the Mooncake pool: page_size, tp_size,"
-                            + " pp_size, is_mla_model, is_eagle, tp_lcm_size, should_split_heads,"
-                            + " extra_backend_tag, master_server_address, master_metrics_port,"
-                            + " model_name, sglang_version; default: asked of the engine.",
+                                + " pp_size, is_mla_model, is_eagle, tp_lcm_size, should_split_heads,"
+                                + " extra_backend_tag, master_server_address, master_metrics_port,"
+                                + " model_name, sglang_version; default: asked of the engine.",
                 unit = "JSON object")
         Optional<String> sglangHicacheMooncake();
 

@@ -194,7 +194,7 @@ class EngineProbeTest {
                         + "\"hicache_storage_backend_extra_config\":%s}";
         String extra =
                 "\"{\\\"master_server_address\\\":\\\"mm:50051\\\",\\\"tp_lcm_size\\\":4,"
-                    + "\\\"extra_backend_tag\\\":\\\"t\\\",\\\"global_segment_size\\\":\\\"4gb\\\"}\"";
+                        + "\\\"extra_backend_tag\\\":\\\"t\\\",\\\"global_segment_size\\\":\\\"4gb\\\"}\"";
         assertEquals(
                 new HiCacheMetadata(
                         64,
@@ -234,8 +234,8 @@ class EngineProbeTest {
                         .answer(
                                 "/get_server_info",
                                 "{\"version\":\"0.4\",\"page_size\":64,\"dp_size\":1,\"kv_events\":null,"
-                                    + "\"max_prefill_tokens\":16384,"
-                                    + "\"max_total_num_tokens\":6400}");
+                                        + "\"max_prefill_tokens\":16384,"
+                                        + "\"max_total_num_tokens\":6400}");
         WorkerProfile p = probe(engine).learn(SPEC);
         assertEquals(EngineKind.SGLANG, p.kind());
         assertEquals(64, p.blockSize());

@@ -153,18 +153,14 @@ class WorkersApiTest {
                 "{\"url\":1}                                 | The field url must be a string.",
                 "{\"url\":\"a:1\"}                           | must look like http://host:port",
                 "{\"url\":\"http://a\",\"blocksize\":1}      | Unknown field [blocksize]",
-                "{\"url\":\"http://a\",\"block-size\":-1}    | must be a whole number from 0 to"
-                    + " 65536",
-                "{\"url\":\"http://a\",\"dp_size\":1.5}      | must be a whole number from 0 to"
-                    + " 1024",
+                "{\"url\":\"http://a\",\"block-size\":-1}    | must be a whole number from 0 to 65536",
+                "{\"url\":\"http://a\",\"dp_size\":1.5}      | must be a whole number from 0 to 1024",
                 "{\"url\":\"http://a\",\"id\":-1}            | The field id must be a whole number",
                 "{\"url\":\"http://a\",\"kind\":\"tgi\"}     | must be sglang, vllm or openai",
                 "{\"url\":\"http://a\",\"models\":\"m\"}     | must be a list of strings",
                 "{\"url\":\"http://a\",\"events-bind\":true} | need an events-endpoint",
-                "{\"url\":\"http://a\",\"events-endpoint\":\"post\",\"replay-endpoint\":\"tcp://b:1\"}"
-                    + " | takes neither",
-                "{\"url\":\"http://a\",\"events-endpoint\":\"tcp://b:1\",\"replay-endpoint\":\"post\"}"
-                    + " | no replay-endpoint",
+                "{\"url\":\"http://a\",\"events-endpoint\":\"post\",\"replay-endpoint\":\"tcp://b:1\"} | takes neither",
+                "{\"url\":\"http://a\",\"events-endpoint\":\"tcp://b:1\",\"replay-endpoint\":\"post\"} | no replay-endpoint",
                 "[]                                          | The body must be a JSON object.",
                 "{\"url\":                                   | The body is not JSON.",
             })
