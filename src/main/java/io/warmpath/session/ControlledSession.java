@@ -26,18 +26,22 @@ public final class ControlledSession {
 
     private static final int NOWHERE = -1;
 
+    // Bits of flags.
+    private static final int STAYS_ONLY = 1;
+    private static final int WHOLE_HISTORIES = 2;
+    private static final int RELEASED = 4;
+    private static final int RADIX = 8;
+    private static final int STREAMING = 16;
+
     private final int timeoutSeconds;
     private long worker;
     private int slot = NOWHERE;
     private int serial;
     private int heard; // tenths of seconds, of ControlledSessions
-    private int turns;
+    private char turns; // no more than fit
     private short dpRank;
     private short running;
-    private SessionSupport support = SessionSupport.STICKY;
-    private boolean wholeHistories;
-    private boolean released;
-    private final boolean staysOnly;
+    private byte flags;
     private @Nullable More more;
 
     /** What only few have. */
@@ -61,12 +65,32 @@ public final class ControlledSession {
 
     ControlledSession(int timeoutSeconds, boolean staysOnly) {
         this.timeoutSeconds = timeoutSeconds;
-        this.staysOnly = staysOnly;
+        set(STAYS_ONLY, staysOnly);
     }
 
     /** The engine is not to be told of it. */
-    public boolean staysOnly() {
-        return staysOnly;
+    public synchronized boolean staysOnly() {
+        return is(STAYS_ONLY);
+    }
+
+    private boolean is(int flag) {
+        return (flags & flag) != 0;
+    }
+
+    private void set(int flag, boolean on) {
+        flags = (byte) (on ? flags | flag : flags & ~flag);
+    }
+
+    private void keptBy(SessionSupport how) {
+        set(RADIX, how == SessionSupport.RADIX);
+        set(STREAMING, how == SessionSupport.STREAMING);
+    }
+
+    private SessionSupport support() {
+        if (is(RADIX)) {
+            return SessionSupport.RADIX;
+        }
+        return is(STREAMING) ? SessionSupport.STREAMING : SessionSupport.STICKY;
     }
 
     /** Idle time after which it ends. */
@@ -87,7 +111,7 @@ public final class ControlledSession {
     public synchronized @Nullable Place place() {
         return slot == NOWHERE
                 ? null
-                : new Place(worker, dpRank, slot, serial, support, more == null ? 0 : more.held);
+                : new Place(worker, dpRank, slot, serial, support(), more == null ? 0 : more.held);
     }
 
     /** Turns that were sent. */
@@ -99,14 +123,14 @@ public final class ControlledSession {
         worker = to.worker().id();
         dpRank = (short) to.dpRank();
         slot = to.slot().value();
-        support = how;
+        keptBy(how);
         serial = newSerial;
         forget();
     }
 
     synchronized void leave() {
         slot = NOWHERE;
-        support = SessionSupport.STICKY;
+        keptBy(SessionSupport.STICKY);
         forget();
     }
 
@@ -121,7 +145,7 @@ public final class ControlledSession {
     synchronized void began(int now) {
         heard = now;
         running++;
-        turns++;
+        turns = (char) Math.min(turns + 1, Character.MAX_VALUE);
     }
 
     synchronized void ended(int now) {
@@ -177,7 +201,7 @@ public final class ControlledSession {
 
     /** The client keeps the history itself: none is kept here. */
     public synchronized boolean bringsHistories() {
-        return wholeHistories;
+        return is(WHOLE_HISTORIES);
     }
 
     /** The conversation so far: members of {@code messages}, with commas between them. */
@@ -189,8 +213,8 @@ public final class ControlledSession {
      * @return bytes kept more than before
      */
     synchronized int keep(byte[] conversation, boolean itsClientDoes) {
-        wholeHistories |= itsClientDoes;
-        if (released) {
+        set(WHOLE_HISTORIES, itsClientDoes || is(WHOLE_HISTORIES));
+        if (is(RELEASED)) {
             return 0; // nobody would ever take it away again
         }
         int before = more == null ? 0 : more.conversation.length;
@@ -224,7 +248,7 @@ public final class ControlledSession {
      */
     synchronized int release() {
         int change = keep(new byte[0], false);
-        released = true;
+        set(RELEASED, true);
         return change;
     }
 

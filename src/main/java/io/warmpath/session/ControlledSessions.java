@@ -19,9 +19,9 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>What an engine is to let go of is handed to {@code closer} as soon as the session is no longer
  * there: closed, opened again, gone to another rank, or idle for longer than its client said.
- * {@link #reap} looks for the latter, O(sessions). Some 215 bytes for a session with an id of 36 characters;
- * 50 more where the engine pins its tokens, and what is kept of its conversation, which has a limit
- * of its own.
+ * {@link #reap} looks for the latter, O(sessions). Some 195 bytes for a session with an id of 36
+ * characters (RESULTS.md); 50 more where the engine pins its tokens, and what is kept of its
+ * conversation, which has a limit of its own.
  */
 public final class ControlledSessions {
     static final long NO_IDS = 0x9e3779b97f4a7c15L;

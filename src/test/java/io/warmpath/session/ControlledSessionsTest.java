@@ -139,6 +139,13 @@ class ControlledSessionsTest {
     }
 
     @Test
+    void a_hundred_thousand_take_little() {
+        double bytes = SessionMemory.least();
+        // G1 rounds the table up to whole regions, which are 10 bytes a session in a small heap.
+        assertTrue(bytes > 100 && bytes < 213, () -> bytes + " bytes a session");
+    }
+
+    @Test
     void tenants_have_sessions_of_their_own() {
         ControlledSession s = open(KEY);
         assertNull(table.find(Ranks.key("other", "s1")));
