@@ -13,9 +13,9 @@ import io.warmpath.gateway.TokenLanes;
 import io.warmpath.tokens.Tokenizing;
 import io.warmpath.upstream.VertxInternals;
 import java.util.List;
-import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
 import java.util.function.LongSupplier;
+import java.util.function.Supplier;
 
 /**
  * The public HTTP surface on a Vert.x router: inference, the direct API, models, health.
@@ -56,7 +56,7 @@ public final class Routes {
 
     /**
      * @param tokenizers runs what takes milliseconds
-     * @param warm false: not ready yet, though requests are answered
+     * @param notReady why it is not, though requests are answered; empty when it is
      * @param random 64 random bits for request ids; any thread
      */
     public Routes(
@@ -66,11 +66,11 @@ public final class Routes {
             TokenLanes tokenizers,
             GatewayOptions options,
             FlowMetrics metrics,
-            BooleanSupplier warm,
+            Supplier<String> notReady,
             LongSupplier random) {
         this.ids = new RequestIds(random);
         this.inference = new InferenceEndpoint(flow, tokenizers, options, metrics, ids);
-        this.status = new StatusEndpoints(fleet, flow.models(), warm, ids);
+        this.status = new StatusEndpoints(fleet, flow.models(), notReady, ids);
         this.direct = new DirectApi(flow, options.rawPath());
         this.tokenize =
                 new TokenizeApi(fleet, flow.models(), tokens, tokenizers, options.retryAfter());

@@ -72,7 +72,7 @@ import java.time.InstantSource;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.ThreadLocalRandom;
-import java.util.function.BooleanSupplier;
+import java.util.function.Supplier;
 import org.jboss.logging.Logger;
 import org.jspecify.annotations.Nullable;
 
@@ -99,6 +99,7 @@ final class GatewayRuntime implements AutoCloseable {
     private final Admission admission;
     private final Vertx vertx;
     private long queueTimer = -1;
+    private volatile boolean leaving;
     private final ModelNames models;
     private final ModelTokens tokens;
     private final ModelReloads reloads;
@@ -224,7 +225,7 @@ final class GatewayRuntime implements AutoCloseable {
                         sessions.affinity(),
                         sessions.prefills(),
                         shared,
-                        warmup::done);
+                        this::notReady);
         GatewayMeters.bind(meters, index, load, fleet, events, tokens, caches.overlaps().prompts());
         caches.bind(meters);
         state.bind(meters);
@@ -271,7 +272,7 @@ final class GatewayRuntime implements AutoCloseable {
             Affinity affinity,
             PrefillBudget prefills,
             @Nullable SharedCache shared,
-            BooleanSupplier warm) {
+            Supplier<String> notReady) {
         RequestFlow flow =
                 new RequestFlow(
                         fleet,
@@ -300,7 +301,7 @@ final class GatewayRuntime implements AutoCloseable {
                 tokenThreads,
                 options,
                 metrics,
-                warm,
+                notReady,
                 () -> ThreadLocalRandom.current().nextLong());
     }
 
@@ -341,7 +342,7 @@ final class GatewayRuntime implements AutoCloseable {
                                 Affinity.off(),
                                 PrefillBudget.off(),
                                 null, // its engine shares nothing
-                                () -> true)
+                                () -> "")
                         .mount(router);
             }
 
@@ -375,6 +376,15 @@ final class GatewayRuntime implements AutoCloseable {
         replicasApi.mount(router);
         decisionsApi.mount(router);
         busyApi.mount(router);
+    }
+
+    private String notReady() {
+        return leaving ? "stopping" : warmup.done() ? "" : "warming up";
+    }
+
+    /** The process will end soon: nobody should send more here, but what comes is answered. */
+    void leaving() {
+        leaving = true;
     }
 
     Warmup warmup() {

@@ -299,7 +299,7 @@ final class Gateway implements AutoCloseable {
                         lanes(tokenizers),
                         options,
                         metrics,
-                        () -> warm,
+                        () -> warm ? "" : "warming up",
                         ids::incrementAndGet)
                 .mount(routes);
         new DecisionsApi(decisions, new AdminAccess(Optional.empty())).mount(routes);
