@@ -14,8 +14,8 @@ import io.warmpath.gateway.TokenLanes;
 import io.warmpath.tokens.Tokenizing;
 import io.warmpath.upstream.VertxInternals;
 import java.util.List;
-import java.util.function.BooleanSupplier;
 import java.util.function.LongSupplier;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -59,7 +59,7 @@ public final class Routes {
     /**
      * @param gate who may ask
      * @param tokenizers runs what takes milliseconds
-     * @param warm false: not ready yet, though requests are answered
+     * @param notReady why it is not, though requests are answered; empty when it is
      * @param random 64 random bits for request ids; any thread
      */
     public Routes(
@@ -69,14 +69,14 @@ public final class Routes {
             TokenLanes tokenizers,
             GatewayOptions options,
             FlowMetrics metrics,
-            BooleanSupplier warm,
+            Supplier<String> notReady,
             LongSupplier random,
             ClientGate gate) {
         this.gate = gate;
         this.ids = new RequestIds(random);
         ToldRequests told = new ToldRequests(fleet, flow, tokens, tokenizers, options, metrics);
         this.inference = new InferenceEndpoint(flow, told, tokenizers, options, metrics, ids);
-        this.status = new StatusEndpoints(fleet, flow.models(), warm, ids);
+        this.status = new StatusEndpoints(fleet, flow.models(), notReady, ids);
         this.direct = new DirectApi(flow, options.rawPath());
         this.tokenize =
                 new TokenizeApi(fleet, flow.models(), tokens, tokenizers, options.retryAfter());

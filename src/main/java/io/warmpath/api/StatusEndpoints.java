@@ -10,20 +10,20 @@ import io.warmpath.fleet.FleetSnapshot;
 import io.warmpath.fleet.Worker;
 import io.warmpath.gateway.ModelName;
 import io.warmpath.gateway.ModelNames;
-import java.util.function.BooleanSupplier;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /** Models and health, answered from the fleet snapshot. Never names an engine's address. */
 final class StatusEndpoints {
     private final Fleet fleet;
     private final ModelNames names;
-    private final BooleanSupplier warm;
+    private final Supplier<String> notReady;
     private final RequestIds ids;
 
-    StatusEndpoints(Fleet fleet, ModelNames names, BooleanSupplier warm, RequestIds ids) {
+    StatusEndpoints(Fleet fleet, ModelNames names, Supplier<String> notReady, RequestIds ids) {
         this.fleet = fleet;
         this.names = names;
-        this.warm = warm;
+        this.notReady = notReady;
         this.ids = ids;
     }
 
@@ -80,12 +80,9 @@ final class StatusEndpoints {
         respond(rc, 200, new JsonObject().put("status", "live"));
     }
 
-    /** 503 until a worker gets requests and the gateway is warm. */
+    /** 503 until a worker gets requests and the gateway is warm, and from a signal to stop on. */
     void ready(RoutingContext rc, @Nullable Visit visit) {
-        String waiting =
-                !fleet.snapshot().anyAvailable()
-                        ? "waiting for a worker"
-                        : warm.getAsBoolean() ? "" : "warming up";
+        String waiting = fleet.snapshot().anyAvailable() ? notReady.get() : "waiting for a worker";
         respond(
                 rc,
                 waiting.isEmpty() ? 200 : 503,

@@ -177,6 +177,16 @@ public interface WarmpathConfig {
                 flags = {"--shutdown-grace"},
                 maxTime = "1h")
         Duration shutdownGrace();
+
+        @WithDefault("0s")
+        @WithConverter(TimeSpan.class)
+        @Setting(
+                doc =
+                        "Pause between a signal to stop and the end of taking requests: `/ready` says"
+                                + " 503 meanwhile, so that balancers and Kubernetes send no more.",
+                flags = {"--shutdown-delay"},
+                maxTime = "10m")
+        Duration shutdownDelay();
     }
 
     /** How a worker is chosen. */

@@ -1,6 +1,7 @@
 package io.warmpath.wiring;
 
 import io.micrometer.core.instrument.MeterRegistry;
+import io.quarkus.runtime.ShutdownDelayInitiatedEvent;
 import io.quarkus.runtime.ShutdownEvent;
 import io.quarkus.runtime.StartupEvent;
 import io.vertx.core.Vertx;
@@ -12,10 +13,13 @@ import io.warmpath.wiring.warmup.Warmup;
 import jakarta.enterprise.event.Observes;
 import jakarta.inject.Inject;
 import jakarta.inject.Singleton;
+import org.jboss.logging.Logger;
 
 /** Ties a {@link GatewayRuntime} to the life of the application. */
 @Singleton
 class GatewayBean {
+    private static final Logger LOG = Logger.getLogger(GatewayBean.class);
+
     private final GatewayRuntime runtime;
 
     @Inject
@@ -37,6 +41,11 @@ class GatewayBean {
 
     Warmup warmup() {
         return runtime.warmup();
+    }
+
+    void leaving(@Observes ShutdownDelayInitiatedEvent event) {
+        LOG.info("Told to stop: /ready says so now; running answers may end");
+        runtime.leaving();
     }
 
     void stop(@Observes ShutdownEvent event) {

@@ -79,7 +79,7 @@ import java.time.InstantSource;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.ThreadLocalRandom;
-import java.util.function.BooleanSupplier;
+import java.util.function.Supplier;
 import java.util.stream.Stream;
 import org.jboss.logging.Logger;
 import org.jspecify.annotations.Nullable;
@@ -108,6 +108,7 @@ final class GatewayRuntime implements AutoCloseable {
     private final ClientParts clients;
     private final Vertx vertx;
     private long queueTimer = -1;
+    private volatile boolean leaving;
     private final ModelNames models;
     private final ModelTokens tokens;
     private final ModelReloads reloads;
@@ -256,7 +257,7 @@ final class GatewayRuntime implements AutoCloseable {
                         sessions.engineSessions(),
                         pins.pins(),
                         shared,
-                        warmup::done,
+                        this::notReady,
                         clients.gate());
         GatewayMeters.bind(meters, index, load, fleet, events, tokens, caches.overlaps().prompts());
         caches.bind(meters);
@@ -313,7 +314,7 @@ final class GatewayRuntime implements AutoCloseable {
             EngineSessions engineSessions,
             Pins pins,
             @Nullable SharedCache shared,
-            BooleanSupplier warm,
+            Supplier<String> notReady,
             ClientGate gate) {
         RequestFlow flow =
                 new RequestFlow(
@@ -345,7 +346,7 @@ final class GatewayRuntime implements AutoCloseable {
                 tokenThreads,
                 options,
                 metrics,
-                warm,
+                notReady,
                 () -> ThreadLocalRandom.current().nextLong(),
                 gate);
     }
@@ -389,7 +390,7 @@ final class GatewayRuntime implements AutoCloseable {
                                 EngineSessions.off(apart),
                                 Pins.off(new PinMetrics(new SimpleMeterRegistry())),
                                 null, // its engine shares nothing
-                                () -> true,
+                                () -> "",
                                 ClientGate.OPEN)
                         .mount(router);
             }
@@ -425,6 +426,15 @@ final class GatewayRuntime implements AutoCloseable {
         replicasApi.mount(router);
         decisionsApi.mount(router);
         busyApi.mount(router);
+    }
+
+    private String notReady() {
+        return leaving ? "stopping" : warmup.done() ? "" : "warming up";
+    }
+
+    /** The process will end soon: nobody should send more here, but what comes is answered. */
+    void leaving() {
+        leaving = true;
     }
 
     Warmup warmup() {

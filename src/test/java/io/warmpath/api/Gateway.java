@@ -342,7 +342,7 @@ final class Gateway implements AutoCloseable {
                         lanes(tokenizers),
                         options,
                         metrics,
-                        () -> warm,
+                        () -> warm ? "" : "warming up",
                         ids::incrementAndGet,
                         gate)
                 .mount(routes);

@@ -63,7 +63,7 @@ class ConfigDocsTest {
             found++;
             assertEquals(CATALOG.find(m.group(1)).orElseThrow().defaultValue(), m.group(2));
         }
-        assertEquals(6, found, "references to our keys");
+        assertEquals(7, found, "references to our keys");
     }
 
     @Test

@@ -14,6 +14,7 @@ import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -26,6 +27,9 @@ class FleetHealthOnSimTest {
     private static final ObjectMapper JSON = new ObjectMapper();
     private static final Duration SOON = Duration.ofSeconds(20);
 
+    /** So many that a request of ours which has just ended does not outweigh them. */
+    private static final int OTHERS = 8;
+
     private final HttpClient direct = HttpClient.newHttpClient();
     private SimGateway gateway;
 
@@ -34,7 +38,7 @@ class FleetHealthOnSimTest {
         settings.put("warmpath.router.use-kv-events", "false");
         settings.put("warmpath.fleet.health-interval", "50ms");
         settings.put("warmpath.fleet.unhealthy-interval", "50ms");
-        settings.put("warmpath.fleet.health-timeout", "300ms");
+        settings.putIfAbsent("warmpath.fleet.health-timeout", "10s"); // the machine may be busy
         settings.putIfAbsent("warmpath.health.pause-min", "300ms");
         settings.put("warmpath.health.slow-start", "100ms");
         gateway =
@@ -48,7 +52,7 @@ class FleetHealthOnSimTest {
                 .models(List.of("m"))
                 .maxBatch(64)
                 .prefillTokensPerSecond(1e6)
-                .interToken(Duration.ofMillis(2));
+                .interToken(Duration.ofMillis(10));
     }
 
     @AfterEach
@@ -130,7 +134,7 @@ class FleetHealthOnSimTest {
 
     @Test
     void an_engine_that_has_stopped_gets_no_requests_until_it_goes_on() throws Exception {
-        start(Map.of());
+        start(Map.of("warmpath.fleet.health-timeout", "300ms"));
         tell(gateway.engines.get(0), "/sim/stop");
         awaitState(0, "unhealthy");
         assertAnswered(4);
@@ -143,9 +147,9 @@ class FleetHealthOnSimTest {
     void an_engine_that_says_it_is_draining_finishes_and_gets_nothing_new() throws Exception {
         start(Map.of());
         CompletableFuture<HttpResponse<String>> both =
-                CompletableFuture.supplyAsync(() -> post(ask(1, 300, true)))
+                CompletableFuture.supplyAsync(() -> post(ask(1, 150, true)))
                         .thenCombine(
-                                CompletableFuture.supplyAsync(() -> post(ask(2, 300, true))),
+                                CompletableFuture.supplyAsync(() -> post(ask(2, 150, true))),
                                 (a, b) -> a.statusCode() == 200 ? b : a);
         await().atMost(SOON).until(() -> received(0) > 0 && received(1) > 0);
         tell(gateway.engines.get(0), "/sim/health?status=503&text=draining");
@@ -167,12 +171,12 @@ class FleetHealthOnSimTest {
     void an_engine_that_is_far_slower_than_its_peer_is_suspended() throws Exception {
         start(
                 Map.of(
-                        "warmpath.health.latency-factor", "4",
-                        "warmpath.health.latency-floor", "60ms",
-                        "warmpath.health.latency-window", "500ms",
+                        "warmpath.health.latency-factor", "3",
+                        "warmpath.health.latency-floor", "200ms",
+                        "warmpath.health.latency-window", "3s",
                         "warmpath.health.latency-samples", "2",
                         "warmpath.router.mode", "round-robin"));
-        tell(gateway.engines.get(0), "/sim/slow?ms=80");
+        tell(gateway.engines.get(0), "/sim/slow?ms=600");
         await().atMost(SOON)
                 .until(
                         () -> {
@@ -186,26 +190,27 @@ class FleetHealthOnSimTest {
 
     @Test
     void what_others_send_to_an_engine_counts_as_its_load() throws Exception {
-        start(Map.of("warmpath.health.load-interval", "50ms"));
+        start(Map.of("warmpath.health.load-interval", "400ms"));
         for (int number = 0; number < 2; number++) {
             SimEngine busy = gateway.engines.get(number);
-            CompletableFuture<?> first = elsewhere(busy, 1);
-            CompletableFuture<?> second = elsewhere(busy, 2);
+            List<CompletableFuture<?>> others = new ArrayList<>();
+            for (int i = 0; i < OTHERS; i++) {
+                others.add(elsewhere(busy, i));
+            }
             JsonNode[] seen = new JsonNode[1];
             int worker = number;
             await().atMost(SOON)
                     .until(
                             () -> {
                                 seen[0] = worker(worker).get("engine_load");
-                                return seen[0].path(0).path("outside").asInt() == 2;
+                                return seen[0].path(0).path("outside").asInt() == OTHERS;
                             });
-            assertEquals(2, seen[0].get(0).get("running").asInt(), seen[0].toString());
+            assertEquals(OTHERS, seen[0].get(0).get("running").asInt(), seen[0].toString());
             assertTrue(seen[0].get(0).get("kv_blocks").asInt() > 0, seen[0].toString());
             long before = received(number);
             assertAnswered(3);
             assertEquals(before, received(number), "the other one is idle");
-            first.cancel(true);
-            second.cancel(true);
+            others.forEach(other -> other.cancel(true));
             await().atMost(SOON)
                     .untilAsserted(
                             () ->
@@ -217,6 +222,18 @@ class FleetHealthOnSimTest {
                                                     .path("outside")
                                                     .asInt(0)));
         }
+    }
+
+    @Test
+    void a_gateway_that_is_told_to_stop_is_not_ready_and_answers_all_the_same() throws Exception {
+        start(Map.of());
+        assertEquals(200, gateway.get("/ready").statusCode());
+        gateway.leaving();
+        HttpResponse<String> ready = gateway.get("/ready");
+        assertEquals(503, ready.statusCode());
+        assertTrue(ready.body().contains("stopping"), ready.body());
+        assertEquals(200, gateway.get("/live").statusCode());
+        assertAnswered(2);
     }
 
     private CompletableFuture<?> elsewhere(SimEngine engine, int number) {

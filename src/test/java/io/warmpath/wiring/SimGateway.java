@@ -37,7 +37,14 @@ final class SimGateway {
     private final List<AutoCloseable> open = new ArrayList<>();
     private URI url = URI.create("http://127.0.0.1");
 
+    private Runnable leaving = () -> {};
+
     private SimGateway() {}
+
+    /** As after a signal to stop. */
+    void leaving() {
+        leaving.run();
+    }
 
     /**
      * Returns when all engines get requests, and those of {@code settings} ({@code
@@ -91,6 +98,7 @@ final class SimGateway {
                         + settings.keySet().stream().filter(k -> k.endsWith("].url")).count();
         GatewayRuntime gateway = new GatewayRuntime(TestConfig.of(properties), vertx, meters);
         open.add(gateway);
+        leaving = gateway::leaving;
         Router router = Router.router(vertx);
         gateway.mount(router);
         gateway.start();
