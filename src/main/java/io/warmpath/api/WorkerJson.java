@@ -2,6 +2,7 @@ package io.warmpath.api;
 
 import com.fasterxml.jackson.databind.ObjectMapper;
 import io.warmpath.fleet.EventEndpoint;
+import io.warmpath.fleet.LoadPoll;
 import io.warmpath.fleet.PinSupport;
 import io.warmpath.fleet.PoolMetadata;
 import io.warmpath.fleet.SourceName;
@@ -45,6 +46,7 @@ final class WorkerJson {
 
     /**
      * @param sources who names it, the strongest first
+     * @param loads what its engine last said, by rank
      * @param followsEvents this gateway listens to its events
      * @param drifted prompts whose ids here are not the engine's
      * @param pins how it keeps what clients pin
@@ -52,6 +54,7 @@ final class WorkerJson {
     static Map<String, Object> of(
             WorkerStatus status,
             List<SourceName> sources,
+            Map<Integer, LoadPoll.Seen> loads,
             boolean followsEvents,
             Set<String> drifted,
             PinSupport pins) {
@@ -76,11 +79,24 @@ final class WorkerJson {
         json.put("labels", new TreeMap<>(status.spec().labels()));
         json.put("max_num_batched_tokens", w.capacity().batchedTokens());
         json.put("total_kv_blocks", w.capacity().kvBlocks());
+        json.put(
+                "engine_load",
+                new TreeMap<>(loads).values().stream().map(s -> load(w, s)).toList());
         PoolMetadata pool = w.offload().pool();
         if (pool != null) {
             json.put(pool.key(), pool.json());
         }
         json.put("events", status.events().stream().map(WorkerJson::endpoint).toList());
+        return json;
+    }
+
+    private static Map<String, Object> load(Worker w, LoadPoll.Seen seen) {
+        Map<String, Object> json = new LinkedHashMap<>();
+        json.put("dp_rank", seen.load().dpRank());
+        json.put("running", seen.load().running());
+        json.put("waiting", seen.load().waiting());
+        json.put("kv_blocks", Math.round(seen.load().blocks(w)));
+        json.put("outside", seen.outside());
         return json;
     }
 

@@ -13,6 +13,7 @@ import io.warmpath.fleet.DuplicateWorkerException;
 import io.warmpath.fleet.EngineKind;
 import io.warmpath.fleet.FleetRegistry;
 import io.warmpath.fleet.FleetSources;
+import io.warmpath.fleet.LoadPoll;
 import io.warmpath.fleet.MetadataException;
 import io.warmpath.fleet.PinSupport;
 import io.warmpath.fleet.Worker;
@@ -49,6 +50,7 @@ public final class WorkersApi {
 
     private final FleetRegistry fleet;
     private final FleetSources sources;
+    private final LongFunction<Map<Integer, LoadPoll.Seen>> loads;
     private final AdminAccess access;
     private final Errors errors;
     private final boolean followsEvents;
@@ -56,6 +58,7 @@ public final class WorkersApi {
     private final LongFunction<PinSupport> pins;
 
     /**
+     * @param loads what a worker's engine last said of its ranks
      * @param followsEvents false: nobody here listens to engines' events, so that they, or what
      *     relays them, may stop sending
      * @param drifted which prompts have other ids here than on engines of a kind
@@ -64,6 +67,7 @@ public final class WorkersApi {
     public WorkersApi(
             FleetRegistry fleet,
             FleetSources sources,
+            LongFunction<Map<Integer, LoadPoll.Seen>> loads,
             AdminAccess access,
             Errors errors,
             boolean followsEvents,
@@ -72,6 +76,7 @@ public final class WorkersApi {
         this.pins = pins;
         this.fleet = fleet;
         this.sources = sources;
+        this.loads = loads;
         this.access = access;
         this.errors = errors;
         this.followsEvents = followsEvents;
@@ -88,6 +93,7 @@ public final class WorkersApi {
         return WorkerJson.of(
                 status,
                 sources.sources(worker.url()),
+                loads.apply(worker.id()),
                 followsEvents,
                 drifted.apply(worker.kind()),
                 pins.apply(worker.id()));

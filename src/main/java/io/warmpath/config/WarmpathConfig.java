@@ -63,6 +63,8 @@ public interface WarmpathConfig {
 
     KubernetesConfig kubernetes();
 
+    HealthConfig health();
+
     Admin admin();
 
     AuthConfig auth();

@@ -7,6 +7,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.Set;
 import java.util.function.ToIntFunction;
+import java.util.regex.Pattern;
 
 /**
  * Learns a worker by its model list and by the dialects of the known engines, in order.
@@ -14,6 +15,9 @@ import java.util.function.ToIntFunction;
  * <p>Stateless, any thread; blocks as {@link EngineHttp} does.
  */
 public final class DialectProbe implements WorkerProbe {
+    private static final Pattern DRAINING =
+            Pattern.compile("\\bdrain(?:ing|ed)\\b", Pattern.CASE_INSENSITIVE);
+
     private final EngineHttp http;
     private final ModelList models;
     private final List<EngineDialect> dialects;
@@ -103,17 +107,44 @@ public final class DialectProbe implements WorkerProbe {
     }
 
     @Override
+    public List<EngineLoad> load(WorkerSpec spec, EngineKind kind) throws ProbeException {
+        try {
+            for (EngineDialect dialect : dialects) {
+                if (dialect.kind() == kind) {
+                    return dialect.load(spec.url(), http);
+                }
+            }
+            return List.of();
+        } catch (IOException e) {
+            throw new ProbeException(spec.url() + ": " + e.getMessage(), e);
+        }
+    }
+
+    @Override
     public Health health(WorkerSpec spec) {
         try {
             EngineHttp.Answer answer = http.get(spec.url(), healthPath);
-            return answer.ok()
-                    ? new Health(Verdict.OK, "")
-                    : new Health(
-                            Verdict.FAILING, "GET " + healthPath + " answered " + answer.status());
+            if (answer.ok()) {
+                return saysDraining(answer.body())
+                        ? new Health(Verdict.DRAINING, "it says that it is draining")
+                        : new Health(Verdict.OK, "");
+            }
+            String told = "GET " + healthPath + " answered " + answer.status();
+            if (answer.status() != 503) {
+                return new Health(Verdict.FAILING, told);
+            }
+            return saysDraining(answer.body())
+                    ? new Health(Verdict.DRAINING, told + ", draining")
+                    : new Health(Verdict.UNAVAILABLE, told);
         } catch (ConnectException e) {
             return new Health(Verdict.REFUSED, "connection refused");
         } catch (IOException e) {
             return new Health(Verdict.FAILING, "GET " + healthPath + ": " + e.getMessage());
         }
+    }
+
+    /** As {@code {"status": "draining"}}, in whatever form an engine or what is before it has. */
+    private static boolean saysDraining(String body) {
+        return body.length() < 4096 && DRAINING.matcher(body).find();
     }
 }

@@ -11,8 +11,6 @@ public enum SourceName {
     API,
     /** The configuration. */
     CONFIG,
-    /** A file of workers that is read again when it changes. */
-    FILE,
     KUBERNETES,
     /** Engines, or the relays beside them, that register themselves. */
     NATS;

@@ -47,6 +47,7 @@ public final class Exchange {
     private final Context context;
     private final long started;
     private final @Nullable Visit visit;
+    private final double draw;
     private @Nullable EnginePrompts tokens;
     private final List<PromptBlocks> named = new ArrayList<>(1);
     private final Entrance.Next entered =
@@ -111,6 +112,7 @@ public final class Exchange {
         this.form = form;
         this.visit = visit;
         this.started = flow.nanoTime.getAsLong();
+        this.draw = flow.fleet.draw();
     }
 
     void begin() {
@@ -207,7 +209,7 @@ public final class Exchange {
             return false;
         }
         List<Candidate> others =
-                Planner.candidates(flow.fleet.snapshot(), request.model(), failedWorkers);
+                Planner.candidates(flow.fleet, request.model(), failedWorkers, draw);
         if (others.isEmpty()) {
             return false;
         }
@@ -273,7 +275,10 @@ public final class Exchange {
     }
 
     private List<Candidate> candidates() {
-        List<Candidate> all = Planner.candidates(flow.fleet.snapshot(), request.model(), List.of());
+        List<Candidate> all =
+                request.pinnedWorker().isPresent()
+                        ? Planner.anybody(flow.fleet.snapshot(), request.model(), List.of())
+                        : Planner.candidates(flow.fleet, request.model(), List.of(), draw);
         SessionTurn turn = session;
         return turn == null ? all : turn.narrow(all);
     }

@@ -192,8 +192,7 @@ final class GatewayRuntime implements AutoCloseable {
                         feed,
                         caches.credits(),
                         state::mark,
-                        load::ownRequests,
-                        load::forget);
+                        load);
         KubernetesParts.source(config.kubernetes(), meters).ifPresent(fleet::follow);
         tokenThreads = new TokenThreads(config.tokens().threads(), config.tokens().queueSize());
         sharedCache =
@@ -265,6 +264,7 @@ final class GatewayRuntime implements AutoCloseable {
                 new WorkersApi(
                         fleet.registry(),
                         fleet.sources(),
+                        fleet::engineLoads,
                         access,
                         ErrorMapper::respond,
                         caches.followsEvents(),

@@ -12,6 +12,7 @@ import io.warmpath.adapter.vllm.VllmDialect;
 import io.warmpath.fleet.Capacity;
 import io.warmpath.fleet.DialectProbe;
 import io.warmpath.fleet.EngineKind;
+import io.warmpath.fleet.EngineLoad;
 import io.warmpath.fleet.EventEndpoint;
 import io.warmpath.fleet.FakeEngine;
 import io.warmpath.fleet.HiCacheMetadata;
@@ -341,15 +342,73 @@ class EngineProbeTest {
         assertTrue(odd.getMessage().contains("no list named data"), odd.getMessage());
     }
 
+    private static WorkerProbe.Verdict health(FakeEngine engine) {
+        return probe(engine).health(SPEC).verdict();
+    }
+
     @Test
-    void health_tells_busy_from_gone() {
+    void health_tells_busy_from_gone_and_from_leaving() {
+        assertEquals(WorkerProbe.Verdict.OK, health(new FakeEngine().answer("/health", "")));
+        assertEquals(WorkerProbe.Verdict.FAILING, health(new FakeEngine().status("/health", 500)));
+        assertEquals(
+                WorkerProbe.Verdict.UNAVAILABLE, health(new FakeEngine().status("/health", 503)));
+        assertEquals(WorkerProbe.Verdict.REFUSED, health(new FakeEngine().down()));
+        assertEquals(
+                WorkerProbe.Verdict.DRAINING,
+                health(new FakeEngine().answer("/health", "{\"status\": \"draining\"}")));
         assertEquals(
                 WorkerProbe.Verdict.OK,
-                probe(new FakeEngine().answer("/health", "")).health(SPEC).verdict());
+                health(new FakeEngine().answer("/health", "{\"status\": \"undrainable\"}")));
+    }
+
+    @Test
+    void engines_tell_what_each_rank_is_doing() throws Exception {
+        String loads =
+                """
+                {"timestamp": "t", "version": "0.5.23", "loads": [
+                 {"dp_rank": 0, "num_running_reqs": 3, "num_waiting_reqs": 2,
+                  "num_used_tokens": 640, "max_total_num_tokens": 10000, "token_usage": 0.064},
+                 {"dp_rank": 1, "num_running_reqs": 0, "num_waiting_reqs": 0}]}
+                """;
         assertEquals(
-                WorkerProbe.Verdict.FAILING,
-                probe(new FakeEngine().status("/health", 503)).health(SPEC).verdict());
+                List.of(new EngineLoad(0, 3, 2, 640, 0.064), new EngineLoad(1, 0, 0, -1, -1)),
+                probe(new FakeEngine().answer("/v1/loads?include=core", loads))
+                        .load(SPEC, EngineKind.SGLANG));
         assertEquals(
-                WorkerProbe.Verdict.REFUSED, probe(new FakeEngine().down()).health(SPEC).verdict());
+                List.of(new EngineLoad(0, 5, 2, 99, -1)),
+                probe(
+                                new FakeEngine()
+                                        .answer(
+                                                "/get_load",
+                                                "[{\"dp_rank\":0,\"num_reqs\":7,"
+                                                        + "\"num_waiting_reqs\":2,"
+                                                        + "\"num_tokens\":99}]"))
+                        .load(SPEC, EngineKind.SGLANG),
+                "as older releases say it");
+        assertThrows(
+                ProbeException.class,
+                () ->
+                        probe(new FakeEngine().answer("/v1/loads?include=core", "busy"))
+                                .load(SPEC, EngineKind.SGLANG));
+        assertEquals(
+                List.of(new EngineLoad(0, 4, 1, -1, 0.25), new EngineLoad(1, 0, 0, -1, 0.5)),
+                probe(
+                                new FakeEngine()
+                                        .answer(
+                                                "/metrics",
+                                                """
+                                                # TYPE vllm:num_requests_running gauge
+                                                vllm:num_requests_running{engine="0",m="a"} 4.0
+                                                vllm:num_requests_running{engine="1",m="a"} 0.0
+                                                vllm:num_requests_waiting{engine="0",m="a"} 1.0
+                                                vllm:num_requests_waiting_by_x{engine="0"} 77
+                                                vllm:kv_cache_usage_perc{engine="0",m="a"} 0.25
+                                                vllm:kv_cache_usage_perc{m="a",engine="1"} 0.5
+                                                """))
+                        .load(SPEC, EngineKind.VLLM));
+        assertEquals(
+                1, probe(vllm()).load(SPEC, EngineKind.VLLM).size(), "a recorded page has them");
+        assertEquals(List.of(), probe(new FakeEngine()).load(SPEC, EngineKind.OPENAI));
+        assertEquals(List.of(), probe(new FakeEngine()).load(SPEC, EngineKind.SGLANG));
     }
 }

@@ -14,9 +14,11 @@ import io.vertx.core.Vertx;
 import io.vertx.core.http.HttpServer;
 import io.vertx.ext.web.Router;
 import io.warmpath.fleet.EngineKind;
+import io.warmpath.fleet.EngineLoad;
 import io.warmpath.fleet.EventEndpoint;
 import io.warmpath.fleet.FleetRegistry;
 import io.warmpath.fleet.FleetSources;
+import io.warmpath.fleet.LoadPoll;
 import io.warmpath.fleet.PinSupport;
 import io.warmpath.fleet.Worker;
 import io.warmpath.fleet.WorkerProfile;
@@ -24,6 +26,7 @@ import io.warmpath.fleet.WorkerSpec;
 import io.warmpath.fleet.WorkerState;
 import io.warmpath.prefix.ReferencePrefixIndex;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
@@ -66,6 +69,7 @@ class WorkersApiTest {
             new WorkersApi(
                             fleet,
                             new FleetSources(fleet, w -> {}),
+                            id -> Map.of(0, new LoadPoll.Seen(new EngineLoad(0, 3, 1, 64, -1), 2)),
                             new AdminAccess(token),
                             ErrorMapper::respond,
                             true,

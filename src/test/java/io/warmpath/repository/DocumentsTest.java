@@ -4,6 +4,8 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import org.junit.jupiter.api.Test;
+
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -13,12 +15,11 @@ import java.util.TreeSet;
 import java.util.regex.MatchResult;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
-import org.junit.jupiter.api.Test;
 
 /** README, decision records and the launcher's help agree with each other and with the tree. */
 class DocumentsTest {
     private static final Pattern LINK = Pattern.compile("\\]\\(([^)#\\s]+)(?:#[^)]*)?\\)");
-    private static final Pattern COMMAND = Pattern.compile("\\./warmpath ([a-z]+)");
+    private static final Pattern COMMAND = Pattern.compile("\\./warmpath ([a-z][a-z0-9-]*)");
     private static final Pattern RECORD = Pattern.compile("(\\d{4})-[a-z0-9-]+\\.md");
     private static final Path RECORDS = Path.of("src", "docs", "adr");
 
@@ -49,7 +50,9 @@ class DocumentsTest {
     @Test
     void commands_in_the_documents_are_commands_of_the_launcher() {
         Set<String> known =
-                matches(Pattern.compile("(?m)^  ([a-z]+) {2,}"), RepositoryFiles.text("warmpath"))
+                matches(
+                                Pattern.compile("(?m)^  ([a-z][a-z0-9-]*) {2,}"),
+                                RepositoryFiles.text("warmpath"))
                         .stream()
                         .map(found -> found.group(1))
                         .collect(Collectors.toCollection(TreeSet::new));

@@ -58,8 +58,7 @@ class FleetRuntimeTest {
                         feed,
                         new SlotCredits(),
                         source -> null,
-                        slot -> load.load(slot).requests(),
-                        load::forget);
+                        load);
         runtime.start();
         return runtime;
     }

@@ -109,8 +109,7 @@ class MetricsDocsTest {
                                 new TestFeed(),
                                 new SlotCredits(),
                                 source -> null,
-                                slot -> 0,
-                                load::forget)) {
+                                load)) {
             GatewayMeters.bind(
                     registry, index, load, fleet, new EventCounters(), TestConfig.noTokens(), null);
             for (Map<String, String> mode :

@@ -87,6 +87,8 @@ final class SimGateway {
         long workers =
                 engines.size()
                         + settings.keySet().stream().filter(k -> k.endsWith("].url")).count();
+        // What one gateway sends is load from outside for the other, and none when they are done.
+        properties.putIfAbsent("warmpath.health.load-interval", "0");
         GatewayRuntime gateway = new GatewayRuntime(TestConfig.of(properties), vertx, meters);
         open.add(gateway);
         Router router = Router.router(vertx);

@@ -230,6 +230,22 @@ final class RealApiServer implements Cluster {
                 object);
     }
 
+    /** As {@link #put}, but nothing stays; unknown and doubled fields are refused. */
+    void tryOut(String group, String kinds, ObjectNode object) {
+        ask(
+                "PATCH",
+                group
+                        + "/namespaces/"
+                        + Objects.NAMESPACE
+                        + "/"
+                        + kinds
+                        + "/"
+                        + object.at("/metadata/name").asText()
+                        + "?fieldManager=test&force=true&dryRun=All&fieldValidation=Strict",
+                APPLY,
+                object);
+    }
+
     /** A pod without a node is gone at once, but for its finalizer. */
     @Override
     public void terminate(String pod) {
