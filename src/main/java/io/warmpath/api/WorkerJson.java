@@ -12,6 +12,7 @@ import io.warmpath.fleet.WorkerFields;
 import io.warmpath.fleet.WorkerSpec;
 import io.warmpath.fleet.WorkerStatus;
 import java.io.IOException;
+import java.net.URI;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
@@ -33,7 +34,12 @@ final class WorkerJson {
         return WorkerFields.spec(fields(body));
     }
 
-    static Map<?, ?> fields(byte[] body) {
+    /** As {@link #spec}, of the fields to change. */
+    static WorkerSpec patch(URI url, byte[] body) {
+        return WorkerFields.patch(url, fields(body));
+    }
+
+    private static Map<?, ?> fields(byte[] body) {
         try {
             if (JSON.readValue(body, Object.class) instanceof Map<?, ?> fields) {
                 return fields;
@@ -68,11 +74,13 @@ final class WorkerJson {
         json.put("state", lower(w.state()));
         json.put("problem", status.problem());
         json.put("sources", sources.stream().map(SourceName::word).toList());
+        json.put("disagreements", status.disagreements());
         json.put("models", List.copyOf(new TreeSet<>(w.models())));
         json.put("block_size", w.blockSize());
         json.put("dp_size", w.ranks().size());
         json.put("priority", w.priorities().word());
         json.put("pins", pins.word());
+        json.put("sessions", w.sessions().word());
         json.put("events_followed", followsEvents);
         json.put("tokens_drifted", List.copyOf(drifted));
         json.put("taints", w.taints().stream().map(Taint::toString).toList());

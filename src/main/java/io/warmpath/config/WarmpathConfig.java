@@ -3,7 +3,6 @@ package io.warmpath.config;
 import io.smallrye.config.ConfigMapping;
 import io.smallrye.config.WithConverter;
 import io.smallrye.config.WithDefault;
-
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
@@ -96,6 +95,8 @@ public interface WarmpathConfig {
 
     /** The side that clients see. */
     interface Http {
+        HttpTlsConfig tls();
+
         @WithDefault("0.0.0.0")
         @Setting(
                 doc = "Address to listen on.",
@@ -325,7 +326,7 @@ public interface WarmpathConfig {
         @Setting(
                 doc =
                         "Without KV events: how long a worker is taken to hold the prompts that"
-                            + " were sent to it.",
+                                + " were sent to it.",
                 flags = {"--router-ttl-secs"},
                 env = {"DYN_ROUTER_TTL_SECS"},
                 minTime = "1ms",
@@ -468,7 +469,7 @@ public interface WarmpathConfig {
         @Setting(
                 doc =
                         "A rank with more prompt tokens booked than this fraction of what its"
-                            + " engine takes per step gets no request.",
+                                + " engine takes per step gets no request.",
                 unit = "fraction",
                 flags = {"--active-prefill-tokens-threshold-frac"},
                 env = {"DYN_ACTIVE_PREFILL_TOKENS_THRESHOLD_FRAC"},
@@ -521,7 +522,7 @@ public interface WarmpathConfig {
         @Setting(
                 doc =
                         "A worker gets a prompt for its blocks only while it runs fewer requests"
-                            + " than this times the mean.",
+                                + " than this times the mean.",
                 min = 1,
                 max = 1e6)
         double loadFactor();
@@ -530,8 +531,8 @@ public interface WarmpathConfig {
         @Setting(
                 doc =
                         "How a block is told from others: by its tokens and position, or by its"
-                            + " tokens and all before them (chained), which takes no prompt for"
-                            + " another.")
+                                + " tokens and all before them (chained), which takes no prompt for"
+                                + " another.")
         BlockHashing hashing();
 
         /** What models have of their own, by model name. */
@@ -628,7 +629,7 @@ public interface WarmpathConfig {
         @Setting(
                 doc =
                         "How much dearer work becomes against waiting as the fleet fills; 0.5 suits"
-                            + " engines with a host tier.",
+                                + " engines with a host tier.",
                 unit = "",
                 min = 0,
                 max = 1e9)
@@ -945,7 +946,7 @@ public interface WarmpathConfig {
         @Setting(
                 doc =
                         "How long an engine may answer requests with new blocks and publish"
-                            + " nothing, before what is known of its cache no longer counts.",
+                                + " nothing, before what is known of its cache no longer counts.",
                 minTime = "100ms",
                 maxTime = "1d")
         Duration stallTimeout();
@@ -1013,6 +1014,15 @@ public interface WarmpathConfig {
                 doc = "How long a worker that is being removed may take to finish its requests.",
                 maxTime = "1d")
         Duration drainTimeout();
+
+        @WithDefault("1s")
+        @WithConverter(TimeSpan.class)
+        @Setting(
+                doc =
+                        "Time between looks at the configuration file, whose workers are taken up"
+                                + " anew when it has changed. 0: never.",
+                maxTime = "1h")
+        Duration reloadInterval();
     }
 
     /** Operators' endpoints. */
@@ -1066,8 +1076,8 @@ public interface WarmpathConfig {
         @Setting(
                 doc =
                         "Requests that the gateway sends to itself, against an engine of its own on"
-                            + " loopback, before it says that it is ready; 0: none. No metric"
-                            + " counts them.",
+                                + " loopback, before it says that it is ready; 0: none. No metric"
+                                + " counts them.",
                 unit = "requests",
                 flags = {"--warmup-requests"},
                 min = 0,

@@ -3,6 +3,7 @@ package io.warmpath.fleet;
 import java.io.IOException;
 import java.net.ConnectException;
 import java.net.URI;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
@@ -60,9 +61,31 @@ public final class DialectProbe implements WorkerProbe {
                     spec.capacity().or(facts.capacity()),
                     events(spec, facts, dpSize),
                     facts.offload().with(spec.pool()),
-                    spec.priorities() == null ? facts.priorities() : spec.priorities());
+                    spec.priorities() == null ? facts.priorities() : spec.priorities(),
+                    facts.sessions(),
+                    disagreements(spec, facts));
         } catch (IOException | IllegalArgumentException e) {
             throw new ProbeException(spec.url() + ": " + e.getMessage(), e);
+        }
+    }
+
+    /** The record counts all the same; but one of the two is wrong. */
+    private List<String> disagreements(WorkerSpec spec, EngineFacts facts) {
+        List<String> all = new ArrayList<>();
+        compare(all, "block-size", spec.blockSize(), facts.blockSize());
+        compare(all, "dp-size", spec.dpSize(), facts.dpSize());
+        compare(
+                all,
+                "max-num-batched-tokens",
+                spec.capacity().batchedTokens(),
+                facts.capacity().batchedTokens());
+        compare(all, "total-kv-blocks", spec.capacity().kvBlocks(), facts.capacity().kvBlocks());
+        return all;
+    }
+
+    private static void compare(List<String> all, String what, long told, long said) {
+        if (told > 0 && said > 0 && told != said) {
+            all.add(what + ": " + told + " by its record, " + said + " by its engine");
         }
     }
 

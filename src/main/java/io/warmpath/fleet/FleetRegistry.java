@@ -169,7 +169,7 @@ public final class FleetRegistry implements Fleet {
                         "",
                         Offload.NONE.with(spec.pool()),
                         PriorityOrder.NOT_TAKEN);
-        byId.put(id, new WorkerStatus(worker, spec, List.of(), "not answered yet"));
+        byId.put(id, new WorkerStatus(worker, spec, List.of(), "not answered yet", List.of()));
         publish();
         listeners.forEach(l -> l.added(worker));
         return worker;
@@ -191,7 +191,7 @@ public final class FleetRegistry implements Fleet {
         }
         Worker before = s.worker();
         Worker after = before.with(before.state(), spec.taints());
-        byId.put(id, new WorkerStatus(after, spec, s.events(), s.problem()));
+        byId.put(id, new WorkerStatus(after, spec, s.events(), s.problem(), s.disagreements()));
         publish();
         listeners.forEach(l -> l.changed(before, after, "its record has changed"));
         return true;
@@ -263,8 +263,11 @@ public final class FleetRegistry implements Fleet {
                         old.spec().taints(),
                         profile.version(),
                         profile.offload(),
-                        profile.priorities());
-        byId.put(id, new WorkerStatus(after, old.spec(), profile.events(), ""));
+                        profile.priorities(),
+                        profile.sessions());
+        byId.put(
+                id,
+                new WorkerStatus(after, old.spec(), profile.events(), "", profile.disagreements()));
         standings.remove(id);
         if (restarted) {
             ramp(id);
@@ -280,6 +283,10 @@ public final class FleetRegistry implements Fleet {
         if (fresh) {
             attached.put(id, after);
             listeners.forEach(l -> l.attached(after, profile.events()));
+        }
+        if (!profile.disagreements().isEmpty()
+                && !profile.disagreements().equals(old.disagreements())) {
+            listeners.forEach(l -> l.disagrees(after, profile.disagreements()));
         }
         String why = restarted ? "came back as a new process" : "answered";
         listeners.forEach(l -> l.changed(before, after, why));
@@ -326,7 +333,9 @@ public final class FleetRegistry implements Fleet {
             move(s, WorkerState.UNHEALTHY, problem, problem);
         } else if (!s.problem().equals(problem) || !sameGone) {
             String shown = s.worker().state() == WorkerState.DRAINING ? s.problem() : problem;
-            byId.put(id, new WorkerStatus(s.worker(), s.spec(), s.events(), shown));
+            byId.put(
+                    id,
+                    new WorkerStatus(s.worker(), s.spec(), s.events(), shown, s.disagreements()));
             publish();
         }
     }
@@ -457,7 +466,7 @@ public final class FleetRegistry implements Fleet {
     private void move(WorkerStatus s, WorkerState to, String problem, String why) {
         Worker w = s.worker();
         Worker after = w.with(to, w.taints());
-        byId.put(w.id(), new WorkerStatus(after, s.spec(), s.events(), problem));
+        byId.put(w.id(), new WorkerStatus(after, s.spec(), s.events(), problem, s.disagreements()));
         publish();
         listeners.forEach(l -> l.changed(w, after, why));
     }

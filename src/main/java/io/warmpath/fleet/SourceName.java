@@ -9,7 +9,7 @@ import java.util.Locale;
 public enum SourceName {
     /** An operator, through {@code /workers}. */
     API,
-    /** The configuration. */
+    /** The configuration, whose file is read again when it changes. */
     CONFIG,
     KUBERNETES,
     /** Engines, or the relays beside them, that register themselves. */

@@ -16,6 +16,8 @@ import java.util.Set;
  * @param events its event sockets; empty: routed by load alone
  * @param offload what it keeps below its device's memory
  * @param priorities what it makes of priorities
+ * @param sessions how it keeps sessions
+ * @param disagreements where the engine says otherwise than the operator
  */
 public record WorkerProfile(
         EngineKind kind,
@@ -27,7 +29,36 @@ public record WorkerProfile(
         Capacity capacity,
         List<EventEndpoint> events,
         Offload offload,
-        PriorityOrder priorities) {
+        PriorityOrder priorities,
+        SessionSupport sessions,
+        List<String> disagreements) {
+
+    /** The engine does not say how it keeps sessions. */
+    public WorkerProfile(
+            EngineKind kind,
+            String version,
+            Set<String> models,
+            int blockSize,
+            boolean blockSizeAssumed,
+            int dpSize,
+            Capacity capacity,
+            List<EventEndpoint> events,
+            Offload offload,
+            PriorityOrder priorities) {
+        this(
+                kind,
+                version,
+                models,
+                blockSize,
+                blockSizeAssumed,
+                dpSize,
+                capacity,
+                events,
+                offload,
+                priorities,
+                SessionSupport.STICKY,
+                List.of());
+    }
 
     /** The engine does not say what it can take. */
     public WorkerProfile(
@@ -48,12 +79,15 @@ public record WorkerProfile(
                 Capacity.UNKNOWN,
                 events,
                 Offload.NONE,
-                PriorityOrder.NOT_TAKEN);
+                PriorityOrder.NOT_TAKEN,
+                SessionSupport.STICKY,
+                List.of());
     }
 
     public WorkerProfile {
         models = Set.copyOf(models);
         events = List.copyOf(events);
+        disagreements = List.copyOf(disagreements);
         if (models.isEmpty() || blockSize <= 0 || dpSize <= 0) {
             throw new IllegalArgumentException(
                     "a profile needs a model, a block size and a rank, not "

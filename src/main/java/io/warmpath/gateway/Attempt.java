@@ -127,6 +127,7 @@ final class Attempt implements UpstreamListener {
         if (rankInBody) {
             changes = changes.withDpRank(to.dpRank());
         }
+        changes = exchange.sessionChanges(changes);
         if (asksForUsage(to)) {
             changes = changes.withUsage();
             cutsUsage = true;
@@ -187,13 +188,14 @@ final class Attempt implements UpstreamListener {
                                 written.body(),
                                 freshConnection,
                                 request.passThrough()),
-                        exchange.nextTurn(to, exchange.form.read(to.worker(), this)));
+                        exchange.nextTurn(
+                                to, exchange.form.read(to.worker(), exchange.answerTo(this))));
     }
 
     /** We want to know what was cached; the client, who has not asked, does not get to see it. */
     private boolean asksForUsage(Candidate to) {
         InferenceRequest request = exchange.request;
-        return exchange.form == EngineForm.AS_SENT // others ask for what they need themselves
+        return exchange.form.isAsSent() // others ask for what they need themselves
                 && exchange.flow.options.requestUsage()
                 && request.stream()
                 && to.worker().kind() != EngineKind.OPENAI
@@ -222,6 +224,9 @@ final class Attempt implements UpstreamListener {
         try {
             status = code;
             headers = engineHeaders;
+            if (code >= 400 && exchange.askAgainInFull(this)) {
+                return;
+            }
             if (isWorkersFault(code)) {
                 tellFleet(RequestOutcome.FAILED);
             }

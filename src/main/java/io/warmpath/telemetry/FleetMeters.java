@@ -83,9 +83,16 @@ public final class FleetMeters implements FleetListener {
         Gauge.builder("warmpath.fleet.conflicts", sources, s -> s.problems().size())
                 .description("Workers left out because another one has their name or id")
                 .register(registry);
+        Gauge.builder("warmpath.fleet.disagreements", fleet, FleetMeters::disagreements)
+                .description("Facts that workers' records and engines tell differently")
+                .register(registry);
         FleetMeters meters = new FleetMeters(registry, fleet, load);
         fleet.addListener(meters);
         meters.refresh();
+    }
+
+    private static double disagreements(FleetRegistry fleet) {
+        return fleet.status().stream().mapToInt(s -> s.disagreements().size()).sum();
     }
 
     private static double count(FleetRegistry fleet, WorkerState state) {

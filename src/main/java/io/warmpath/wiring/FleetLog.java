@@ -66,6 +66,13 @@ final class FleetLog implements FleetListener {
     }
 
     @Override
+    public void disagrees(Worker worker, List<String> what) {
+        LOG.warnf(
+                "Worker %s: its record and its engine disagree, the record counts: %s",
+                worker.name(), String.join("; ", what));
+    }
+
+    @Override
     public void changed(Worker before, Worker after, String why) {
         if (before.state() == after.state()) {
             LOG.infof("Worker %s: %s", after.name(), why);

@@ -32,17 +32,10 @@ import io.warmpath.load.LoadTracker;
 import io.warmpath.prefix.SlotCredits;
 import io.warmpath.prefix.WorkerSlots;
 import io.warmpath.upstream.EngineTls;
-
-import net.jpountz.xxhash.XXHash64;
-import net.jpountz.xxhash.XXHashFactory;
-
-import org.jboss.logging.Logger;
-import org.jspecify.annotations.Nullable;
-
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ExecutorService;
@@ -50,6 +43,10 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.function.Function;
 import java.util.function.LongUnaryOperator;
+import net.jpountz.xxhash.XXHash64;
+import net.jpountz.xxhash.XXHashFactory;
+import org.jboss.logging.Logger;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The running fleet: registry, monitor, probes, subscriptions. {@link #start} and {@link #close}
@@ -166,12 +163,18 @@ public final class FleetRuntime implements AutoCloseable {
                     }
                 });
         configured(WorkerSpecs.of(config));
+        if (config.configFile().isPresent() && !fleet.reloadInterval().isZero()) {
+            follow(
+                    new ConfigReload(
+                            vertx,
+                            Path.of(config.configFile().get()),
+                            ConfigReload::workers,
+                            fleet.reloadInterval()));
+        }
     }
 
     private void configured(List<WorkerSpec> specs) {
-        Map<String, WorkerSpec> byUrl = new LinkedHashMap<>();
-        specs.forEach(spec -> byUrl.put(spec.url().toString(), spec));
-        sources.feed(SourceName.CONFIG).replace(byUrl);
+        sources.feed(SourceName.CONFIG).replace(ConfigReload.byUrl(specs));
         sources.problems()
                 .forEach(
                         (url, problem) -> {
@@ -220,7 +223,7 @@ public final class FleetRuntime implements AutoCloseable {
     }
 
     /** Somebody else who names workers; started with this and closed with it. Before the start. */
-    void follow(FleetSource source) {
+    final void follow(FleetSource source) {
         following.add(source);
     }
 

@@ -35,6 +35,7 @@ import io.warmpath.fleet.EventWatch;
 import io.warmpath.fleet.Fleet;
 import io.warmpath.gateway.DecisionLog;
 import io.warmpath.gateway.EngineIds;
+import io.warmpath.gateway.EngineSessions;
 import io.warmpath.gateway.FlowMetrics;
 import io.warmpath.gateway.GatewayOptions;
 import io.warmpath.gateway.ModelNames;
@@ -69,10 +70,6 @@ import io.warmpath.upstream.UpstreamOptions;
 import io.warmpath.upstream.VertxEngineClient;
 import io.warmpath.wiring.control.Announcements;
 import io.warmpath.wiring.warmup.Warmup;
-
-import org.jboss.logging.Logger;
-import org.jspecify.annotations.Nullable;
-
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -83,6 +80,9 @@ import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.function.BooleanSupplier;
+import java.util.stream.Stream;
+import org.jboss.logging.Logger;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Every part of a running gateway, built from the configuration and put together here only.
@@ -124,6 +124,7 @@ final class GatewayRuntime implements AutoCloseable {
     private final BusyThresholdApi busyApi;
     private final EventSourcesApi eventSourcesApi;
     private final EventsApi eventsApi;
+    private final SessionParts sessions;
     private final SessionsApi sessionsApi;
     private final PinParts pins;
     private final AdminAccess access;
@@ -183,6 +184,7 @@ final class GatewayRuntime implements AutoCloseable {
         }
         clients = new ClientParts(config.auth(), vertx);
         EngineTls tls = tls(config.upstream().tls(), clients.engineKeys());
+        watch(config.upstream().tls(), tls, clients);
         fleet =
                 new FleetRuntime(
                         config,
@@ -217,7 +219,9 @@ final class GatewayRuntime implements AutoCloseable {
         decisions = new DecisionParts(config.explain(), meters);
         telemetry = new TelemetryParts(config.telemetry(), meters);
         FlowMetrics metrics = new FlowMetrics(meters, telemetry.tracing());
-        SessionParts sessions = new SessionParts(config.session(), replicas.sessions());
+        sessions =
+                new SessionParts(
+                        config.session(), replicas.sessions(), vertx, fleet.registry(), engines);
         pins =
                 new PinParts(
                         config.session().pins(),
@@ -250,6 +254,7 @@ final class GatewayRuntime implements AutoCloseable {
                         sessions.affinity(),
                         sessions.prefills(),
                         pins.pins(),
+                        sessions.engineSessions(),
                         shared,
                         warmup::done,
                         clients.gate());
@@ -277,7 +282,13 @@ final class GatewayRuntime implements AutoCloseable {
                         subscriptions == null ? List::of : subscriptions::reports,
                         access,
                         InstantSource.system());
-        sessionsApi = new SessionsApi(sessions.table(), fleet.registry()::snapshot, access);
+        sessionsApi =
+                new SessionsApi(
+                        sessions.table(),
+                        sessions.controlled(),
+                        sessions.engineSessions()::id,
+                        fleet.registry()::snapshot,
+                        access);
         replicasApi = new ReplicasApi(replicas.sync(), access);
         decisionsApi = new DecisionsApi(decisions.log(), access);
         busyApi = new BusyThresholdApi(admission, fleet.registry(), access);
@@ -300,6 +311,7 @@ final class GatewayRuntime implements AutoCloseable {
             Affinity affinity,
             PrefillBudget prefills,
             Pins pins,
+            EngineSessions engineSessions,
             @Nullable SharedCache shared,
             BooleanSupplier warm,
             ClientGate gate) {
@@ -323,6 +335,7 @@ final class GatewayRuntime implements AutoCloseable {
                         affinity,
                         prefills,
                         pins,
+                        engineSessions,
                         shared,
                         System::nanoTime);
         return new Routes(
@@ -374,6 +387,7 @@ final class GatewayRuntime implements AutoCloseable {
                                 Affinity.off(),
                                 PrefillBudget.off(),
                                 Pins.off(new PinMetrics(new SimpleMeterRegistry())),
+                                EngineSessions.off(apart),
                                 null, // its engine shares nothing
                                 () -> true,
                                 ClientGate.OPEN)
@@ -428,6 +442,7 @@ final class GatewayRuntime implements AutoCloseable {
             queueTimer = vertx.setPeriodic(QUEUE_CHECK_MILLIS, id -> admission.wake());
         }
         replicas.start();
+        sessions.start();
         sharedCache.start();
         pins.start();
         reloads.start();
@@ -443,6 +458,7 @@ final class GatewayRuntime implements AutoCloseable {
         warmup.close();
         questions.close();
         pins.close();
+        sessions.close();
         replicas.close();
         state.close();
         fleet.close();
@@ -533,6 +549,12 @@ final class GatewayRuntime implements AutoCloseable {
         } catch (IllegalArgumentException e) {
             throw new StartFailure("TLS to engines (warmpath.upstream.tls): " + e.getMessage());
         }
+    }
+
+    private static void watch(WarmpathConfig.Tls files, EngineTls tls, ClientParts watcher) {
+        Stream.of(files.caFile(), files.certFile(), files.keyFile())
+                .flatMap(Optional::stream)
+                .forEach(f -> watcher.watch(f, "warmpath.upstream.tls", text -> tls.reload()));
     }
 
     private static UpstreamOptions upstream(WarmpathConfig.Upstream u, int gatherMicros) {

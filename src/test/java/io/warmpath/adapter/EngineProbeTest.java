@@ -96,6 +96,24 @@ class EngineProbeTest {
     }
 
     @Test
+    void how_sglang_keeps_sessions_is_learnt() throws Exception {
+        String streaming = ",\"enable_streaming_session\":true";
+        for (String[] row :
+                new String[][] {
+                    {"", "sticky"},
+                    {",\"enable_streaming_session\":false", "sticky"},
+                    {streaming, "streaming"},
+                    {streaming + ",\"reasoning_parser\":null", "streaming"},
+                    {streaming + ",\"reasoning_parser\":\"qwen3\"", "sticky"},
+                    {streaming + ",\"enable_session_radix_cache\":true", "radix"},
+                    {",\"enable_session_radix_cache\":true", "radix"}
+                }) {
+            String said = "{\"page_size\":16,\"version\":\"0.5.23\"" + row[0] + "}";
+            assertEquals(row[1], probe(info(said)).learn(SPEC).sessions().word(), said);
+        }
+    }
+
+    @Test
     void sglang_tells_everything_and_its_wildcard_becomes_the_workers_host() throws ProbeException {
         WorkerProfile p = probe(sglang("sglang-server_info.json")).learn(SPEC);
         assertEquals(EngineKind.SGLANG, p.kind());
@@ -176,7 +194,7 @@ class EngineProbeTest {
                         + "\"hicache_storage_backend_extra_config\":%s}";
         String extra =
                 "\"{\\\"master_server_address\\\":\\\"mm:50051\\\",\\\"tp_lcm_size\\\":4,"
-                        + "\\\"extra_backend_tag\\\":\\\"t\\\",\\\"global_segment_size\\\":\\\"4gb\\\"}\"";
+                    + "\\\"extra_backend_tag\\\":\\\"t\\\",\\\"global_segment_size\\\":\\\"4gb\\\"}\"";
         assertEquals(
                 new HiCacheMetadata(
                         64,
@@ -216,8 +234,8 @@ class EngineProbeTest {
                         .answer(
                                 "/get_server_info",
                                 "{\"version\":\"0.4\",\"page_size\":64,\"dp_size\":1,\"kv_events\":null,"
-                                        + "\"max_prefill_tokens\":16384,"
-                                        + "\"max_total_num_tokens\":6400}");
+                                    + "\"max_prefill_tokens\":16384,"
+                                    + "\"max_total_num_tokens\":6400}");
         WorkerProfile p = probe(engine).learn(SPEC);
         assertEquals(EngineKind.SGLANG, p.kind());
         assertEquals(64, p.blockSize());
@@ -340,6 +358,26 @@ class EngineProbeTest {
                         ProbeException.class,
                         () -> probe(new FakeEngine().answer("/v1/models", "{}")).learn(SPEC));
         assertTrue(odd.getMessage().contains("no list named data"), odd.getMessage());
+    }
+
+    @Test
+    void where_record_and_engine_disagree_the_record_counts_and_it_is_said() throws Exception {
+        WorkerProfile said = probe(vllm()).learn(SPEC);
+        assertEquals(List.of(), said.disagreements());
+        WorkerProfile told =
+                probe(vllm())
+                        .learn(
+                                new WorkerSpecBuilder(SPEC.url())
+                                        .blockSize(said.blockSize() * 2)
+                                        .capacity(new Capacity(7, said.capacity().kvBlocks() + 1))
+                                        .build());
+        assertEquals(said.blockSize() * 2, told.blockSize());
+        assertEquals(7, told.capacity().batchedTokens());
+        assertEquals(2, told.disagreements().size(), told.disagreements().toString());
+        assertEquals(
+                "block-size: %d by its record, %d by its engine"
+                        .formatted(said.blockSize() * 2, said.blockSize()),
+                told.disagreements().get(0));
     }
 
     private static WorkerProbe.Verdict health(FakeEngine engine) {

@@ -16,6 +16,7 @@ import io.warmpath.fleet.Worker;
 import io.warmpath.fleet.WorkerState;
 import io.warmpath.gateway.FlowMetrics;
 import io.warmpath.gateway.PinMetrics;
+import io.warmpath.gateway.SessionCloser;
 import io.warmpath.gateway.selfcheck.SelfCheck;
 import io.warmpath.gateway.shared.SharedCache;
 import io.warmpath.gateway.shared.SharedOptions;
@@ -24,6 +25,7 @@ import io.warmpath.prefix.ReferencePrefixIndex;
 import io.warmpath.prefix.SlotCredits;
 import io.warmpath.prefix.WorkerSlot;
 import io.warmpath.session.AffinityOptions;
+import io.warmpath.session.ControlledSessions;
 import io.warmpath.session.SessionTable;
 import io.warmpath.session.pin.PinFile;
 import io.warmpath.session.pin.PinLedger;
@@ -36,9 +38,6 @@ import io.warmpath.telemetry.StateMeters;
 import io.warmpath.tokens.PromptInput;
 import io.warmpath.tokens.profile.ChatRequest;
 import io.warmpath.upstream.EngineTls;
-
-import org.junit.jupiter.api.Test;
-
 import java.io.IOException;
 import java.net.URI;
 import java.nio.file.Files;
@@ -50,6 +49,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
+import org.junit.jupiter.api.Test;
 
 /** {@code src/docs/metrics.md} lists exactly the meters that exist. */
 class MetricsDocsTest {
@@ -133,6 +133,11 @@ class MetricsDocsTest {
                                     new PinFile.Content(0, List.of()),
                                     () -> 0));
             SessionMeters.bind(registry, new SessionTable(AffinityOptions.OFF, () -> 0));
+            SessionMeters.bind(
+                    registry,
+                    new ControlledSessions(
+                            new ControlledSessions.Options(1, 0, 0, 0), () -> 0, at -> {}),
+                    new SessionCloser(vertx, fleet.registry(), 1));
             ReplicaMeters.bind(registry, TestReplicas.alone(load, fleet.registry()));
             new SharedCache(
                             new SharedOptions(

@@ -5,17 +5,14 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
-
 import io.warmpath.fleet.EngineKind;
 import io.warmpath.fleet.WorkerSpec;
 import io.warmpath.repository.RenderedManifests;
-
-import org.junit.jupiter.api.Test;
-
 import java.net.URI;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import org.junit.jupiter.api.Test;
 
 /** The engines of k8s/workers become workers, with nothing said twice. */
 class ExampleEnginesTest {
