@@ -48,6 +48,8 @@ public interface SessionConfig {
 
     Prefill prefill();
 
+    PinConfig pins();
+
     /** Prompts of next turns that are computed before they come. */
     interface Prefill {
         @WithDefault("2")

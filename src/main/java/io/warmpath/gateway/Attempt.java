@@ -12,6 +12,7 @@ import io.warmpath.gateway.shared.SharedCache;
 import io.warmpath.load.LoadBook;
 import io.warmpath.routing.RoutingDecision;
 import io.warmpath.routing.Sent;
+import io.warmpath.session.WarmLedger;
 import io.warmpath.tokens.PromptInput;
 import io.warmpath.upstream.AnswerScanner;
 import io.warmpath.upstream.UpstreamCall;
@@ -47,8 +48,11 @@ final class Attempt implements UpstreamListener {
     private Sent sent = Sent.UNSEEN;
     private @Nullable LengthCheck check;
     private @Nullable Runnable pooled;
+    private WarmLedger.@Nullable Warmed warmed;
     private boolean beginningOnly; // what is cached beyond it was not predicted
     private @Nullable UpstreamCall call;
+    private Tracing.@Nullable Call traced;
+    private String problem = "left";
     private @Nullable MultiMap headers;
     private @Nullable AnswerScanner scanner;
     private @Nullable Holdback held;
@@ -61,6 +65,7 @@ final class Attempt implements UpstreamListener {
     private boolean sawFirst;
     private boolean released;
     private OptionalInt enginePriority = OptionalInt.empty();
+    private @Nullable PinTurn pin;
     private boolean detached;
     private boolean cutsUsage;
     private long cutBefore; // usage events that end here or earlier are out already
@@ -107,6 +112,14 @@ final class Attempt implements UpstreamListener {
                 enginePriority = its;
             }
         }
+        if (request.hints().greedy() && !request.passThrough()) {
+            changes = changes.withGreedy();
+        }
+        pin = PinTurn.of(exchange, decision);
+        OptionalInt keeps = pin == null ? OptionalInt.empty() : pin.priority();
+        if (keeps.isPresent()) {
+            changes = changes.withPriority(keeps.getAsInt());
+        }
         boolean ranks = to.worker().ranks().size() > 1;
         boolean rankInBody =
                 ranks && to.worker().kind() == EngineKind.SGLANG && !request.passThrough();
@@ -125,6 +138,7 @@ final class Attempt implements UpstreamListener {
                         decision.chosen().prefillTokens(),
                         exchange.blocksOn(to.worker()),
                         request.hints().expectedOutput());
+        warmed = flow.warmed.take(exchange.blocksOn(to.worker()).chain(), to.slot().index());
         if (!request.passThrough()) {
             sent = flow.planner.sent(decision, request.stream());
             beginningOnly =
@@ -156,6 +170,10 @@ final class Attempt implements UpstreamListener {
         extra.add("x-request-id", request.requestId());
         if (ranks && !rankInBody) {
             extra.add("X-data-parallel-rank", Integer.toString(to.dpRank()));
+        }
+        traced = exchange.traced(decision, promptTokens);
+        if (traced != null) {
+            traced.addTo(extra);
         }
         call =
                 flow.engines.send(
@@ -272,6 +290,7 @@ final class Attempt implements UpstreamListener {
         try {
             received += length;
             int complete = length > 0 ? scan(b, from, length) : 0;
+            problem = "";
             boolean cut = cutUsage(b, from, length, complete);
             closeBooking();
             compareWithReport();
@@ -286,6 +305,9 @@ final class Attempt implements UpstreamListener {
             } else {
                 held.end(b, from, cut ? 0 : length, answer::end);
             }
+            if (pin != null) {
+                pin.ended(status, scanner == null ? -1 : scanner.cachedTokens());
+            }
         } catch (RuntimeException e) {
             exchange.crashed(e);
         }
@@ -293,6 +315,7 @@ final class Attempt implements UpstreamListener {
 
     @Override
     public void failed(GatewayError error) {
+        problem = error.getClass().getSimpleName();
         closeBooking();
         if (detached) {
             return;
@@ -397,6 +420,9 @@ final class Attempt implements UpstreamListener {
         if (!sawFirst) {
             sawFirst = true;
             firstTokenNanos = exchange.flow.nanoTime.getAsLong() - started;
+            if (traced != null) {
+                traced.firstToken(started + firstTokenNanos);
+            }
             if (booking != null) {
                 booking.firstToken();
                 exchange.flow.admission.wake();
@@ -404,7 +430,7 @@ final class Attempt implements UpstreamListener {
             if (status < 400) {
                 sent.firstToken();
                 if (!exchange.request.passThrough()) {
-                    exchange.flow.metrics.firstToken(exchange.nanosSinceStart());
+                    exchange.meters().firstToken(exchange.nanosSinceStart());
                 }
             }
         }
@@ -449,11 +475,14 @@ final class Attempt implements UpstreamListener {
                 };
         MultiMap own = explain ? Explanation.headers(decision, promptTokens) : null;
         if (own != null) {
-            Explanation.addHints(own, request.hints(), enginePriority);
+            Explanation.addHints(own, request, enginePriority);
             Explanation.addSession(own, exchange.sessionWord());
         }
         if (explain && request.explain() && eventStream) {
             exchange.answer.explain(decision);
+        }
+        if (scanner != null && !request.hints().extras().isEmpty()) {
+            exchange.answer.facts(this::facts);
         }
         MultiMap engineHeaders = headers == null ? MultiMap.caseInsensitiveMultiMap() : headers;
         exchange.answer.head(status, engineHeaders, own, keepLength);
@@ -470,12 +499,28 @@ final class Attempt implements UpstreamListener {
         }
         if (s != null && s.cachedTokens() >= 0) {
             metrics.reported(s.cachedTokens());
+            if (warmed != null) {
+                metrics.prefilledHit(warmed.hit(s.cachedTokens()));
+            }
             if (whole) {
                 metrics.compared(candidate().worker().name(), predicted, s.cachedTokens());
             }
         }
         if (s != null && s.promptTokens() >= 0 && check != null) {
             check.answered(s.promptTokens());
+        }
+        if (s != null && status < 400 && !exchange.request.passThrough()) {
+            measure(s);
+        }
+    }
+
+    private void measure(AnswerScanner s) {
+        ModelMeters meters = exchange.meters();
+        meters.reported(s.promptTokens(), s.cachedTokens(), s.completionTokens());
+        if (eventStream && firstTokenNanos >= 0) {
+            long streamed = exchange.flow.nanoTime.getAsLong() - started - firstTokenNanos;
+            meters.streamed(
+                    streamed, s.completionTokens() >= 0 ? s.completionTokens() : s.events());
         }
     }
 
@@ -502,8 +547,44 @@ final class Attempt implements UpstreamListener {
             sent.ended(scanner == null ? -1 : scanner.completionTokens());
             booking = null;
             exchange.flow.admission.wake();
-            exchange.flow.planner.ended(decided, ending());
+            DecisionLog.Ending ending = ending();
+            exchange.flow.planner.ended(decided, ending);
+            if (status == 200) {
+                long counted = ending.promptTokens();
+                exchange.used(counted < 0 ? promptTokens : counted, ending.outputTokens());
+            }
+            endTrace();
         }
+    }
+
+    private void endTrace() {
+        AnswerScanner s = scanner;
+        if (traced != null) {
+            traced.ended(
+                    status,
+                    problem,
+                    s == null ? -1 : s.promptTokens(),
+                    s == null ? -1 : s.cachedTokens(),
+                    s == null ? -1 : s.completionTokens(),
+                    exchange.flow.nanoTime.getAsLong());
+        }
+    }
+
+    private AnswerFacts facts() {
+        long nanos = exchange.nanosSinceStart();
+        long untilSent = nanos - (exchange.flow.nanoTime.getAsLong() - started);
+        DecisionLog.Ending now = ending();
+        return new AnswerFacts(
+                candidate().worker().id(),
+                candidate().dpRank(),
+                untilSent,
+                eventStream && firstTokenNanos >= 0 ? untilSent + firstTokenNanos : -1,
+                nanos,
+                now.promptTokens() < 0 ? promptTokens : now.promptTokens(),
+                now.cachedTokens() < 0 && promptTokens >= 0
+                        ? decision.chosen().cachedTokens()
+                        : now.cachedTokens(),
+                now.outputTokens());
     }
 
     private DecisionLog.Ending ending() {

@@ -45,13 +45,16 @@ public final class BodyEditor {
             set(at.rank(), "routed_dp_rank", Integer.toString(changes.dpRank().getAsInt()));
         }
         if (changes.cacheSalt() != null) {
-            set(at.cacheSalt(), "cache_salt", quoted(changes.cacheSalt()));
+            set(at.cacheSalt(), "cache_salt", JsonText.quoted(changes.cacheSalt()));
         }
         if (changes.model() != null) {
             model(changes.model());
         }
         if (changes.priority().isPresent()) {
             set(at.priority(), "priority", Integer.toString(changes.priority().getAsInt()));
+        }
+        if (changes.greedy()) {
+            set(at.temperature(), "temperature", "0");
         }
         if (changes.includeUsage()) {
             includeUsage();
@@ -77,7 +80,7 @@ public final class BodyEditor {
         if (old.present() && body.getByte(old.start()) != '"') {
             splices.add(new Splice(old, name));
         } else {
-            set(old, "model", quoted(name));
+            set(old, "model", JsonText.quoted(name));
         }
     }
 
@@ -159,21 +162,5 @@ public final class BodyEditor {
             from = s.at().end();
         }
         return out.appendBuffer(body, from, body.length() - from);
-    }
-
-    private static String quoted(String text) {
-        StringBuilder out = new StringBuilder(text.length() + 2).append('"');
-        for (int i = 0; i < text.length(); i++) {
-            char c = text.charAt(i);
-            if (c == '"' || c == '\\') {
-                out.append('\\').append(c);
-            } else if (c < 0x20 || Character.isSurrogate(c)) {
-                // A lone surrogate has no UTF-8 form; as an escape it survives.
-                out.append(String.format("\\u%04x", (int) c));
-            } else {
-                out.append(c);
-            }
-        }
-        return out.append('"').toString();
     }
 }

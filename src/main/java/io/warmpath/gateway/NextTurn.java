@@ -2,18 +2,16 @@ package io.warmpath.gateway;
 
 import io.vertx.core.Context;
 import io.vertx.core.MultiMap;
-import io.vertx.core.buffer.Buffer;
-import io.vertx.core.json.JsonArray;
-import io.vertx.core.json.JsonObject;
 import io.warmpath.fault.GatewayError;
 import io.warmpath.fleet.Candidate;
 import io.warmpath.fleet.EngineKind;
 import io.warmpath.gateway.FlowMetrics.Prefill;
+import io.warmpath.load.PromptBlocks;
 import io.warmpath.session.PrefillBudget;
+import io.warmpath.session.WarmLedger;
 import io.warmpath.tokens.PromptInput;
 import io.warmpath.tokens.profile.ChatRequest;
 import io.warmpath.upstream.UpstreamListener;
-import io.warmpath.upstream.UpstreamRequest;
 import java.io.ByteArrayOutputStream;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -41,8 +39,6 @@ final class NextTurn implements UpstreamListener {
     /** A longer answer is not looked at. */
     private static final int MAX_ANSWER_BYTES = 2 << 20;
 
-    private static final String TARGET = "/v1/completions";
-
     private final RequestFlow flow;
     private final Context context;
     private final Candidate to;
@@ -53,6 +49,7 @@ final class NextTurn implements UpstreamListener {
     private final PromptInput prompt;
     private final @Nullable String authorization;
     private final int promptTokens;
+    private final long[] chain;
     private final UpstreamListener client;
     private @Nullable ByteArrayOutputStream answer = new ByteArrayOutputStream(4096);
     private boolean eventStream;
@@ -63,6 +60,7 @@ final class NextTurn implements UpstreamListener {
             InferenceRequest request,
             Candidate to,
             int promptTokens,
+            PromptBlocks blocks,
             UpstreamListener client) {
         this.flow = flow;
         this.context = context;
@@ -74,6 +72,7 @@ final class NextTurn implements UpstreamListener {
         this.prompt = request.prompt();
         this.authorization = request.headers().get("authorization");
         this.promptTokens = promptTokens;
+        this.chain = blocks.chain();
         this.client = client;
     }
 
@@ -82,6 +81,7 @@ final class NextTurn implements UpstreamListener {
      * client} itself where no next turn is to be warmed.
      *
      * @param promptTokens of this turn; 0 when they are not known
+     * @param blocks of this turn, by which the next one is recognised
      */
     static UpstreamListener beside(
             RequestFlow flow,
@@ -89,6 +89,7 @@ final class NextTurn implements UpstreamListener {
             InferenceRequest request,
             Candidate to,
             int promptTokens,
+            PromptBlocks blocks,
             UpstreamListener client) {
         boolean chat =
                 request.prompt() instanceof PromptInput.Chat
@@ -103,7 +104,7 @@ final class NextTurn implements UpstreamListener {
             flow.metrics.prefill(Prefill.UNKNOWN); // such an engine may not take ids
             return client;
         }
-        return new NextTurn(flow, context, request, to, promptTokens, client);
+        return new NextTurn(flow, context, request, to, promptTokens, blocks, client);
     }
 
     @Override
@@ -237,52 +238,10 @@ final class NextTurn implements UpstreamListener {
             flow.metrics.prefill(Prefill.BUDGET);
             return;
         }
-        MultiMap extra = MultiMap.caseInsensitiveMultiMap();
-        extra.add("content-type", "application/json");
-        extra.add("x-request-id", requestId + "-next");
-        if (authorization != null) {
-            extra.add("authorization", authorization);
-        }
         flow.engines.send(
-                new UpstreamRequest(
-                        to.worker().name(),
-                        to.worker().url(),
-                        TARGET,
-                        MultiMap.caseInsensitiveMultiMap(),
-                        ranked(extra),
-                        body(ids),
-                        false,
-                        true),
-                new Done(budget, worker, fresh));
-    }
-
-    private MultiMap ranked(MultiMap extra) {
-        if (to.worker().ranks().size() > 1 && to.worker().kind() == EngineKind.VLLM) {
-            extra.add("X-data-parallel-rank", Integer.toString(to.dpRank()));
-        }
-        return extra;
-    }
-
-    private Buffer body(int[] ids) {
-        JsonArray prompt = new JsonArray();
-        for (int id : ids) {
-            prompt.add(id);
-        }
-        JsonObject body =
-                new JsonObject()
-                        .put("model", servedModel)
-                        .put("prompt", prompt)
-                        .put("max_tokens", 1)
-                        .put("temperature", 0)
-                        .put("stream", false);
-        if (!salt.isEmpty()) {
-            body.put("cache_salt", salt);
-        }
-        if (to.worker().ranks().size() > 1 && to.worker().kind() == EngineKind.SGLANG) {
-            body.put("routed_dp_rank", to.dpRank());
-        }
-        to.worker().priorities().of(Integer.MIN_VALUE).ifPresent(p -> body.put("priority", p));
-        return body.toBuffer();
+                new WarmRequest(requestId + "-next", to, servedModel, salt, authorization, ids, "")
+                        .upstream(),
+                new Done(budget, worker, fresh, ids.length));
     }
 
     /** The answer, of which only its end matters. */
@@ -290,12 +249,14 @@ final class NextTurn implements UpstreamListener {
         private final PrefillBudget budget;
         private final long worker;
         private final int fresh;
+        private final int whole;
         private int code;
 
-        Done(PrefillBudget budget, long worker, int fresh) {
+        Done(PrefillBudget budget, long worker, int fresh, int whole) {
             this.budget = budget;
             this.worker = worker;
             this.fresh = fresh;
+            this.whole = whole;
         }
 
         @Override
@@ -310,6 +271,8 @@ final class NextTurn implements UpstreamListener {
         public void end(byte[] b, int from, int length) {
             budget.done(worker);
             if (code == 200) {
+                flow.warmed.add(
+                        chain, new WarmLedger.Warmed(to.slot().index(), whole - fresh, whole));
                 flow.metrics.prefilled(fresh);
             } else {
                 flow.metrics.prefill(Prefill.FAILED);

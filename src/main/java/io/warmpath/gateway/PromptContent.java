@@ -19,6 +19,7 @@ import org.jspecify.annotations.Nullable;
  */
 public final class PromptContent {
     static final int[] NO_IDS = {};
+    private static final long[] NO_NAMES = {};
     static final PromptContent UNKNOWN = of(NO_IDS);
 
     private final int length;
@@ -84,6 +85,20 @@ public final class PromptContent {
         return known == null
                 ? PromptBlocks.unnamed(blockSize, length)
                 : load.name(model, salt, known.hashes(), length, blockSize);
+    }
+
+    /** Names of its complete blocks; none where its blocks of this size are not known. */
+    long[] names(int blockSize, long seed) {
+        if (blockSize <= 0) {
+            return NO_NAMES;
+        }
+        if (hashed.isEmpty()) {
+            return PromptBlocks.of(ids, blockSize, seed).chain();
+        }
+        HashedPrompt known = find(blockSize);
+        return known == null
+                ? NO_NAMES
+                : PromptBlocks.ofHashes(known.hashes(), length, blockSize, seed).chain();
     }
 
     /** As far as blocks go: ids behind the last complete one are not compared. */

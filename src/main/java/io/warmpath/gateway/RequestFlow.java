@@ -1,6 +1,7 @@
 package io.warmpath.gateway;
 
 import io.vertx.core.Context;
+import io.warmpath.access.Visit;
 import io.warmpath.admission.Admission;
 import io.warmpath.fleet.EventWatch;
 import io.warmpath.fleet.Fleet;
@@ -10,6 +11,7 @@ import io.warmpath.load.LoadBook;
 import io.warmpath.routing.Router;
 import io.warmpath.session.Affinity;
 import io.warmpath.session.PrefillBudget;
+import io.warmpath.session.WarmLedger;
 import io.warmpath.tokens.PromptTokens;
 import io.warmpath.upstream.EngineClient;
 import java.util.function.LongSupplier;
@@ -22,6 +24,9 @@ import org.jspecify.annotations.Nullable;
  * <p>Shared by all event loops; each request stays on its own. Nothing here blocks.
  */
 public final class RequestFlow {
+    /** Names of blocks, four for each next turn that was computed ahead: 4 MB. */
+    private static final int WARMED = 40_000;
+
     final Fleet fleet;
     final ModelNames models;
     final TokenStep tokenStep;
@@ -34,6 +39,8 @@ public final class RequestFlow {
     final SelfCheck selfCheck;
     final Affinity affinity;
     final PrefillBudget prefills;
+    final Pins pins;
+    final WarmLedger warmed = new WarmLedger(WARMED);
     final PromptTokens tokens;
     final TokenLanes lanes;
     final @Nullable SharedCache shared;
@@ -45,6 +52,7 @@ public final class RequestFlow {
      * @param engineIds for prompts that {@code tokens} does not know
      * @param affinity where a session's requests go
      * @param prefills what next turns may cost
+     * @param pins what clients want to have kept in cache
      * @param shared the pools of the workers; null: none is asked
      * @param nanoTime as {@link System#nanoTime}
      */
@@ -66,6 +74,7 @@ public final class RequestFlow {
             EngineIds engineIds,
             Affinity affinity,
             PrefillBudget prefills,
+            Pins pins,
             @Nullable SharedCache shared,
             LongSupplier nanoTime) {
         this.fleet = fleet;
@@ -92,11 +101,14 @@ public final class RequestFlow {
                         options.classTolerations(),
                         events,
                         selfCheck,
-                        shared);
+                        pins,
+                        shared,
+                        nanoTime);
         this.shared = shared;
         this.selfCheck = selfCheck;
         this.affinity = affinity;
         this.prefills = prefills;
+        this.pins = pins;
         this.tokens = tokens;
         this.lanes = tokenizers;
         this.load = load;
@@ -121,7 +133,9 @@ public final class RequestFlow {
      */
     public Exchange start(
             Context context, InferenceRequest request, Answer answer, EngineForm form) {
-        Exchange exchange = new Exchange(this, context, request.named(models), answer, form);
+        Visit visit = Visits.of(context);
+        InferenceRequest whose = request.of(visit).named(models);
+        Exchange exchange = new Exchange(this, context, whose, answer, form, visit);
         exchange.begin();
         return exchange;
     }

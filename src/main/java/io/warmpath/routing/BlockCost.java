@@ -14,13 +14,14 @@ import org.jspecify.annotations.Nullable;
  * credit  = overlap_credit * decay * D + host_weight * H + disk_weight * (K + E)
  *           + shared_multiplier * S
  * prefill = max(0, raw - credit)
- * cost    = taints * (prefill_load_scale * prefill + decode + active_request_weight * requests)
+ * cost    = taints * max(0, prefill_load_scale * prefill + decode + active_request_weight * requests
+ *                           - pin_weight * P)
  * </pre>
  *
  * <p>D device blocks from the start; H, K, E blocks by which host, disk and external tier go on
- * from there; S pool blocks; taints as {@link TaintRules#costFactor}. When the candidates' block
- * sizes differ, all terms are in blocks of the smallest size, because a larger block is more work.
- * Stateless.
+ * from there; S pool blocks; P pinned blocks, see {@link PinView}; taints as {@link
+ * TaintRules#costFactor}. When the candidates' block sizes differ, all terms are in blocks of the
+ * smallest size, because a larger block is more work. Stateless.
  */
 final class BlockCost implements CostModel {
     private static final List<String> TERMS =
@@ -34,6 +35,7 @@ final class BlockCost implements CostModel {
                     "prefill_blocks",
                     "decode_blocks",
                     "request_cost",
+                    "pin_credit",
                     "cost");
     private static final int PREFILL = TERMS.indexOf("prefill_blocks");
     private static final int DECODE = TERMS.indexOf("decode_blocks");
@@ -66,7 +68,9 @@ final class BlockCost implements CostModel {
         double prefill = Math.max(0, raw - (device + host + disk + shared));
         double decode = decodeBlocks * own;
         double requests = w.activeRequestWeight() * f.activeRequests;
-        double cost = f.taintFactor * (w.prefillLoadScale() * prefill + decode + requests);
+        double pin = f.pinned == 0 ? 0 : f.pinWeight() * f.pinned * own;
+        double work = w.prefillLoadScale() * prefill + decode + requests;
+        double cost = f.taintFactor * Math.max(0, work - pin);
         if (terms != null) {
             terms[at] = raw;
             terms[at + 1] = decay;
@@ -77,7 +81,8 @@ final class BlockCost implements CostModel {
             terms[at + PREFILL] = prefill;
             terms[at + DECODE] = decode;
             terms[at + 8] = requests;
-            terms[at + 9] = cost;
+            terms[at + 9] = pin;
+            terms[at + 10] = cost;
         }
         return cost;
     }

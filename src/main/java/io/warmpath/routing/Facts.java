@@ -28,7 +28,8 @@ final class Facts {
                     "active_prefill_tokens",
                     "active_blocks",
                     "active_requests",
-                    "taint_factor");
+                    "taint_factor",
+                    "pinned_blocks");
 
     final RoutingRequest request;
     final BlockWeights weights;
@@ -77,6 +78,9 @@ final class Facts {
     /** Pool blocks that go on without a gap where the worker's own tiers end. */
     int sharedRun;
 
+    /** Blocks of the prompt that the candidate has been made to keep. */
+    int pinned;
+
     /** By which its taints, or those it lacks, make the candidate dearer. */
     double taintFactor = 1;
 
@@ -122,6 +126,8 @@ final class Facts {
             disk = 0;
             external = 0;
         }
+        PinView pins = request.pins();
+        pinned = pins == null ? 0 : Math.min(most, pins.blocks(candidate));
         SharedView view = request.shared();
         SharedHits pool = view == null ? null : view.hits(candidate.worker());
         if (pool != null) {
@@ -174,6 +180,13 @@ final class Facts {
         out[at + 6] = activeBlocks;
         out[at + 7] = activeRequests;
         out[at + 8] = taintFactor;
+        out[at + 9] = pinned;
+    }
+
+    /** Worth of each of {@link #pinned}. */
+    double pinWeight() {
+        PinView pins = request.pins();
+        return pins == null ? 0 : pins.weight();
     }
 
     /** Blocks from a cache can be this many: the last token of a prompt is always computed. */

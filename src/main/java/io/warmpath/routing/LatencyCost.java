@@ -8,7 +8,7 @@ import org.jspecify.annotations.Nullable;
  * The cost in milliseconds: when the answer will be done, and what the others lose by it.
  *
  * <pre>
- * cost = t * (f * (wait + price * (prefill + load) + step + overdue) + d * (own + others))
+ * cost = t * max(0, f * (wait + price * (prefill + load) + step + overdue) + d * (own + others) - p)
  * </pre>
  *
  * <p>wait: predicted prefill of requests there without a first token, less what the oldest has been
@@ -17,8 +17,8 @@ import org.jspecify.annotations.Nullable;
  * prefill, load: of the tokens not cached, and of those in slower tiers. step: of the first token.
  * overdue: the oldest request there takes longer than can be right. own: a tenth of how much slower
  * the answer will run there. others: a tenth of how much slower it makes theirs. f and d: how much
- * slower the worker is than predicted, in prefill and in decoding. t: {@link
- * TaintRules#costFactor}.
+ * slower the worker is than predicted, in prefill and in decoding. p: {@link PinView#weight} times
+ * the prefill of what is pinned there. t: {@link TaintRules#costFactor}.
  *
  * <p>Needs {@link Speeds}. Any thread. A prompt of unknown length counts as one token.
  */
@@ -37,6 +37,7 @@ final class LatencyCost implements CostModel {
                     "others_decode_ms",
                     "prefill_factor",
                     "decode_factor",
+                    "pin_ms",
                     "cost");
 
     /** Worth of a millisecond of decoding against one of waiting for the first token. */
@@ -81,10 +82,12 @@ final class LatencyCost implements CostModel {
                         * priors.growthMillis(1, f.request.promptTokens() + out / 2);
         double prefillFactor = s.prefillFactor(f.fleet);
         double decodeFactor = s.decodeFactor(f.fleet);
-        double cost =
-                f.taintFactor
-                        * (prefillFactor * (wait + f.workPrice * (prefill + load) + step + overdue)
-                                + decodeFactor * (own + others));
+        double pin =
+                f.pinned == 0 ? 0 : f.pinWeight() * priors.prefillMillis(f.pinned * f.blockSize, 0);
+        double work =
+                prefillFactor * (wait + f.workPrice * (prefill + load) + step + overdue)
+                        + decodeFactor * (own + others);
+        double cost = f.taintFactor * Math.max(0, work - pin);
         if (terms != null) {
             terms[at] = cached;
             terms[at + 1] = fresh;
@@ -98,7 +101,8 @@ final class LatencyCost implements CostModel {
             terms[at + 9] = others;
             terms[at + 10] = prefillFactor;
             terms[at + 11] = decodeFactor;
-            terms[at + 12] = cost;
+            terms[at + 12] = pin;
+            terms[at + 13] = cost;
         }
         return cost;
     }

@@ -27,6 +27,7 @@ import org.jspecify.annotations.Nullable;
  * @param detail how much the decision tells, and whether it is one
  * @param ineligible workers that are not among the candidates, for the explanation only
  * @param circumstances what held beside it, for the explanation only
+ * @param pins who keeps a beginning of the prompt; null when nobody does
  */
 public record RoutingRequest(
         List<Candidate> candidates,
@@ -41,7 +42,8 @@ public record RoutingRequest(
         int outputTokens,
         Detail detail,
         List<Ineligible> ineligible,
-        Circumstances circumstances) {
+        Circumstances circumstances,
+        @Nullable PinView pins) {
 
     /** What the decision is made for. */
     public enum Detail {
@@ -80,7 +82,8 @@ public record RoutingRequest(
                 outputTokens,
                 detail,
                 ineligible,
-                Circumstances.NONE);
+                Circumstances.NONE,
+                null);
     }
 
     /** A request whose blocks have no names and that wants nothing special. */
@@ -119,7 +122,8 @@ public record RoutingRequest(
                 outputTokens,
                 other,
                 ineligible,
-                circumstances);
+                circumstances,
+                pins);
     }
 
     public RoutingRequest with(Circumstances other) {
@@ -136,7 +140,8 @@ public record RoutingRequest(
                 outputTokens,
                 detail,
                 ineligible,
-                other);
+                other,
+                pins);
     }
 
     public RoutingRequest withPrompts(List<PromptBlocks> others) {
@@ -153,7 +158,8 @@ public record RoutingRequest(
                 outputTokens,
                 detail,
                 ineligible,
-                circumstances);
+                circumstances,
+                pins);
     }
 
     public RoutingRequest with(TaintRules other) {
@@ -170,7 +176,8 @@ public record RoutingRequest(
                 outputTokens,
                 detail,
                 ineligible,
-                circumstances);
+                circumstances,
+                pins);
     }
 
     public RoutingRequest with(RouterOverrides other) {
@@ -187,7 +194,8 @@ public record RoutingRequest(
                 outputTokens,
                 detail,
                 ineligible,
-                circumstances);
+                circumstances,
+                pins);
     }
 
     public RoutingRequest with(SharedView other) {
@@ -204,6 +212,25 @@ public record RoutingRequest(
                 outputTokens,
                 detail,
                 ineligible,
-                circumstances);
+                circumstances,
+                pins);
+    }
+
+    public RoutingRequest with(@Nullable PinView other) {
+        return new RoutingRequest(
+                candidates,
+                promptTokens,
+                matches,
+                prompts,
+                pinnedWorker,
+                pinnedRank,
+                taints,
+                overrides,
+                shared,
+                outputTokens,
+                detail,
+                ineligible,
+                circumstances,
+                other);
     }
 }

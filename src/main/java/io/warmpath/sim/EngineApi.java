@@ -150,6 +150,9 @@ final class EngineApi {
             case "POST /hicache/pin_prefix" -> {
                 return pins.answer(exchange);
             }
+            case "GET /hicache/pin_prefix" -> {
+                return pins.wrongMethod(exchange);
+            }
             default -> {
                 return false;
             }

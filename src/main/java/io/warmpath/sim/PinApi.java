@@ -58,6 +58,15 @@ final class PinApi {
         return true;
     }
 
+    /** A route that is there answers every other method so; false when it is not. */
+    boolean wrongMethod(Exchange exchange) {
+        if (options.agents().maxPinnedRatio() == null) {
+            return false;
+        }
+        exchange.json(405, "{\"detail\":\"Method Not Allowed\"}");
+        return true;
+    }
+
     private static void said(Exchange exchange, int pinned, @Nullable String rejected) {
         String message =
                 pinned == 0

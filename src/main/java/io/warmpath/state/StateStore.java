@@ -139,6 +139,21 @@ public final class StateStore implements AutoCloseable {
         return taken;
     }
 
+    /** What {@link #keepBeside} has written last. */
+    public Optional<byte[]> beside(String name) throws IOException {
+        Path file = directory.resolve(name);
+        return Files.exists(file) ? Optional.of(Files.readAllBytes(file)) : Optional.empty();
+    }
+
+    /**
+     * Writes a file of its own beside the snapshots, whole or not at all.
+     *
+     * @param name no number
+     */
+    public void keepBeside(String name, byte[] bytes) throws IOException {
+        write(directory.resolve(name), bytes);
+    }
+
     /**
      * What is older than the newest {@link #KEPT} whole ones, and what a kill left half written.
      */

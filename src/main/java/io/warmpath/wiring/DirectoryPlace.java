@@ -72,6 +72,16 @@ final class DirectoryPlace implements SnapshotPlace {
     }
 
     @Override
+    public Optional<byte[]> beside(String name) throws IOException {
+        return store.beside(name);
+    }
+
+    @Override
+    public void keepBeside(String name, byte[] bytes) throws IOException {
+        store.keepBeside(name, bytes);
+    }
+
+    @Override
     public String toString() {
         return directory;
     }

@@ -1,6 +1,7 @@
 package io.warmpath.wiring;
 
 import io.micrometer.core.instrument.MeterRegistry;
+import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import io.vertx.core.Vertx;
 import io.vertx.ext.web.Router;
 import io.warmpath.adapter.nativeindex.NativeBpeTokenizer;
@@ -12,6 +13,7 @@ import io.warmpath.admission.Admission;
 import io.warmpath.admission.AdmissionOptions;
 import io.warmpath.api.AdminAccess;
 import io.warmpath.api.BusyThresholdApi;
+import io.warmpath.api.ClientGate;
 import io.warmpath.api.DecisionsApi;
 import io.warmpath.api.ErrorMapper;
 import io.warmpath.api.EventSourcesApi;
@@ -37,6 +39,8 @@ import io.warmpath.gateway.FlowMetrics;
 import io.warmpath.gateway.GatewayOptions;
 import io.warmpath.gateway.ModelNames;
 import io.warmpath.gateway.Overlaps;
+import io.warmpath.gateway.PinMetrics;
+import io.warmpath.gateway.Pins;
 import io.warmpath.gateway.RequestFlow;
 import io.warmpath.gateway.selfcheck.SelfCheck;
 import io.warmpath.gateway.shared.SharedCache;
@@ -57,12 +61,18 @@ import io.warmpath.tokens.TokensOptions;
 import io.warmpath.tokens.profile.EngineProfile;
 import io.warmpath.upstream.AnswerTimeouts;
 import io.warmpath.upstream.EngineClient;
+import io.warmpath.upstream.EngineKeys;
 import io.warmpath.upstream.EngineTls;
+import io.warmpath.upstream.KeyedEngineClient;
 import io.warmpath.upstream.RawEngineClient;
 import io.warmpath.upstream.UpstreamOptions;
 import io.warmpath.upstream.VertxEngineClient;
 import io.warmpath.wiring.control.Announcements;
 import io.warmpath.wiring.warmup.Warmup;
+
+import org.jboss.logging.Logger;
+import org.jspecify.annotations.Nullable;
+
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -73,8 +83,6 @@ import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.function.BooleanSupplier;
-import org.jboss.logging.Logger;
-import org.jspecify.annotations.Nullable;
 
 /**
  * Every part of a running gateway, built from the configuration and put together here only.
@@ -97,6 +105,7 @@ final class GatewayRuntime implements AutoCloseable {
     private final ReplicaParts replicas;
     private final LoadTracker load;
     private final Admission admission;
+    private final ClientParts clients;
     private final Vertx vertx;
     private long queueTimer = -1;
     private final ModelNames models;
@@ -116,8 +125,11 @@ final class GatewayRuntime implements AutoCloseable {
     private final EventSourcesApi eventSourcesApi;
     private final EventsApi eventsApi;
     private final SessionsApi sessionsApi;
+    private final PinParts pins;
+    private final AdminAccess access;
     private final ReplicasApi replicasApi;
     private final DecisionParts decisions;
+    private final TelemetryParts telemetry;
     private final DecisionsApi decisionsApi;
     private final Warmup warmup;
 
@@ -169,7 +181,8 @@ final class GatewayRuntime implements AutoCloseable {
                                             config, link, index, events, meters, state.position()),
                             posted);
         }
-        EngineTls tls = tls(config.upstream().tls());
+        clients = new ClientParts(config.auth(), vertx);
+        EngineTls tls = tls(config.upstream().tls(), clients.engineKeys());
         fleet =
                 new FleetRuntime(
                         config,
@@ -181,6 +194,7 @@ final class GatewayRuntime implements AutoCloseable {
                         state::mark,
                         load::ownRequests,
                         load::forget);
+        KubernetesParts.source(config.kubernetes(), meters).ifPresent(fleet::follow);
         tokenThreads = new TokenThreads(config.tokens().threads(), config.tokens().queueSize());
         sharedCache =
                 new SharedCacheParts(config, vertx, tokenThreads::brief, meters, System::nanoTime);
@@ -202,9 +216,21 @@ final class GatewayRuntime implements AutoCloseable {
                         tokens.anyModel().orElse("any"),
                         warmupParts(config, vertx));
         decisions = new DecisionParts(config.explain(), meters);
-        FlowMetrics metrics = new FlowMetrics(meters);
+        telemetry = new TelemetryParts(config.telemetry(), meters);
+        FlowMetrics metrics = new FlowMetrics(meters, telemetry.tracing());
         SessionParts sessions = new SessionParts(config.session(), replicas.sessions());
+        pins =
+                new PinParts(
+                        config.session().pins(),
+                        state,
+                        fleet,
+                        vertx,
+                        engines,
+                        tokenThreads,
+                        load,
+                        meters);
         fleet.registry().addListener(new FleetLeft(metrics::forget));
+        fleet.registry().addListener(new ModelsServed(metrics::serves));
         io.warmpath.routing.Router chooser = router(config, load, router, decisions.log());
         routes =
                 routes(
@@ -224,22 +250,26 @@ final class GatewayRuntime implements AutoCloseable {
                                 ModelSettings.askingEngines(config), config.tokens().deadline()),
                         sessions.affinity(),
                         sessions.prefills(),
+                        pins.pins(),
                         shared,
-                        warmup::done);
+                        warmup::done,
+                        clients.gate());
         GatewayMeters.bind(meters, index, load, fleet, events, tokens, caches.overlaps().prompts());
         caches.bind(meters);
         state.bind(meters);
         sessions.bind(meters);
         replicas.build(load, chooser, fleet.registry(), admission::wake, meters);
-        AdminAccess access = new AdminAccess(adminToken(config.admin()));
+        access = new AdminAccess(adminToken(config.admin()));
         modelsApi = new ModelsApi(tokens::reload, access);
         workersApi =
                 new WorkersApi(
                         fleet.registry(),
+                        fleet.sources(),
                         access,
                         ErrorMapper::respond,
                         caches.followsEvents(),
-                        selfCheck::distrusted);
+                        selfCheck::distrusted,
+                        pins.supports());
         EventSubscriptions subscriptions = fleet.subscriptions();
         eventsApi = new EventsApi(posted, access);
         eventSourcesApi =
@@ -269,8 +299,10 @@ final class GatewayRuntime implements AutoCloseable {
             EngineIds engineIds,
             Affinity affinity,
             PrefillBudget prefills,
+            Pins pins,
             @Nullable SharedCache shared,
-            BooleanSupplier warm) {
+            BooleanSupplier warm,
+            ClientGate gate) {
         RequestFlow flow =
                 new RequestFlow(
                         fleet,
@@ -290,6 +322,7 @@ final class GatewayRuntime implements AutoCloseable {
                         engineIds,
                         affinity,
                         prefills,
+                        pins,
                         shared,
                         System::nanoTime);
         return new Routes(
@@ -300,7 +333,8 @@ final class GatewayRuntime implements AutoCloseable {
                 options,
                 metrics,
                 warm,
-                () -> ThreadLocalRandom.current().nextLong());
+                () -> ThreadLocalRandom.current().nextLong(),
+                gate);
     }
 
     /**
@@ -339,8 +373,10 @@ final class GatewayRuntime implements AutoCloseable {
                                 EngineIds.OFF,
                                 Affinity.off(),
                                 PrefillBudget.off(),
+                                Pins.off(new PinMetrics(new SimpleMeterRegistry())),
                                 null, // its engine shares nothing
-                                () -> true)
+                                () -> true,
+                                ClientGate.OPEN)
                         .mount(router);
             }
 
@@ -371,6 +407,7 @@ final class GatewayRuntime implements AutoCloseable {
         eventSourcesApi.mount(router);
         eventsApi.mount(router);
         sessionsApi.mount(router);
+        pins.mount(router, access, fleet);
         replicasApi.mount(router);
         decisionsApi.mount(router);
         busyApi.mount(router);
@@ -392,7 +429,9 @@ final class GatewayRuntime implements AutoCloseable {
         }
         replicas.start();
         sharedCache.start();
+        pins.start();
         reloads.start();
+        clients.start();
         warmup.start();
     }
 
@@ -400,8 +439,10 @@ final class GatewayRuntime implements AutoCloseable {
     public void close() {
         vertx.cancelTimer(queueTimer);
         reloads.close();
+        clients.close();
         warmup.close();
         questions.close();
+        pins.close();
         replicas.close();
         state.close();
         fleet.close();
@@ -415,6 +456,7 @@ final class GatewayRuntime implements AutoCloseable {
         tokenThreads.close();
         engines.close();
         decisions.close();
+        telemetry.close();
         tokens.close();
         caches.close();
     }
@@ -470,21 +512,24 @@ final class GatewayRuntime implements AutoCloseable {
     private static EngineClient engines(WarmpathConfig config, Vertx vertx, EngineTls tls) {
         UpstreamOptions options = upstream(config.upstream(), config.http().gather());
         EngineClient usual = new VertxEngineClient(vertx, options, tls, System::nanoTime);
-        return config.upstream().rawPath() == RawPath.AUTO
-                ? new RawEngineClient(options, tls, usual, System::nanoTime)
-                : usual;
+        EngineClient client =
+                config.upstream().rawPath() == RawPath.AUTO
+                        ? new RawEngineClient(options, tls, usual, System::nanoTime)
+                        : usual;
+        return new KeyedEngineClient(client, tls.keys());
     }
 
     /**
      * @throws StartFailure when a file cannot be used
      */
-    private static EngineTls tls(WarmpathConfig.Tls config) {
+    private static EngineTls tls(WarmpathConfig.Tls config, EngineKeys keys) {
         try {
             return new EngineTls(
                     config.caFile().map(Path::of).orElse(null),
                     config.certFile().map(Path::of).orElse(null),
                     config.keyFile().map(Path::of).orElse(null),
-                    config.verify());
+                    config.verify(),
+                    keys);
         } catch (IllegalArgumentException e) {
             throw new StartFailure("TLS to engines (warmpath.upstream.tls): " + e.getMessage());
         }

@@ -48,6 +48,8 @@ final class SharedPlace implements SnapshotPlace {
     private final NatsStream stream;
     private final SharedSnapshots snapshots;
     private final SnapshotKeeper keeper;
+    private final NatsFiles files;
+    private final String gateway;
     private final String inWords;
     private final Path scratch;
     private final Announcements others;
@@ -85,13 +87,10 @@ final class SharedPlace implements SnapshotPlace {
         }
         stream = new NatsStream(link, names.stream());
         NatsKeys keys = new NatsKeys(link, names.stateBucket(), Duration.ZERO);
-        snapshots =
-                new SharedSnapshots(
-                        keys,
-                        new NatsFiles(link, names.snapshotBucket()),
-                        NatsNames.SNAPSHOT,
-                        CHUNK_BYTES);
+        files = new NatsFiles(link, names.snapshotBucket());
+        snapshots = new SharedSnapshots(keys, files, NatsNames.SNAPSHOT, CHUNK_BYTES);
         String id = NatsNames.slug(gateway);
+        this.gateway = id;
         keeper =
                 new SnapshotKeeper(
                         new SnapshotKeeper.Settings(
@@ -250,6 +249,28 @@ final class SharedPlace implements SnapshotPlace {
         } catch (IOException e) {
             LOG.warnf("%s was not emptied: %s", scratch, e);
         }
+    }
+
+    /** Each gateway has its own. */
+    @Override
+    public Optional<byte[]> beside(String name) throws IOException {
+        if (!joined || reset) {
+            return Optional.empty(); // nobody could be asked, or all is to begin anew
+        }
+        try {
+            return files.get(file(name));
+        } catch (SnapshotException e) {
+            throw new IOException(e.getMessage(), e);
+        }
+    }
+
+    @Override
+    public void keepBeside(String name, byte[] bytes) throws IOException {
+        files.put(file(name), bytes);
+    }
+
+    private String file(String name) {
+        return name + "/" + gateway;
     }
 
     @Override

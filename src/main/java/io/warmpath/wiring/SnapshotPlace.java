@@ -68,6 +68,16 @@ interface SnapshotPlace extends AutoCloseable {
     long look(IndexSnapshots index, Supplier<View> view, boolean last)
             throws IOException, SnapshotException;
 
+    /**
+     * Something small of this gateway alone that lies beside the snapshots.
+     *
+     * @throws IOException when it cannot be asked
+     */
+    Optional<byte[]> beside(String name) throws IOException;
+
+    /** Writes it: whole, or not at all. */
+    void keepBeside(String name, byte[] bytes) throws IOException;
+
     /** What is there, for messages. */
     @Override
     String toString();

@@ -25,6 +25,7 @@ import java.util.Optional;
 import java.util.concurrent.Executors;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
+import java.util.function.LongSupplier;
 import java.util.function.Supplier;
 import org.jboss.logging.Logger;
 import org.jspecify.annotations.Nullable;
@@ -50,8 +51,36 @@ final class StateParts implements AutoCloseable {
     private final ScheduledExecutorService thread =
             Executors.newSingleThreadScheduledExecutor(
                     Thread.ofPlatform().daemon().name("warmpath-state").factory());
+    private @Nullable Beside beside;
     private @Nullable EventFeed feed;
     private @Nullable FleetRegistry fleet;
+
+    /** What lies beside the snapshots, written when it has changed. */
+    private static final class Beside {
+        private final String name;
+        private final LongSupplier version;
+        private final Supplier<byte[]> bytes;
+        private long written;
+        private long writtenNanos;
+
+        Beside(String name, LongSupplier version, Supplier<byte[]> bytes) {
+            this.name = name;
+            this.version = version;
+            this.bytes = bytes;
+            written = version.getAsLong();
+            writtenNanos = System.nanoTime();
+        }
+
+        void look(SnapshotPlace to, long interval, boolean last) throws IOException {
+            long now = System.nanoTime();
+            long is = version.getAsLong();
+            if (is != written && (last || now - writtenNanos >= interval)) {
+                to.keepBeside(name, bytes.get());
+                written = is;
+                writtenNanos = now;
+            }
+        }
+    }
 
     /** Of the snapshot thread: whether the last look failed. One line per change, not per look. */
     private boolean failing;
@@ -146,6 +175,20 @@ final class StateParts implements AutoCloseable {
         return r.join(slot, () -> i.apply(List.of(new PrefixEvent.Cleared(slot))));
     }
 
+    /** What {@link #keep} has left behind in a process before; empty where nothing is kept. */
+    Optional<byte[]> kept(String name) throws IOException {
+        return place == null ? Optional.empty() : place.beside(name);
+    }
+
+    /**
+     * Lets something small lie beside the snapshots, where there are any. Before {@link #start}.
+     *
+     * @param version another one after every change
+     */
+    void keep(String name, LongSupplier version, Supplier<byte[]> bytes) {
+        beside = new Beside(name, version, bytes);
+    }
+
     void bind(MeterRegistry registry) {
         if (place != null) {
             StateMeters.bind(registry, counters);
@@ -188,6 +231,10 @@ final class StateParts implements AutoCloseable {
             return;
         }
         try {
+            Beside b = beside;
+            if (b != null) {
+                b.look(to, config.interval().toNanos(), last);
+            }
             long bytes = to.look(from, () -> view(registry, events, r), last);
             if (bytes > 0) {
                 counters.written(bytes);

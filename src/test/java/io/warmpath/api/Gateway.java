@@ -34,6 +34,8 @@ import io.warmpath.gateway.FlowMetrics;
 import io.warmpath.gateway.GatewayOptions;
 import io.warmpath.gateway.IndexOverlaps;
 import io.warmpath.gateway.ModelNames;
+import io.warmpath.gateway.PinMetrics;
+import io.warmpath.gateway.Pins;
 import io.warmpath.gateway.RequestFlow;
 import io.warmpath.gateway.TokenLanes;
 import io.warmpath.gateway.selfcheck.SelfCheck;
@@ -70,6 +72,7 @@ import io.warmpath.tokens.profile.EngineProfile;
 import io.warmpath.upstream.AnswerTimeouts;
 import io.warmpath.upstream.EngineClient;
 import io.warmpath.upstream.EngineTls;
+import io.warmpath.upstream.KeyedEngineClient;
 import io.warmpath.upstream.UpstreamOptions;
 import java.net.URI;
 import java.time.Duration;
@@ -211,7 +214,8 @@ final class Gateway implements AutoCloseable {
                 admitted,
                 decisions,
                 NO_TOKENIZER,
-                ModelNames.NONE);
+                ModelNames.NONE,
+                ClientGate.OPEN);
     }
 
     Gateway(EnginePath path, Tokenizing tokenizing, Executor tokenizers) throws Exception {
@@ -224,7 +228,8 @@ final class Gateway implements AutoCloseable {
                 AdmissionOptions.OFF,
                 DecisionLog.OFF,
                 tokenizing,
-                ModelNames.NONE);
+                ModelNames.NONE,
+                ClientGate.OPEN);
     }
 
     Gateway(EnginePath path, Tokenizing tokenizing, ModelNames names) throws Exception {
@@ -237,7 +242,22 @@ final class Gateway implements AutoCloseable {
                 AdmissionOptions.OFF,
                 DecisionLog.OFF,
                 tokenizing,
-                names);
+                names,
+                ClientGate.OPEN);
+    }
+
+    Gateway(EnginePath path, EngineTls tls, ClientGate gate) throws Exception {
+        this(
+                path,
+                GatewayOptions.defaults(),
+                UpstreamOptions.defaults(),
+                tls,
+                Runnable::run,
+                AdmissionOptions.OFF,
+                DecisionLog.OFF,
+                NO_TOKENIZER,
+                ModelNames.NONE,
+                gate);
     }
 
     private Gateway(
@@ -249,11 +269,12 @@ final class Gateway implements AutoCloseable {
             AdmissionOptions admitted,
             DecisionLog decisions,
             Tokenizing tokenizing,
-            ModelNames names)
+            ModelNames names,
+            ClientGate gate)
             throws Exception {
         admission = new Admission(admitted, books, System::nanoTime);
         GatewayOptions options = path.options(limits);
-        engines = path.engines(vertx, upstream, tls);
+        engines = new KeyedEngineClient(path.engines(vertx, upstream, tls), tls.keys());
         FlowMetrics metrics = new FlowMetrics(meters);
         RequestFlow flow =
                 new RequestFlow(
@@ -288,6 +309,7 @@ final class Gateway implements AutoCloseable {
                         EngineIds.OFF,
                         new Affinity(SESSIONS, new Rendezvous((bytes, seed) -> seed), sessions),
                         PrefillBudget.off(),
+                        Pins.off(new PinMetrics(meters)),
                         null,
                         System::nanoTime);
         routes = io.vertx.ext.web.Router.router(vertx);
@@ -300,7 +322,8 @@ final class Gateway implements AutoCloseable {
                         options,
                         metrics,
                         () -> warm,
-                        ids::incrementAndGet)
+                        ids::incrementAndGet,
+                        gate)
                 .mount(routes);
         new DecisionsApi(decisions, new AdminAccess(Optional.empty())).mount(routes);
         new BusyThresholdApi(admission, fleet, new AdminAccess(Optional.empty())).mount(routes);

@@ -15,6 +15,7 @@ import io.warmpath.fleet.EngineTokenizer;
 import io.warmpath.fleet.Worker;
 import io.warmpath.fleet.WorkerState;
 import io.warmpath.gateway.FlowMetrics;
+import io.warmpath.gateway.PinMetrics;
 import io.warmpath.gateway.selfcheck.SelfCheck;
 import io.warmpath.gateway.shared.SharedCache;
 import io.warmpath.gateway.shared.SharedOptions;
@@ -24,13 +25,20 @@ import io.warmpath.prefix.SlotCredits;
 import io.warmpath.prefix.WorkerSlot;
 import io.warmpath.session.AffinityOptions;
 import io.warmpath.session.SessionTable;
+import io.warmpath.session.pin.PinFile;
+import io.warmpath.session.pin.PinLedger;
 import io.warmpath.state.SnapshotCounters;
+import io.warmpath.telemetry.MetricAliases;
+import io.warmpath.telemetry.KubernetesMeters;
 import io.warmpath.telemetry.ReplicaMeters;
 import io.warmpath.telemetry.SessionMeters;
 import io.warmpath.telemetry.StateMeters;
 import io.warmpath.tokens.PromptInput;
 import io.warmpath.tokens.profile.ChatRequest;
 import io.warmpath.upstream.EngineTls;
+
+import org.junit.jupiter.api.Test;
+
 import java.io.IOException;
 import java.net.URI;
 import java.nio.file.Files;
@@ -42,7 +50,6 @@ import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
-import org.junit.jupiter.api.Test;
 
 /** {@code src/docs/metrics.md} lists exactly the meters that exist. */
 class MetricsDocsTest {
@@ -86,7 +93,9 @@ class MetricsDocsTest {
         SimpleMeterRegistry registry = new SimpleMeterRegistry();
         ReferencePrefixIndex index = new ReferencePrefixIndex();
         LoadTracker load = new LoadTracker();
-        new FlowMetrics(registry).compared("w", 1, 1);
+        FlowMetrics flow = new FlowMetrics(registry);
+        flow.compared("w", 1, 1);
+        flow.serves("m");
         compareOnce(registry);
         Vertx vertx = Vertx.vertx();
         try (DecisionParts decisions =
@@ -116,7 +125,14 @@ class MetricsDocsTest {
             try (EngineQuestions questions = new EngineQuestions(vertx, EngineTls.standard())) {
                 questions.bind(registry);
             }
+            KubernetesMeters.bind(registry, "source", s -> true, s -> 0.0, s -> 0.0, s -> 0.0);
             StateMeters.bind(registry, new SnapshotCounters());
+            new PinMetrics(registry)
+                    .bind(
+                            new PinLedger(
+                                    new PinLedger.Options(1, 1, 1, 1),
+                                    new PinFile.Content(0, List.of()),
+                                    () -> 0));
             SessionMeters.bind(registry, new SessionTable(AffinityOptions.OFF, () -> 0));
             ReplicaMeters.bind(registry, TestReplicas.alone(load, fleet.registry()));
             new SharedCache(
@@ -215,6 +231,27 @@ class MetricsDocsTest {
                                 .append(" | ")
                                 .append(row.doc())
                                 .append(" |\n"));
+        out.append(
+                """
+
+                ## Under other names
+
+                The same once more as Dynamo's frontend and router call it, with our tags; read at the scrape.
+                `warmpath.telemetry.dynamo-names=false` leaves them out.
+
+                | name | ours |
+                |---|---|
+                """);
+        for (MetricAliases.Alias a : MetricAliases.ALL) {
+            out.append("| `")
+                    .append(a.name())
+                    .append("` | `")
+                    .append(a.ours())
+                    .append('`')
+                    .append(a.only().isEmpty() ? "" : " where `" + a.only() + "`")
+                    .append(a.factor() == 1 ? "" : ", in milliseconds")
+                    .append(" |\n");
+        }
         return out.toString();
     }
 

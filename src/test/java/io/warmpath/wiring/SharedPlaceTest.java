@@ -1,6 +1,7 @@
 package io.warmpath.wiring;
 
 import static org.awaitility.Awaitility.await;
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
@@ -122,6 +123,28 @@ class SharedPlaceTest {
         assertEquals(0, place(link, "c").load(other, said::add).orElseThrow().position());
         a.look(index, () -> view(THRESHOLD), true);
         assertEquals(List.of("STARTED", "SNAPSHOT", "ENDED"), said);
+    }
+
+    @Test
+    void what_lies_beside_the_snapshots_is_each_gateways_own() throws Exception {
+        NatsLink link = link("a");
+        fill(link);
+        SharedPlace a = place(link, "a");
+        NumberIndex index = new NumberIndex();
+        a.load(index, said::add);
+        assertTrue(a.beside("pins").isEmpty());
+        a.keepBeside("pins", new byte[] {1});
+        a.keepBeside("pins", new byte[] {2, 3});
+        assertTrue(a.look(index, () -> view(THRESHOLD), false) > 0, "which cleans up");
+        SharedPlace again = place(link, "a");
+        again.load(index, said::add);
+        assertArrayEquals(new byte[] {2, 3}, again.beside("pins").orElseThrow());
+        SharedPlace other = place(link, "b");
+        other.load(index, said::add);
+        assertTrue(other.beside("pins").isEmpty());
+        SharedPlace anew = place(link, "a", "reset=true");
+        anew.load(index, said::add);
+        assertTrue(anew.beside("pins").isEmpty(), "all begins anew");
     }
 
     @Test

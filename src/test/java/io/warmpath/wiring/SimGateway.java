@@ -39,7 +39,10 @@ final class SimGateway {
 
     private SimGateway() {}
 
-    /** Returns when all engines get requests. */
+    /**
+     * Returns when all engines get requests, and those of {@code settings} ({@code
+     * warmpath.workers[0].url}), too.
+     */
     static SimGateway start(Map<String, String> settings, SimOptions.Builder... engines)
             throws Exception {
         return started(settings, List.of(), engines);
@@ -81,6 +84,9 @@ final class SimGateway {
                 "warmpath.worker-urls",
                 String.join(",", engines.stream().map(e -> e.url().toString()).toList()));
         properties.put("warmpath.warmup.requests", "0");
+        long workers =
+                engines.size()
+                        + settings.keySet().stream().filter(k -> k.endsWith("].url")).count();
         GatewayRuntime gateway = new GatewayRuntime(TestConfig.of(properties), vertx, meters);
         open.add(gateway);
         Router router = Router.router(vertx);
@@ -104,14 +110,19 @@ final class SimGateway {
                         .get(10, TimeUnit.SECONDS);
         url = URI.create("http://127.0.0.1:" + server.actualPort());
         await().atMost(SOON)
-                .until(
-                        () ->
-                                get("/workers").body().split("\"ready\"", -1).length
-                                        == engines.size() + 1);
+                .until(() -> get("/workers").body().split("\"ready\"", -1).length == workers + 1);
     }
 
-    HttpResponse<String> get(String path) throws IOException, InterruptedException {
-        return send(HttpRequest.newBuilder(url.resolve(path)));
+    /**
+     * @param headers names and values in turn
+     */
+    HttpResponse<String> get(String path, String... headers)
+            throws IOException, InterruptedException {
+        HttpRequest.Builder request = HttpRequest.newBuilder(url.resolve(path));
+        if (headers.length > 0) {
+            request.headers(headers);
+        }
+        return send(request);
     }
 
     HttpResponse<String> delete(String path) throws IOException, InterruptedException {
