@@ -77,7 +77,7 @@ final class AgentDemo {
                                 .models(List.of(Stage.MODEL))
                                 .blockSize(Stage.BLOCK_SIZE)
                                 .gpuBlocks(GPU_BLOCKS)
-                                .hostBlocks(0)
+                                .hostBlocks(GPU_BLOCKS)
                                 .prefillTokensPerSecond(6_000)
                                 .hostLoadTokensPerSecond(60_000)
                                 .interToken(Duration.ofMillis(3))

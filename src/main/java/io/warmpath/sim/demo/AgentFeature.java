@@ -15,9 +15,11 @@ import java.util.Set;
 enum AgentFeature {
     AFFINITY("session affinity"),
     PREFILL("speculative prefill"),
-    PRIORITY("priority");
+    PRIORITY("priority"),
+    PINS("pins");
 
     private static final int IMPORTANT = 10;
+    private static final double PINNED_RATIO = 0.8;
 
     private final String title;
 
@@ -59,7 +61,7 @@ enum AgentFeature {
         if (of.contains(PRIORITY)) {
             features = features.withPriorityScheduling(false).withPriorityEviction();
         }
-        return features;
+        return of.contains(PINS) ? features.withPins(PINNED_RATIO) : features;
     }
 
     /** Environment of the gateway. */
@@ -68,6 +70,9 @@ enum AgentFeature {
         if (of.contains(AFFINITY)) {
             settings.put("WARMPATH_SESSION_AFFINITY_TTL", "300s");
         }
+        if (of.contains(PINS)) {
+            settings.put("WARMPATH_SESSION_PINS_ENABLED", "true");
+        }
         return settings;
     }
 
@@ -75,8 +80,9 @@ enum AgentFeature {
      * What an agent says beside its messages.
      *
      * @param agent its name
+     * @param lead it lives on, so that what it has said is worth a pin
      */
-    static GatewayClient.Extras turn(Set<AgentFeature> of, String agent) {
+    static GatewayClient.Extras turn(Set<AgentFeature> of, String agent, boolean lead) {
         GatewayClient.Extras none = GatewayClient.Extras.none();
         ObjectNode nvext = none.nvext();
         if (of.contains(PREFILL)) {
@@ -84,6 +90,9 @@ enum AgentFeature {
         }
         if (of.contains(PRIORITY)) {
             nvext.withObject("agent_hints").put("priority", IMPORTANT);
+        }
+        if (of.contains(PINS) && lead) {
+            nvext.withObject("cache_control").put("type", "ephemeral").put("ttl", "5m");
         }
         return new GatewayClient.Extras(
                 nvext, of.contains(AFFINITY) ? Map.of("X-Dynamo-Session-ID", agent) : Map.of());

@@ -167,7 +167,7 @@ final class AgentPlay {
                                     new Workload.Turn(team, number, question, tokens),
                                     Stage.MODEL,
                                     List.copyOf(history),
-                                    AgentFeature.turn(features, name),
+                                    AgentFeature.turn(features, name, who == Who.LEAD),
                                     () -> {});
             history.add(new Message("assistant", answer.text()));
             add(who, name, answer);

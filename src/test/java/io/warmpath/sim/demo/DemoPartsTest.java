@@ -117,13 +117,16 @@ class DemoPartsTest {
         assertEquals(AgentFeature.values().length + 2, runs.size());
         assertEquals(2, AgentFeature.runs(true).size());
         Set<AgentFeature> none = runs.getFirst();
-        assertTrue(AgentFeature.turn(none, "a").nvext().isEmpty());
+        assertTrue(AgentFeature.turn(none, "a", true).nvext().isEmpty());
         assertTrue(AgentFeature.gateway(none).isEmpty());
         Set<AgentFeature> all = runs.getLast();
         assertEquals(
                 "{\"agent_hints\":{\"speculative_prefill\":true,\"priority\":10}}",
-                AgentFeature.turn(all, "a").nvext().toString());
-        assertEquals("a", AgentFeature.turn(all, "a").headers().get("X-Dynamo-Session-ID"));
+                AgentFeature.turn(all, "a", false).nvext().toString());
+        assertEquals("a", AgentFeature.turn(all, "a", false).headers().get("X-Dynamo-Session-ID"));
+        assertEquals(
+                "5m",
+                AgentFeature.turn(all, "a", true).nvext().at("/cache_control/ttl").textValue());
         assertTrue(AgentFeature.engines(all).priorityEviction());
     }
 
