@@ -50,6 +50,10 @@ public interface WarmpathConfig {
 
     SessionConfig session();
 
+    MigrationConfig migration();
+
+    RetryConfig retry();
+
     NatsConfig nats();
 
     ReplicaConfig replica();

@@ -4,6 +4,7 @@ import io.vertx.core.Context;
 import io.warmpath.admission.Admission;
 import io.warmpath.fleet.EventWatch;
 import io.warmpath.fleet.Fleet;
+import io.warmpath.gateway.migration.Migration;
 import io.warmpath.gateway.selfcheck.SelfCheck;
 import io.warmpath.gateway.shared.SharedCache;
 import io.warmpath.load.LoadBook;
@@ -37,6 +38,8 @@ public final class RequestFlow {
     final PromptTokens tokens;
     final TokenLanes lanes;
     final @Nullable SharedCache shared;
+    final Migration migration;
+    final Retries retries;
     final LongSupplier nanoTime;
 
     /**
@@ -46,6 +49,8 @@ public final class RequestFlow {
      * @param affinity where a session's requests go
      * @param prefills what next turns may cost
      * @param shared the pools of the workers; null: none is asked
+     * @param migration streams that go on elsewhere when their worker dies
+     * @param retries how much may be asked of engines twice
      * @param nanoTime as {@link System#nanoTime}
      */
     public RequestFlow(
@@ -67,6 +72,8 @@ public final class RequestFlow {
             Affinity affinity,
             PrefillBudget prefills,
             @Nullable SharedCache shared,
+            Migration migration,
+            Retries retries,
             LongSupplier nanoTime) {
         this.fleet = fleet;
         this.models = models;
@@ -94,6 +101,8 @@ public final class RequestFlow {
                         selfCheck,
                         shared);
         this.shared = shared;
+        this.migration = migration;
+        this.retries = retries;
         this.selfCheck = selfCheck;
         this.affinity = affinity;
         this.prefills = prefills;

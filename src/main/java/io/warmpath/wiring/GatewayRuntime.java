@@ -1,6 +1,7 @@
 package io.warmpath.wiring;
 
 import io.micrometer.core.instrument.MeterRegistry;
+import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import io.vertx.core.Vertx;
 import io.vertx.ext.web.Router;
 import io.warmpath.adapter.nativeindex.NativeBpeTokenizer;
@@ -22,7 +23,9 @@ import io.warmpath.api.Routes;
 import io.warmpath.api.SessionsApi;
 import io.warmpath.api.WorkersApi;
 import io.warmpath.config.EventPlane;
+import io.warmpath.config.MigrationConfig;
 import io.warmpath.config.RawPath;
+import io.warmpath.config.RetryConfig;
 import io.warmpath.config.TokenizerImplementation;
 import io.warmpath.config.WarmpathConfig;
 import io.warmpath.events.EventCounters;
@@ -38,6 +41,9 @@ import io.warmpath.gateway.GatewayOptions;
 import io.warmpath.gateway.ModelNames;
 import io.warmpath.gateway.Overlaps;
 import io.warmpath.gateway.RequestFlow;
+import io.warmpath.gateway.Retries;
+import io.warmpath.gateway.migration.Migration;
+import io.warmpath.gateway.migration.MigrationOptions;
 import io.warmpath.gateway.selfcheck.SelfCheck;
 import io.warmpath.gateway.shared.SharedCache;
 import io.warmpath.load.BookingListener;
@@ -225,6 +231,8 @@ final class GatewayRuntime implements AutoCloseable {
                         sessions.affinity(),
                         sessions.prefills(),
                         shared,
+                        migration(config.migration(), meters),
+                        retries(config.retry()),
                         warmup::done);
         GatewayMeters.bind(meters, index, load, fleet, events, tokens, caches.overlaps().prompts());
         caches.bind(meters);
@@ -270,6 +278,8 @@ final class GatewayRuntime implements AutoCloseable {
             Affinity affinity,
             PrefillBudget prefills,
             @Nullable SharedCache shared,
+            Migration migration,
+            Retries retries,
             BooleanSupplier warm) {
         RequestFlow flow =
                 new RequestFlow(
@@ -291,6 +301,8 @@ final class GatewayRuntime implements AutoCloseable {
                         affinity,
                         prefills,
                         shared,
+                        migration,
+                        retries,
                         System::nanoTime);
         return new Routes(
                 fleet,
@@ -340,6 +352,8 @@ final class GatewayRuntime implements AutoCloseable {
                                 Affinity.off(),
                                 PrefillBudget.off(),
                                 null, // its engine shares nothing
+                                migration(config.migration(), new SimpleMeterRegistry()),
+                                retries(config.retry()),
                                 () -> true)
                         .mount(router);
             }
@@ -511,6 +525,26 @@ final class GatewayRuntime implements AutoCloseable {
                 ThreadLocalRandom::current,
                 System::nanoTime,
                 log.isOn());
+    }
+
+    private static Migration migration(MigrationConfig config, MeterRegistry meters) {
+        return new Migration(
+                new MigrationOptions(
+                        config.limit(),
+                        (int) Math.min(config.maxSize().bytes(), Integer.MAX_VALUE),
+                        config.maxMemory().bytes()),
+                meters);
+    }
+
+    private static Retries retries(RetryConfig config) {
+        return new Retries(
+                new Retries.Options(
+                        config.maxWorkers(),
+                        config.budget(),
+                        config.budgetPerSecond(),
+                        config.hedgePercentile(),
+                        config.hedgeShare()),
+                System::nanoTime);
     }
 
     private static GatewayOptions options(WarmpathConfig config, long maxBodyBytes) {

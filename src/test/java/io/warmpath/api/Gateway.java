@@ -35,7 +35,10 @@ import io.warmpath.gateway.GatewayOptions;
 import io.warmpath.gateway.IndexOverlaps;
 import io.warmpath.gateway.ModelNames;
 import io.warmpath.gateway.RequestFlow;
+import io.warmpath.gateway.Retries;
 import io.warmpath.gateway.TokenLanes;
+import io.warmpath.gateway.migration.Migration;
+import io.warmpath.gateway.migration.MigrationOptions;
 import io.warmpath.gateway.selfcheck.SelfCheck;
 import io.warmpath.load.LoadBook;
 import io.warmpath.load.LoadTracker;
@@ -148,6 +151,7 @@ final class Gateway implements AutoCloseable {
     /** Flushes that have reached clients' sockets. */
     final AtomicLong flushes = new AtomicLong();
 
+    final Migration migration;
     final int port;
     private final io.vertx.ext.web.Router routes;
     private final EngineClient engines;
@@ -240,6 +244,37 @@ final class Gateway implements AutoCloseable {
                 names);
     }
 
+    Gateway(EnginePath path, UpstreamOptions upstream, MigrationOptions migrating)
+            throws Exception {
+        this(
+                path,
+                GatewayOptions.defaults(),
+                upstream,
+                EngineTls.standard(),
+                Runnable::run,
+                AdmissionOptions.OFF,
+                DecisionLog.OFF,
+                NO_TOKENIZER,
+                ModelNames.NONE,
+                migrating,
+                Retries.Options.DEFAULTS);
+    }
+
+    Gateway(EnginePath path, Retries.Options retrying) throws Exception {
+        this(
+                path,
+                GatewayOptions.defaults(),
+                UpstreamOptions.defaults(),
+                EngineTls.standard(),
+                Runnable::run,
+                AdmissionOptions.OFF,
+                DecisionLog.OFF,
+                NO_TOKENIZER,
+                ModelNames.NONE,
+                MigrationOptions.DEFAULTS,
+                retrying);
+    }
+
     private Gateway(
             EnginePath path,
             GatewayOptions limits,
@@ -251,6 +286,34 @@ final class Gateway implements AutoCloseable {
             Tokenizing tokenizing,
             ModelNames names)
             throws Exception {
+        this(
+                path,
+                limits,
+                upstream,
+                tls,
+                tokenizers,
+                admitted,
+                decisions,
+                tokenizing,
+                names,
+                MigrationOptions.OFF,
+                Retries.Options.DEFAULTS);
+    }
+
+    private Gateway(
+            EnginePath path,
+            GatewayOptions limits,
+            UpstreamOptions upstream,
+            EngineTls tls,
+            Executor tokenizers,
+            AdmissionOptions admitted,
+            DecisionLog decisions,
+            Tokenizing tokenizing,
+            ModelNames names,
+            MigrationOptions migrating,
+            Retries.Options retrying)
+            throws Exception {
+        migration = new Migration(migrating, meters);
         admission = new Admission(admitted, books, System::nanoTime);
         GatewayOptions options = path.options(limits);
         engines = path.engines(vertx, upstream, tls);
@@ -289,6 +352,8 @@ final class Gateway implements AutoCloseable {
                         new Affinity(SESSIONS, new Rendezvous((bytes, seed) -> seed), sessions),
                         PrefillBudget.off(),
                         null,
+                        migration,
+                        new Retries(retrying, System::nanoTime),
                         System::nanoTime);
         routes = io.vertx.ext.web.Router.router(vertx);
         AtomicLong ids = new AtomicLong();
