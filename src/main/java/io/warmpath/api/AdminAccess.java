@@ -21,6 +21,8 @@ import org.jspecify.annotations.Nullable;
  */
 public final class AdminAccess {
     private static final String SCHEME = "bearer ";
+    private static final int MAX_REQUEST_ID = 128;
+    private static final long LINGER_MILLIS = 1_000;
 
     private final byte @Nullable [] token;
 
@@ -39,6 +41,11 @@ public final class AdminAccess {
      */
     boolean enters(RoutingContext rc, String methods) {
         rc.request().resume(); // Quarkus hands requests over paused
+        return admits(rc, methods);
+    }
+
+    /** As {@link #enters}, and leaves a request that may have a body paused as it came. */
+    boolean admits(RoutingContext rc, String methods) {
         String method = rc.request().method().name();
         String refusal = refusal(rc.request()).orElse(null);
         if (refusal == null && List.of(methods.split(", ", -1)).contains(method)) {
@@ -48,8 +55,15 @@ public final class AdminAccess {
                 refusal != null
                         ? new GatewayError.Forbidden(refusal)
                         : new GatewayError.MethodNotAllowed(method, rc.normalizedPath(), methods);
-        ErrorMapper.respond(rc.response(), error, "admin");
+        ErrorMapper.respond(rc.response(), error, requestId(rc));
+        ClientGate.discard(rc.request(), LINGER_MILLIS);
         return false;
+    }
+
+    /** The operator's, when it is no longer than ids are. */
+    static String requestId(RoutingContext rc) {
+        String given = rc.request().getHeader(RequestIds.HEADER);
+        return given == null || given.length() > MAX_REQUEST_ID ? "admin" : given;
     }
 
     /** Why the caller may not, or empty when it may. */

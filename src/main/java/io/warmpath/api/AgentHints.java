@@ -41,12 +41,7 @@ final class AgentHints {
                 case "priority" -> priority = whole(at, json, value, Integer.MIN_VALUE);
                 case "strict_priority" -> strict = whole(at, json, value, 0);
                 case "osl" -> output = whole(at, json, value, 0);
-                case "speculative_prefill" -> {
-                    if (!value.isBoolean()) {
-                        throw bad(at, "`" + at + "` must be true or false" + but(value));
-                    }
-                    prefill = value == JsonToken.VALUE_TRUE;
-                }
+                case "speculative_prefill" -> prefill = NvextValues.flag(at, json);
                 case "latency_sensitivity" -> {
                     if (!value.isNumeric() || !Double.isFinite(json.getDoubleValue())) {
                         throw bad(at, "`" + at + "` must be a number" + but(value));
@@ -73,12 +68,23 @@ final class AgentHints {
         }
     }
 
-    RequestHints hints() {
+    /** Together with what is said beside them. */
+    RequestHints hints(SessionHints sessions, ExtrasReader extras) {
         Double jump = priority != null ? (Double) priority.doubleValue() : sensitivity;
-        return jump == null && strict == 0 && output == 0 && !prefill && policyClass.isEmpty()
-                ? RequestHints.NONE
-                : new RequestHints(
-                        jump == null ? 0 : jump, strict, output, policyClass, prefill, priority);
+        RequestHints said =
+                new RequestHints(
+                        jump == null ? 0 : jump,
+                        strict,
+                        output,
+                        policyClass,
+                        prefill,
+                        priority,
+                        sessions.session(),
+                        sessions.pin(),
+                        sessions.agent(),
+                        extras.greedy(),
+                        extras.extras());
+        return said.equals(RequestHints.NONE) ? RequestHints.NONE : said;
     }
 
     private static int whole(String at, JsonParser json, JsonToken value, int min)

@@ -53,16 +53,14 @@ public final class BusyThresholdApi {
     }
 
     private void handle(RoutingContext rc) {
+        if (!access.admits(rc, "GET, POST")) {
+            return;
+        }
         HttpServerRequest request = rc.request();
-        HttpMethod method = request.method();
-        String refusal = access.refusal(request).orElse(null);
-        if (refusal != null) {
+        if (request.method().equals(HttpMethod.GET)) {
             request.resume(); // Quarkus hands requests over paused
-            fail(rc, new GatewayError.Forbidden(refusal));
-        } else if (method.equals(HttpMethod.GET)) {
-            request.resume();
             answer(rc, all());
-        } else if (method.equals(HttpMethod.POST)) {
+        } else {
             Buffer body = Buffer.buffer();
             request.handler(
                     chunk -> {
@@ -72,9 +70,6 @@ public final class BusyThresholdApi {
                     });
             request.endHandler(end -> change(rc, body));
             request.resume();
-        } else {
-            request.resume();
-            fail(rc, new GatewayError.MethodNotAllowed(method.name(), PATH, "GET, POST"));
         }
     }
 

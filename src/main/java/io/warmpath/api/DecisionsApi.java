@@ -120,16 +120,11 @@ public final class DecisionsApi {
     }
 
     private void on(HttpMethod method, RoutingContext rc) {
+        if (!access.admits(rc, method.name())) {
+            return;
+        }
         HttpServerRequest request = rc.request();
-        String refusal = access.refusal(request).orElse(null);
-        if (refusal != null) {
-            fail(rc, new GatewayError.Forbidden(refusal));
-        } else if (!request.method().equals(method)) {
-            fail(
-                    rc,
-                    new GatewayError.MethodNotAllowed(
-                            request.method().name(), rc.normalizedPath(), method.name()));
-        } else if (method.equals(HttpMethod.GET)) {
+        if (method.equals(HttpMethod.GET)) {
             request.resume(); // Quarkus hands requests over paused
             answer(rc, () -> decisions(limit(request.getParam("limit"))));
         } else {

@@ -312,15 +312,7 @@ final class DirectReader {
 
     private RequestHints hints() {
         RequestHints told = fields.hints.hints();
-        return expectedOutput == null
-                ? told
-                : new RequestHints(
-                        told.priority(),
-                        told.strictPriority(),
-                        expectedOutput,
-                        told.policyClass(),
-                        told.speculativePrefill(),
-                        told.enginePriority());
+        return expectedOutput == null ? told : told.withExpectedOutput(expectedOutput);
     }
 
     private String model(List<String> models) {

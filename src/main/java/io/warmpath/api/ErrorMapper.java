@@ -41,6 +41,9 @@ public final class ErrorMapper {
         if (error instanceof GatewayError.MethodNotAllowed m) {
             response.putHeader("allow", m.allowed());
         }
+        if (error instanceof GatewayError.Unauthorized) {
+            response.putHeader("www-authenticate", "Bearer");
+        }
         response.end(body);
     }
 

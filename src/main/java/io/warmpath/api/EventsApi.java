@@ -4,7 +4,6 @@ import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import io.vertx.core.Context;
 import io.vertx.core.buffer.Buffer;
-import io.vertx.core.http.HttpMethod;
 import io.vertx.core.http.HttpServerRequest;
 import io.vertx.ext.web.Router;
 import io.vertx.ext.web.RoutingContext;
@@ -51,20 +50,10 @@ public final class EventsApi {
     }
 
     private void handle(RoutingContext rc) {
-        HttpServerRequest request = rc.request();
-        String refusal = access.refusal(request).orElse(null);
-        GatewayError error =
-                refusal != null
-                        ? new GatewayError.Forbidden(refusal)
-                        : request.method().equals(HttpMethod.POST)
-                                ? null
-                                : new GatewayError.MethodNotAllowed(
-                                        request.method().name(), PATH, "POST");
-        if (error != null) {
-            request.resume(); // Quarkus hands requests over paused
-            fail(rc, error);
+        if (!access.admits(rc, "POST")) {
             return;
         }
+        HttpServerRequest request = rc.request();
         Buffer body = Buffer.buffer();
         request.handler(
                 chunk -> {
@@ -145,7 +134,7 @@ public final class EventsApi {
             return;
         }
         LOG.error("Posted events could not be handled", e);
-        fail(rc, new GatewayError.Internal(requestId(rc)));
+        fail(rc, new GatewayError.Internal(AdminAccess.requestId(rc)));
     }
 
     private static void fail(RoutingContext rc, GatewayError error) {
@@ -160,11 +149,6 @@ public final class EventsApi {
                 throw new UncheckedIOException("our own JSON", e);
             }
         }
-        ErrorMapper.respond(rc.response(), error, requestId(rc), body);
-    }
-
-    private static String requestId(RoutingContext rc) {
-        String given = rc.request().getHeader("x-request-id");
-        return given == null || given.length() > 128 ? "admin" : given;
+        ErrorMapper.respond(rc.response(), error, AdminAccess.requestId(rc), body);
     }
 }

@@ -8,7 +8,6 @@ import io.vertx.core.http.HttpServerRequest;
 import io.warmpath.fault.GatewayError;
 import io.warmpath.fault.GatewayException;
 import io.warmpath.gateway.Answer;
-import io.warmpath.gateway.Exchange;
 import io.warmpath.gateway.FlowMetrics;
 import io.warmpath.gateway.GatewayOptions;
 import io.warmpath.gateway.InferenceRequest;
@@ -43,6 +42,7 @@ final class InferenceEndpoint {
     private static final int FIRST_BUFFER = 1 << 20;
 
     private final LongBodies bodies;
+    private final ToldRequests told;
     private final RequestFlow flow;
     private final GatewayOptions options;
     private final FlowMetrics metrics;
@@ -50,11 +50,13 @@ final class InferenceEndpoint {
 
     InferenceEndpoint(
             RequestFlow flow,
+            ToldRequests told,
             TokenLanes threads,
             GatewayOptions options,
             FlowMetrics metrics,
             RequestIds ids) {
         this.bodies = new LongBodies(threads, metrics);
+        this.told = told;
         this.flow = flow;
         this.options = options;
         this.metrics = metrics;
@@ -81,11 +83,11 @@ final class InferenceEndpoint {
             String requestId,
             InferenceRequest parsed,
             Runnable gone) {
+        if (parsed.explain() || !parsed.hints().extras().isEmpty()) {
+            return told.start(context, arrived, requestId, parsed, gone);
+        }
         Answer answer = RawAnswer.of(arrived, requestId, options.rawPath(), gone);
-        Exchange exchange =
-                flow.start(
-                        context, parsed, parsed.explain() ? new ExplainedAnswer(answer) : answer);
-        return exchange::clientGone;
+        return flow.start(context, parsed, answer)::clientGone;
     }
 
     /** Any POST. On the request's event loop. */
@@ -184,20 +186,9 @@ final class InferenceEndpoint {
             errors.respond(request.response(), error, requestId);
         }
 
-        /**
-         * Answers at once, then reads on for a moment: closing a connection with unread bytes
-         * resets it, and the reset can overtake the answer.
-         */
         private void tooLarge() {
             refuse(new GatewayError.BodyTooLarge(options.maxBodyBytes()));
-            long timer =
-                    context.owner()
-                            .setTimer(
-                                    Math.max(1, options.bodyLinger().toMillis()),
-                                    t -> request.connection().close());
-            request.handler(ignored -> {});
-            request.endHandler(v -> context.owner().cancelTimer(timer));
-            request.resume();
+            ClientGate.discard(request, options.bodyLinger().toMillis());
         }
 
         private void clientGone() {
@@ -213,7 +204,7 @@ final class InferenceEndpoint {
     }
 
     /** -1 when there is none; Netty has refused what is not a number. */
-    private static long contentLength(MultiMap headers) {
+    static long contentLength(MultiMap headers) {
         String length = headers.get("content-length");
         if (length == null) {
             return -1;

@@ -115,6 +115,7 @@ final class JacksonReader {
                 }
             }
             case PRIORITY -> fields.priority = value();
+            case TEMPERATURE -> fields.temperature = value();
             case NVEXT -> {
                 object(name, value);
                 if (value == JsonToken.START_OBJECT) {

@@ -17,6 +17,7 @@ enum Member {
     ROUTED_DP_RANK("routed_dp_rank"),
     DATA_PARALLEL_RANK("data_parallel_rank"),
     PRIORITY("priority"),
+    TEMPERATURE("temperature"),
     NVEXT("nvext"),
     ADD_GENERATION_PROMPT("add_generation_prompt"),
     // These reach a chat's template.

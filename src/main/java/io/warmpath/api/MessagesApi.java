@@ -68,8 +68,10 @@ final class MessagesApi {
                 requestId,
                 body,
                 ErrorForm.ANTHROPIC,
-                anthropic -> {
-                    int tokens = tokenize.count(MessagesRequest.translate(anthropic, true).chat());
+                (anthropic, visit) -> {
+                    int tokens =
+                            tokenize.count(
+                                    MessagesRequest.translate(anthropic, true).chat(), visit);
                     return DirectJson.object(json -> json.writeNumberField("input_tokens", tokens));
                 });
     }

@@ -23,7 +23,15 @@ final class MessagesContent {
     private static final String BILLING = "x-anthropic-billing-header:";
 
     private final List<@Nullable Object> messages = new ArrayList<>();
+    private final MessagesHints hints;
     private boolean endsInsideAnswer;
+
+    /**
+     * @param hints told of every block that may ask to be cached
+     */
+    MessagesContent(MessagesHints hints) {
+        this.hints = hints;
+    }
 
     List<@Nullable Object> messages() {
         return messages;
@@ -47,6 +55,7 @@ final class MessagesContent {
                 if (!block.requiredText("type").equals("text")) {
                     throw bad(block.path("type"), "A system prompt has blocks of text only.");
                 }
+                hints.cached(block);
                 String text = block.requiredText("text");
                 if (!text.startsWith(BILLING)) {
                     texts.add(text);
@@ -86,7 +95,7 @@ final class MessagesContent {
     }
 
     /** Blocks, or the text that stands for one. */
-    private static List<JsonMembers> blocks(JsonMembers of, boolean required) {
+    private List<JsonMembers> blocks(JsonMembers of, boolean required) {
         Object content = of.all().get("content");
         if (content instanceof String text) {
             Map<String, @Nullable Object> block = new LinkedHashMap<>();
@@ -97,7 +106,9 @@ final class MessagesContent {
         if (content == null && required) {
             throw bad(of.path("content"), "`" + of.path("content") + "` is missing.");
         }
-        return of.objects("content");
+        List<JsonMembers> blocks = of.objects("content");
+        blocks.forEach(hints::cached);
+        return blocks;
     }
 
     /**
@@ -127,7 +138,7 @@ final class MessagesContent {
         }
     }
 
-    private static void part(JsonMembers block, Parts into) {
+    private void part(JsonMembers block, Parts into) {
         String type = block.requiredText("type");
         switch (type) {
             case "text" -> into.add(block.requiredText("text"));
@@ -156,7 +167,7 @@ final class MessagesContent {
         };
     }
 
-    private static void document(JsonMembers block, Parts into) {
+    private void document(JsonMembers block, Parts into) {
         JsonMembers source = block.required("source");
         String type = source.requiredText("type");
         switch (type) {

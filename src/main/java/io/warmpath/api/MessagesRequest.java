@@ -61,6 +61,7 @@ final class MessagesRequest {
 
     private final JsonMembers body;
     private final Map<String, @Nullable Object> out = new LinkedHashMap<>();
+    private final MessagesHints hints = new MessagesHints();
 
     private MessagesRequest(JsonMembers body) {
         this.body = body;
@@ -102,9 +103,14 @@ final class MessagesRequest {
                 out.putIfAbsent(member.getKey(), member.getValue());
             }
         }
-        MessagesContent content = new MessagesContent();
+        hints.cached(body);
+        MessagesContent content = new MessagesContent(hints);
         content.system(body);
         content.messages(body);
+        Object nvext = hints.nvext(body.all().get("nvext"));
+        if (nvext != null) {
+            out.put("nvext", nvext);
+        }
         out.put("messages", content.messages());
         if (content.endsInsideAnswer()) {
             out.put("add_generation_prompt", false);
@@ -130,6 +136,7 @@ final class MessagesRequest {
         String user = metadata == null ? null : metadata.text("user_id");
         if (user != null) {
             out.put("user", user);
+            hints.user(user);
         }
     }
 
@@ -195,6 +202,7 @@ final class MessagesRequest {
                                 + "` is a tool of Anthropic's; engines know those with an"
                                 + " `input_schema` only.");
             }
+            hints.cached(tool);
             Map<String, @Nullable Object> function = new LinkedHashMap<>();
             function.put("name", tool.requiredText("name"));
             String description = tool.text("description");

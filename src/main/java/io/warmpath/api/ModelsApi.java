@@ -3,8 +3,6 @@ package io.warmpath.api;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
-import io.vertx.core.http.HttpMethod;
-import io.vertx.core.http.HttpServerRequest;
 import io.vertx.core.http.HttpServerResponse;
 import io.vertx.ext.web.Router;
 import io.vertx.ext.web.RoutingContext;
@@ -44,21 +42,14 @@ public final class ModelsApi {
     }
 
     private void handle(RoutingContext rc) {
-        HttpServerRequest request = rc.request();
-        request.resume(); // Quarkus hands requests over paused; a body is not looked at
-        String refusal = access.refusal(request).orElse(null);
-        if (refusal != null) {
-            fail(rc, new GatewayError.Forbidden(refusal));
-        } else if (!request.method().equals(HttpMethod.POST)) {
-            fail(rc, new GatewayError.MethodNotAllowed(request.method().name(), PATH, "POST"));
-        } else {
+        if (access.enters(rc, "POST")) {
             rc.vertx()
                     .executeBlocking(reload::get, false)
                     .onSuccess(models -> answer(rc, models))
                     .onFailure(
                             e -> {
                                 LOG.error("POST " + PATH + " failed", e);
-                                fail(rc, new GatewayError.Internal(requestId(rc)));
+                                fail(rc, new GatewayError.Internal(AdminAccess.requestId(rc)));
                             });
         }
     }
@@ -87,12 +78,7 @@ public final class ModelsApi {
     private static void fail(RoutingContext rc, GatewayError error) {
         HttpServerResponse response = rc.response();
         if (!response.ended() && !response.closed()) {
-            ErrorMapper.respond(response, error, requestId(rc));
+            ErrorMapper.respond(response, error, AdminAccess.requestId(rc));
         }
-    }
-
-    private static String requestId(RoutingContext rc) {
-        String given = rc.request().getHeader(RequestIds.HEADER);
-        return given == null || given.length() > 128 ? "admin" : given;
     }
 }

@@ -67,6 +67,9 @@ final class QuickReader {
         if (scan.has(Member.PRIORITY)) {
             fields.priority = span(Member.PRIORITY);
         }
+        if (scan.has(Member.TEMPERATURE)) {
+            fields.temperature = span(Member.TEMPERATURE);
+        }
         return model()
                 && streamOptions()
                 && bool(Member.STREAM)

@@ -44,6 +44,7 @@ final class RequestFields {
     Span modelSpan = Span.ABSENT;
     Span salt = Span.ABSENT;
     Span priority = Span.ABSENT;
+    Span temperature = Span.ABSENT;
     Span streamOptions = Span.ABSENT;
     Span includeUsage = Span.ABSENT;
     private List<Span> nvext = List.of();
@@ -115,6 +116,7 @@ final class RequestFields {
                 modelSpan,
                 salt,
                 priority,
+                temperature,
                 streamOptions,
                 includeUsage,
                 nvext);

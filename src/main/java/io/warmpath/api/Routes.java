@@ -4,6 +4,7 @@ import io.vertx.core.http.HttpMethod;
 import io.vertx.core.http.HttpServerRequest;
 import io.vertx.ext.web.Router;
 import io.vertx.ext.web.RoutingContext;
+import io.warmpath.access.Visit;
 import io.warmpath.fault.GatewayError;
 import io.warmpath.fleet.Fleet;
 import io.warmpath.gateway.FlowMetrics;
@@ -14,8 +15,8 @@ import io.warmpath.tokens.Tokenizing;
 import io.warmpath.upstream.VertxInternals;
 import java.util.List;
 import java.util.function.BooleanSupplier;
-import java.util.function.Consumer;
 import java.util.function.LongSupplier;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The public HTTP surface on a Vert.x router: inference, the direct API, models, health.
@@ -53,8 +54,10 @@ public final class Routes {
     private final TokenizeApi tokenize;
     private final MessagesApi messages;
     private final RequestIds ids;
+    private final ClientGate gate;
 
     /**
+     * @param gate who may ask
      * @param tokenizers runs what takes milliseconds
      * @param warm false: not ready yet, though requests are answered
      * @param random 64 random bits for request ids; any thread
@@ -67,9 +70,12 @@ public final class Routes {
             GatewayOptions options,
             FlowMetrics metrics,
             BooleanSupplier warm,
-            LongSupplier random) {
+            LongSupplier random,
+            ClientGate gate) {
+        this.gate = gate;
         this.ids = new RequestIds(random);
-        this.inference = new InferenceEndpoint(flow, tokenizers, options, metrics, ids);
+        ToldRequests told = new ToldRequests(fleet, flow, tokens, tokenizers, options, metrics);
+        this.inference = new InferenceEndpoint(flow, told, tokenizers, options, metrics, ids);
         this.status = new StatusEndpoints(fleet, flow.models(), warm, ids);
         this.direct = new DirectApi(flow, options.rawPath());
         this.tokenize =
@@ -93,49 +99,77 @@ public final class Routes {
             post(router, path, RequestParser.Endpoint.OTHER);
         }
         for (DirectApi.Ask ask : DirectApi.QUESTIONS) {
-            post(router, "/router/" + ask.path(), direct.question(ask));
+            post(router, "/router/" + ask.path(), Need.DIRECT, direct.question(ask));
         }
-        post(router, "/router/generate", direct::generate);
+        post(router, "/router/generate", Need.DIRECT_CHARGED, direct::generate);
         reservations(router);
-        post(router, "/tokenize", tokenize::tokenize);
-        post(router, "/detokenize", tokenize::detokenize);
-        post(router, MessagesApi.PATH, messages::create);
-        post(router, MessagesApi.COUNT, messages::count);
-        get(router, "/v1/models", status::models);
-        get(router, "/health", status::health);
-        get(router, "/live", status::live);
-        get(router, "/ready", status::ready);
+        post(router, "/tokenize", Need.KEY, tokenize::tokenize);
+        post(router, "/detokenize", Need.KEY, tokenize::detokenize);
+        post(router, MessagesApi.PATH, Need.CHARGED, messages::create);
+        post(router, MessagesApi.COUNT, Need.KEY, messages::count);
+        get(router, "/v1/models", Need.KEY, status::models);
+        get(router, "/health", Need.NOTHING, status::health);
+        get(router, "/live", Need.NOTHING, status::live);
+        get(router, "/ready", Need.NOTHING, status::ready);
         router.route("/v1/*").order(FIRST + 1).handler(this::unknown);
         // Whatever no other route of the application took.
         router.errorHandler(404, this::unknown);
     }
 
-    private void post(Router router, String path, RequestParser.Endpoint endpoint) {
-        only(HttpMethod.POST, router, path, rc -> inference.handle(rc.request(), endpoint));
+    /** What a client must have for a route; a new route has to say. */
+    private enum Need {
+        /** Probes ask, which have no key. */
+        NOTHING,
+        KEY,
+        /** A key, and tokens of its limit. */
+        CHARGED,
+        /** A key for the direct API. */
+        DIRECT,
+        DIRECT_CHARGED;
+
+        boolean direct() {
+            return this == DIRECT || this == DIRECT_CHARGED;
+        }
+
+        boolean charged() {
+            return this == CHARGED || this == DIRECT_CHARGED;
+        }
     }
 
-    private void post(Router router, String path, InferenceEndpoint.Arrival arrival) {
+    private void post(Router router, String path, RequestParser.Endpoint endpoint) {
         only(
                 HttpMethod.POST,
                 router,
                 path,
-                rc -> inference.receive(rc.request(), ErrorForm.of(path), arrival));
+                Need.CHARGED,
+                (rc, visit) -> inference.handle(rc.request(), endpoint));
+    }
+
+    private void post(Router router, String path, Need need, InferenceEndpoint.Arrival arrival) {
+        only(
+                HttpMethod.POST,
+                router,
+                path,
+                need,
+                (rc, visit) -> inference.receive(rc.request(), ErrorForm.of(path), arrival));
     }
 
     private void reservations(Router router) {
-        post(router, "/router/reservations", direct::reserve);
+        post(router, "/router/reservations", Need.DIRECT, direct::reserve);
         String one = "/router/reservations/:id";
-        only(HttpMethod.DELETE, router, one, rc -> act(rc, direct::release));
+        only(HttpMethod.DELETE, router, one, Need.DIRECT, (rc, visit) -> act(rc, direct::release));
         only(
                 HttpMethod.POST,
                 router,
                 one + "/prefill_complete",
-                rc -> act(rc, direct::prefillComplete));
+                Need.DIRECT,
+                (rc, visit) -> act(rc, direct::prefillComplete));
         only(
                 HttpMethod.POST,
                 router,
                 one + "/output_block",
-                rc ->
+                Need.DIRECT,
+                (rc, visit) ->
                         inference.receive(
                                 rc.request(),
                                 (context, request, requestId, body, gone) ->
@@ -151,20 +185,25 @@ public final class Routes {
         act.on(rc.request(), rc.pathParam("id"), ids.of(rc.request().headers()));
     }
 
-    private void only(HttpMethod method, Router router, String path, Consumer<RoutingContext> h) {
+    /** Takes what may come in. */
+    private interface Handle {
+        void on(RoutingContext rc, @Nullable Visit visit);
+    }
+
+    private void only(HttpMethod method, Router router, String path, Need need, Handle handle) {
         router.route(path)
                 .order(FIRST)
                 .handler(
                         rc -> {
                             if (rc.request().method().equals(method)) {
-                                h.accept(rc);
+                                admit(rc, need, handle);
                             } else {
                                 wrongMethod(rc, method.name());
                             }
                         });
     }
 
-    private void get(Router router, String path, Consumer<RoutingContext> h) {
+    private void get(Router router, String path, Need need, Handle handle) {
         router.route(path)
                 .order(FIRST)
                 .handler(
@@ -172,11 +211,34 @@ public final class Routes {
                             HttpMethod method = rc.request().method();
                             if (method.equals(HttpMethod.GET) || method.equals(HttpMethod.HEAD)) {
                                 rc.request().resume(); // a body that nobody reads must not stay
-                                h.accept(rc);
+                                admit(rc, need, handle);
                             } else {
                                 wrongMethod(rc, "GET, HEAD");
                             }
                         });
+    }
+
+    private void admit(RoutingContext rc, Need need, Handle handle) {
+        if (need == Need.NOTHING) {
+            handle.on(rc, null);
+            return;
+        }
+        gate.enter(
+                rc.request(),
+                ErrorForm.of(rc.normalizedPath()),
+                ids,
+                need.charged(),
+                visit -> {
+                    if (visit != null && need.direct() && !visit.caller().grant().direct()) {
+                        respond(
+                                rc,
+                                new GatewayError.Forbidden(
+                                        "This API key is not one for /router; see `direct-api` in"
+                                                + " src/docs/security.md."));
+                    } else {
+                        handle.on(rc, visit);
+                    }
+                });
     }
 
     private void wrongMethod(RoutingContext rc, String allowed) {

@@ -19,19 +19,15 @@ import org.jspecify.annotations.Nullable;
  * wins over {@code nvext}, which wins over the top level.
  */
 final class RoutingHints {
-    private static final String[] WORKER = {"x-dynamo-worker-instance-id", "x-worker-instance-id"};
-    private static final String[] RANK = {"x-dynamo-dp-rank", "x-dp-rank", "x-data-parallel-rank"};
     private static final String TENANT = "x-tenant-id";
 
     private int @Nullable [] tokens;
     private RouterOverrides overrides = RouterOverrides.NONE;
     private final AgentHints agent = new AgentHints();
+    private final SessionHints sessions = new SessionHints();
+    private final ExtrasReader extras = new ExtrasReader();
+    private final WorkerPin pin = new WorkerPin();
     private final TaintReader taints = new TaintReader();
-    private @Nullable Long nvextWorker;
-    private @Nullable Long headerWorker;
-    private @Nullable Integer bodyRank;
-    private @Nullable Integer nvextRank;
-    private @Nullable Integer headerRank;
     private @Nullable String bodySalt;
     private @Nullable String nvextSalt;
     private @Nullable String headerSalt;
@@ -41,7 +37,7 @@ final class RoutingHints {
     }
 
     void bodyRank(String name, OptionalLong rank) {
-        bodyRank = rank.isEmpty() ? null : (Integer) rank(name, rank.getAsLong());
+        pin.bodyRank(name, rank);
     }
 
     /** The current token is the object's start. */
@@ -60,30 +56,19 @@ final class RoutingHints {
                     json.nextToken();
                     tokens = PromptReader.ids(at, json);
                 }
-                case "backend_instance_id" -> {
-                    if (value != JsonToken.VALUE_NUMBER_INT) {
-                        throw bad(at, "`" + at + "` must be an integer" + but(value));
-                    }
-                    nvextWorker = workerId(at, json.getText());
-                }
-                case "dp_rank" -> {
-                    if (value != JsonToken.VALUE_NUMBER_INT
-                            || json.getNumberType() == JsonParser.NumberType.BIG_INTEGER) {
-                        throw bad(at, "`" + at + "` must be an integer" + but(value));
-                    }
-                    nvextRank = rank(at, json.getLongValue());
-                }
-                case "cache_salt" -> {
-                    if (value != JsonToken.VALUE_STRING) {
-                        throw bad(at, "`" + at + "` must be a string" + but(value));
-                    }
-                    nvextSalt = json.getText();
-                }
+                case "cache_salt" -> nvextSalt = NvextValues.text(at, json);
                 case "router_config_override" -> overrides = OverrideReader.read(at, json);
                 case "agent_hints" -> agent.read(at, json);
+                case "session_control" -> sessions.readSession(at, json);
+                case "cache_control" -> sessions.readCache(at, json);
+                case "agent_context" -> sessions.readAgent(at, json);
                 case "tolerations", "required_taints", "preferred_taints" ->
                         taints.read(name, at, json);
-                default -> json.skipChildren();
+                default -> {
+                    if (!pin.read(name, at, json)) {
+                        extras.read(name, at, json);
+                    }
+                }
             }
         }
     }
@@ -91,34 +76,8 @@ final class RoutingHints {
     void readHeaders(MultiMap headers) {
         agent.readHeaders(headers);
         taints.readHeaders(headers);
-        for (String name : WORKER) {
-            String value = headers.get(name);
-            if (value != null) {
-                headerWorker = workerId(name, value.strip());
-                break;
-            }
-        }
-        for (String name : RANK) {
-            String value = headers.get(name);
-            if (value != null) {
-                try {
-                    headerRank = rank(name, Long.parseLong(value.strip()));
-                } catch (NumberFormatException e) {
-                    throw bad(name, "The header `" + name + "` must be an integer.");
-                }
-                break;
-            }
-        }
+        pin.readHeaders(headers);
         headerSalt = headers.get(TENANT);
-        if (headerRank != null && bodyRank != null && !headerRank.equals(bodyRank)) {
-            throw bad(
-                    "routed_dp_rank",
-                    "The body asks for dp rank "
-                            + bodyRank
-                            + " and a header for "
-                            + headerRank
-                            + "; give one of them.");
-        }
     }
 
     int @Nullable [] tokens() {
@@ -141,21 +100,15 @@ final class RoutingHints {
     }
 
     RequestHints hints() {
-        return agent.hints();
+        return agent.hints(sessions, extras);
     }
 
     OptionalLong worker() {
-        Long id = headerWorker != null ? headerWorker : nvextWorker;
-        return id == null ? OptionalLong.empty() : OptionalLong.of(id);
+        return pin.worker();
     }
 
     OptionalInt rank() {
-        Integer rank = headerRank;
-        if (rank == null) {
-            // The engine reads the body's own member, so that one binds before nvext.
-            rank = bodyRank != null ? bodyRank : nvextRank;
-        }
-        return rank == null ? OptionalInt.empty() : OptionalInt.of(rank);
+        return pin.rank();
     }
 
     /** Empty when there is none. */
@@ -168,20 +121,5 @@ final class RoutingHints {
     @Nullable String saltToSend() {
         String salt = salt();
         return salt.isEmpty() || salt.equals(bodySalt) ? null : salt;
-    }
-
-    private static long workerId(String name, String digits) {
-        try {
-            return Long.parseUnsignedLong(digits);
-        } catch (NumberFormatException e) {
-            throw bad(name, "`" + name + "` must be an integer in 0..18446744073709551615.");
-        }
-    }
-
-    private static int rank(String name, long rank) {
-        if (rank < 0 || rank > Integer.MAX_VALUE) {
-            throw bad(name, "`" + name + "` must be an integer of 0 or more.");
-        }
-        return (int) rank;
     }
 }

@@ -4,12 +4,14 @@ import io.vertx.core.http.HttpServerResponse;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
 import io.vertx.ext.web.RoutingContext;
+import io.warmpath.access.Visit;
 import io.warmpath.fleet.Fleet;
 import io.warmpath.fleet.FleetSnapshot;
 import io.warmpath.fleet.Worker;
 import io.warmpath.gateway.ModelName;
 import io.warmpath.gateway.ModelNames;
 import java.util.function.BooleanSupplier;
+import org.jspecify.annotations.Nullable;
 
 /** Models and health, answered from the fleet snapshot. Never names an engine's address. */
 final class StatusEndpoints {
@@ -26,12 +28,16 @@ final class StatusEndpoints {
     }
 
     /**
-     * OpenAI's model list; empty when no worker is known. As in engines' lists, {@code root} is
-     * what a name stands for and {@code parent} what an adapter belongs to.
+     * OpenAI's model list, of those that the client may use; empty when no worker is known. As in
+     * engines' lists, {@code root} is what a name stands for and {@code parent} what an adapter
+     * belongs to.
      */
-    void models(RoutingContext rc) {
+    void models(RoutingContext rc, @Nullable Visit visit) {
         JsonArray data = new JsonArray();
         for (ModelName model : names.listed(fleet.snapshot())) {
+            if (visit != null && !visit.allows(model.asked())) {
+                continue;
+            }
             JsonObject entry =
                     new JsonObject()
                             .put("id", model.asked())
@@ -50,7 +56,7 @@ final class StatusEndpoints {
     }
 
     /** 200 while at least one worker gets requests. */
-    void health(RoutingContext rc) {
+    void health(RoutingContext rc, @Nullable Visit visit) {
         FleetSnapshot now = fleet.snapshot();
         int ready = 0;
         for (Worker w : now.workers()) {
@@ -70,12 +76,12 @@ final class StatusEndpoints {
     }
 
     /** 200 as long as this process answers at all. */
-    void live(RoutingContext rc) {
+    void live(RoutingContext rc, @Nullable Visit visit) {
         respond(rc, 200, new JsonObject().put("status", "live"));
     }
 
     /** 503 until a worker gets requests and the gateway is warm. */
-    void ready(RoutingContext rc) {
+    void ready(RoutingContext rc, @Nullable Visit visit) {
         String waiting =
                 !fleet.snapshot().anyAvailable()
                         ? "waiting for a worker"

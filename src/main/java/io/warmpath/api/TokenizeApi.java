@@ -12,12 +12,14 @@ import io.vertx.core.Context;
 import io.vertx.core.buffer.Buffer;
 import io.vertx.core.http.HttpServerRequest;
 import io.vertx.core.http.HttpServerResponse;
+import io.warmpath.access.Visit;
 import io.warmpath.fault.GatewayError;
 import io.warmpath.fault.GatewayException;
 import io.warmpath.fleet.Fleet;
 import io.warmpath.gateway.Engines;
 import io.warmpath.gateway.ModelNames;
 import io.warmpath.gateway.TokenLanes;
+import io.warmpath.gateway.Visits;
 import io.warmpath.tokens.PromptInput;
 import io.warmpath.tokens.Tokenizing;
 import io.warmpath.tokens.profile.ChatRequest;
@@ -69,9 +71,10 @@ final class TokenizeApi {
     /** What is done off the event loop. */
     interface Work {
         /**
+         * @param visit whose request it is; null: everybody's
          * @throws GatewayException the answer
          */
-        Buffer of(Buffer body);
+        Buffer of(Buffer body, @Nullable Visit visit);
     }
 
     Runnable tokenize(
@@ -101,7 +104,8 @@ final class TokenizeApi {
             ErrorForm errors,
             Work work) {
         try {
-            Runnable step = () -> answer(context, request, requestId, body, errors, work);
+            Visit visit = Visits.of(context);
+            Runnable step = () -> answer(context, request, requestId, body, errors, work, visit);
             if (body.length() > BRIEF_BYTES) {
                 threads.lengthy(step);
             } else {
@@ -124,9 +128,10 @@ final class TokenizeApi {
             String requestId,
             Buffer body,
             ErrorForm errors,
-            Work work) {
+            Work work,
+            @Nullable Visit visit) {
         try {
-            Buffer answer = work.of(body);
+            Buffer answer = work.of(body, visit);
             context.runOnContext(v -> respond(request, requestId, answer));
         } catch (GatewayException e) {
             context.runOnContext(v -> refuse(request, requestId, errors, e.error()));
@@ -154,10 +159,10 @@ final class TokenizeApi {
         }
     }
 
-    private Buffer tokenized(Buffer body) {
+    private Buffer tokenized(Buffer body, @Nullable Visit visit) {
         HeapBytes bytes = HeapBytes.of(body);
         Asked asked = read(bytes);
-        Tokenizing.Tokens answer = tokens(bytes, asked);
+        Tokenizing.Tokens answer = tokens(bytes, asked, visit);
         return write(
                 json -> {
                     json.writeArrayFieldStart("tokens");
@@ -177,13 +182,13 @@ final class TokenizeApi {
      *
      * @throws GatewayException why that is not known
      */
-    int count(Buffer chat) {
+    int count(Buffer chat, @Nullable Visit visit) {
         HeapBytes bytes = HeapBytes.of(chat);
-        return tokens(bytes, read(bytes)).ids().length;
+        return tokens(bytes, read(bytes), visit).ids().length;
     }
 
-    private Tokenizing.Tokens tokens(HeapBytes bytes, Asked asked) {
-        String model = model(asked);
+    private Tokenizing.Tokens tokens(HeapBytes bytes, Asked asked, @Nullable Visit visit) {
+        String model = model(asked, visit);
         EngineProfile engine =
                 asked.engine == null ? Engines.of(fleet.snapshot(), model) : asked.engine;
         PromptInput prompt;
@@ -220,13 +225,13 @@ final class TokenizeApi {
                 chat.reasoningEffort());
     }
 
-    private Buffer detokenized(Buffer body) {
+    private Buffer detokenized(Buffer body, @Nullable Visit visit) {
         Asked asked = read(HeapBytes.of(body));
         int[] ids = asked.tokens;
         if (ids == null) {
             throw bad("tokens", "You must provide tokens, an array of token ids.");
         }
-        String model = model(asked);
+        String model = model(asked, visit);
         Tokenizing.Tokens answer = known(model, tokens.detokenize(model, ids));
         return write(json -> json.writeStringField("prompt", answer.text()));
     }
@@ -246,12 +251,15 @@ final class TokenizeApi {
         };
     }
 
-    private String model(Asked asked) {
+    private String model(Asked asked, @Nullable Visit visit) {
         if (asked.model != null && !asked.model.isEmpty()) {
+            if (visit != null && !visit.allows(asked.model)) {
+                throw new GatewayException(new GatewayError.UnknownModel(asked.model));
+            }
             return names.of(asked.model).served();
         }
         List<String> models = fleet.snapshot().models();
-        if (models.size() == 1) {
+        if (models.size() == 1 && (visit == null || visit.allows(models.getFirst()))) {
             return models.getFirst();
         }
         throw bad("model", "You must provide a model; GET /v1/models lists those served here.");

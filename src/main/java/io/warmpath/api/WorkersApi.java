@@ -1,7 +1,6 @@
 package io.warmpath.api;
 
 import com.fasterxml.jackson.databind.ObjectMapper;
-import io.vertx.core.Handler;
 import io.vertx.core.buffer.Buffer;
 import io.vertx.core.http.HttpMethod;
 import io.vertx.core.http.HttpServerRequest;
@@ -13,6 +12,7 @@ import io.warmpath.fault.GatewayException;
 import io.warmpath.fleet.DuplicateWorkerException;
 import io.warmpath.fleet.EngineKind;
 import io.warmpath.fleet.FleetRegistry;
+import io.warmpath.fleet.FleetSources;
 import io.warmpath.fleet.MetadataException;
 import io.warmpath.fleet.Worker;
 import io.warmpath.fleet.WorkerSpec;
@@ -46,6 +46,7 @@ public final class WorkersApi {
     private static final int MAX_BODY_BYTES = 1 << 20;
 
     private final FleetRegistry fleet;
+    private final FleetSources sources;
     private final AdminAccess access;
     private final Errors errors;
     private final boolean followsEvents;
@@ -58,11 +59,13 @@ public final class WorkersApi {
      */
     public WorkersApi(
             FleetRegistry fleet,
+            FleetSources sources,
             AdminAccess access,
             Errors errors,
             boolean followsEvents,
             Function<EngineKind, Set<String>> drifted) {
         this.fleet = fleet;
+        this.sources = sources;
         this.access = access;
         this.errors = errors;
         this.followsEvents = followsEvents;
@@ -70,47 +73,35 @@ public final class WorkersApi {
     }
 
     public void mount(Router router) {
-        router.route("/workers").order(FIRST).handler(guarded(this::collection));
-        router.route("/workers/:worker").order(FIRST).handler(guarded(this::one));
+        router.route("/workers").order(FIRST).handler(this::collection);
+        router.route("/workers/:worker").order(FIRST).handler(this::one);
     }
 
     private Map<String, Object> json(WorkerStatus status) {
-        return WorkerJson.of(status, followsEvents, drifted.apply(status.worker().kind()));
-    }
-
-    private Handler<RoutingContext> guarded(Handler<RoutingContext> handler) {
-        return rc -> {
-            String refusal = access.refusal(rc.request()).orElse(null);
-            if (refusal == null) {
-                handler.handle(rc);
-            } else {
-                rc.request().resume(); // Quarkus hands requests over paused
-                fail(rc, new GatewayError.Forbidden(refusal));
-            }
-        };
+        Worker worker = status.worker();
+        return WorkerJson.of(
+                status, sources.sources(worker.url()), followsEvents, drifted.apply(worker.kind()));
     }
 
     private void collection(RoutingContext rc) {
-        HttpMethod method = rc.request().method();
-        if (method.equals(HttpMethod.GET)) {
-            rc.request().resume();
+        if (!access.admits(rc, "GET, POST")) {
+            return;
+        }
+        if (rc.request().method().equals(HttpMethod.GET)) {
+            rc.request().resume(); // Quarkus hands requests over paused
             List<Object> workers = fleet.status().stream().map(s -> (Object) json(s)).toList();
             answer(rc, 200, Map.of("object", "list", "data", workers));
-        } else if (method.equals(HttpMethod.POST)) {
-            add(rc);
         } else {
-            wrongMethod(rc, "GET, POST");
+            add(rc);
         }
     }
 
     private void one(RoutingContext rc) {
-        HttpMethod method = rc.request().method();
-        String name = rc.pathParam("worker");
-        if (!method.equals(HttpMethod.GET) && !method.equals(HttpMethod.DELETE)) {
-            wrongMethod(rc, "GET, DELETE");
+        if (!access.enters(rc, "GET, DELETE")) {
             return;
         }
-        rc.request().resume();
+        HttpMethod method = rc.request().method();
+        String name = rc.pathParam("worker");
         WorkerStatus status = fleet.find(name).orElse(null);
         if (status == null) {
             fail(rc, new GatewayError.NoSuchRoute(method.name(), rc.normalizedPath()));
@@ -120,7 +111,7 @@ public final class WorkersApi {
             blocking(
                     rc,
                     () -> {
-                        fleet.drain(status.worker().id());
+                        sources.withdraw(status.worker().url());
                         return status.worker();
                     });
         }
@@ -147,7 +138,7 @@ public final class WorkersApi {
                     if (body.length() > MAX_BODY_BYTES) {
                         fail(rc, new GatewayError.BodyTooLarge(MAX_BODY_BYTES));
                     } else {
-                        blocking(rc, () -> fleet.add(spec(body)));
+                        blocking(rc, () -> sources.add(spec(body)));
                     }
                 });
         request.resume();
@@ -184,27 +175,14 @@ public final class WorkersApi {
             case DuplicateWorkerException e ->
                     new GatewayError.BadRequest("url", String.valueOf(e.getMessage()));
             default -> {
-                LOG.errorf(failure, "Request %s failed", requestId(rc));
-                yield new GatewayError.Internal(requestId(rc));
+                LOG.errorf(failure, "Request %s failed", AdminAccess.requestId(rc));
+                yield new GatewayError.Internal(AdminAccess.requestId(rc));
             }
         };
     }
 
-    private void wrongMethod(RoutingContext rc, String allowed) {
-        rc.request().resume();
-        fail(
-                rc,
-                new GatewayError.MethodNotAllowed(
-                        rc.request().method().name(), rc.normalizedPath(), allowed));
-    }
-
     private void fail(RoutingContext rc, GatewayError error) {
-        errors.respond(rc.response(), error, requestId(rc));
-    }
-
-    private static String requestId(RoutingContext rc) {
-        String given = rc.request().getHeader("x-request-id");
-        return given == null || given.length() > 128 ? "admin" : given;
+        errors.respond(rc.response(), error, AdminAccess.requestId(rc));
     }
 
     private static void answer(RoutingContext rc, int status, Object body) {

@@ -3,6 +3,7 @@ package io.warmpath.config;
 import io.smallrye.config.ConfigMapping;
 import io.smallrye.config.WithConverter;
 import io.smallrye.config.WithDefault;
+
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
@@ -54,6 +55,8 @@ public interface WarmpathConfig {
 
     RetryConfig retry();
 
+    TelemetryConfig telemetry();
+
     NatsConfig nats();
 
     ReplicaConfig replica();
@@ -62,7 +65,11 @@ public interface WarmpathConfig {
 
     Fleet fleet();
 
+    KubernetesConfig kubernetes();
+
     Admin admin();
+
+    AuthConfig auth();
 
     Explain explain();
 
@@ -131,9 +138,9 @@ public interface WarmpathConfig {
         @Setting(
                 doc =
                         "Pause of an event loop after a turn in which an engine's answer came in a"
-                                + " burst (three reads, each less than 0.5 ms after the one before),"
-                                + " so that more bytes gather and fewer system calls are needed; 0:"
-                                + " none. Answers of one token a step never cause it.",
+                            + " burst (three reads, each less than 0.5 ms after the one before), so"
+                            + " that more bytes gather and fewer system calls are needed; 0: none."
+                            + " Answers of one token a step never cause it.",
                 unit = "µs",
                 min = 0,
                 max = 200)
@@ -179,9 +186,9 @@ public interface WarmpathConfig {
         @Setting(
                 doc =
                         "How a worker is chosen: by cached prefix and load (kv), random,"
-                                + " round-robin, by fewest running requests of all (least-loaded) or"
-                                + " of two drawn (power-of-two), by the client alone (direct), or by"
-                                + " where earlier prompts went (vllm-cache-aware).",
+                            + " round-robin, by fewest running requests of all (least-loaded) or of"
+                            + " two drawn (power-of-two), by the client alone (direct), or by where"
+                            + " earlier prompts went (vllm-cache-aware).",
                 flags = {"--router-mode"},
                 env = {"DYN_ROUTER_MODE"})
         RoutingMode mode();
@@ -189,9 +196,9 @@ public interface WarmpathConfig {
         @WithDefault("blocks")
         @Setting(
                 doc =
-                        "What costs are made of in mode kv: weighted blocks to prefill and in decode"
-                                + " (blocks), or the milliseconds until the answer and those that the"
-                                + " others lose, learnt from the workers' answers (latency).",
+                        "What costs are made of in mode kv: weighted blocks to prefill and in"
+                            + " decode (blocks), or the milliseconds until the answer and those"
+                            + " that the others lose, learnt from the workers' answers (latency).",
                 flags = {"--router-cost"})
         RoutingCost cost();
 
@@ -203,9 +210,9 @@ public interface WarmpathConfig {
         @WithDefault("1.0")
         @Setting(
                 doc =
-                        "Worth of a cached block on the GPU, in blocks that need no prefill. Above 1"
-                                + " favours caches over balance; 0 ignores caches and follows no KV"
-                                + " events.",
+                        "Worth of a cached block on the GPU, in blocks that need no prefill. Above"
+                            + " 1 favours caches over balance; 0 ignores caches and follows no KV"
+                            + " events.",
                 unit = "blocks",
                 flags = {"--router-kv-overlap-score-credit"},
                 env = {"DYN_ROUTER_KV_OVERLAP_SCORE_CREDIT"},
@@ -217,8 +224,8 @@ public interface WarmpathConfig {
         @Setting(
                 doc =
                         "How fast that worth shrinks on workers with more booked prefill than the"
-                                + " least busy one: halved at an excess of one such prompt for 1, never"
-                                + " for 0.",
+                            + " least busy one: halved at an excess of one such prompt for 1, never"
+                            + " for 0.",
                 flags = {"--router-kv-overlap-score-credit-decay"},
                 env = {"DYN_ROUTER_KV_OVERLAP_SCORE_CREDIT_DECAY"},
                 min = 0,
@@ -259,9 +266,9 @@ public interface WarmpathConfig {
         @WithDefault("false")
         @Setting(
                 doc =
-                        "Balance load alone: mode kv, no KV events, nothing cached counts, and every"
-                                + " running request's blocks count in full. Overrules the keys it"
-                                + " is made of.",
+                        "Balance load alone: mode kv, no KV events, nothing cached counts, and"
+                            + " every running request's blocks count in full. Overrules the keys it"
+                            + " is made of.",
                 flags = {"--load-aware"},
                 env = {"DYN_ROUTER_LOAD_AWARE"})
         boolean loadAware();
@@ -319,8 +326,8 @@ public interface WarmpathConfig {
         @WithConverter(TimeSpan.class)
         @Setting(
                 doc =
-                        "Without KV events: how long a worker is taken to hold the prompts that were"
-                                + " sent to it.",
+                        "Without KV events: how long a worker is taken to hold the prompts that"
+                            + " were sent to it.",
                 flags = {"--router-ttl-secs"},
                 env = {"DYN_ROUTER_TTL_SECS"},
                 minTime = "1ms",
@@ -331,8 +338,8 @@ public interface WarmpathConfig {
         @Setting(
                 doc =
                         "With KV events: how long a worker is also taken to hold the prompts that"
-                                + " were sent to it, until its events tell. 0: events alone. Not set:"
-                                + " 5s with the cost latency, else events alone.",
+                            + " were sent to it, until its events tell. 0: events alone. Not set:"
+                            + " 5s with the cost latency, else events alone.",
                 flags = {"--router-predicted-ttl-secs"},
                 env = {"DYN_ROUTER_PREDICTED_TTL_SECS"},
                 maxTime = "30d")
@@ -394,8 +401,8 @@ public interface WarmpathConfig {
         @Setting(
                 doc =
                         "A request waits while every rank that it may go to has more prompt tokens"
-                                + " booked than this fraction of what its engine takes per step. Not"
-                                + " set: no queue.",
+                            + " booked than this fraction of what its engine takes per step. Not"
+                            + " set: no queue.",
                 unit = "fraction",
                 flags = {"--router-queue-threshold"},
                 env = {"DYN_ROUTER_QUEUE_THRESHOLD"},
@@ -414,8 +421,8 @@ public interface WarmpathConfig {
 
         @Setting(
                 doc =
-                        "YAML file with policy classes: queues with shares, thresholds and limits of"
-                                + " their own. In place of `queue-threshold` and `queue-policy`.",
+                        "YAML file with policy classes: queues with shares, thresholds and limits"
+                            + " of their own. In place of `queue-threshold` and `queue-policy`.",
                 unit = "path",
                 flags = {"--router-policy-config"},
                 env = {"DYN_ROUTER_POLICY_CONFIG"})
@@ -462,8 +469,8 @@ public interface WarmpathConfig {
 
         @Setting(
                 doc =
-                        "A rank with more prompt tokens booked than this fraction of what its engine"
-                                + " takes per step gets no request.",
+                        "A rank with more prompt tokens booked than this fraction of what its"
+                            + " engine takes per step gets no request.",
                 unit = "fraction",
                 flags = {"--active-prefill-tokens-threshold-frac"},
                 env = {"DYN_ACTIVE_PREFILL_TOKENS_THRESHOLD_FRAC"},
@@ -515,8 +522,8 @@ public interface WarmpathConfig {
         @WithDefault("1.25")
         @Setting(
                 doc =
-                        "A worker gets a prompt for its blocks only while it runs fewer requests than"
-                                + " this times the mean.",
+                        "A worker gets a prompt for its blocks only while it runs fewer requests"
+                            + " than this times the mean.",
                 min = 1,
                 max = 1e6)
         double loadFactor();
@@ -525,7 +532,8 @@ public interface WarmpathConfig {
         @Setting(
                 doc =
                         "How a block is told from others: by its tokens and position, or by its"
-                                + " tokens and all before them (chained), which takes no prompt for another.")
+                            + " tokens and all before them (chained), which takes no prompt for"
+                            + " another.")
         BlockHashing hashing();
 
         /** What models have of their own, by model name. */
@@ -621,7 +629,8 @@ public interface WarmpathConfig {
         @WithDefault("1.0")
         @Setting(
                 doc =
-                        "How much dearer work becomes against waiting as the fleet fills; 0.5 suits engines with a host tier.",
+                        "How much dearer work becomes against waiting as the fleet fills; 0.5 suits"
+                            + " engines with a host tier.",
                 unit = "",
                 min = 0,
                 max = 1e9)
@@ -710,8 +719,8 @@ public interface WarmpathConfig {
         @WithDefault("false")
         @Setting(
                 doc =
-                        "Leave `nvext` in the bodies that engines get. It is taken out by default, as"
-                                + " strict engines refuse it; needed when a worker is a gateway.")
+                        "Leave `nvext` in the bodies that engines get. It is taken out by default,"
+                            + " as strict engines refuse it; needed when a worker is a gateway.")
         boolean forwardNvext();
 
         @WithDefault("true")
@@ -937,8 +946,8 @@ public interface WarmpathConfig {
         @WithConverter(TimeSpan.class)
         @Setting(
                 doc =
-                        "How long an engine may answer requests with new blocks and publish nothing,"
-                                + " before what is known of its cache no longer counts.",
+                        "How long an engine may answer requests with new blocks and publish"
+                            + " nothing, before what is known of its cache no longer counts.",
                 minTime = "100ms",
                 maxTime = "1d")
         Duration stallTimeout();
@@ -1059,8 +1068,8 @@ public interface WarmpathConfig {
         @Setting(
                 doc =
                         "Requests that the gateway sends to itself, against an engine of its own on"
-                                + " loopback, before it says that it is ready; 0: none. No metric counts"
-                                + " them.",
+                            + " loopback, before it says that it is ready; 0: none. No metric"
+                            + " counts them.",
                 unit = "requests",
                 flags = {"--warmup-requests"},
                 min = 0,
@@ -1131,25 +1140,45 @@ public interface WarmpathConfig {
 
         @Setting(
                 doc =
-                        "What sets the worker apart: name or name=value, which requests may ask for;"
-                                + " with `:NoSchedule` only requests that tolerate it go there, with"
-                                + " `:PreferNoSchedule` others go there when it is that much better.",
+                        "What sets the worker apart: name or name=value, which requests may ask"
+                            + " for; with `:NoSchedule` only requests that tolerate it go there,"
+                            + " with `:PreferNoSchedule` others go there when it is that much"
+                            + " better.",
                 unit = "name=value:effect,...")
         Optional<List<String>> taints();
 
         @Setting(
+                doc = "What operators tell it apart by; shown in `GET /workers`.",
+                unit = "name=value,...")
+        Optional<List<String>> labels();
+
+        @WithDefault("0")
+        @Setting(
+                doc = "Prompt tokens of one step of a rank; 0: asked of the engine.",
+                unit = "tokens",
+                min = 0)
+        int maxNumBatchedTokens();
+
+        @WithDefault("0")
+        @Setting(
+                doc = "KV blocks on a rank's device; 0: asked of the engine.",
+                unit = "blocks",
+                min = 0)
+        int totalKvBlocks();
+
+        @Setting(
                 doc =
                         "What it makes of a request's priority: higher-first, lower-first or"
-                                + " not-taken; default: asked of SGLang; vLLM does not say, and with"
-                                + " `--scheduling-policy priority` it is lower-first.")
+                            + " not-taken; default: asked of SGLang; vLLM does not say, and with"
+                            + " `--scheduling-policy priority` it is lower-first.")
         Optional<String> priority();
 
         @Setting(
                 doc =
                         "How its SGLang server writes to the Mooncake pool: page_size, tp_size,"
-                                + " pp_size, is_mla_model, is_eagle, tp_lcm_size, should_split_heads,"
-                                + " extra_backend_tag, master_server_address, master_metrics_port,"
-                                + " model_name, sglang_version; default: asked of the engine.",
+                            + " pp_size, is_mla_model, is_eagle, tp_lcm_size, should_split_heads,"
+                            + " extra_backend_tag, master_server_address, master_metrics_port,"
+                            + " model_name, sglang_version; default: asked of the engine.",
                 unit = "JSON object")
         Optional<String> sglangHicacheMooncake();
 

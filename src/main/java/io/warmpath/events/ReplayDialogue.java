@@ -59,6 +59,11 @@ final class ReplayDialogue {
         return link != null && link.hasHistory();
     }
 
+    /** Whether what is missing may come without having been asked for. */
+    boolean mayStillCome() {
+        return link != null && link.mayStillCome();
+    }
+
     /** An answer is on its way. */
     boolean open() {
         return about != null;

@@ -39,6 +39,15 @@ public final class SourceSession {
         default boolean hasHistory() {
             return true;
         }
+
+        /**
+         * Whether a batch that is missing may still come by itself, behind later ones: then it is
+         * asked for only when this has become false. Asked again with each batch that comes instead
+         * and at each tick.
+         */
+        default boolean mayStillCome() {
+            return false;
+        }
     }
 
     /** Told on every change of state, or of what may be believed. */
@@ -355,6 +364,23 @@ public final class SourceSession {
         }
     }
 
+    /**
+     * A batch of the live stream that later ones have overtaken, where it is known to be of the
+     * same process: its number would else be taken for a restart.
+     */
+    public void overtaken(long sequence, byte[] payload) {
+        if (!replaying() || Long.compareUnsigned(sequence, order.next()) < 0) {
+            repeated();
+        } else if (sequence != order.next()) {
+            waiting.insert(new Batch(sequence, payload));
+        } else if (overtaken) {
+            late(new Batch(sequence, payload));
+        } else {
+            take(sequence, payload);
+            takeWaiting();
+        }
+    }
+
     /** A batch of the running replay. */
     public void replayed(long sequence, byte[] payload) {
         if (!replay.open()) {
@@ -397,8 +423,8 @@ public final class SourceSession {
     public void tick() {
         long now = nanoTime.getAsLong();
         if (overtaken) {
-            if (now - overtakenUntil >= 0) {
-                finish(false);
+            if (replay.possible() ? !replay.mayStillCome() : now - overtakenUntil >= 0) {
+                waitNoLonger();
             }
         } else if (replay.open()) {
             if (replay.givenUp(now)) {
@@ -496,7 +522,7 @@ public final class SourceSession {
             tally.add(Of.GAPS, 1);
             waiting.addFirst(m);
             standing.repairing = true;
-            if (replay.possible()) {
+            if (replay.possible() && !replay.mayStillCome()) {
                 ask(About.GAP, order.next() - 1, "batches " + range(m.sequence()) + " were missed");
             } else {
                 overtaken = true;
@@ -514,16 +540,34 @@ public final class SourceSession {
     private void late(Batch m) {
         if (m.sequence() != order.next()) {
             waiting.add(m);
-            if (waiting.tooMany()) {
-                finish(false);
+            if (replay.possible() ? !replay.mayStillCome() : waiting.tooMany()) {
+                waitNoLonger();
             }
             return;
         }
-        for (Batch next = m; next != null; next = waiting.remove(order.next())) {
-            take(next.sequence(), next.payload());
-        }
+        take(m.sequence(), m.payload());
+        takeWaiting();
         if (waiting.isEmpty()) {
             finish(true);
+        }
+    }
+
+    /** Whatever waits and is the next one. */
+    private void takeWaiting() {
+        for (Batch next = waiting.remove(order.next());
+                next != null;
+                next = waiting.remove(order.next())) {
+            take(next.sequence(), next.payload());
+        }
+    }
+
+    /** What has not come by itself is asked for, where somebody can be asked. */
+    private void waitNoLonger() {
+        if (replay.possible()) {
+            overtaken = false;
+            ask(About.GAP, order.next() - 1, "batches from " + order.next() + " on were missed");
+        } else {
+            finish(false);
         }
     }
 

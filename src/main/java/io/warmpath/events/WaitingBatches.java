@@ -22,6 +22,17 @@ final class WaitingBatches {
         batches.add(batch);
     }
 
+    /** Before those with higher numbers at the end. O(those). */
+    void insert(Batch batch) {
+        ArrayDeque<Batch> higher = new ArrayDeque<>();
+        while (!batches.isEmpty()
+                && Long.compareUnsigned(batches.getLast().sequence, batch.sequence) > 0) {
+            higher.addFirst(batches.removeLast());
+        }
+        batches.add(batch);
+        batches.addAll(higher);
+    }
+
     void addFirst(Batch batch) {
         batches.addFirst(batch);
     }

@@ -263,6 +263,62 @@ public sealed interface GatewayError {
         }
     }
 
+    /** The client has not shown who it is; the message does not repeat what it has shown. */
+    record Unauthorized(String message) implements GatewayError {
+        @Override
+        public int httpStatus() {
+            return 401;
+        }
+
+        @Override
+        public String type() {
+            return "invalid_request_error";
+        }
+
+        @Override
+        public String code() {
+            return "invalid_api_key";
+        }
+    }
+
+    /**
+     * The client has used up what it may use in a minute.
+     *
+     * @param what {@code requests} or {@code tokens}
+     */
+    record RateLimited(String what, long limit, Duration retryAfter) implements GatewayError {
+        @Override
+        public int httpStatus() {
+            return 429;
+        }
+
+        @Override
+        public String type() {
+            return what;
+        }
+
+        @Override
+        public String code() {
+            return "rate_limit_exceeded";
+        }
+
+        @Override
+        public String message() {
+            return "Rate limit reached: "
+                    + limit
+                    + " "
+                    + what
+                    + " per minute for this API key; try again in "
+                    + Math.ceilDiv(retryAfter.toMillis(), 1000L)
+                    + " s.";
+        }
+
+        @Override
+        public boolean safeToRetry() {
+            return true;
+        }
+    }
+
     /** The model is known but no healthy worker serves it now. */
     record NoHealthyWorker(String model, Duration retryAfter) implements GatewayError {
         @Override

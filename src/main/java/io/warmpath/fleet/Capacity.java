@@ -15,4 +15,11 @@ public record Capacity(int batchedTokens, long kvBlocks) {
                     "negative capacity: " + batchedTokens + " tokens, " + kvBlocks + " blocks");
         }
     }
+
+    /** This one, and what it leaves open as {@code other} says it. */
+    Capacity or(Capacity other) {
+        return new Capacity(
+                batchedTokens == 0 ? other.batchedTokens : batchedTokens,
+                kvBlocks == 0 ? other.kvBlocks : kvBlocks);
+    }
 }

@@ -53,7 +53,7 @@ public final class DialectProbe implements WorkerProbe {
                             defaultBlockSize.applyAsInt(served)),
                     spec.blockSize() == 0 && facts.blockSize() == 0,
                     dpSize,
-                    facts.capacity(),
+                    spec.capacity().or(facts.capacity()),
                     events(spec, facts, dpSize),
                     facts.offload().with(spec.pool()),
                     spec.priorities() == null ? facts.priorities() : spec.priorities());

@@ -12,6 +12,7 @@ import java.util.concurrent.Executor;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.function.LongSupplier;
 import java.util.function.ToLongFunction;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Decides when which worker is asked, and what an answer means for its state.
@@ -138,12 +139,13 @@ public final class FleetMonitor {
             }
             if (s.worker().state() == WorkerState.DRAINING) {
                 if (drained(w, s, now)) {
-                    registry.remove(w.id);
+                    registry.removeDrained(w.id);
                     watches.remove(w.id);
+                    seenVersion = -1; // it may be wanted again by now
                     continue;
                 }
                 next = Math.min(next, DRAIN_POLL.toNanos());
-            } else if (!w.inFlight && (w.suspected || w.dueNanos - now <= 0)) {
+            } else if (!w.inFlight && (w.suspected || w.isDue(s, now))) {
                 ask(w, s);
             }
             if (!w.inFlight) {
@@ -180,7 +182,7 @@ public final class FleetMonitor {
     private void ask(Watch w, WorkerStatus s) {
         w.inFlight = true;
         w.suspected = false;
-        boolean learn = s.worker().state() == WorkerState.STARTING;
+        boolean learn = s.worker().state() == WorkerState.STARTING || w.hasOtherRecord(s);
         probes.execute(learn ? () -> learn(w, s, false) : () -> check(w, s));
     }
 
@@ -189,9 +191,9 @@ public final class FleetMonitor {
     private void learn(Watch w, WorkerStatus s, boolean restarted) {
         try {
             WorkerProfile profile = probe.learn(s.spec());
-            post(() -> onLearnt(w, profile, restarted));
+            post(() -> onLearnt(w, s.spec(), profile, restarted));
         } catch (ProbeException | RuntimeException e) {
-            post(() -> onNotLearnt(w, String.valueOf(e.getMessage())));
+            post(() -> onNotLearnt(w, s.spec(), String.valueOf(e.getMessage())));
         }
     }
 
@@ -208,27 +210,29 @@ public final class FleetMonitor {
 
     // On the monitor's thread.
 
-    private void onLearnt(Watch w, WorkerProfile profile, boolean restarted) {
+    private void onLearnt(Watch w, WorkerSpec spec, WorkerProfile profile, boolean restarted) {
         if (watches.get(w.id) != w) {
             return; // removed meanwhile
         }
         try {
             registry.learnt(w.id, profile, restarted);
         } catch (RuntimeException e) { // no slot left, for one
-            onNotLearnt(w, String.valueOf(e.getMessage()));
+            onNotLearnt(w, spec, String.valueOf(e.getMessage()));
             return;
         }
+        w.learntFrom = spec;
         w.processGone = false;
         w.failures = 0;
         w.backoff = timing.learnMin();
         w.rest(nanoTime.getAsLong(), timing.healthInterval());
     }
 
-    private void onNotLearnt(Watch w, String problem) {
+    private void onNotLearnt(Watch w, WorkerSpec spec, String problem) {
         if (watches.get(w.id) != w) {
             return; // removed meanwhile
         }
         failedProbes.increment();
+        w.failedFrom = spec;
         registry.unhealthy(w.id, problem);
         w.rest(nanoTime.getAsLong(), w.backoff);
         Duration twice = w.backoff.multipliedBy(2);
@@ -271,6 +275,8 @@ public final class FleetMonitor {
         boolean suspected;
         boolean processGone;
         int failures;
+        @Nullable WorkerSpec learntFrom;
+        @Nullable WorkerSpec failedFrom; // has been tried, is tried again when the pause is over
         Duration backoff;
         long drainDeadline = NONE;
 
@@ -278,6 +284,14 @@ public final class FleetMonitor {
             this.id = id;
             this.dueNanos = now;
             this.backoff = backoff;
+        }
+
+        boolean isDue(WorkerStatus s, long now) {
+            return dueNanos - now <= 0 || (hasOtherRecord(s) && !s.spec().equals(failedFrom));
+        }
+
+        boolean hasOtherRecord(WorkerStatus s) {
+            return learntFrom != null && !learntFrom.equals(s.spec());
         }
 
         void rest(long now, Duration pause) {

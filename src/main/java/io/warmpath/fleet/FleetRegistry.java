@@ -2,10 +2,12 @@ package io.warmpath.fleet;
 
 import io.warmpath.prefix.WorkerSlot;
 import io.warmpath.prefix.WorkerSlots;
+import java.net.URI;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.LongAdder;
@@ -127,6 +129,36 @@ public final class FleetRegistry implements Fleet {
         return worker;
     }
 
+    /**
+     * Another record for a worker that stays the same one: taints at once, the rest with its next
+     * answer.
+     *
+     * @return false when there is no such worker, or the record makes it another one
+     */
+    synchronized boolean update(long id, WorkerSpec spec) {
+        WorkerStatus s = byId.get(id);
+        if (s == null || !isOf(spec, s)) {
+            return false;
+        }
+        if (s.spec().equals(spec)) {
+            return true;
+        }
+        Worker before = s.worker();
+        Worker after = before.with(before.state(), spec.taints());
+        byId.put(id, new WorkerStatus(after, spec, s.events(), s.problem()));
+        publish();
+        listeners.forEach(l -> l.changed(before, after, "its record has changed"));
+        return true;
+    }
+
+    private boolean isOf(WorkerSpec spec, WorkerStatus s) {
+        long id = spec.id().orElseGet(() -> idOfUrl.applyAsLong(spec.url().toString()));
+        return id == s.worker().id()
+                && spec.url().equals(s.worker().url())
+                && Objects.equals(spec.name(), s.spec().name())
+                && domain(spec.kind()) == domain(s.spec().kind());
+    }
+
     private static void refuseDuplicate(WorkerSpec spec, long id, Worker other) {
         if (other.url().equals(spec.url())) {
             throw new DuplicateWorkerException(
@@ -160,8 +192,14 @@ public final class FleetRegistry implements Fleet {
         }
         Worker before = old.worker();
         Worker had = attached.get(id);
-        boolean fresh = had == null;
-        List<Worker.Rank> keep = restarted ? List.of() : before.ranks();
+        // What it has told was cut otherwise, or came over other sockets.
+        boolean recut =
+                had != null
+                        && (before.blockSize() != profile.blockSize()
+                                || before.ranks().size() != profile.dpSize()
+                                || !old.events().equals(profile.events()));
+        boolean fresh = had == null || restarted || recut;
+        List<Worker.Rank> keep = restarted || recut ? List.of() : before.ranks();
         List<Worker.Rank> ranks = open(id, old.spec(), keep, profile.dpSize());
         Worker after =
                 new Worker(
@@ -184,10 +222,12 @@ public final class FleetRegistry implements Fleet {
         publish();
         if (restarted && had != null) {
             restarts.increment();
+        }
+        if (fresh && had != null) {
             listeners.forEach(l -> l.detached(had));
         }
         closeUnused(before.ranks(), ranks);
-        if (fresh || restarted) {
+        if (fresh) {
             attached.put(id, after);
             listeners.forEach(l -> l.attached(after, profile.events()));
         }
@@ -218,15 +258,48 @@ public final class FleetRegistry implements Fleet {
     }
 
     /** Gets nothing new from now on. False when there is no such worker. */
-    public synchronized boolean drain(long id) {
+    public boolean drain(long id) {
+        return drain(id, "draining");
+    }
+
+    synchronized boolean drain(long id, String why) {
         WorkerStatus s = byId.get(id);
         if (s == null) {
             return false;
         }
         if (s.worker().state() != WorkerState.DRAINING) {
-            move(s, WorkerState.DRAINING, "draining", "draining");
+            move(s, WorkerState.DRAINING, why, why);
         }
         return true;
+    }
+
+    /**
+     * A draining worker is wanted again. It gets requests once it has answered a health check.
+     *
+     * @return false when there is no such worker any more
+     */
+    synchronized boolean resume(long id) {
+        WorkerStatus s = byId.get(id);
+        if (s == null) {
+            return false;
+        }
+        if (s.worker().state() == WorkerState.DRAINING) {
+            boolean known = attached.containsKey(id);
+            move(
+                    s,
+                    known ? WorkerState.UNHEALTHY : WorkerState.STARTING,
+                    "no longer draining, not answered yet",
+                    "no longer draining");
+        }
+        return true;
+    }
+
+    /** {@link #remove}, unless it has been resumed meanwhile. */
+    synchronized void removeDrained(long id) {
+        WorkerStatus s = byId.get(id);
+        if (s != null && s.worker().state() == WorkerState.DRAINING) {
+            remove(id);
+        }
     }
 
     /** Forgets the worker and its cached blocks. Harmless when it is gone already. */
@@ -246,21 +319,7 @@ public final class FleetRegistry implements Fleet {
 
     private void move(WorkerStatus s, WorkerState to, String problem, String why) {
         Worker w = s.worker();
-        Worker after =
-                new Worker(
-                        w.id(),
-                        w.name(),
-                        w.url(),
-                        w.kind(),
-                        w.models(),
-                        w.blockSize(),
-                        to,
-                        w.ranks(),
-                        w.capacity(),
-                        w.taints(),
-                        w.version(),
-                        w.offload(),
-                        w.priorities());
+        Worker after = w.with(to, w.taints());
         byId.put(w.id(), new WorkerStatus(after, s.spec(), s.events(), problem));
         publish();
         listeners.forEach(l -> l.changed(w, after, why));
@@ -307,6 +366,15 @@ public final class FleetRegistry implements Fleet {
         status = List.copyOf(byId.values());
         statusById = Map.copyOf(byId);
         snapshot = new FleetSnapshot(version, status.stream().map(WorkerStatus::worker).toList());
+    }
+
+    @Nullable Long idAt(URI url) {
+        for (WorkerStatus s : status) {
+            if (s.worker().url().equals(url)) {
+                return s.worker().id();
+            }
+        }
+        return null;
     }
 
     @Nullable WorkerStatus byId(long id) {

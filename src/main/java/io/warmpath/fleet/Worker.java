@@ -104,6 +104,23 @@ public record Worker(
         }
     }
 
+    Worker with(WorkerState nowIs, List<Taint> nowHas) {
+        return new Worker(
+                id,
+                name,
+                url,
+                kind,
+                models,
+                blockSize,
+                nowIs,
+                ranks,
+                capacity,
+                nowHas,
+                version,
+                offload,
+                priorities);
+    }
+
     public boolean available() {
         return state == WorkerState.READY;
     }

@@ -2,7 +2,9 @@ package io.warmpath.fleet;
 
 import java.net.URI;
 import java.net.URISyntaxException;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.OptionalLong;
 import java.util.Set;
 import java.util.regex.Pattern;
@@ -26,6 +28,8 @@ import org.jspecify.annotations.Nullable;
  * @param taints what sets it apart
  * @param pool the pool that its engine uses, null: asked
  * @param priorities what it makes of priorities, null: asked
+ * @param capacity of each rank, what is 0 is asked
+ * @param labels what operators tell apart by; kept and shown
  */
 public record WorkerSpec(
         URI url,
@@ -41,7 +45,9 @@ public record WorkerSpec(
         String topic,
         List<Taint> taints,
         @Nullable PoolMetadata pool,
-        @Nullable PriorityOrder priorities) {
+        @Nullable PriorityOrder priorities,
+        Capacity capacity,
+        Map<String, String> labels) {
 
     private static final Pattern NAME = Pattern.compile("[A-Za-z0-9][A-Za-z0-9._-]{0,62}");
     private static final Pattern ENDPOINT = Pattern.compile("(tcp|ipc|inproc)://.+");
@@ -52,6 +58,7 @@ public record WorkerSpec(
     public WorkerSpec {
         models = Set.copyOf(models);
         taints = List.copyOf(taints);
+        labels = Map.copyOf(labels);
         url = EngineAddress.checked(url);
         if (name != null && !NAME.matcher(name).matches()) {
             throw new IllegalArgumentException(
@@ -87,7 +94,7 @@ public record WorkerSpec(
         }
     }
 
-    /** Nothing is said of a pool or of priorities. */
+    /** Nothing is said of a pool, of priorities or capacity. */
     public WorkerSpec(
             URI url,
             @Nullable String name,
@@ -115,24 +122,41 @@ public record WorkerSpec(
                 topic,
                 taints,
                 null,
-                null);
+                null,
+                Capacity.UNKNOWN,
+                Map.of());
     }
 
     /** Only the URL is known. */
     public static WorkerSpec of(String url) {
+        return new WorkerSpecBuilder(parse(url)).build();
+    }
+
+    /**
+     * This one, and what it leaves open as {@code weaker} says it. The event sockets are taken
+     * together, from whoever names them; labels are joined.
+     */
+    WorkerSpec or(WorkerSpec weaker) {
+        WorkerSpec events = eventsEndpoint == null ? weaker : this;
+        Map<String, String> joined = new HashMap<>(weaker.labels);
+        joined.putAll(labels);
         return new WorkerSpec(
-                parse(url),
-                null,
-                OptionalLong.empty(),
-                null,
-                Set.of(),
-                0,
-                0,
-                null,
-                null,
-                false,
-                "",
-                List.of());
+                url,
+                name == null ? weaker.name : name,
+                id.isPresent() ? id : weaker.id,
+                kind == null ? weaker.kind : kind,
+                models.isEmpty() ? weaker.models : models,
+                blockSize == 0 ? weaker.blockSize : blockSize,
+                dpSize == 0 ? weaker.dpSize : dpSize,
+                events.eventsEndpoint,
+                events.replayEndpoint,
+                events.eventsBind,
+                events.topic,
+                taints.isEmpty() ? weaker.taints : taints,
+                pool == null ? weaker.pool : pool,
+                priorities == null ? weaker.priorities : priorities,
+                capacity.or(weaker.capacity),
+                joined);
     }
 
     /** A URL as people write it; the error names what is wrong with it. */

@@ -1,6 +1,7 @@
 package io.warmpath.gateway;
 
 import io.vertx.core.Context;
+import io.warmpath.access.Visit;
 import io.warmpath.fault.GatewayError;
 import io.warmpath.fault.GatewayException;
 import io.warmpath.fleet.Candidate;
@@ -40,8 +41,11 @@ public final class Advisor {
             workers = Set.copyOf(workers);
         }
 
-        private Question named(ModelNames names) {
-            return new Question(request.named(names), workers);
+        private Question named(ModelNames names, @Nullable Visit visit) {
+            if (visit != null && !visit.allows(request.name().asked())) {
+                throw new GatewayException(new GatewayError.UnknownModel(request.name().asked()));
+            }
+            return new Question(request.of(visit).named(names), workers);
         }
 
         private boolean allows(Worker worker) {
@@ -62,8 +66,8 @@ public final class Advisor {
      * @param mayWait false: when it would have to wait it is refused
      */
     public record Wish(Question question, String id, Duration timeToLive, boolean mayWait) {
-        private Wish named(ModelNames names) {
-            return new Wish(question.named(names), id, timeToLive, mayWait);
+        private Wish named(ModelNames names, @Nullable Visit visit) {
+            return new Wish(question.named(names, visit), id, timeToLive, mayWait);
         }
     }
 
@@ -97,7 +101,7 @@ public final class Advisor {
      *     too
      */
     public void wouldDecide(Context context, Question asked, boolean asRequest, Reply reply) {
-        Question question = asked.named(flow.models);
+        Question question = asked.named(flow.models, Visits.of(context));
         InferenceRequest request = question.request();
         ask(
                 context,
@@ -123,7 +127,7 @@ public final class Advisor {
      * @return what to do when the caller leaves; harmless after the answer
      */
     public Runnable reserve(Context context, Wish wished, Reply reply) {
-        Wish wish = wished.named(flow.models);
+        Wish wish = wished.named(flow.models, Visits.of(context));
         reservations.refuseIfTaken(wish.id());
         Caller caller = new Caller(context, wish, reply);
         ask(context, wish.question(), reply, (all, tokens) -> caller.enter(tokens));
@@ -174,7 +178,8 @@ public final class Advisor {
                                     named,
                                     known,
                                     queuedNanos,
-                                    wish.question()::whyNot)
+                                    wish.question()::whyNot,
+                                    null)
                             .decision();
             reservations.open(
                     context.owner(),

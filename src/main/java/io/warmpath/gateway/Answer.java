@@ -3,6 +3,7 @@ package io.warmpath.gateway;
 import io.vertx.core.MultiMap;
 import io.warmpath.fault.GatewayError;
 import io.warmpath.routing.RoutingDecision;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -24,6 +25,14 @@ public interface Answer {
      * which can carry it at its end.
      */
     default void explain(RoutingDecision decision) {}
+
+    /**
+     * For a client that has asked for {@link Extra}s: before {@link #head} of an answer that is
+     * read along with.
+     *
+     * @param now what is known at the moment of asking; until the end of the answer
+     */
+    default void facts(Supplier<AnswerFacts> now) {}
 
     /** The bytes are copied or written before this returns. */
     void write(byte[] b, int from, int length);

@@ -13,6 +13,7 @@ import io.warmpath.gateway.shared.SharedCache;
 import io.warmpath.load.LoadBook;
 import io.warmpath.routing.RoutingDecision;
 import io.warmpath.routing.Sent;
+import io.warmpath.session.WarmLedger;
 import io.warmpath.tokens.PromptInput;
 import io.warmpath.upstream.AnswerScanner;
 import io.warmpath.upstream.UpstreamCall;
@@ -49,8 +50,11 @@ final class Attempt implements UpstreamListener {
     private Sent sent = Sent.UNSEEN;
     private @Nullable LengthCheck check;
     private @Nullable Runnable pooled;
+    private WarmLedger.@Nullable Warmed warmed;
     private boolean beginningOnly; // what is cached beyond it was not predicted
     private @Nullable UpstreamCall call;
+    private Tracing.@Nullable Call traced;
+    private String problem = "left";
     private @Nullable MultiMap headers;
     private @Nullable AnswerScanner scanner;
     private @Nullable Holdback held;
@@ -119,6 +123,9 @@ final class Attempt implements UpstreamListener {
                 enginePriority = its;
             }
         }
+        if (request.hints().greedy() && !request.passThrough()) {
+            changes = changes.withGreedy();
+        }
         boolean ranks = to.worker().ranks().size() > 1;
         boolean rankInBody =
                 ranks && to.worker().kind() == EngineKind.SGLANG && !request.passThrough();
@@ -138,6 +145,11 @@ final class Attempt implements UpstreamListener {
                         decision.chosen().prefillTokens(),
                         exchange.blocksOn(to.worker()),
                         request.hints().expectedOutput());
+        warmed =
+                continued != null
+                        ? null
+                        : flow.warmed.take(
+                                exchange.blocksOn(to.worker()).chain(), to.slot().index());
         if (!request.passThrough()) {
             sent = flow.planner.sent(decision, request.stream());
             beginningOnly =
@@ -169,6 +181,10 @@ final class Attempt implements UpstreamListener {
         extra.add("x-request-id", request.requestId());
         if (ranks && !rankInBody) {
             extra.add("X-data-parallel-rank", Integer.toString(to.dpRank()));
+        }
+        traced = exchange.traced(decision, promptTokens);
+        if (traced != null) {
+            traced.addTo(extra);
         }
         call =
                 flow.engines.send(
@@ -316,6 +332,7 @@ final class Attempt implements UpstreamListener {
         try {
             received += length;
             int complete = length > 0 ? scan(b, from, length) : 0;
+            problem = "";
             boolean cut = cutUsage(b, from, length, complete);
             closeBooking();
             compareWithReport();
@@ -337,6 +354,7 @@ final class Attempt implements UpstreamListener {
 
     @Override
     public void failed(GatewayError error) {
+        problem = error.getClass().getSimpleName();
         closeBooking();
         if (detached) {
             return;
@@ -451,6 +469,9 @@ final class Attempt implements UpstreamListener {
         if (!sawFirst) {
             sawFirst = true;
             firstTokenNanos = exchange.flow.nanoTime.getAsLong() - started;
+            if (traced != null) {
+                traced.firstToken(started + firstTokenNanos);
+            }
             if (booking != null) {
                 booking.firstToken();
                 exchange.flow.admission.wake();
@@ -461,7 +482,7 @@ final class Attempt implements UpstreamListener {
                     exchange.flow.retries.firstToken(exchange.request.model(), firstTokenNanos);
                 }
                 if (!exchange.request.passThrough() && continued == null) {
-                    exchange.flow.metrics.firstToken(exchange.nanosSinceStart());
+                    exchange.meters().firstToken(exchange.nanosSinceStart());
                 }
             }
         }
@@ -507,11 +528,14 @@ final class Attempt implements UpstreamListener {
                 };
         MultiMap own = explain ? Explanation.headers(decision, promptTokens) : null;
         if (own != null) {
-            Explanation.addHints(own, request.hints(), enginePriority);
+            Explanation.addHints(own, request, enginePriority);
             Explanation.addSession(own, exchange.sessionWord());
         }
         if (explain && request.explain() && eventStream) {
             exchange.answer.explain(decision);
+        }
+        if (scanner != null && !request.hints().extras().isEmpty()) {
+            exchange.answer.facts(this::facts);
         }
         MultiMap engineHeaders = headers == null ? MultiMap.caseInsensitiveMultiMap() : headers;
         exchange.answer.head(status, engineHeaders, own, keepLength);
@@ -522,7 +546,12 @@ final class Attempt implements UpstreamListener {
     private void compareWithReport() {
         AnswerScanner s = scanner;
         if (continued != null) {
-            return; // what was predicted was the prompt's, without the answer's beginning
+            // What was predicted was the prompt's, without the answer's beginning.
+            if (s != null && status < 400) {
+                exchange.meters()
+                        .reported(s.promptTokens(), s.cachedTokens(), s.completionTokens());
+            }
+            return;
         }
         FlowMetrics metrics = exchange.flow.metrics;
         int predicted = decision.chosen().cachedTokens();
@@ -532,12 +561,28 @@ final class Attempt implements UpstreamListener {
         }
         if (s != null && s.cachedTokens() >= 0) {
             metrics.reported(s.cachedTokens());
+            if (warmed != null) {
+                metrics.prefilledHit(warmed.hit(s.cachedTokens()));
+            }
             if (whole) {
                 metrics.compared(candidate().worker().name(), predicted, s.cachedTokens());
             }
         }
         if (s != null && s.promptTokens() >= 0 && check != null) {
             check.answered(s.promptTokens());
+        }
+        if (s != null && status < 400 && !exchange.request.passThrough()) {
+            measure(s);
+        }
+    }
+
+    private void measure(AnswerScanner s) {
+        ModelMeters meters = exchange.meters();
+        meters.reported(s.promptTokens(), s.cachedTokens(), s.completionTokens());
+        if (eventStream && firstTokenNanos >= 0) {
+            long streamed = exchange.flow.nanoTime.getAsLong() - started - firstTokenNanos;
+            meters.streamed(
+                    streamed, s.completionTokens() >= 0 ? s.completionTokens() : s.events());
         }
     }
 
@@ -569,8 +614,48 @@ final class Attempt implements UpstreamListener {
             sent.ended(scanner == null ? -1 : scanner.completionTokens());
             booking = null;
             exchange.flow.admission.wake();
-            exchange.flow.planner.ended(decided, ending());
+            DecisionLog.Ending ending = ending();
+            exchange.flow.planner.ended(decided, ending);
+            if (status == 200) {
+                long counted = ending.promptTokens();
+                if (continued == null) {
+                    exchange.used(counted < 0 ? promptTokens : counted, ending.outputTokens());
+                } else { // the prompt and the first part have been counted where they were made
+                    exchange.used(0, Math.max(0, ending.outputTokens() - continued.made()));
+                }
+            }
+            endTrace();
         }
+    }
+
+    private void endTrace() {
+        AnswerScanner s = scanner;
+        if (traced != null) {
+            traced.ended(
+                    status,
+                    problem,
+                    s == null ? -1 : s.promptTokens(),
+                    s == null ? -1 : s.cachedTokens(),
+                    s == null ? -1 : s.completionTokens(),
+                    exchange.flow.nanoTime.getAsLong());
+        }
+    }
+
+    private AnswerFacts facts() {
+        long nanos = exchange.nanosSinceStart();
+        long untilSent = nanos - (exchange.flow.nanoTime.getAsLong() - started);
+        DecisionLog.Ending now = ending();
+        return new AnswerFacts(
+                candidate().worker().id(),
+                candidate().dpRank(),
+                untilSent,
+                eventStream && firstTokenNanos >= 0 ? untilSent + firstTokenNanos : -1,
+                nanos,
+                now.promptTokens() < 0 ? promptTokens : now.promptTokens(),
+                now.cachedTokens() < 0 && promptTokens >= 0
+                        ? decision.chosen().cachedTokens()
+                        : now.cachedTokens(),
+                now.outputTokens());
     }
 
     private DecisionLog.Ending ending() {

@@ -10,6 +10,7 @@ import org.jspecify.annotations.Nullable;
  * @param cacheSalt value of {@code cache_salt}; null leaves it alone
  * @param model value of {@code model}; null leaves it alone
  * @param priority value of {@code priority}; empty leaves it alone
+ * @param greedy value 0 of {@code temperature}, which engines take for the likeliest token
  * @param includeUsage the stream has to report its usage
  * @param dropNvext {@code nvext} was for a gateway and goes no further
  */
@@ -18,34 +19,40 @@ public record BodyChanges(
         @Nullable String cacheSalt,
         @Nullable String model,
         OptionalInt priority,
+        boolean greedy,
         boolean includeUsage,
         boolean dropNvext) {
     public static final BodyChanges NONE =
-            new BodyChanges(OptionalInt.empty(), null, null, OptionalInt.empty(), false, false);
+            new BodyChanges(
+                    OptionalInt.empty(), null, null, OptionalInt.empty(), false, false, false);
 
     public BodyChanges withDpRank(int rank) {
         return new BodyChanges(
-                OptionalInt.of(rank), cacheSalt, model, priority, includeUsage, dropNvext);
+                OptionalInt.of(rank), cacheSalt, model, priority, greedy, includeUsage, dropNvext);
     }
 
     public BodyChanges withCacheSalt(@Nullable String salt) {
-        return new BodyChanges(dpRank, salt, model, priority, includeUsage, dropNvext);
+        return new BodyChanges(dpRank, salt, model, priority, greedy, includeUsage, dropNvext);
     }
 
     public BodyChanges withModel(String name) {
-        return new BodyChanges(dpRank, cacheSalt, name, priority, includeUsage, dropNvext);
+        return new BodyChanges(dpRank, cacheSalt, name, priority, greedy, includeUsage, dropNvext);
     }
 
     public BodyChanges withPriority(int value) {
         return new BodyChanges(
-                dpRank, cacheSalt, model, OptionalInt.of(value), includeUsage, dropNvext);
+                dpRank, cacheSalt, model, OptionalInt.of(value), greedy, includeUsage, dropNvext);
+    }
+
+    public BodyChanges withGreedy() {
+        return new BodyChanges(dpRank, cacheSalt, model, priority, true, includeUsage, dropNvext);
     }
 
     public BodyChanges withUsage() {
-        return new BodyChanges(dpRank, cacheSalt, model, priority, true, dropNvext);
+        return new BodyChanges(dpRank, cacheSalt, model, priority, greedy, true, dropNvext);
     }
 
     public BodyChanges withoutNvext() {
-        return new BodyChanges(dpRank, cacheSalt, model, priority, includeUsage, true);
+        return new BodyChanges(dpRank, cacheSalt, model, priority, greedy, includeUsage, true);
     }
 }

@@ -53,6 +53,9 @@ public final class BodyEditor {
         if (changes.priority().isPresent()) {
             set(at.priority(), "priority", Integer.toString(changes.priority().getAsInt()));
         }
+        if (changes.greedy()) {
+            set(at.temperature(), "temperature", "0");
+        }
         if (changes.includeUsage()) {
             includeUsage();
         }

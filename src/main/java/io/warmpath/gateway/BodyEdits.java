@@ -14,6 +14,7 @@ import java.util.List;
  * @param model value of {@code model}
  * @param cacheSalt value of {@code cache_salt}
  * @param priority value of {@code priority}
+ * @param temperature value of {@code temperature}
  * @param streamOptions value of {@code stream_options}
  * @param includeUsage value of {@code include_usage} in it
  * @param nvext every {@code nvext}, from its name's opening quote to its value's end
@@ -26,6 +27,7 @@ public record BodyEdits(
         Span model,
         Span cacheSalt,
         Span priority,
+        Span temperature,
         Span streamOptions,
         Span includeUsage,
         List<Span> nvext) {

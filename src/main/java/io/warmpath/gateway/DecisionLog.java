@@ -103,7 +103,7 @@ public final class DecisionLog {
                         next.getAndIncrement(),
                         clock.instant(),
                         request.requestId(),
-                        SessionHeaders.id(request.headers()),
+                        SessionHeaders.id(request),
                         request.model(),
                         decision);
         if (ring.length() > 0) {

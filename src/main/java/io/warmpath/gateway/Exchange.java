@@ -1,6 +1,7 @@
 package io.warmpath.gateway;
 
 import io.vertx.core.Context;
+import io.warmpath.access.Visit;
 import io.warmpath.fault.GatewayError;
 import io.warmpath.fault.GatewayException;
 import io.warmpath.fleet.Candidate;
@@ -49,6 +50,7 @@ public final class Exchange {
     InferenceRequest request;
     private final Context context;
     private final long started;
+    private final @Nullable Visit visit;
     private @Nullable EnginePrompts tokens;
     private final List<PromptBlocks> named = new ArrayList<>(1);
     private final Entrance.Next entered =
@@ -60,6 +62,10 @@ public final class Exchange {
                         long queuedNanos) {
                     entrance = null; // it holds the prompt
                     queued += queuedNanos;
+                    if (trace != null && queuedNanos > 0) {
+                        long now = flow.nanoTime.getAsLong();
+                        trace.step("queue", now - queuedNanos, now);
+                    }
                     attempt(
                             flow.planner.decide(
                                     request,
@@ -68,7 +74,8 @@ public final class Exchange {
                                     named,
                                     known,
                                     queued,
-                                    w -> session == null ? "busy" : session.whyNot(w)),
+                                    w -> session == null ? "busy" : session.whyNot(w),
+                                    trace),
                             false);
                 }
 
@@ -82,6 +89,8 @@ public final class Exchange {
                     Exchange.this.crashed(cause);
                 }
             };
+    private @Nullable ModelMeters model;
+    private Tracing.@Nullable Trace trace;
     private @Nullable SessionTurn session;
     private @Nullable Relocation relocation;
     private @Nullable Attempt attempt;
@@ -101,30 +110,39 @@ public final class Exchange {
             Context context,
             InferenceRequest request,
             Answer answer,
-            EngineForm form) {
+            EngineForm form,
+            @Nullable Visit visit) {
         this.flow = flow;
         this.context = context;
         this.request = request;
         this.answer = answer;
         this.form = form;
+        this.visit = visit;
         this.started = flow.nanoTime.getAsLong();
     }
 
     void begin() {
         flow.metrics.started();
         flow.retries.request();
+        trace = flow.metrics.tracing().begin(request, started);
         try {
             FleetSnapshot fleet = flow.fleet.snapshot();
-            if (!fleet.knows(request.model())) {
+            boolean hidden = visit != null && !visit.allows(request.name().asked());
+            if (hidden || !fleet.knows(request.model())) {
                 refuse(Outcome.REJECTED, new GatewayError.UnknownModel(request.name().asked()));
                 return;
             }
+            model = flow.metrics.of(request.model());
             session = SessionTurn.of(flow, request);
             List<Candidate> candidates = candidates();
             if (candidates.isEmpty()) {
                 refuse(Outcome.NO_WORKER, noWorker());
             } else {
-                flow.tokenStep.run(context, request, candidates, this::decide);
+                flow.tokenStep.run(
+                        context,
+                        request,
+                        candidates,
+                        trace == null ? this::decide : new TracedTokens(trace));
             }
         } catch (GatewayException e) {
             refuse(Outcome.REJECTED, e.error());
@@ -184,6 +202,9 @@ public final class Exchange {
         flow.planner.booked(request, decision, tokens);
         if (session != null) {
             session.sent(decision.chosen().candidate());
+        }
+        if (attempts == 1 && !secondRound) {
+            flow.metrics.leaves(nanosSinceStart() - queued);
         }
         try {
             next.start(freshConnection);
@@ -347,7 +368,14 @@ public final class Exchange {
         }
         try {
             return flow.planner.decide(
-                    request, others, tokens, named, null, queued, w -> "failed this request");
+                    request,
+                    others,
+                    tokens,
+                    named,
+                    null,
+                    queued,
+                    w -> "failed this request",
+                    trace);
         } catch (GatewayException e) {
             // The pinned rank exists on the failed worker only.
             LOG.debugf("%s no second attempt: %s", request.requestId(), e.getMessage());
@@ -453,8 +481,22 @@ public final class Exchange {
     /** What listens to the engine, and warms it for the next turn when the client wants that. */
     UpstreamListener nextTurn(Candidate to, UpstreamListener client) {
         return form == EngineForm.AS_SENT
-                ? NextTurn.beside(flow, context, request, to, lengthOn(to.worker()), client)
+                ? NextTurn.beside(
+                        flow,
+                        context,
+                        request,
+                        to,
+                        lengthOn(to.worker()),
+                        blocksOn(to.worker()),
+                        client)
                 : client;
+    }
+
+    /** An engine has counted this request's tokens; -1 where it has not. */
+    void used(long promptTokens, long outputTokens) {
+        if (visit != null && (promptTokens >= 0 || outputTokens >= 0)) {
+            visit.used(Math.max(0, promptTokens) + Math.max(0, outputTokens));
+        }
     }
 
     /** What became of its session; null when it has none. */
@@ -476,6 +518,48 @@ public final class Exchange {
             request = request.begun();
         }
         form.answered();
+    }
+
+    /** What is told of an attempt; null when nobody wants to know. */
+    Tracing.@Nullable Call traced(RoutingDecision decision, int promptTokens) {
+        return trace == null ? null : trace.call(decision, promptTokens, flow.nanoTime.getAsLong());
+    }
+
+    /** Tells when the tokens were known, and when the pools had answered. */
+    private final class TracedTokens implements TokenStep.Next {
+        private final Tracing.Trace trace;
+        private long since = started;
+        private String step = "tokenise";
+
+        TracedTokens(Tracing.Trace trace) {
+            this.trace = trace;
+        }
+
+        @Override
+        public void asksPools() {
+            next("pool");
+        }
+
+        @Override
+        public void tokens(@Nullable EnginePrompts tokens) {
+            if (!over) {
+                next("");
+            }
+            decide(tokens);
+        }
+
+        private void next(String following) {
+            long now = flow.nanoTime.getAsLong();
+            trace.step(step, since, now);
+            since = now;
+            step = following;
+        }
+    }
+
+    /** Of its model, which the fleet knows. */
+    ModelMeters meters() {
+        ModelMeters known = model;
+        return known == null ? flow.metrics.of(request.model()) : known;
     }
 
     /** On the chosen worker; -1 when they are not known. */
@@ -535,7 +619,13 @@ public final class Exchange {
         if (relocation != null) {
             relocation.ended(outcome);
         }
-        flow.metrics.ended(outcome, nanosSinceStart());
+        flow.metrics.ended(outcome);
+        if (trace != null) {
+            trace.ended(outcome, flow.nanoTime.getAsLong());
+        }
+        if (model != null) {
+            model.ended(nanosSinceStart());
+        }
     }
 
     /** A bug: the client gets what can still be said, the log gets the cause. */

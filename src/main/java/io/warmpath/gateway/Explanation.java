@@ -4,6 +4,7 @@ import io.vertx.core.MultiMap;
 import io.warmpath.fleet.EventTrust;
 import io.warmpath.routing.RoutingDecision;
 import io.warmpath.routing.Score;
+import io.warmpath.session.SessionControl;
 import java.util.Locale;
 import java.util.OptionalInt;
 import org.jspecify.annotations.Nullable;
@@ -53,9 +54,11 @@ final class Explanation {
         return h;
     }
 
-    /** What the client said of urgency and size, where it said something. */
-    static void addHints(MultiMap to, RequestHints hints, OptionalInt enginePriority) {
-        if (hints.equals(RequestHints.NONE)) {
+    /** What the client said beside the prompt, where it said something. */
+    static void addHints(MultiMap to, InferenceRequest request, OptionalInt enginePriority) {
+        RequestHints hints = request.hints();
+        String parent = SessionHeaders.parent(request);
+        if (hints.equals(RequestHints.NONE) && parent.isEmpty()) {
             return;
         }
         StringBuilder b = new StringBuilder(64);
@@ -68,8 +71,31 @@ final class Explanation {
                     enginePriority.isPresent()
                             ? Integer.toString(enginePriority.getAsInt())
                             : "not-taken");
+        } else if (hints.priority() != 0) {
+            b.append(";sensitivity=").append(hints.priority());
         }
-        to.add("x-warmpath-hints", b.toString());
+        if (!hints.policyClass().isEmpty()) {
+            b.append(";class=").append(hints.policyClass());
+        }
+        if (hints.speculativePrefill()) {
+            b.append(";speculative-prefill=1");
+        }
+        if (hints.greedy()) {
+            b.append(";greedy=1");
+        }
+        SessionControl session = hints.session();
+        if (session != null) {
+            b.append(";session-control=");
+            b.append(session.action().name().toLowerCase(Locale.ROOT));
+            b.append(':').append(session.timeoutSeconds()).append("s:").append(session.id());
+        }
+        if (hints.pin() != null) {
+            b.append(";cache-control=").append(hints.pin().ttlSeconds()).append('s');
+        }
+        if (!parent.isEmpty()) {
+            b.append(";parent=").append(parent);
+        }
+        to.add("x-warmpath-hints", ascii(b.toString()));
     }
 
     /**

@@ -5,6 +5,7 @@ import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.Timer;
 import io.warmpath.routing.RouterMode;
+import java.time.Duration;
 import java.util.EnumMap;
 import java.util.Locale;
 import java.util.Map;
@@ -12,9 +13,11 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.function.Function;
+import java.util.stream.LongStream;
 
 /**
- * Meters of the request flow. All references are looked up once, here. Any thread.
+ * What is told of the request flow: meters, all of which are looked up once, here; and where wanted
+ * the steps of single requests. Any thread.
  *
  * <p>Names are {@code warmpath.*} and appear as {@code warmpath_*} in Prometheus' text.
  */
@@ -118,6 +121,14 @@ public final class FlowMetrics {
         UNDER
     }
 
+    private static final Duration[] STEPS =
+            LongStream.of(10, 25, 50, 100, 250, 500, 1_000, 2_500, 5_000, 10_000, 50_000, 250_000)
+                    .mapToObj(us -> Duration.ofNanos(1_000 * us))
+                    .toArray(Duration[]::new);
+
+    private static final int MAX_MODELS = 100;
+    private static final String OTHER_MODELS = "other";
+
     private final Map<Outcome, Counter> outcomes;
     private final Map<RetryCause, Counter> retries;
     private final Counter retriesRefused;
@@ -128,23 +139,35 @@ public final class FlowMetrics {
     private final Map<Prediction, Counter> predictions;
     private final Map<Prefill, Counter> prefills;
     private final Counter prefilledTokens;
+    private final Counter prefilledHits;
     private final Map<String, Map<Prediction, Counter>> workerPredictions =
             new ConcurrentHashMap<>();
     private final MeterRegistry registry;
+    private final Tracing tracing;
     private final Map<RouterMode, Counter> decisions;
     private final Counter indexFailures;
     private final Counter promptTokens;
     private final Counter predictedTokens;
     private final Counter reportedTokens;
-    private final Timer firstToken;
-    private final Timer duration;
+    private final Map<String, ModelMeters> models = new ConcurrentHashMap<>();
     private final Timer tokenising;
+    private final Timer matching;
+    private final Timer choosing;
+    private final Timer overhead;
     private final Timer queueWait;
     private final LongAdder active = new LongAdder();
     private final LongAdder queued = new LongAdder();
 
     public FlowMetrics(MeterRegistry registry) {
+        this(registry, Tracing.NONE);
+    }
+
+    /**
+     * @param tracing told of the steps of single requests
+     */
+    public FlowMetrics(MeterRegistry registry, Tracing tracing) {
         this.registry = registry;
+        this.tracing = tracing;
         outcomes =
                 counters(
                         registry,
@@ -222,6 +245,12 @@ public final class FlowMetrics {
                         .description(
                                 "Tokens of such prompts beyond those of the turn before, computed")
                         .register(registry);
+        prefilledHits =
+                Counter.builder("warmpath.prefill.ahead.hit.tokens")
+                        .description(
+                                "Of these tokens, those that the next turn's engine reported as"
+                                        + " cached")
+                        .register(registry);
         predictions =
                 counters(
                         registry,
@@ -256,31 +285,50 @@ public final class FlowMetrics {
                 Counter.builder("warmpath.cached.tokens.reported")
                         .description("Cached tokens that engines reported")
                         .register(registry);
-        firstToken =
-                Timer.builder("warmpath.ttft")
-                        .description("From the request's last byte to the first token")
-                        .register(registry);
-        duration =
-                Timer.builder("warmpath.request.duration")
-                        .description("From the request's last byte to the end of the answer")
-                        .register(registry);
-        tokenising =
-                Timer.builder("warmpath.tokenising")
-                        .description("Prompt to token ids")
-                        .register(registry);
+        tokenising = step("warmpath.tokenising", "Prompt to token ids");
+        matching = step("warmpath.match", "Look-up of a prompt's blocks in the index");
+        choosing = step("warmpath.decide", "Choice of a rank, without the look-up");
+        overhead =
+                step(
+                        "warmpath.overhead",
+                        "From the request's last byte until it is sent to an engine, without the"
+                                + " time in the queue");
         Gauge.builder("warmpath.requests.active", active, LongAdder::doubleValue)
                 .description("Inference requests between their last byte and their end")
                 .register(registry);
+    }
+
+    Tracing tracing() {
+        return tracing;
     }
 
     void started() {
         active.increment();
     }
 
-    void ended(Outcome outcome, long nanos) {
+    void ended(Outcome outcome) {
         active.decrement();
         count(outcomes, outcome);
-        duration.record(nanos, TimeUnit.NANOSECONDS);
+    }
+
+    /** The fleet serves this model: its meters are there before its first request. */
+    public void serves(String model) {
+        of(model);
+    }
+
+    /**
+     * Meters of the requests for a model. Those beyond {@value #MAX_MODELS} models share one set:
+     * LoRA adapters may be many.
+     *
+     * @param model that the fleet serves, so that clients cannot make up new ones
+     */
+    ModelMeters of(String model) {
+        ModelMeters known = models.get(model);
+        if (known != null) {
+            return known;
+        }
+        String name = models.size() < MAX_MODELS ? model : OTHER_MODELS;
+        return models.computeIfAbsent(name, m -> new ModelMeters(registry, m));
     }
 
     /** A request that never became one: refused before it could be started. */
@@ -293,8 +341,24 @@ public final class FlowMetrics {
         count(outcomes, Outcome.CANCELLED);
     }
 
-    void firstToken(long nanos) {
-        firstToken.record(nanos, TimeUnit.NANOSECONDS);
+    private Timer step(String name, String description) {
+        return Timer.builder(name)
+                .description(description)
+                .serviceLevelObjectives(STEPS)
+                .register(registry);
+    }
+
+    void matched(long nanos) {
+        matching.record(nanos, TimeUnit.NANOSECONDS);
+    }
+
+    void chosen(long nanos) {
+        choosing.record(nanos, TimeUnit.NANOSECONDS);
+    }
+
+    /** A request leaves for its first engine. */
+    void leaves(long nanos) {
+        overhead.record(nanos, TimeUnit.NANOSECONDS);
     }
 
     void tokenised(long nanos) {
@@ -309,6 +373,11 @@ public final class FlowMetrics {
     void prefilled(int tokens) {
         prefill(Prefill.OK);
         prefilledTokens.increment(tokens);
+    }
+
+    /** So many tokens that were computed ahead have been found by the next turn. */
+    void prefilledHit(int tokens) {
+        prefilledHits.increment(tokens);
     }
 
     void decided(RouterMode mode) {

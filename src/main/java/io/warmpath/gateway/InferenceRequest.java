@@ -2,6 +2,7 @@ package io.warmpath.gateway;
 
 import io.vertx.core.MultiMap;
 import io.vertx.core.buffer.Buffer;
+import io.warmpath.access.Visit;
 import io.warmpath.prefix.PrefixSpace;
 import io.warmpath.routing.RouterOverrides;
 import io.warmpath.routing.TaintRules;
@@ -128,6 +129,44 @@ public record InferenceRequest(
                 taints,
                 overrides,
                 hints,
+                edits,
+                explain,
+                passThrough);
+    }
+
+    /**
+     * The same as a request of this client: within its tenant's caches, in its class. Before {@link
+     * #named}, and once.
+     *
+     * @param visit null: nobody in particular
+     */
+    InferenceRequest of(@Nullable Visit visit) {
+        if (visit == null) {
+            return this;
+        }
+        String salt = visit.salt(cacheSalt);
+        String policyClass = visit.caller().grant().policyClass();
+        boolean salted = !salt.equals(cacheSalt);
+        if (!salted && policyClass.isEmpty()) {
+            return this;
+        }
+        // Of what is passed on, only the responses API has such a member.
+        boolean sends = !passThrough || target.startsWith("/v1/responses");
+        return new InferenceRequest(
+                requestId,
+                target,
+                headers,
+                body,
+                name,
+                stream,
+                prompt,
+                salt,
+                salted && sends ? salt : saltToSend,
+                pinnedWorker,
+                pinnedRank,
+                taints,
+                overrides,
+                policyClass.isEmpty() ? hints : hints.in(policyClass),
                 edits,
                 explain,
                 passThrough);

@@ -9,7 +9,9 @@ import io.warmpath.fault.GatewayError;
 import io.warmpath.fleet.Candidate;
 import io.warmpath.fleet.EngineKind;
 import io.warmpath.gateway.FlowMetrics.Prefill;
+import io.warmpath.load.PromptBlocks;
 import io.warmpath.session.PrefillBudget;
+import io.warmpath.session.WarmLedger;
 import io.warmpath.tokens.PromptInput;
 import io.warmpath.tokens.profile.ChatRequest;
 import io.warmpath.upstream.UpstreamListener;
@@ -53,6 +55,7 @@ final class NextTurn implements UpstreamListener {
     private final PromptInput prompt;
     private final @Nullable String authorization;
     private final int promptTokens;
+    private final long[] chain;
     private final UpstreamListener client;
     private @Nullable ByteArrayOutputStream answer = new ByteArrayOutputStream(4096);
     private boolean eventStream;
@@ -63,6 +66,7 @@ final class NextTurn implements UpstreamListener {
             InferenceRequest request,
             Candidate to,
             int promptTokens,
+            PromptBlocks blocks,
             UpstreamListener client) {
         this.flow = flow;
         this.context = context;
@@ -74,6 +78,7 @@ final class NextTurn implements UpstreamListener {
         this.prompt = request.prompt();
         this.authorization = request.headers().get("authorization");
         this.promptTokens = promptTokens;
+        this.chain = blocks.chain();
         this.client = client;
     }
 
@@ -82,6 +87,7 @@ final class NextTurn implements UpstreamListener {
      * client} itself where no next turn is to be warmed.
      *
      * @param promptTokens of this turn; 0 when they are not known
+     * @param blocks of this turn, by which the next one is recognised
      */
     static UpstreamListener beside(
             RequestFlow flow,
@@ -89,6 +95,7 @@ final class NextTurn implements UpstreamListener {
             InferenceRequest request,
             Candidate to,
             int promptTokens,
+            PromptBlocks blocks,
             UpstreamListener client) {
         boolean chat =
                 request.prompt() instanceof PromptInput.Chat
@@ -103,7 +110,7 @@ final class NextTurn implements UpstreamListener {
             flow.metrics.prefill(Prefill.UNKNOWN); // such an engine may not take ids
             return client;
         }
-        return new NextTurn(flow, context, request, to, promptTokens, client);
+        return new NextTurn(flow, context, request, to, promptTokens, blocks, client);
     }
 
     @Override
@@ -253,7 +260,7 @@ final class NextTurn implements UpstreamListener {
                         body(ids),
                         false,
                         true),
-                new Done(budget, worker, fresh));
+                new Done(budget, worker, fresh, ids.length));
     }
 
     private MultiMap ranked(MultiMap extra) {
@@ -290,12 +297,14 @@ final class NextTurn implements UpstreamListener {
         private final PrefillBudget budget;
         private final long worker;
         private final int fresh;
+        private final int whole;
         private int code;
 
-        Done(PrefillBudget budget, long worker, int fresh) {
+        Done(PrefillBudget budget, long worker, int fresh, int whole) {
             this.budget = budget;
             this.worker = worker;
             this.fresh = fresh;
+            this.whole = whole;
         }
 
         @Override
@@ -310,6 +319,8 @@ final class NextTurn implements UpstreamListener {
         public void end(byte[] b, int from, int length) {
             budget.done(worker);
             if (code == 200) {
+                flow.warmed.add(
+                        chain, new WarmLedger.Warmed(to.slot().index(), whole - fresh, whole));
                 flow.metrics.prefilled(fresh);
             } else {
                 flow.metrics.prefill(Prefill.FAILED);

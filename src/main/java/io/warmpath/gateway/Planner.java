@@ -28,6 +28,7 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
 import java.util.function.Function;
+import java.util.function.LongSupplier;
 import org.jboss.logging.Logger;
 import org.jspecify.annotations.Nullable;
 
@@ -45,6 +46,7 @@ final class Planner {
     private final EventWatch events;
     private final SelfCheck selfCheck;
     private final @Nullable SharedCache shared;
+    private final LongSupplier nanoTime;
     private final Dependency indexHealth =
             new Dependency(LOG, "The prefix index", "requests are routed by load alone");
 
@@ -58,8 +60,10 @@ final class Planner {
             Map<String, List<TaintMatch>> classTolerations,
             EventWatch events,
             SelfCheck selfCheck,
-            @Nullable SharedCache shared) {
+            @Nullable SharedCache shared,
+            LongSupplier nanoTime) {
         this.shared = shared;
+        this.nanoTime = nanoTime;
         this.events = events;
         this.selfCheck = selfCheck;
         this.classTolerations = classTolerations;
@@ -94,6 +98,7 @@ final class Planner {
      * @param named its blocks by name, one entry per block size met so far; added to
      * @param queuedNanos how long it has waited
      * @param others why a ready worker or rank is not among the candidates
+     * @param trace told how long it took; null: nobody wants to know
      */
     Decided decide(
             InferenceRequest request,
@@ -102,7 +107,8 @@ final class Planner {
             List<PromptBlocks> named,
             @Nullable List<PrefixMatch> known,
             long queuedNanos,
-            Function<Worker, String> others) {
+            Function<Worker, String> others,
+            Tracing.@Nullable Trace trace) {
         boolean inFull = request.explain() || log.isOn();
         RoutingDecision decision =
                 ask(
@@ -116,7 +122,8 @@ final class Planner {
                         inFull ? RoutingRequest.Detail.ALL : RoutingRequest.Detail.CHOSEN,
                         request.explain()
                                 ? ineligible(request.model(), candidates, others)
-                                : List.of());
+                                : List.of(),
+                        trace);
         metrics.decided(decision.mode());
         if (shared != null) {
             shared.decided(decision);
@@ -142,7 +149,8 @@ final class Planner {
                 null,
                 circumstances(request, tokens, 0, candidates),
                 RoutingRequest.Detail.DRY_RUN,
-                ineligible(request.model(), candidates, others));
+                ineligible(request.model(), candidates, others),
+                null);
     }
 
     private RoutingDecision ask(
@@ -153,26 +161,38 @@ final class Planner {
             @Nullable List<PrefixMatch> known,
             Circumstances circumstances,
             RoutingRequest.Detail detail,
-            List<Ineligible> ineligible) {
+            List<Ineligible> ineligible,
+            Tracing.@Nullable Trace trace) {
+        long asked = nanoTime.getAsLong();
         if (tokens != null && tokens.isOne() && !candidates.isEmpty()) {
             name(request, candidates, tokens.of(candidates.getFirst().worker().kind()), named);
         }
-        return router.forModel(request.model())
-                .decide(
-                        new RoutingRequest(
-                                candidates,
-                                tokens == null ? 0 : tokens.length(),
-                                known != null ? known : matches(request, candidates, tokens),
-                                named,
-                                request.pinnedWorker(),
-                                request.pinnedRank(),
-                                taints(request),
-                                request.overrides(),
-                                tokens == null ? null : tokens.shared(),
-                                request.hints().expectedOutput(),
-                                detail,
-                                ineligible,
-                                circumstances));
+        List<PrefixMatch> held = known != null ? known : matches(request, candidates, tokens);
+        long began = nanoTime.getAsLong();
+        RoutingDecision decision =
+                router.forModel(request.model())
+                        .decide(
+                                new RoutingRequest(
+                                        candidates,
+                                        tokens == null ? 0 : tokens.length(),
+                                        held,
+                                        named,
+                                        request.pinnedWorker(),
+                                        request.pinnedRank(),
+                                        taints(request),
+                                        request.overrides(),
+                                        tokens == null ? null : tokens.shared(),
+                                        request.hints().expectedOutput(),
+                                        detail,
+                                        ineligible,
+                                        circumstances));
+        long chosen = nanoTime.getAsLong();
+        metrics.chosen(chosen - began);
+        if (trace != null) {
+            trace.step("match", asked, began);
+            trace.step("decide", began, chosen);
+        }
+        return decision;
     }
 
     private Circumstances circumstances(
@@ -333,6 +353,7 @@ final class Planner {
         if (tokens == null) {
             return List.of();
         }
+        long began = nanoTime.getAsLong();
         try {
             Set<EngineKind> drifted = drifted(request);
             List<PrefixMatch> matches =
@@ -344,6 +365,7 @@ final class Planner {
                                     tokens.of(EngineKind.OPENAI))
                             : matchesByKind(request, candidates, tokens, drifted);
             indexHealth.worked();
+            metrics.matched(nanoTime.getAsLong() - began);
             return matches;
         } catch (RuntimeException e) {
             metrics.indexFailed();

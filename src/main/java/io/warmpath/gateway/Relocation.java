@@ -183,7 +183,7 @@ final class Relocation {
             body.check(kept.text(), kind == EngineKind.VLLM);
             cause = broke;
             kept.moved();
-            migration.moved(exchange.request.model(), broke);
+            migration.moved(broke);
             exchange.goOn(decided, new Continued(kept.text(), made, promptTokens, chat));
         } catch (NotContinuedException e) {
             giveUp(e.why());

@@ -1,6 +1,7 @@
 package io.warmpath.gateway;
 
 import io.vertx.core.Context;
+import io.warmpath.access.Visit;
 import io.warmpath.admission.Admission;
 import io.warmpath.fleet.EventWatch;
 import io.warmpath.fleet.Fleet;
@@ -11,6 +12,7 @@ import io.warmpath.load.LoadBook;
 import io.warmpath.routing.Router;
 import io.warmpath.session.Affinity;
 import io.warmpath.session.PrefillBudget;
+import io.warmpath.session.WarmLedger;
 import io.warmpath.tokens.PromptTokens;
 import io.warmpath.upstream.EngineClient;
 import java.util.function.LongSupplier;
@@ -23,6 +25,9 @@ import org.jspecify.annotations.Nullable;
  * <p>Shared by all event loops; each request stays on its own. Nothing here blocks.
  */
 public final class RequestFlow {
+    /** Names of blocks, four for each next turn that was computed ahead: 4 MB. */
+    private static final int WARMED = 40_000;
+
     final Fleet fleet;
     final ModelNames models;
     final TokenStep tokenStep;
@@ -35,6 +40,7 @@ public final class RequestFlow {
     final SelfCheck selfCheck;
     final Affinity affinity;
     final PrefillBudget prefills;
+    final WarmLedger warmed = new WarmLedger(WARMED);
     final PromptTokens tokens;
     final TokenLanes lanes;
     final @Nullable SharedCache shared;
@@ -99,7 +105,8 @@ public final class RequestFlow {
                         options.classTolerations(),
                         events,
                         selfCheck,
-                        shared);
+                        shared,
+                        nanoTime);
         this.shared = shared;
         this.migration = migration;
         this.retries = retries;
@@ -130,7 +137,9 @@ public final class RequestFlow {
      */
     public Exchange start(
             Context context, InferenceRequest request, Answer answer, EngineForm form) {
-        Exchange exchange = new Exchange(this, context, request.named(models), answer, form);
+        Visit visit = Visits.of(context);
+        InferenceRequest whose = request.of(visit).named(models);
+        Exchange exchange = new Exchange(this, context, whose, answer, form, visit);
         exchange.begin();
         return exchange;
     }

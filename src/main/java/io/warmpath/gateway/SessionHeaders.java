@@ -8,7 +8,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * How clients name their sessions: Dynamo's header, then those that agents send by themselves
- * (Claude Code with one name for each sub-agent, Codex, OpenCode).
+ * (Claude Code with one name for each sub-agent, Codex, OpenCode), then {@code
+ * nvext.agent_context}.
  */
 final class SessionHeaders {
     static final int MAX_LENGTH = 256;
@@ -18,32 +19,53 @@ final class SessionHeaders {
     private static final String CLAUDE = "x-claude-code-session-id";
     private static final String CLAUDE_AGENT = "x-claude-code-agent-id";
     private static final String[] OTHERS = {"thread-id", "x-session-id"};
+    private static final String PARENT = "x-dynamo-parent-session-id";
+    private static final String CLAUDE_PARENT = "x-claude-code-parent-agent-id";
+    private static final String[] OTHER_PARENTS = {
+        "x-codex-parent-thread-id", "x-parent-session-id"
+    };
 
     private SessionHeaders() {}
 
     /** As it is written, without looking whether it can be one; empty when there is none. */
-    static String id(MultiMap headers) {
+    static String id(InferenceRequest request) {
+        MultiMap headers = request.headers();
         String id = headers.get(SESSION);
         if (id == null) {
-            id = claude(headers);
+            id = claude(headers, headers.get(CLAUDE_AGENT));
         }
-        for (int i = 0; id == null && i < OTHERS.length; i++) {
-            id = headers.get(OTHERS[i]);
-        }
-        return id == null ? "" : id.strip();
+        return first(id, headers, OTHERS, request.hints().agent().session());
     }
 
-    private static @Nullable String claude(MultiMap headers) {
+    /** The session of whoever has called this one's agent; empty when that is not said. */
+    static String parent(InferenceRequest request) {
+        MultiMap headers = request.headers();
+        String id = headers.get(PARENT);
+        if (id == null && headers.contains(CLAUDE_AGENT)) {
+            id = claude(headers, headers.get(CLAUDE_PARENT));
+        }
+        return first(id, headers, OTHER_PARENTS, request.hints().agent().parent());
+    }
+
+    private static String first(
+            @Nullable String known, MultiMap headers, String[] names, String otherwise) {
+        String id = known;
+        for (int i = 0; id == null && i < names.length; i++) {
+            id = headers.get(names[i]);
+        }
+        return id == null ? otherwise : id.strip();
+    }
+
+    private static @Nullable String claude(MultiMap headers, @Nullable String agent) {
         String session = headers.get(CLAUDE);
-        String agent = headers.get(CLAUDE_AGENT);
         return session == null || agent == null ? session : session + "/" + agent;
     }
 
     /**
      * @throws GatewayException BadRequest when it is too long
      */
-    static String checked(MultiMap headers) {
-        String id = id(headers);
+    static String checked(InferenceRequest request) {
+        String id = id(request);
         if (id.length() > MAX_LENGTH) {
             throw new GatewayException(
                     new GatewayError.BadRequest(
@@ -62,10 +84,10 @@ final class SessionHeaders {
      *
      * @throws GatewayException BadRequest when it says neither
      */
-    static boolean last(MultiMap headers) {
-        String given = headers.get(FINAL);
+    static boolean last(InferenceRequest request) {
+        String given = request.headers().get(FINAL);
         if (given == null) {
-            return false;
+            return request.hints().agent().last();
         }
         return switch (given.strip().toLowerCase(Locale.ROOT)) {
             case "true", "1" -> true;

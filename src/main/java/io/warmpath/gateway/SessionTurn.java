@@ -38,8 +38,8 @@ final class SessionTurn {
         if (!flow.affinity.on()) {
             return null;
         }
-        String id = SessionHeaders.checked(request.headers());
-        boolean last = SessionHeaders.last(request.headers());
+        String id = SessionHeaders.checked(request);
+        boolean last = SessionHeaders.last(request);
         return id.isEmpty()
                 ? null
                 : new SessionTurn(

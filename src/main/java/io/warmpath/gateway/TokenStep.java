@@ -40,6 +40,9 @@ final class TokenStep {
     /** What follows. */
     interface Next {
         void tokens(@Nullable EnginePrompts prompt);
+
+        /** The tokens are known; the pools are asked now. */
+        default void asksPools() {}
     }
 
     private final PromptTokens tokens;
@@ -102,6 +105,7 @@ final class TokenStep {
             next.tokens(null);
             return;
         }
+        next.asksPools();
         pools.ask(
                 context,
                 candidates,

@@ -88,9 +88,9 @@ interface AnswerShape {
 
     /** Everything up to and including the bracket that opens {@code choices}. */
     static String opening(Head head, String object) {
-        return "{\"id\":\""
-                + head.id()
-                + "\",\"object\":\""
+        return "{\"id\":"
+                + quoted(head.id())
+                + ",\"object\":\""
                 + object
                 + "\",\"created\":"
                 + head.createdSeconds()

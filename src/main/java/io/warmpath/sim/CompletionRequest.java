@@ -1,11 +1,15 @@
 package io.warmpath.sim;
 
 import com.fasterxml.jackson.databind.JsonNode;
+
+import io.warmpath.sim.session.SessionParams;
+
+import org.jspecify.annotations.Nullable;
+
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
-import org.jspecify.annotations.Nullable;
 
 /**
  * A completion request as far as a simulated engine understands it; other fields are ignored, tools
@@ -13,6 +17,11 @@ import org.jspecify.annotations.Nullable;
  *
  * @param prompt what the prompt's tokens are made of
  * @param maxTokens null when the client sets no limit
+ * @param sessionId SGLang's {@code session_id}: the name of a session-radix session
+ * @param session SGLang's {@code session_params}: the opened session it belongs to
+ * @param rid id the client gives the request
+ * @param priority null: none given
+ * @param pinNanos how long its prompt is to be pinned, by {@code kv_hints}; 0: not at all
  * @param rank data-parallel rank asked for, null for any
  */
 record CompletionRequest(
@@ -29,6 +38,10 @@ record CompletionRequest(
         @Nullable String salt,
         @Nullable String extraKey,
         @Nullable String sessionId,
+        @Nullable SessionParams session,
+        @Nullable String rid,
+        @Nullable Integer priority,
+        long pinNanos,
         @Nullable Integer rank) {
     /** SGLang's own default. */
     private static final int GENERATED_TOKENS = 128;
@@ -98,6 +111,10 @@ record CompletionRequest(
                 optional(body, "cache_salt"),
                 optional(body, "extra_key"),
                 optional(body, "session_id"),
+                session(body),
+                optional(body, "rid"),
+                integer(body, "priority", null),
+                pinNanos(body),
                 integer(body, "routed_dp_rank", integer(body, "data_parallel_rank", null)));
     }
 
@@ -116,6 +133,10 @@ record CompletionRequest(
         if ((text == null) == body.path("input_ids").isMissingNode()) {
             throw new Malformed("Exactly one of text and input_ids must be given.");
         }
+        SessionParams session = session(body);
+        if (session != null && optional(body, "session_id") != null) {
+            throw new Malformed("session_params and session_id cannot be given together.");
+        }
         return new CompletionRequest(
                 Form.GENERATE,
                 ownModel,
@@ -132,7 +153,56 @@ record CompletionRequest(
                 optional(body, "cache_salt"),
                 optional(body, "extra_key"),
                 optional(body, "session_id"),
+                session,
+                optional(body, "rid"),
+                integer(body, "priority", null),
+                pinNanos(body),
                 integer(body, "routed_dp_rank", integer(body, "data_parallel_rank", null)));
+    }
+
+    /**
+     * The actions {@code Pin} of a {@code kv_hints} envelope; those of other types are passed over.
+     */
+    private static long pinNanos(JsonNode body) throws Malformed {
+        JsonNode hints = body.path("kv_hints");
+        if (hints.isMissingNode() || hints.isNull()) {
+            return 0;
+        }
+        if (!hints.path("protocol_version").asText("").equals("0.1")
+                || !hints.path("actions").isArray()) {
+            throw new Malformed("kv_hints needs protocol_version 0.1 and a list of actions.");
+        }
+        long longest = 0;
+        for (JsonNode action : hints.path("actions")) {
+            if (action.path("action_type").asText("").equalsIgnoreCase("pin")) {
+                Integer ttl = integer(action.path("payload"), "ttl_seconds", 300);
+                longest = Math.max(longest, ttl == null ? 0 : ttl * 1_000_000_000L);
+            }
+        }
+        return longest;
+    }
+
+    private static @Nullable SessionParams session(JsonNode body) throws Malformed {
+        JsonNode params = body.path("session_params");
+        if (params.isMissingNode() || params.isNull()) {
+            return null;
+        }
+        if (!params.isObject()) {
+            throw new Malformed("session_params must be an object.");
+        }
+        String id = optional(params, "id");
+        Integer offset = integer(params, "offset", 0);
+        if (offset != null && offset < 0) {
+            throw new Malformed("session_params.offset must not be negative.");
+        }
+        return id == null
+                ? null
+                : new SessionParams(
+                        id,
+                        optional(params, "rid"),
+                        offset == null ? 0 : offset,
+                        flag(params, "replace"),
+                        flag(params, "drop_previous_output"));
     }
 
     /** {@code stop} and {@code stop_token_ids}, which all engines name alike. */
@@ -170,7 +240,7 @@ record CompletionRequest(
         return new Prompt.Ids(ids(ids, "prompt"));
     }
 
-    private static int[] ids(JsonNode ids, String field) throws Malformed {
+    static int[] ids(JsonNode ids, String field) throws Malformed {
         int[] tokens = new int[ids.size()];
         for (int i = 0; i < tokens.length; i++) {
             JsonNode id = ids.get(i);
@@ -189,8 +259,8 @@ record CompletionRequest(
         return tokens;
     }
 
-    private static @Nullable Integer integer(
-            JsonNode body, String field, @Nullable Integer otherwise) throws Malformed {
+    static @Nullable Integer integer(JsonNode body, String field, @Nullable Integer otherwise)
+            throws Malformed {
         JsonNode value = body.path(field);
         if (value.isMissingNode() || value.isNull()) {
             return otherwise;
@@ -201,7 +271,7 @@ record CompletionRequest(
         return value.intValue();
     }
 
-    private static boolean flag(JsonNode body, String field) throws Malformed {
+    static boolean flag(JsonNode body, String field) throws Malformed {
         JsonNode value = body.path(field);
         if (value.isMissingNode() || value.isNull()) {
             return false;
@@ -212,7 +282,7 @@ record CompletionRequest(
         return value.booleanValue();
     }
 
-    private static @Nullable String optional(JsonNode body, String field) throws Malformed {
+    static @Nullable String optional(JsonNode body, String field) throws Malformed {
         JsonNode value = body.path(field);
         if (value.isMissingNode() || value.isNull()) {
             return null;

@@ -5,12 +5,16 @@ import io.warmpath.sim.cache.CacheSpace;
 import io.warmpath.sim.engine.Sequence;
 import io.warmpath.sim.http.Exchange;
 import io.warmpath.sim.model.AnswerWriter;
+import io.warmpath.sim.session.SessionRefused;
+import io.warmpath.sim.session.SessionTurn;
+
+import org.jspecify.annotations.Nullable;
+
 import java.time.InstantSource;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.random.RandomGenerator;
-import org.jspecify.annotations.Nullable;
 
 /** Completion requests from the parsed body to a rank's queue. Engine's thread only. */
 final class Completions {
@@ -107,12 +111,36 @@ final class Completions {
             int[] prompt,
             Rank rank,
             EventWriter.@Nullable Death death) {
-        int room = options.maxModelLength() - prompt.length;
         if (prompt.length == 0) {
             reject(exchange, request.form(), "The prompt has no tokens.", "prompt");
             return;
         }
+        boolean sglang = options.wire().sglang();
+        String given = sglang ? request.rid() : null;
+        String id = given == null ? freshId(request) : given;
+        try {
+            SessionTurn turn =
+                    sglang
+                            ? rank.sessions()
+                                    .begin(request.session(), request.sessionId(), id, prompt)
+                            : new SessionTurn.Plain(prompt);
+            start(exchange, request, id, turn, rank, death);
+        } catch (SessionRefused e) {
+            refused(exchange, request, id, e.text(), prompt.length);
+        }
+    }
+
+    private void start(
+            Exchange exchange,
+            CompletionRequest request,
+            String id,
+            SessionTurn turn,
+            Rank rank,
+            EventWriter.@Nullable Death death) {
+        int[] prompt = turn.prompt();
+        int room = options.maxModelLength() - prompt.length;
         if (room < 1) {
+            turn.aborted();
             reject(exchange, request.form(), tooLong(prompt.length), "input_tokens");
             return;
         }
@@ -130,33 +158,52 @@ final class Completions {
         int[] tokens = Arrays.copyOf(prompt, prompt.length + ending.tokens());
         System.arraycopy(written, 0, tokens, prompt.length, ending.tokens());
         int[] answer = Arrays.copyOf(written, ending.tokens());
+        CacheSpace space = new CacheSpace(request.salt(), request.extraKey());
         Sequence sequence =
                 new Sequence(
                         tokens,
                         prompt.length,
-                        new CacheSpace(request.salt(), request.extraKey()),
+                        space,
                         request.sessionId(),
-                        listener(
-                                exchange,
-                                new EventWriter(exchange, death),
-                                request,
-                                prompt,
-                                rank,
-                                answer,
-                                ending));
-        exchange.onGone(() -> rank.scheduler().abort(sequence));
+                        turn.slot(),
+                        request.priority(),
+                        new TurnListener(
+                                turn,
+                                tokens,
+                                () -> pin(rank, request, prompt, space),
+                                listener(
+                                        exchange,
+                                        new EventWriter(exchange, death),
+                                        request,
+                                        id,
+                                        prompt,
+                                        rank,
+                                        answer,
+                                        ending)));
+        exchange.onGone(
+                () -> {
+                    rank.scheduler().abort(sequence);
+                    turn.aborted();
+                });
         rank.scheduler().submit(sequence);
+    }
+
+    /** What {@code kv_hints} asks for; there is no answer to it. */
+    private void pin(Rank rank, CompletionRequest request, int[] prompt, CacheSpace space) {
+        if (request.pinNanos() > 0 && options.agents().maxPinnedRatio() != null) {
+            rank.pin(prompt, space, request.pinNanos());
+        }
     }
 
     private Sequence.Listener listener(
             Exchange exchange,
             EventWriter events,
             CompletionRequest request,
+            String id,
             int[] prompt,
             Rank rank,
             int[] answer,
             Stops.Ending ending) {
-        String id = String.format("%016x", ids.nextLong());
         if (request.form() == CompletionRequest.Form.GENERATE) {
             return new GenerateStream(
                     exchange,
@@ -165,7 +212,7 @@ final class Completions {
                     writer,
                     request,
                     new GenerateStream.Asked(
-                            id + id,
+                            id,
                             prompt.length,
                             ranks.size() > 1 ? Integer.toString(ranks.indexOf(rank)) : "null",
                             options.streamsIncrements()),
@@ -174,13 +221,43 @@ final class Completions {
         }
         AnswerShape.Head head =
                 new AnswerShape.Head(
-                        shape.idPrefix(request.chat()) + id,
+                        id,
                         clock.instant().getEpochSecond(),
                         request.model(),
                         request.chat(),
                         request.returnTokenIds() ? prompt : null);
         return new AnswerStream(
                 exchange, shape, head, request, writer, answer, prompt.length, ending, events);
+    }
+
+    private String freshId(CompletionRequest request) {
+        String id = String.format("%016x", ids.nextLong());
+        return request.form() == CompletionRequest.Form.GENERATE
+                ? id + id
+                : shape.idPrefix(request.chat()) + id;
+    }
+
+    /** The session does not take it. A stream has begun by then, as far as the client can see. */
+    private void refused(
+            Exchange exchange, CompletionRequest request, String id, String why, int promptTokens) {
+        if (!request.stream()) {
+            reject(exchange, request.form(), why, null);
+            return;
+        }
+        exchange.beginStream();
+        exchange.event(
+                request.form() == CompletionRequest.Form.GENERATE
+                        ? "{\"text\":\"\",\"output_ids\":[],\"meta_info\":{\"id\":"
+                                + AnswerShape.quoted(id)
+                                + ",\"finish_reason\":{\"type\":\"abort\",\"message\":"
+                                + AnswerShape.quoted(why)
+                                + ",\"status_code\":400,\"err_type\":\"BadRequestError\"},"
+                                + "\"prompt_tokens\":"
+                                + promptTokens
+                                + ",\"completion_tokens\":0,\"cached_tokens\":0}}"
+                        : "{\"error\":" + shape.error(400, "BadRequestError", why, null) + "}");
+        exchange.event("[DONE]");
+        exchange.endStream();
     }
 
     /** The rank asked for, else the least busy one. */

@@ -1,6 +1,7 @@
 package io.warmpath.sim;
 
 import com.fasterxml.jackson.databind.JsonNode;
+
 import io.netty.channel.Channel;
 import io.warmpath.sim.CompletionRequest.Malformed;
 import io.warmpath.sim.CompletionRequest.Prompt;
@@ -8,6 +9,9 @@ import io.warmpath.sim.http.Exchange;
 import io.warmpath.sim.http.HttpServer;
 import io.warmpath.sim.model.AnswerWriter;
 import io.warmpath.sim.model.SimTokenizer;
+
+import org.jspecify.annotations.Nullable;
+
 import java.time.InstantSource;
 import java.util.Arrays;
 import java.util.List;
@@ -15,7 +19,6 @@ import java.util.Map;
 import java.util.Random;
 import java.util.concurrent.Executor;
 import java.util.function.Supplier;
-import org.jspecify.annotations.Nullable;
 
 /**
  * Which path of a simulated engine does what. Engine's thread only.
@@ -35,6 +38,9 @@ final class EngineApi {
     private final ControlApi control;
     private final Faults faults = new Faults();
     private final Chats chats;
+    private final SessionApi sessions;
+    private final LoadsPage loads;
+    private final PinApi pins;
     private @Nullable HttpServer server;
 
     /** Ends the engine; called on its thread. */
@@ -59,6 +65,11 @@ final class EngineApi {
         this.control = new ControlApi(faults, ranks, this::stats, death);
         this.prompts = new PromptIds(tokenizer, tokenizing);
         this.chats = new Chats(shape.partJoint(), options.chats(), faults);
+        this.sessions =
+                new SessionApi(
+                        ranks, options.agents(), new Random(options.seed() + 31L * eventsPort));
+        this.pins = new PinApi(options, ranks);
+        this.loads = new LoadsPage(options, ranks, clock);
         this.completions =
                 new Completions(
                         options,
@@ -104,13 +115,6 @@ final class EngineApi {
                     completions.complete(exchange, CompletionRequest.Form.CHAT);
             case "POST /v1/completions" ->
                     completions.complete(exchange, CompletionRequest.Form.COMPLETION);
-            case "POST /generate" -> {
-                if (sglang) {
-                    completions.complete(exchange, CompletionRequest.Form.GENERATE);
-                } else {
-                    exchange.json(404, NOT_FOUND);
-                }
-            }
             case "POST /tokenize" -> tokenize(exchange);
             case "GET /health" -> exchange.respond(200, "text/plain", "", Map.of());
             case "GET /v1/models" -> exchange.json(200, info.models());
@@ -128,11 +132,29 @@ final class EngineApi {
             case "POST /reset_prefix_cache" ->
                     either(exchange, !sglang, () -> "{\"success\":" + clear() + "}");
             default -> {
-                if (!control.handle(exchange)) {
+                if (!(sglang && sglangOnly(exchange)) && !control.handle(exchange)) {
                     exchange.json(404, NOT_FOUND);
                 }
             }
         }
+    }
+
+    /** False when the path is not one of these. */
+    private boolean sglangOnly(Exchange exchange) {
+        switch (exchange.method() + " " + exchange.path()) {
+            case "POST /generate" ->
+                    completions.complete(exchange, CompletionRequest.Form.GENERATE);
+            case "POST /open_session" -> sessions.open(exchange);
+            case "POST /close_session" -> sessions.close(exchange);
+            case "GET /v1/loads" -> loads.answer(exchange);
+            case "POST /hicache/pin_prefix" -> {
+                return pins.answer(exchange);
+            }
+            default -> {
+                return false;
+            }
+        }
+        return true;
     }
 
     private static void either(Exchange exchange, boolean served, Supplier<String> json) {

@@ -6,6 +6,8 @@ import java.util.StringJoiner;
 
 /** What a simulated engine says of itself. Engine's thread only. */
 final class EngineInfo {
+    static final String SGLANG_VERSION = "0.5.23";
+
     private final SimOptions options;
     private final int eventsPort;
     private final int replayPort;
@@ -68,7 +70,9 @@ final class EngineInfo {
                             + "}}");
         }
         String model = AnswerShape.quoted(options.models().getFirst());
-        return "{\"version\":\"0.5.23\",\"kv_events\":{\"publisher\":\"zmq\",\"endpoint_host\":"
+        return "{\"version\":\""
+                + SGLANG_VERSION
+                + "\",\"kv_events\":{\"publisher\":\"zmq\",\"endpoint_host\":"
                 + AnswerShape.quoted(eventHost())
                 + ",\"endpoint_port_base\":"
                 + eventsPort
@@ -91,9 +95,25 @@ final class EngineInfo {
                 + ",\"model_path\":"
                 + model
                 + hierarchy()
+                + agents()
                 + ",\"disaggregation_mode\":\"null\",\"internal_states\":"
                 + states
                 + "}";
+    }
+
+    /** The arguments of a server for agents. */
+    private String agents() {
+        AgentFeatures a = options.agents();
+        return ",\"enable_streaming_session\":"
+                + a.streamingSessions()
+                + ",\"enable_session_radix_cache\":"
+                + a.radixSessions()
+                + ",\"enable_priority_scheduling\":"
+                + a.priorityScheduling()
+                + ",\"schedule_low_priority_values_first\":"
+                + a.lowValuesFirst()
+                + ",\"radix_eviction_policy\":"
+                + (a.priorityEviction() ? "\"priority\"" : "\"lru\"");
     }
 
     /** The arguments of a server with memory below its GPU's. */

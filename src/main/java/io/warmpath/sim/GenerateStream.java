@@ -93,8 +93,8 @@ final class GenerateStream implements Sequence.Listener {
         String visible = text.substring(said, Math.min(text.length(), ending.characters()));
         StringBuilder json = new StringBuilder(visible.length() + ids.length() + 768);
         json.append("{\"text\":").append(AnswerShape.quoted(visible));
-        json.append(",\"output_ids\":[").append(ids).append("],\"meta_info\":{\"id\":\"");
-        json.append(asked.id()).append("\",\"finish_reason\":");
+        json.append(",\"output_ids\":[").append(ids).append("],\"meta_info\":{\"id\":");
+        json.append(AnswerShape.quoted(asked.id())).append(",\"finish_reason\":");
         boolean last = tokens == answer.length;
         json.append(last ? reason() : "null");
         json.append(",\"prompt_tokens\":").append(asked.promptTokens());

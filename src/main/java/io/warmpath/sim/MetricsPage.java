@@ -1,6 +1,5 @@
 package io.warmpath.sim;
 
-import io.warmpath.sim.cache.KvCache;
 import java.util.List;
 import java.util.function.ToDoubleFunction;
 
@@ -38,7 +37,7 @@ final class MetricsPage {
         gauge(
                 "sglang:num_used_tokens",
                 "The number of used tokens.",
-                r -> (double) busyBlocks(r) * options.blockSize());
+                r -> (double) r.busyBlocks() * options.blockSize());
         gauge("sglang:token_usage", "The token usage.", this::usage);
         gauge("sglang:cache_hit_rate", "The prefix cache hit rate.", MetricsPage::hitRate);
         gauge(
@@ -47,6 +46,16 @@ final class MetricsPage {
                 r -> capacity);
         gauge("sglang:page_size", "KV cache page size in tokens.", r -> options.blockSize());
         gauge("sglang:num_pages", "Number of KV cache pages.", r -> options.gpuBlocks());
+        if (options.agents().streamingSessions()) {
+            gauge(
+                    "sglang:num_streaming_sessions",
+                    "The number of active streaming sessions.",
+                    r -> r.sessions().streaming());
+            gauge(
+                    "sglang:streaming_session_held_tokens",
+                    "The number of KV tokens held by streaming sessions.",
+                    r -> r.sessions().heldTokens());
+        }
         counter(
                 "sglang:prompt_tokens_total",
                 "Number of prefill tokens processed.",
@@ -110,13 +119,8 @@ final class MetricsPage {
         }
     }
 
-    private static int busyBlocks(Rank r) {
-        KvCache cache = r.cache();
-        return cache.gpuUsed() - cache.gpuEvictable();
-    }
-
     private double usage(Rank r) {
-        return (double) busyBlocks(r) / options.gpuBlocks();
+        return (double) r.busyBlocks() / options.gpuBlocks();
     }
 
     private static double hitRate(Rank r) {

@@ -2,6 +2,7 @@ package io.warmpath.sim;
 
 import io.warmpath.sim.cache.BlockHasher;
 import io.warmpath.sim.cache.CacheEvent;
+import io.warmpath.sim.cache.CachePolicy;
 import io.warmpath.sim.cache.CacheSpace;
 import io.warmpath.sim.cache.KvCache;
 import io.warmpath.sim.cache.Medium;
@@ -9,10 +10,14 @@ import io.warmpath.sim.engine.HostDma;
 import io.warmpath.sim.engine.PoolLink;
 import io.warmpath.sim.engine.RankScheduler;
 import io.warmpath.sim.engine.Timers;
+import io.warmpath.sim.session.RankSessions;
 import io.warmpath.sim.wire.EventPublisher;
+
+import org.jspecify.annotations.Nullable;
+
 import java.util.ArrayList;
 import java.util.List;
-import org.jspecify.annotations.Nullable;
+import java.util.Set;
 
 /**
  * One data-parallel rank: cache, scheduler and event publisher, tied together. Engine's thread
@@ -25,9 +30,18 @@ final class Rank {
     private final EventPublisher publisher;
     private final boolean sglang;
     private final @Nullable PoolLink link;
+    private final RankSessions sessions;
     private boolean silent;
 
-    Rank(SimOptions options, BlockHasher hasher, Timers timers, EventPublisher publisher) {
+    /**
+     * @param bos tokens that only begin prompts
+     */
+    Rank(
+            SimOptions options,
+            BlockHasher hasher,
+            Timers timers,
+            EventPublisher publisher,
+            Set<Integer> bos) {
         this.publisher = publisher;
         this.sglang = options.wire().sglang();
         SimPool pool = options.pool();
@@ -40,6 +54,7 @@ final class Rank {
                         options.hostBlocks(),
                         hasher,
                         dma,
+                        policy(options, timers),
                         this::changed);
         this.scheduler =
                 new RankScheduler(
@@ -49,8 +64,19 @@ final class Rank {
                         options.maxBatch(),
                         options.batchTokens(),
                         !sglang,
+                        options.agents().queueOrder(),
                         link,
                         this::publish);
+        this.sessions =
+                new RankSessions(scheduler, cache, timers, bos, options.agents().radixSessions());
+    }
+
+    private static CachePolicy policy(SimOptions options, Timers timers) {
+        Double ratio = options.agents().maxPinnedRatio();
+        return new CachePolicy(
+                options.agents().priorityEviction(),
+                ratio == null ? 0 : (int) (options.hostBlocks() * ratio),
+                timers::nanoTime);
     }
 
     /** What has landed in host memory is written on to the pool. */
@@ -94,6 +120,22 @@ final class Rank {
         return cache;
     }
 
+    /** Pins what is cached of a prompt; what is copied for it is told. */
+    KvCache.Pinned pin(int[] tokens, CacheSpace space, long ttlNanos) {
+        KvCache.Pinned pinned = cache.pin(tokens, space, ttlNanos);
+        publish();
+        return pinned;
+    }
+
+    RankSessions sessions() {
+        return sessions;
+    }
+
+    /** GPU blocks that cannot be evicted now. */
+    int busyBlocks() {
+        return cache.gpuUsed() - cache.gpuEvictable();
+    }
+
     EventPublisher publisher() {
         return publisher;
     }
@@ -115,6 +157,7 @@ final class Rank {
                 cache.gpuEvictable(),
                 cache.contents(Medium.GPU).size(),
                 cache.contents(Medium.HOST).size(),
+                cache.pinned(),
                 scheduler.counters().queriedTokens(),
                 scheduler.counters().hitTokens(),
                 scheduler.counters().promptTokens(),

@@ -27,6 +27,7 @@ import java.net.URI;
 import java.time.InstantSource;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Set;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutorService;
@@ -91,7 +92,7 @@ public final class SimEngine implements AutoCloseable {
             this.eventsPort = pub.base();
             this.replayPort = router.base();
             List<ReplayBuffer> buffers = new ArrayList<>();
-            this.ranks = ranks(pub.sockets(), buffers);
+            this.ranks = ranks(pub.sockets(), buffers, tokenizer.startTokens());
             this.replay =
                     new ReplayServer(
                             context,
@@ -145,7 +146,8 @@ public final class SimEngine implements AutoCloseable {
         return engine;
     }
 
-    private List<Rank> ranks(List<ZMQ.Socket> sockets, List<ReplayBuffer> buffers) {
+    private List<Rank> ranks(
+            List<ZMQ.Socket> sockets, List<ReplayBuffer> buffers, Set<Integer> bos) {
         BlockHasher hasher =
                 options.wire().sglang()
                         ? new SglangPageHasher()
@@ -165,7 +167,7 @@ public final class SimEngine implements AutoCloseable {
                             buffer,
                             InstantSource.system(),
                             r);
-            made.add(new Rank(options, hasher, timers, publisher));
+            made.add(new Rank(options, hasher, timers, publisher, bos));
         }
         return List.copyOf(made);
     }

@@ -1,15 +1,18 @@
 package io.warmpath.sim;
 
 import io.warmpath.sim.wire.WireFormat;
+
+import org.jspecify.annotations.Nullable;
+
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
-import org.jspecify.annotations.Nullable;
 
 /**
  * The flags of {@code warmpath sim}.
@@ -69,6 +72,19 @@ record SimFlags(
               --generate-stream FORM            events of SGLang's /generate repeat
                                     all ids so far (cumulative) or tell
                                     the new ones (incremental)                  (cumulative)
+              --enable-streaming-session        SGLang: sessions whose KV no eviction
+                                                reaches, until they are closed
+              --enable-session-radix-cache      SGLang: closing a session_id drops what
+                                                only its requests have used
+              --enable-priority-scheduling      SGLang: a request's priority orders the
+                                                queue, the higher one first
+              --schedule-low-priority-values-first   ... the lower one first
+              --radix-eviction-policy POLICY    SGLang: lru, or priority: blocks of
+                                                lower values go first         (lru)
+              --hicache-max-pinned-ratio R      SGLang, a build with
+                                                /hicache/pin_prefix: part of the host
+                                                blocks that may be pinned, below 1.
+                                                Not given: a build without it
               --speed FACTOR        all of the above this many times faster     (1)
               --seed N              of the answers' words                       (1)
               --help                this text
@@ -77,6 +93,14 @@ record SimFlags(
             /sim/fail?status=S[&count=N][&retry-after=S], /sim/drop-events?n=N and
             /sim/template?start=TEXT break it on purpose.
             """;
+
+    /** Flags that take no value. */
+    private static final Set<String> SWITCHES =
+            Set.of(
+                    "--enable-streaming-session",
+                    "--enable-session-radix-cache",
+                    "--enable-priority-scheduling",
+                    "--schedule-low-priority-values-first");
 
     private static final Pattern DURATION = Pattern.compile("(\\d+(?:\\.\\d+)?)(us|ms|s)");
     private static final Map<String, Double> NANOS = Map.of("us", 1e3, "ms", 1e6, "s", 1e9);
@@ -100,6 +124,12 @@ record SimFlags(
             if (!HELP.contains("  " + flag + " ") || !flag.startsWith("--")) {
                 throw new IllegalArgumentException(
                         "unknown flag " + flag + "; warmpath sim --help lists them");
+            }
+            if (SWITCHES.contains(flag)) {
+                if (value != null) {
+                    throw new IllegalArgumentException(flag + " takes no value");
+                }
+                value = "";
             }
             if (value == null) {
                 if (++i == args.length) {
@@ -142,6 +172,7 @@ record SimFlags(
                     oneOf("--generate-stream", "cumulative", "incremental").equals("incremental"));
             o.speed(rate("--speed", 1));
             o.seed(wide("--seed", 1));
+            o.agents(agents());
             String tokenizer = text("--tokenizer", "");
             int poolPages = number("--pool-pages", 0, 0, 100_000_000);
             return new SimFlags(
@@ -155,6 +186,25 @@ record SimFlags(
                                     number("--pool-port", 0, 0, 65_535),
                                     rate("--pool-tokens-per-second", 75_000)),
                     false);
+        }
+
+        private AgentFeatures agents() {
+            return new AgentFeatures(
+                    given.containsKey("--enable-streaming-session"),
+                    given.containsKey("--enable-session-radix-cache"),
+                    given.containsKey("--enable-priority-scheduling"),
+                    given.containsKey("--schedule-low-priority-values-first"),
+                    oneOf("--radix-eviction-policy", "lru", "priority").equals("priority"),
+                    given.containsKey("--hicache-max-pinned-ratio") ? pinnedRatio() : null);
+        }
+
+        private double pinnedRatio() {
+            String value = text("--hicache-max-pinned-ratio", "");
+            try {
+                return Double.parseDouble(value);
+            } catch (NumberFormatException e) {
+                throw bad("--hicache-max-pinned-ratio", value, "a number from 0 to below 1");
+            }
         }
 
         private String text(String flag, String otherwise) {

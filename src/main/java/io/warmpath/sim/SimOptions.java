@@ -3,9 +3,11 @@ package io.warmpath.sim;
 import io.warmpath.sim.cache.VllmBlockHasher;
 import io.warmpath.sim.engine.Timing;
 import io.warmpath.sim.wire.WireFormat;
+
+import org.jspecify.annotations.Nullable;
+
 import java.time.Duration;
 import java.util.List;
-import org.jspecify.annotations.Nullable;
 
 /**
  * What one simulated engine is like. Immutable; made by {@link #builder}.
@@ -31,6 +33,7 @@ import org.jspecify.annotations.Nullable;
  * @param seed of the answers' words and of ids
  * @param chats how a chat becomes text; null: as ChatML, without tools
  * @param pool shared with others; SGLang with host memory only; null: none
+ * @param agents sessions and the like; SGLang only
  */
 public record SimOptions(
         String host,
@@ -54,7 +57,8 @@ public record SimOptions(
         Timing timing,
         long seed,
         @Nullable ChatText chats,
-        @Nullable SimPool pool) {
+        @Nullable SimPool pool,
+        AgentFeatures agents) {
     public SimOptions {
         models = List.copyOf(models);
         require(!models.isEmpty(), "a model name is needed");
@@ -69,6 +73,9 @@ public record SimOptions(
         require(
                 pool == null || (wire.sglang() && hostBlocks > 0),
                 "a pool needs one of SGLang's wire formats and host blocks");
+        require(
+                wire.sglang() || agents.equals(AgentFeatures.NONE),
+                "what is for agents needs one of SGLang's wire formats");
     }
 
     private static void require(boolean holds, String otherwise) {
@@ -113,6 +120,7 @@ public record SimOptions(
         private long seed = 1;
         private @Nullable ChatText chats;
         private @Nullable SimPool pool;
+        private AgentFeatures agents = AgentFeatures.NONE;
 
         private Builder() {}
 
@@ -236,6 +244,11 @@ public record SimOptions(
             return this;
         }
 
+        public Builder agents(AgentFeatures value) {
+            agents = value;
+            return this;
+        }
+
         public Builder seed(long value) {
             seed = value;
             return this;
@@ -267,7 +280,8 @@ public record SimOptions(
                     new Timing(prefillTokensPerSecond, hostLoadTokensPerSecond, interToken, speed),
                     seed,
                     chats,
-                    pool);
+                    pool,
+                    agents);
         }
     }
 }

@@ -24,6 +24,7 @@ public record SimStats(int connections, long requests, List<RankStats> ranks) {
             int gpuIdleBlocks,
             int gpuCachedBlocks,
             int hostCachedBlocks,
+            int pinnedBlocks,
             long queriedTokens,
             long hitTokens,
             long promptTokens,

@@ -14,7 +14,8 @@ import javax.net.ssl.SSLParameters;
 import org.jspecify.annotations.Nullable;
 
 /**
- * How engines behind {@code https://} prove who they are, and how we do.
+ * How engines behind {@code https://} prove who they are, and how we do; to engines of every kind
+ * also by their API keys.
  *
  * <p>Any thread. With nothing set the JDK's trust store counts, and is not read before it is
  * needed, because reading it takes long at start. TLS 1.2 and 1.3.
@@ -24,6 +25,7 @@ public final class EngineTls {
     private final @Nullable Path certificate;
     private final @Nullable Path key;
     private final boolean verify;
+    private final EngineKeys keys;
     private @Nullable SslContext context; // guarded by this
 
     /**
@@ -41,6 +43,21 @@ public final class EngineTls {
             @Nullable Path certificate,
             @Nullable Path key,
             boolean verify) {
+        this(authorities, certificate, key, verify, EngineKeys.none());
+    }
+
+    /**
+     * As the other.
+     *
+     * @param keys what else we show, to engines of every kind
+     */
+    public EngineTls(
+            @Nullable Path authorities,
+            @Nullable Path certificate,
+            @Nullable Path key,
+            boolean verify,
+            EngineKeys keys) {
+        this.keys = keys;
         if ((certificate == null) != (key == null)) {
             throw new IllegalArgumentException(
                     "a certificate needs its key, and a key its certificate");
@@ -52,6 +69,11 @@ public final class EngineTls {
         if (authorities != null || certificate != null) {
             context(); // complains now, not at the first request
         }
+    }
+
+    /** The API keys that engines want, with TLS and without. */
+    public EngineKeys keys() {
+        return keys;
     }
 
     /** The JDK's trust store, no certificate of our own. */

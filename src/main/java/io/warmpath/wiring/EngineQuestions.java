@@ -28,7 +28,7 @@ final class EngineQuestions implements AutoCloseable {
     private final ExecutorService threads = Executors.newVirtualThreadPerTaskExecutor();
 
     EngineQuestions(Vertx vertx, EngineTls tls) {
-        http = new VertxEngineHttp(vertx, TIMEOUT, tls::applyTo);
+        http = new VertxEngineHttp(vertx, TIMEOUT, tls::applyTo, tls.keys()::of);
         tokenizer = new EngineTokenizers(http, CACHE_BYTES, System::nanoTime);
     }
 

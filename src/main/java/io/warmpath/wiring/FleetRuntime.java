@@ -12,24 +12,37 @@ import io.warmpath.events.EventSource;
 import io.warmpath.events.SourceMark;
 import io.warmpath.fleet.DialectProbe;
 import io.warmpath.fleet.EventWatch;
+import io.warmpath.fleet.FleetListener;
 import io.warmpath.fleet.FleetMonitor;
 import io.warmpath.fleet.FleetRegistry;
+import io.warmpath.fleet.FleetSource;
+import io.warmpath.fleet.FleetSources;
+import io.warmpath.fleet.SourceName;
+import io.warmpath.fleet.Worker;
+import io.warmpath.fleet.WorkerSpec;
 import io.warmpath.fleet.WorkerStatus;
 import io.warmpath.prefix.SlotCredits;
 import io.warmpath.prefix.WorkerSlot;
 import io.warmpath.prefix.WorkerSlots;
 import io.warmpath.upstream.EngineTls;
+
+import net.jpountz.xxhash.XXHash64;
+import net.jpountz.xxhash.XXHashFactory;
+
+import org.jboss.logging.Logger;
+import org.jspecify.annotations.Nullable;
+
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.function.Consumer;
 import java.util.function.Function;
 import java.util.function.ToLongFunction;
-import net.jpountz.xxhash.XXHash64;
-import net.jpountz.xxhash.XXHashFactory;
-import org.jspecify.annotations.Nullable;
 
 /**
  * The running fleet: registry, monitor, probes, subscriptions. {@link #start} and {@link #close}
@@ -40,7 +53,11 @@ public final class FleetRuntime implements AutoCloseable {
     private static final Duration LEARN_MAX = Duration.ofSeconds(5);
     private static final long MEDIA_CHECK_MILLIS = 1_000;
 
+    private static final Logger LOG = Logger.getLogger(FleetRuntime.class);
+
     private final FleetRegistry registry;
+    private final FleetSources sources;
+    private final List<FleetSource> following = new ArrayList<>();
     private final FleetMonitor monitor;
     private final FleetLoop loop;
     private final VertxEngineHttp http;
@@ -48,6 +65,7 @@ public final class FleetRuntime implements AutoCloseable {
     private final @Nullable EventSubscriptions subscriptions;
     private final Vertx vertx;
     private long mediaTimer = -1;
+    private volatile boolean closed;
 
     /**
      * @param tls towards engines behind https
@@ -79,7 +97,7 @@ public final class FleetRuntime implements AutoCloseable {
         }
         registry.addListener(
                 new FleetLog(feed != null && config.router().mode() == RoutingMode.KV));
-        http = new VertxEngineHttp(vertx, fleet.healthTimeout(), tls::applyTo);
+        http = new VertxEngineHttp(vertx, fleet.healthTimeout(), tls::applyTo, tls.keys()::of);
         probes = Executors.newVirtualThreadPerTaskExecutor();
         DialectProbe probe =
                 new DialectProbe(
@@ -103,12 +121,36 @@ public final class FleetRuntime implements AutoCloseable {
                                 fleet.drainTimeout()),
                         running);
         loop = new FleetLoop(monitor);
-        WorkerSpecs.of(config).forEach(registry::add);
+        sources = new FleetSources(registry, LOG::warn);
+        registry.addListener(
+                new FleetListener() {
+                    @Override
+                    public void removed(Worker worker) {
+                        // A pod of a StatefulSet comes back under its name while the one before
+                        // it drains. Not here: the registry is locked.
+                        if (!closed) {
+                            probes.execute(sources::retryRefused);
+                        }
+                    }
+                });
+        configured(WorkerSpecs.of(config));
+    }
+
+    private void configured(List<WorkerSpec> specs) {
+        Map<String, WorkerSpec> byUrl = new LinkedHashMap<>();
+        specs.forEach(spec -> byUrl.put(spec.url().toString(), spec));
+        sources.feed(SourceName.CONFIG).replace(byUrl);
+        sources.problems()
+                .forEach(
+                        (url, problem) -> {
+                            throw new StartFailure("warmpath.workers: " + problem);
+                        });
     }
 
     /** Begins to ask the workers. */
     public void start() {
         loop.start();
+        following.forEach(source -> source.start(sources.feed(source.name())));
         if (subscriptions != null) {
             mediaTimer = vertx.setPeriodic(MEDIA_CHECK_MILLIS, id -> subscriptions.checkMedia());
         }
@@ -116,6 +158,16 @@ public final class FleetRuntime implements AutoCloseable {
 
     public FleetRegistry registry() {
         return registry;
+    }
+
+    /** Somebody else who names workers; started with this and closed with it. Before the start. */
+    void follow(FleetSource source) {
+        following.add(source);
+    }
+
+    /** Where workers are named. */
+    public FleetSources sources() {
+        return sources;
     }
 
     public FleetMonitor monitor() {
@@ -141,7 +193,9 @@ public final class FleetRuntime implements AutoCloseable {
     /** Stops asking, ends all subscriptions and frees all slots, which must still be there. */
     @Override
     public void close() {
+        closed = true;
         vertx.cancelTimer(mediaTimer);
+        following.forEach(FleetSource::close);
         loop.close();
         http.close();
         probes.close();

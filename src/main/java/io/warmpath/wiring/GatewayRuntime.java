@@ -13,6 +13,7 @@ import io.warmpath.admission.Admission;
 import io.warmpath.admission.AdmissionOptions;
 import io.warmpath.api.AdminAccess;
 import io.warmpath.api.BusyThresholdApi;
+import io.warmpath.api.ClientGate;
 import io.warmpath.api.DecisionsApi;
 import io.warmpath.api.ErrorMapper;
 import io.warmpath.api.EventSourcesApi;
@@ -63,12 +64,18 @@ import io.warmpath.tokens.TokensOptions;
 import io.warmpath.tokens.profile.EngineProfile;
 import io.warmpath.upstream.AnswerTimeouts;
 import io.warmpath.upstream.EngineClient;
+import io.warmpath.upstream.EngineKeys;
 import io.warmpath.upstream.EngineTls;
+import io.warmpath.upstream.KeyedEngineClient;
 import io.warmpath.upstream.RawEngineClient;
 import io.warmpath.upstream.UpstreamOptions;
 import io.warmpath.upstream.VertxEngineClient;
 import io.warmpath.wiring.control.Announcements;
 import io.warmpath.wiring.warmup.Warmup;
+
+import org.jboss.logging.Logger;
+import org.jspecify.annotations.Nullable;
+
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -79,8 +86,6 @@ import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.function.BooleanSupplier;
-import org.jboss.logging.Logger;
-import org.jspecify.annotations.Nullable;
 
 /**
  * Every part of a running gateway, built from the configuration and put together here only.
@@ -103,6 +108,7 @@ final class GatewayRuntime implements AutoCloseable {
     private final ReplicaParts replicas;
     private final LoadTracker load;
     private final Admission admission;
+    private final ClientParts clients;
     private final Vertx vertx;
     private long queueTimer = -1;
     private final ModelNames models;
@@ -124,6 +130,7 @@ final class GatewayRuntime implements AutoCloseable {
     private final SessionsApi sessionsApi;
     private final ReplicasApi replicasApi;
     private final DecisionParts decisions;
+    private final TelemetryParts telemetry;
     private final DecisionsApi decisionsApi;
     private final Warmup warmup;
 
@@ -175,7 +182,8 @@ final class GatewayRuntime implements AutoCloseable {
                                             config, link, index, events, meters, state.position()),
                             posted);
         }
-        EngineTls tls = tls(config.upstream().tls());
+        clients = new ClientParts(config.auth(), vertx);
+        EngineTls tls = tls(config.upstream().tls(), clients.engineKeys());
         fleet =
                 new FleetRuntime(
                         config,
@@ -187,6 +195,7 @@ final class GatewayRuntime implements AutoCloseable {
                         state::mark,
                         load::ownRequests,
                         load::forget);
+        KubernetesParts.source(config.kubernetes(), meters).ifPresent(fleet::follow);
         tokenThreads = new TokenThreads(config.tokens().threads(), config.tokens().queueSize());
         sharedCache =
                 new SharedCacheParts(config, vertx, tokenThreads::brief, meters, System::nanoTime);
@@ -208,9 +217,11 @@ final class GatewayRuntime implements AutoCloseable {
                         tokens.anyModel().orElse("any"),
                         warmupParts(config, vertx));
         decisions = new DecisionParts(config.explain(), meters);
-        FlowMetrics metrics = new FlowMetrics(meters);
+        telemetry = new TelemetryParts(config.telemetry(), meters);
+        FlowMetrics metrics = new FlowMetrics(meters, telemetry.tracing());
         SessionParts sessions = new SessionParts(config.session(), replicas.sessions());
         fleet.registry().addListener(new FleetLeft(metrics::forget));
+        fleet.registry().addListener(new ModelsServed(metrics::serves));
         io.warmpath.routing.Router chooser = router(config, load, router, decisions.log());
         routes =
                 routes(
@@ -233,7 +244,8 @@ final class GatewayRuntime implements AutoCloseable {
                         shared,
                         migration(config.migration(), meters),
                         retries(config.retry()),
-                        warmup::done);
+                        warmup::done,
+                        clients.gate());
         GatewayMeters.bind(meters, index, load, fleet, events, tokens, caches.overlaps().prompts());
         caches.bind(meters);
         state.bind(meters);
@@ -244,6 +256,7 @@ final class GatewayRuntime implements AutoCloseable {
         workersApi =
                 new WorkersApi(
                         fleet.registry(),
+                        fleet.sources(),
                         access,
                         ErrorMapper::respond,
                         caches.followsEvents(),
@@ -280,7 +293,8 @@ final class GatewayRuntime implements AutoCloseable {
             @Nullable SharedCache shared,
             Migration migration,
             Retries retries,
-            BooleanSupplier warm) {
+            BooleanSupplier warm,
+            ClientGate gate) {
         RequestFlow flow =
                 new RequestFlow(
                         fleet,
@@ -312,7 +326,8 @@ final class GatewayRuntime implements AutoCloseable {
                 options,
                 metrics,
                 warm,
-                () -> ThreadLocalRandom.current().nextLong());
+                () -> ThreadLocalRandom.current().nextLong(),
+                gate);
     }
 
     /**
@@ -354,7 +369,8 @@ final class GatewayRuntime implements AutoCloseable {
                                 null, // its engine shares nothing
                                 migration(config.migration(), new SimpleMeterRegistry()),
                                 retries(config.retry()),
-                                () -> true)
+                                () -> true,
+                                ClientGate.OPEN)
                         .mount(router);
             }
 
@@ -407,6 +423,7 @@ final class GatewayRuntime implements AutoCloseable {
         replicas.start();
         sharedCache.start();
         reloads.start();
+        clients.start();
         warmup.start();
     }
 
@@ -414,6 +431,7 @@ final class GatewayRuntime implements AutoCloseable {
     public void close() {
         vertx.cancelTimer(queueTimer);
         reloads.close();
+        clients.close();
         warmup.close();
         questions.close();
         replicas.close();
@@ -429,6 +447,7 @@ final class GatewayRuntime implements AutoCloseable {
         tokenThreads.close();
         engines.close();
         decisions.close();
+        telemetry.close();
         tokens.close();
         caches.close();
     }
@@ -484,21 +503,24 @@ final class GatewayRuntime implements AutoCloseable {
     private static EngineClient engines(WarmpathConfig config, Vertx vertx, EngineTls tls) {
         UpstreamOptions options = upstream(config.upstream(), config.http().gather());
         EngineClient usual = new VertxEngineClient(vertx, options, tls, System::nanoTime);
-        return config.upstream().rawPath() == RawPath.AUTO
-                ? new RawEngineClient(options, tls, usual, System::nanoTime)
-                : usual;
+        EngineClient client =
+                config.upstream().rawPath() == RawPath.AUTO
+                        ? new RawEngineClient(options, tls, usual, System::nanoTime)
+                        : usual;
+        return new KeyedEngineClient(client, tls.keys());
     }
 
     /**
      * @throws StartFailure when a file cannot be used
      */
-    private static EngineTls tls(WarmpathConfig.Tls config) {
+    private static EngineTls tls(WarmpathConfig.Tls config, EngineKeys keys) {
         try {
             return new EngineTls(
                     config.caFile().map(Path::of).orElse(null),
                     config.certFile().map(Path::of).orElse(null),
                     config.keyFile().map(Path::of).orElse(null),
-                    config.verify());
+                    config.verify(),
+                    keys);
         } catch (IllegalArgumentException e) {
             throw new StartFailure("TLS to engines (warmpath.upstream.tls): " + e.getMessage());
         }

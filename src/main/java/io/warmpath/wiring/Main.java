@@ -23,6 +23,7 @@ public final class Main {
               demo       plays a workload over simulated engines and the gateway
               capture    replays recorded engine events and compares predictions with reports
               render     renders chats with their templates, for who debugs a prompt
+              key        makes API keys of clients, and their hashes
               lab        plays workloads against routing policies in virtual time
               help       prints this
               --version  prints the version
@@ -48,6 +49,7 @@ public final class Main {
             case "demo" -> DemoMain.run(rest, out, err);
             case "capture" -> CaptureMain.run(rest, out, err);
             case "render" -> RenderMain.run(rest, System.in, out, err);
+            case "key" -> KeyMain.run(rest, System.in, out, err);
             case "lab" -> LabMain.run(rest, new LabIndexes(), out, err);
             case "help", "--help", "-h" -> {
                 out.print(HELP);

@@ -3,6 +3,7 @@ package io.warmpath.wiring;
 import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import io.warmpath.config.WarmpathConfig;
+import io.warmpath.fleet.Capacity;
 import io.warmpath.fleet.EngineKind;
 import io.warmpath.fleet.HiCacheMetadata;
 import io.warmpath.fleet.MetadataException;
@@ -10,7 +11,9 @@ import io.warmpath.fleet.PoolMetadata;
 import io.warmpath.fleet.PriorityOrder;
 import io.warmpath.fleet.Taint;
 import io.warmpath.fleet.VllmStoreMetadata;
+import io.warmpath.fleet.WorkerFields;
 import io.warmpath.fleet.WorkerSpec;
+import io.warmpath.fleet.WorkerSpecBuilder;
 import java.net.URI;
 import java.util.ArrayList;
 import java.util.HashSet;
@@ -77,21 +80,24 @@ final class WorkerSpecs {
     }
 
     private static WorkerSpec spec(WarmpathConfig.WorkerEntry entry) {
-        return new WorkerSpec(
-                WorkerSpec.parse(entry.url()),
-                entry.name().orElse(null),
-                entry.id().map(WorkerSpecs::id).orElse(OptionalLong.empty()),
-                entry.kind().map(k -> EngineKind.valueOf(k.name())).orElse(null),
-                Set.copyOf(entry.models().orElse(List.of())),
-                entry.blockSize(),
-                entry.dpSize(),
-                entry.eventsEndpoint().orElse(null),
-                entry.replayEndpoint().orElse(null),
-                entry.eventsBind(),
-                entry.topic().orElse(""),
-                entry.taints().orElse(List.of()).stream().map(Taint::parse).toList(),
-                pool(entry),
-                entry.priority().map(PriorityOrder::parse).orElse(null));
+        return new WorkerSpecBuilder(WorkerSpec.parse(entry.url()))
+                .name(entry.name().orElse(null))
+                .id(entry.id().map(WorkerSpecs::id).orElse(OptionalLong.empty()))
+                .kind(entry.kind().map(k -> EngineKind.valueOf(k.name())).orElse(null))
+                .models(Set.copyOf(entry.models().orElse(List.of())))
+                .blockSize(entry.blockSize())
+                .dpSize(entry.dpSize())
+                .events(
+                        entry.eventsEndpoint().orElse(null),
+                        entry.replayEndpoint().orElse(null),
+                        entry.eventsBind(),
+                        entry.topic().orElse(""))
+                .taints(entry.taints().orElse(List.of()).stream().map(Taint::parse).toList())
+                .pool(pool(entry))
+                .priorities(entry.priority().map(PriorityOrder::parse).orElse(null))
+                .capacity(new Capacity(entry.maxNumBatchedTokens(), entry.totalKvBlocks()))
+                .labels(WorkerFields.labels(entry.labels().orElse(List.of())))
+                .build();
     }
 
     private static @Nullable PoolMetadata pool(WarmpathConfig.WorkerEntry entry) {

@@ -22,6 +22,7 @@ import io.warmpath.fleet.ProbeException;
 import io.warmpath.fleet.WorkerProbe;
 import io.warmpath.fleet.WorkerProfile;
 import io.warmpath.fleet.WorkerSpec;
+import io.warmpath.fleet.WorkerSpecBuilder;
 import java.util.List;
 import java.util.Map;
 import java.util.OptionalLong;
@@ -193,21 +194,10 @@ class EngineProbeTest {
         assertNull(offload(said.formatted("nixl", "null")).pool());
         assertNull(offload(said.formatted("mooncake", "\"no json\"")).pool(), "it still serves");
         WorkerSpec told =
-                new WorkerSpec(
-                        SPEC.url(),
-                        null,
-                        OptionalLong.empty(),
-                        null,
-                        Set.of(),
-                        0,
-                        0,
-                        null,
-                        null,
-                        false,
-                        "",
-                        List.of(),
-                        HiCacheMetadata.of(Map.of("page_size", 32, "is_mla_model", true)),
-                        PriorityOrder.LOWER_FIRST);
+                new WorkerSpecBuilder(SPEC.url())
+                        .pool(HiCacheMetadata.of(Map.of("page_size", 32, "is_mla_model", true)))
+                        .priorities(PriorityOrder.LOWER_FIRST)
+                        .build();
         assertEquals(
                 PriorityOrder.LOWER_FIRST,
                 probe(info(said.formatted("mooncake", extra))).learn(told).priorities());

@@ -9,6 +9,8 @@ import io.vertx.core.MultiMap;
 import io.vertx.core.buffer.Buffer;
 import io.warmpath.fault.GatewayException;
 import io.warmpath.gateway.RequestHints;
+import io.warmpath.session.AgentContext;
+import java.util.Set;
 import org.junit.jupiter.api.Test;
 
 class AgentHintsTest {
@@ -27,10 +29,26 @@ class AgentHintsTest {
                 .hints();
     }
 
+    private static RequestHints hints(
+            int priority, int strict, int osl, String policyClass, boolean prefill) {
+        return new RequestHints(
+                priority,
+                strict,
+                osl,
+                policyClass,
+                prefill,
+                priority,
+                null,
+                null,
+                AgentContext.NONE,
+                false,
+                Set.of());
+    }
+
     @Test
     void hints_are_read_and_others_are_stepped_over() {
         assertEquals(
-                new RequestHints(-5, 2, 300, "", true, -5),
+                hints(-5, 2, 300, "", true),
                 hints(
                         "{\"priority\":-5,\"x\":[{}],\"strict_priority\":2,\"osl\":300,"
                                 + "\"speculative_prefill\":true}"));
@@ -57,7 +75,7 @@ class AgentHintsTest {
                         "3",
                         "X-Dynamo-Meta-Policy-Class",
                         "batch");
-        assertEquals(new RequestHints(9, 3, 0, "batch", false, 9), h);
+        assertEquals(hints(9, 3, 0, "batch", false), h);
     }
 
     @Test

@@ -123,6 +123,21 @@ class ErrorMapperTest {
                         "null",
                         "forbidden"),
                 pin(
+                        new GatewayError.Unauthorized("who"),
+                        401,
+                        "who",
+                        bad,
+                        "null",
+                        "invalid_api_key"),
+                pin(
+                        new GatewayError.RateLimited("tokens", 5, Duration.ofMillis(1500)),
+                        429,
+                        "Rate limit reached: 5 tokens per minute for this API key; try again in 2"
+                                + " s.",
+                        "tokens",
+                        "null",
+                        "rate_limit_exceeded"),
+                pin(
                         new GatewayError.Overloaded(529, "All busy", Duration.ofSeconds(1)),
                         529,
                         "All busy; try again later.",

@@ -73,6 +73,7 @@ import io.warmpath.tokens.profile.EngineProfile;
 import io.warmpath.upstream.AnswerTimeouts;
 import io.warmpath.upstream.EngineClient;
 import io.warmpath.upstream.EngineTls;
+import io.warmpath.upstream.KeyedEngineClient;
 import io.warmpath.upstream.UpstreamOptions;
 import java.net.URI;
 import java.time.Duration;
@@ -215,7 +216,8 @@ final class Gateway implements AutoCloseable {
                 admitted,
                 decisions,
                 NO_TOKENIZER,
-                ModelNames.NONE);
+                ModelNames.NONE,
+                ClientGate.OPEN);
     }
 
     Gateway(EnginePath path, Tokenizing tokenizing, Executor tokenizers) throws Exception {
@@ -228,7 +230,8 @@ final class Gateway implements AutoCloseable {
                 AdmissionOptions.OFF,
                 DecisionLog.OFF,
                 tokenizing,
-                ModelNames.NONE);
+                ModelNames.NONE,
+                ClientGate.OPEN);
     }
 
     Gateway(EnginePath path, Tokenizing tokenizing, ModelNames names) throws Exception {
@@ -241,7 +244,22 @@ final class Gateway implements AutoCloseable {
                 AdmissionOptions.OFF,
                 DecisionLog.OFF,
                 tokenizing,
-                names);
+                names,
+                ClientGate.OPEN);
+    }
+
+    Gateway(EnginePath path, EngineTls tls, ClientGate gate) throws Exception {
+        this(
+                path,
+                GatewayOptions.defaults(),
+                UpstreamOptions.defaults(),
+                tls,
+                Runnable::run,
+                AdmissionOptions.OFF,
+                DecisionLog.OFF,
+                NO_TOKENIZER,
+                ModelNames.NONE,
+                gate);
     }
 
     Gateway(EnginePath path, UpstreamOptions upstream, MigrationOptions migrating)
@@ -256,6 +274,7 @@ final class Gateway implements AutoCloseable {
                 DecisionLog.OFF,
                 NO_TOKENIZER,
                 ModelNames.NONE,
+                ClientGate.OPEN,
                 migrating,
                 Retries.Options.DEFAULTS);
     }
@@ -271,6 +290,7 @@ final class Gateway implements AutoCloseable {
                 DecisionLog.OFF,
                 NO_TOKENIZER,
                 ModelNames.NONE,
+                ClientGate.OPEN,
                 MigrationOptions.DEFAULTS,
                 retrying);
     }
@@ -284,7 +304,8 @@ final class Gateway implements AutoCloseable {
             AdmissionOptions admitted,
             DecisionLog decisions,
             Tokenizing tokenizing,
-            ModelNames names)
+            ModelNames names,
+            ClientGate gate)
             throws Exception {
         this(
                 path,
@@ -296,6 +317,7 @@ final class Gateway implements AutoCloseable {
                 decisions,
                 tokenizing,
                 names,
+                gate,
                 MigrationOptions.OFF,
                 Retries.Options.DEFAULTS);
     }
@@ -310,13 +332,14 @@ final class Gateway implements AutoCloseable {
             DecisionLog decisions,
             Tokenizing tokenizing,
             ModelNames names,
+            ClientGate gate,
             MigrationOptions migrating,
             Retries.Options retrying)
             throws Exception {
         migration = new Migration(migrating, meters);
         admission = new Admission(admitted, books, System::nanoTime);
         GatewayOptions options = path.options(limits);
-        engines = path.engines(vertx, upstream, tls);
+        engines = new KeyedEngineClient(path.engines(vertx, upstream, tls), tls.keys());
         FlowMetrics metrics = new FlowMetrics(meters);
         RequestFlow flow =
                 new RequestFlow(
@@ -365,7 +388,8 @@ final class Gateway implements AutoCloseable {
                         options,
                         metrics,
                         () -> warm,
-                        ids::incrementAndGet)
+                        ids::incrementAndGet,
+                        gate)
                 .mount(routes);
         new DecisionsApi(decisions, new AdminAccess(Optional.empty())).mount(routes);
         new BusyThresholdApi(admission, fleet, new AdminAccess(Optional.empty())).mount(routes);

@@ -206,7 +206,7 @@ class MessagesRequestTest {
     void tools_and_their_choice(String choice, String expected) throws Exception {
         String tool =
                 "'tools':[{'name':'f','description':'d','input_schema':{'type':'object',"
-                        + "'properties':{'z':{},'a':{}}},'cache_control':{'type':'ephemeral'}},"
+                        + "'properties':{'z':{},'a':{}}}},"
                         + "{'type':'custom','name':'g','input_schema':{}}]";
         String tools =
                 "'tools':[{'type':'function','function':{'name':'f','description':'d',"
@@ -280,6 +280,81 @@ class MessagesRequestTest {
                                 + "'content':'é\\ud800'}]");
         assertEquals("é\ud800", chat.at("/messages/0/content").asText());
         assertEquals("12345678901234567890123", chat.get("x").asText());
+    }
+
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            quoteCharacter = '^',
+            value = {
+                "'cache_control':{'type':'ephemeral'}," + HI + " | 300",
+                "'cache_control':{'type':'ephemeral','ttl':'1h'}," + HI + " | 3600",
+                "'system':[{'type':'text','text':'S','cache_control':{'type':'ephemeral'}}],"
+                        + HI
+                        + " | 300",
+                "'tools':[{'name':'f','input_schema':{},'cache_control':{'type':'ephemeral',"
+                        + "'ttl':'1h'}}],'system':[{'type':'text','text':'S','cache_control':"
+                        + "{'type':'ephemeral','ttl':'5m'}}],"
+                        + HI
+                        + " | 3600",
+                "'messages':[{'role':'user','content':[{'type':'text','text':'a',"
+                        + "'cache_control':{'type':'ephemeral','ttl':'10m'}}]}] | 600",
+                "'messages':[{'role':'assistant','content':[{'type':'tool_use','id':'i','name':'f',"
+                        + "'input':{}}]},{'role':'user','content':[{'type':'tool_result',"
+                        + "'tool_use_id':'i','content':[{'type':'text','text':'r','cache_control':"
+                        + "{'type':'ephemeral','ttl':'1h'}}]}]}] | 3600",
+            })
+    void blocks_that_are_to_be_cached_pin_the_prompt_for_the_longest_time(
+            String members, int seconds) throws Exception {
+        JsonNode nvext = chat(members).get("nvext");
+        assertEquals(json("{'cache_control':{'type':'ephemeral','ttl':" + seconds + "}}"), nvext);
+    }
+
+    @Test
+    void the_clients_own_nvext_wins_over_its_blocks() throws Exception {
+        String blocks = "'cache_control':{'type':'ephemeral','ttl':'1h'}," + HI;
+        String own = "'nvext':{'x':1,'cache_control':{'type':'ephemeral','ttl':'5m'}}";
+        assertEquals(json("{" + own + "}").get("nvext"), chat(blocks + "," + own).get("nvext"));
+        assertEquals(
+                json("{'x':1,'cache_control':{'type':'ephemeral','ttl':3600}}"),
+                chat(blocks + ",'nvext':{'x':1}").get("nvext"));
+        assertEquals(json("[7]"), chat(blocks + ",'nvext':[7]").get("nvext"), "refused later");
+    }
+
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            quoteCharacter = '^',
+            value = {
+                "'cache_control':'5m' | cache_control",
+                "'cache_control':{} | cache_control.type",
+                "'cache_control':{'type':'long'} | cache_control.type",
+                "'cache_control':{'type':'ephemeral','ttl':1.5} | cache_control.ttl",
+                "'system':[{'type':'text','text':'S','cache_control':{'type':1}}]"
+                        + " | system[0].cache_control.type",
+                "'tools':[{'name':'f','input_schema':{},'cache_control':true}]"
+                        + " | tools[0].cache_control"
+            })
+    void a_wrong_mark_is_refused_with_its_path(String member, String path) {
+        assertEquals(path, refused(HEAD + HI + "," + member).param());
+    }
+
+    @Test
+    void claude_codes_user_names_its_session_and_no_other_user_does() throws Exception {
+        String id = "0c3dd3a4-5f59-4a1a-9a5d-3c1f3b1d2e4f";
+        for (String user :
+                List.of(
+                        "user_ab12_account__session_" + id,
+                        "{\\'device_id\\':\\'d\\',\\'session_id\\':\\'" + id + "\\'}")) {
+            JsonNode chat = chat(HI + ",'metadata':{'user_id':'" + user + "'}");
+            assertEquals(json("{'agent_context':{'session_id':'" + id + "'}}"), chat.get("nvext"));
+            assertTrue(chat.get("user").asText().contains(id), "engines still get the user");
+            assertFalse(
+                    chat.has("cache_salt"), "whose caches these are is not the client's to say");
+        }
+        for (String user : List.of("u1", "{", "{}", "_session_", "x".repeat(500))) {
+            assertFalse(chat(HI + ",'metadata':{'user_id':'" + user + "'}").has("nvext"), user);
+        }
     }
 
     @Test

@@ -209,13 +209,6 @@ class MigrationTest {
         assertEquals(1, count("moved", "broke"));
         assertEquals(1, count("completed", "broke"));
         assertEquals(1, gateway.counter("warmpath.requests", "outcome", "ok"));
-        assertEquals(
-                1,
-                gateway.meters
-                        .get("dynamo.frontend.model.migration")
-                        .tag("model", "m")
-                        .counter()
-                        .count());
         assertEquals(List.of(0L), gateway.fleet.failures);
     }
 

@@ -93,7 +93,28 @@ class PriorityTest {
     void latency_sensitivity_says_nothing_to_the_engine() throws Exception {
         serve(PriorityOrder.HIGHER_FIRST);
         String got = ask(",\"nvext\":{\"agent_hints\":{\"latency_sensitivity\":2.5}}", EXPLAIN);
-        assertEquals("none priority=2.5;strict=0;osl=0", got);
+        assertEquals("none priority=2.5;strict=0;osl=0;sensitivity=2.5", got);
         assertTrue(ask("", EXPLAIN).endsWith("null"), "no hint, no word of it");
+    }
+
+    @Test
+    void every_hint_is_shown_and_greed_reaches_the_engine() throws Exception {
+        serve(PriorityOrder.NOT_TAKEN);
+        String all =
+                ",\"temperature\":0.7,\"nvext\":{\"greed_sampling\":true,\"agent_hints\":"
+                        + "{\"speculative_prefill\":true},\"cache_control\":{\"type\":\"ephemeral\","
+                        + "\"ttl\":\"1h\"},\"session_control\":{\"session_id\":\"süb;1\","
+                        + "\"action\":\"open\",\"timeout\":60}}";
+        assertEquals(
+                "none priority=0.0;strict=0;osl=0;class=batch;speculative-prefill=1;greedy=1;"
+                        + "session-control=open:60s:s?b;1;cache-control=3600s;parent=boss",
+                ask(
+                        all,
+                        EXPLAIN,
+                        "x-dynamo-meta-policy-class: batch",
+                        "x-parent-session-id: boss"));
+        JsonNode got = new ObjectMapper().readTree(engine.calls.getFirst().bodyText());
+        assertEquals(0, got.get("temperature").asInt(-1));
+        assertEquals("none null", ask("", EXPLAIN), "who says nothing is told nothing");
     }
 }

@@ -254,9 +254,7 @@ class RequestParserTest {
                                 "\"stream\":true",
                                 "\"stream_options\":{\"include_usage\":true,\"x\":" + decoy + "}",
                                 "\"cache_salt\":\"s\"",
-                                "\"nvext\":{\"dp_rank\":1,\"annotations\":["
-                                        + decoy
-                                        + "],\"x\":{}}",
+                                "\"nvext\":{\"dp_rank\":1,\"later\":[" + decoy + "],\"x\":{}}",
                                 "\"max_tokens\":5",
                                 "\"tools\":null",
                                 "\"chat_template_kwargs\":{}",

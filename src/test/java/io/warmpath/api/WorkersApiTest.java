@@ -16,6 +16,7 @@ import io.vertx.ext.web.Router;
 import io.warmpath.fleet.EngineKind;
 import io.warmpath.fleet.EventEndpoint;
 import io.warmpath.fleet.FleetRegistry;
+import io.warmpath.fleet.FleetSources;
 import io.warmpath.fleet.Worker;
 import io.warmpath.fleet.WorkerProfile;
 import io.warmpath.fleet.WorkerSpec;
@@ -63,6 +64,7 @@ class WorkersApiTest {
             Router router = Router.router(vertx);
             new WorkersApi(
                             fleet,
+                            new FleetSources(fleet, w -> {}),
                             new AdminAccess(token),
                             ErrorMapper::respond,
                             true,

@@ -22,6 +22,7 @@ final class Layers {
                     "fleet",
                     "load",
                     "routing",
+                    "access",
                     "admission",
                     "session",
                     "pool",
@@ -37,6 +38,7 @@ final class Layers {
                     "fleet",
                     "load",
                     "routing",
+                    "access",
                     "admission",
                     "tokens",
                     "pool",
@@ -54,6 +56,8 @@ final class Layers {
         allow("fleet", "fault", "prefix");
         allow("load", "fault", "prefix", "fleet");
         allow("routing", "fault", "prefix", "fleet", "load");
+        allow("access");
+        allow("adapter.jwt", "access");
         allow("admission", "fault", "prefix", "fleet", "load");
         allow("tokens", "fault", "prefix");
         allow("pool", "fault", "prefix");

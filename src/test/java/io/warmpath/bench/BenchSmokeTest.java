@@ -26,6 +26,7 @@ class BenchSmokeTest {
         "PagesBench, 6",
         "DecideBench, 24",
         "LoadBench, 6",
+        "KeyBench, 2",
         "ReplicaBench, 3",
         "TokensBench, 27",
         "LargeBodyBench, 5",

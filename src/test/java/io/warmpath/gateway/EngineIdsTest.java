@@ -52,6 +52,7 @@ class EngineIdsTest {
                     Span.ABSENT,
                     Span.ABSENT,
                     Span.ABSENT,
+                    Span.ABSENT,
                     List.of());
 
     private final Vertx vertx = Vertx.vertx();

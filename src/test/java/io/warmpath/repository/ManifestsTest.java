@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
+
 import io.smallrye.config.SmallRyeConfig;
 import io.smallrye.config.SmallRyeConfigBuilder;
 import io.smallrye.config.source.yaml.YamlConfigSource;
@@ -13,6 +14,12 @@ import io.warmpath.config.ConfigCheck;
 import io.warmpath.config.SettingCatalog;
 import io.warmpath.config.WarmpathConfig;
 import io.warmpath.config.WarmpathSources;
+
+import org.junit.jupiter.api.Test;
+import org.yaml.snakeyaml.LoaderOptions;
+import org.yaml.snakeyaml.Yaml;
+import org.yaml.snakeyaml.constructor.SafeConstructor;
+
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -21,10 +28,6 @@ import java.util.List;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
-import org.junit.jupiter.api.Test;
-import org.yaml.snakeyaml.LoaderOptions;
-import org.yaml.snakeyaml.Yaml;
-import org.yaml.snakeyaml.constructor.SafeConstructor;
 
 /** The Kubernetes manifests parse, fit together, and fit the gateway's defaults. */
 class ManifestsTest {
@@ -58,13 +61,18 @@ class ManifestsTest {
             Path folder = RepositoryFiles.ROOT.resolve(file).getParent();
             JsonNode kustomization = one(file);
             List<String> named =
-                    Stream.concat(
+                    Stream.of(
                                     texts(kustomization.path("resources")),
-                                    texts(
-                                            kustomization
-                                                    .path("configMapGenerator")
-                                                    .path(0)
-                                                    .path("files")))
+                                    kustomization
+                                            .path("configMapGenerator")
+                                            .valueStream()
+                                            .flatMap(g -> texts(g.path("files"))),
+                                    kustomization
+                                            .path("patches")
+                                            .valueStream()
+                                            .filter(p -> p.has("path"))
+                                            .map(p -> p.path("path").asText()))
+                            .flatMap(names -> names)
                             .toList();
             for (String name : named) {
                 assertTrue(Files.exists(folder.resolve(name)), file + " names " + name);
@@ -92,7 +100,7 @@ class ManifestsTest {
         assertEquals(
                 "http", one(BASE.resolve("service.yaml")).at("/spec/ports/0/targetPort").asText());
         JsonNode endpoint =
-                one(Path.of("k8s", "components", "pod-monitor", "podmonitor.yaml"))
+                one(Path.of("k8s", "components", "monitoring", "podmonitor.yaml"))
                         .at("/spec/podMetricsEndpoints/0");
         assertEquals("http", endpoint.path("port").asText());
         assertEquals("/metrics", endpoint.path("path").asText());
@@ -108,7 +116,7 @@ class ManifestsTest {
                 RepositoryFiles.all().stream()
                         .filter(f -> f.startsWith("k8s") && f.endsWith("warmpath.yaml"))
                         .toList();
-        assertEquals(2, files.size(), files.toString());
+        assertEquals(3, files.size(), files.toString());
         for (Path file : files) {
             SmallRyeConfig config = configuration(RepositoryFiles.text(file.toString()));
             assertEquals(List.of(), ConfigCheck.problems(catalog, config), file.toString());
@@ -143,7 +151,8 @@ class ManifestsTest {
                         "RUN java @/app/jvm.options -XX:AOTCacheOutput=/app/warmpath.aot -jar"));
         assertTrue(
                 image.contains(
-                        "ENTRYPOINT [\"java\", \"@/app/jvm.options\", \"-XX:AOTCache=/app/warmpath.aot\", \"-jar\""));
+                        "ENTRYPOINT [\"java\", \"@/app/jvm.options\","
+                            + " \"-XX:AOTCache=/app/warmpath.aot\", \"-jar\""));
     }
 
     @Test

@@ -4,6 +4,11 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.warmpath.sim.wire.WireFormat;
+
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
 import java.io.ByteArrayOutputStream;
 import java.io.PrintStream;
 import java.nio.charset.StandardCharsets;
@@ -11,9 +16,6 @@ import java.time.Duration;
 import java.util.List;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
-import org.junit.jupiter.api.Test;
-import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.CsvSource;
 
 class SimFlagsTest {
     @Test
@@ -46,6 +48,30 @@ class SimFlagsTest {
         assertEquals(49, o.timing().prefillTokensPerSecond());
         assertEquals(50, o.timing().hostLoadTokensPerSecond());
         assertEquals(51, o.seed());
+    }
+
+    @Test
+    void a_switch_takes_no_value() {
+        SimOptions o = SimFlags.parse("--enable-streaming-session", "--seed", "2").engine().build();
+        assertEquals(AgentFeatures.NONE.withStreamingSessions(), o.agents());
+        assertEquals(2, o.seed());
+        o = SimFlags.parse("--enable-session-radix-cache").engine().build();
+        assertEquals(AgentFeatures.NONE.withRadixSessions(), o.agents());
+        o =
+                SimFlags.parse(
+                                "--enable-priority-scheduling",
+                                "--schedule-low-priority-values-first",
+                                "--radix-eviction-policy=priority",
+                                "--hicache-max-pinned-ratio",
+                                "0.25")
+                        .engine()
+                        .build();
+        assertEquals(
+                AgentFeatures.NONE
+                        .withPriorityScheduling(true)
+                        .withPriorityEviction()
+                        .withPins(0.25),
+                o.agents());
     }
 
     @Test
@@ -83,7 +109,12 @@ class SimFlagsTest {
                 "--speed 0 | must be a number above 0",
                 "--speed NaN | must be a number above 0",
                 "--wire json | use one of sglang-array, sglang-map, vllm-array, vllm-map",
-                "--hash-form hex | must be int or bytes"
+                "--hash-form hex | must be int or bytes",
+                "--enable-streaming-session=1 | --enable-streaming-session takes no value",
+                "--radix-eviction-policy lfu | must be lru or priority",
+                "--hicache-max-pinned-ratio 1 | must be from 0 to below 1",
+                "--schedule-low-priority-values-first | needs --enable-priority-scheduling",
+                "--wire vllm-map --enable-session-radix-cache | needs one of SGLang's"
             })
     void a_wrong_flag_stops_with_a_sentence_that_names_it(String line, String expected) {
         ByteArrayOutputStream err = new ByteArrayOutputStream();

@@ -11,6 +11,10 @@ import io.vertx.core.Vertx;
 import io.warmpath.events.EventCounters;
 import io.warmpath.events.EventSource;
 import io.warmpath.fleet.EngineKind;
+import io.warmpath.fleet.FleetSource;
+import io.warmpath.fleet.SourceName;
+import io.warmpath.fleet.WorkerSpec;
+import io.warmpath.fleet.WorkerSpecBuilder;
 import io.warmpath.fleet.WorkerState;
 import io.warmpath.fleet.WorkerStatus;
 import io.warmpath.load.LoadBook;
@@ -19,12 +23,14 @@ import io.warmpath.prefix.ReferencePrefixIndex;
 import io.warmpath.prefix.SlotCredits;
 import io.warmpath.prefix.WorkerSlot;
 import io.warmpath.upstream.EngineTls;
+
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
 import java.time.Duration;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.Test;
 
 /** The fleet with real HTTP and its own thread, over an engine that comes and goes. */
 class FleetRuntimeTest {
@@ -132,6 +138,28 @@ class FleetRuntimeTest {
         awaitState(WorkerState.READY);
         assertEquals(before, slot());
         assertEquals(List.of(), feed.closed);
+    }
+
+    @Test
+    void a_name_is_free_for_the_next_worker_when_its_last_one_has_drained() {
+        try (TestEngine next = TestEngine.sglang()) {
+            start(Map.of("warmpath.worker-urls", ""));
+            FleetSource.Feed pods = runtime.sources().feed(SourceName.KUBERNETES);
+            pods.put("sglang-0/a", named("sglang-0", engine.url()));
+            awaitState(WorkerState.READY);
+            // One lock, so that the first cannot be gone before the second is told.
+            synchronized (runtime.registry()) {
+                pods.remove("sglang-0/a");
+                pods.put("sglang-0/b", named("sglang-0", next.url()));
+                assertEquals(1, runtime.sources().problems().size());
+            }
+            await().atMost(SOON).until(() -> status().worker().url().toString().equals(next.url()));
+            assertEquals(Map.of(), runtime.sources().problems());
+        }
+    }
+
+    private static WorkerSpec named(String name, String url) {
+        return new WorkerSpecBuilder(WorkerSpec.parse(url)).name(name).build();
     }
 
     @Test

@@ -3,6 +3,8 @@ package io.warmpath.wiring;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.warmpath.access.KeyHash;
+import java.io.ByteArrayInputStream;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.PrintStream;
@@ -137,5 +139,31 @@ class MainTest {
         String file = yaml("warmpath: [");
         assertEquals(2, run("serve", "--config", file));
         assertTrue(err().startsWith("warmpath serve: " + file + " is not valid YAML"), err());
+    }
+
+    @Test
+    void a_new_key_and_its_hash_belong_together() {
+        assertEquals(0, run("key", "new", "team"));
+        String key = out().lines().findFirst().orElseThrow().replace("key: ", "");
+        assertTrue(key.length() >= 46 && key.startsWith("wp-"), key);
+        String hex = KeyHash.of(key).hex();
+        assertTrue(out().contains("  - name: \"team\"\n    sha256: " + hex + "\n"), this::out);
+        String first = out();
+        out.reset();
+        PrintStream stream = new PrintStream(out, true, StandardCharsets.UTF_8);
+        byte[] typed = (key + "\n").getBytes(StandardCharsets.UTF_8);
+        KeyMain.run(new String[] {"hash", "team"}, new ByteArrayInputStream(typed), stream, stream);
+        assertEquals(first.substring(first.indexOf('\n') + 1), out());
+    }
+
+    @Test
+    void a_key_that_can_be_guessed_is_not_hashed() {
+        PrintStream stream = new PrintStream(err, true, StandardCharsets.UTF_8);
+        byte[] typed = "password\n".getBytes(StandardCharsets.UTF_8);
+        assertEquals(
+                2,
+                KeyMain.run(
+                        new String[] {"hash"}, new ByteArrayInputStream(typed), stream, stream));
+        assertTrue(err().contains("warmpath key new"), this::err);
     }
 }

@@ -131,6 +131,10 @@ class NextTurnOnSimTest {
                 () -> warm[0] + " of " + warm[1] + ": all but the new message");
         double[] tokens = {gateway.meters.get("warmpath.prefill.ahead.tokens").counter().count()};
         assertTrue(tokens[0] > 0 && tokens[0] < 200, () -> "new tokens " + tokens[0]);
+        double hit = gateway.meters.get("warmpath.prefill.ahead.hit.tokens").counter().count();
+        assertTrue(
+                hit > tokens[0] - 32 && hit <= tokens[0],
+                () -> hit + " of " + tokens[0] + ": all but an incomplete block");
     }
 
     @Test

@@ -7,6 +7,7 @@ import java.io.UncheckedIOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 
 /**
@@ -15,6 +16,7 @@ import java.util.concurrent.ConcurrentHashMap;
  */
 final class TestEngine implements AutoCloseable {
     private final Map<String, String> answers = new ConcurrentHashMap<>();
+    private final Set<String> authorizations = ConcurrentHashMap.newKeySet();
     private volatile int healthStatus = 200;
     private final int port;
     private HttpServer server;
@@ -52,6 +54,9 @@ final class TestEngine implements AutoCloseable {
                     "/",
                     exchange -> {
                         String path = exchange.getRequestURI().getPath();
+                        authorizations.add(
+                                String.valueOf(
+                                        exchange.getRequestHeaders().getFirst("authorization")));
                         String body = answers.get(path);
                         int status =
                                 path.equals("/health") ? healthStatus : body == null ? 404 : 200;
@@ -67,6 +72,11 @@ final class TestEngine implements AutoCloseable {
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }
+    }
+
+    /** What it was shown in all requests; "null" for nothing. */
+    Set<String> authorizations() {
+        return Set.copyOf(authorizations);
     }
 
     String url() {

@@ -30,6 +30,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.function.Function;
 import java.util.function.UnaryOperator;
 import org.jboss.logging.Logger;
 import org.jspecify.annotations.Nullable;
@@ -60,6 +61,7 @@ public final class VertxEngineHttp implements EngineHttp, AutoCloseable {
     private final Vertx vertx;
     private final Duration timeout;
     private final UnaryOperator<HttpClientOptions> tls;
+    private final Function<URI, @Nullable String> keys;
     private final Map<Kind, HttpClient> clients = new EnumMap<>(Kind.class); // guarded by this
 
     /**
@@ -67,6 +69,18 @@ public final class VertxEngineHttp implements EngineHttp, AutoCloseable {
      * @param tls sets what is trusted and shown; asked at the first worker with TLS
      */
     public VertxEngineHttp(Vertx vertx, Duration timeout, UnaryOperator<HttpClientOptions> tls) {
+        this(vertx, timeout, tls, worker -> null);
+    }
+
+    /**
+     * @param keys value of {@code Authorization} for an engine, null for none
+     */
+    public VertxEngineHttp(
+            Vertx vertx,
+            Duration timeout,
+            UnaryOperator<HttpClientOptions> tls,
+            Function<URI, @Nullable String> keys) {
+        this.keys = keys;
         this.vertx = vertx;
         this.timeout = timeout;
         this.tls = tls;
@@ -115,7 +129,8 @@ public final class VertxEngineHttp implements EngineHttp, AutoCloseable {
             throw new IOException(
                     "socket files need Linux and quarkus.vertx.prefer-native-transport=true");
         }
-        Exchange exchange = new Exchange(json, authorization);
+        String own = keys.apply(worker);
+        Exchange exchange = new Exchange(json, own == null ? authorization : own);
         exchange.start(engine, path);
         try {
             return exchange.answer.get(timeout.toMillis(), TimeUnit.MILLISECONDS);
@@ -174,13 +189,13 @@ public final class VertxEngineHttp implements EngineHttp, AutoCloseable {
             if (answer.isDone()) {
                 stop();
             }
+            if (authorization != null) {
+                connected.putHeader("authorization", authorization);
+            }
             if (question == null) {
                 return connected.send().compose(this::read);
             }
             connected.putHeader("content-type", "application/json");
-            if (authorization != null) {
-                connected.putHeader("authorization", authorization);
-            }
             return connected.send(question).compose(this::read);
         }
 

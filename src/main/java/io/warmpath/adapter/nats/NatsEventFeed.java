@@ -115,6 +115,9 @@ public final class NatsEventFeed implements EventFeed {
     private long retryAt;
     private boolean troubled;
 
+    /** So much waits behind holes that nothing is read. */
+    private boolean full;
+
     /**
      * @param start number of the stream up to which a snapshot has everything; 0: no snapshot
      */
@@ -220,6 +223,7 @@ public final class NatsEventFeed implements EventFeed {
                         source,
                         counters,
                         number -> ask(question, number),
+                        () -> reading(subject),
                         settings.relayTimeout().toNanos(),
                         nanoTime.getAsLong(),
                         link ->
@@ -426,7 +430,8 @@ public final class NatsEventFeed implements EventFeed {
             return false;
         }
         int waiting = bySubject.values().stream().mapToInt(s -> s.session().waiting()).sum();
-        if (waiting >= MOST_WAITING) {
+        full = waiting >= MOST_WAITING;
+        if (full) {
             return false; // until holes are closed, or given up
         }
         try {
@@ -443,6 +448,13 @@ public final class NatsEventFeed implements EventFeed {
             trouble(e);
             return false;
         }
+    }
+
+    /** Whether the stream has more of a source, which is being read. */
+    private boolean reading(String subject) {
+        NatsSource s = bySubject.get(subject);
+        StreamReader r = reader;
+        return s != null && r != null && !full && (s.catchingUp || r.pending() > 0);
     }
 
     private void take(String subject, long sequence, byte[] data) {

@@ -7,6 +7,7 @@ import io.warmpath.events.SourceMark;
 import io.warmpath.events.SourceSession;
 import java.io.ByteArrayOutputStream;
 import java.util.List;
+import java.util.function.BooleanSupplier;
 import java.util.function.Function;
 import java.util.function.LongConsumer;
 import org.jboss.logging.Logger;
@@ -47,6 +48,7 @@ final class NatsSource implements SourceSession.ReplayLink {
     private final EventSource source;
     private final EventCounters counters;
     private final LongConsumer ask;
+    private final BooleanSupplier reading;
     private final long aliveNanos;
     private final Pieces pieces = new Pieces();
     private final Pieces answered = new Pieces();
@@ -63,6 +65,9 @@ final class NatsSource implements SourceSession.ReplayLink {
 
     /** The newest number of its own that went by meanwhile. */
     long passed;
+
+    /** Messages that came since something is missing. */
+    private int behindHole;
 
     /** Number of its newest question. */
     long question;
@@ -94,18 +99,21 @@ final class NatsSource implements SourceSession.ReplayLink {
 
     /**
      * @param ask sends a question for batches from a number on
+     * @param reading whether the stream has more, and is being read
      * @param aliveNanos silence of the relay after which it counts as gone
      */
     NatsSource(
             EventSource source,
             EventCounters counters,
             LongConsumer ask,
+            BooleanSupplier reading,
             long aliveNanos,
             long now,
             Function<NatsSource, SourceSession> session) {
         this.source = source;
         this.counters = counters;
         this.ask = ask;
+        this.reading = reading;
         this.aliveNanos = aliveNanos;
         this.heardAt = now;
         this.session = session.apply(this);
@@ -153,6 +161,7 @@ final class NatsSource implements SourceSession.ReplayLink {
             applied = position;
         }
         position = streamSequence;
+        behindHole = session.replaying() ? behindHole + 1 : 0;
         try {
             Envelope e = Envelope.decode(data);
             switch (e.kind()) {
@@ -212,11 +221,7 @@ final class NatsSource implements SourceSession.ReplayLink {
      */
     private void one(long sequence, byte[] batch) {
         if (any && Long.compareUnsigned(sequence, newest) < 0) {
-            if (session.replaying() && sequence == session.next()) {
-                session.replayed(sequence, batch);
-            } else {
-                counters.duplicate();
-            }
+            session.overtaken(sequence, batch);
             return;
         }
         any = true;
@@ -318,6 +323,12 @@ final class NatsSource implements SourceSession.ReplayLink {
     @Override
     public boolean hasHistory() {
         return false; // it is in the stream
+    }
+
+    /** Messages that failed at first stand behind at most so many that did not. */
+    @Override
+    public boolean mayStillCome() {
+        return reading.getAsBoolean() && behindHole < RelayLane.WINDOW;
     }
 
     /** Part of an answer to the newest question. */

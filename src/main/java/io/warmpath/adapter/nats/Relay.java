@@ -194,6 +194,7 @@ public final class Relay implements AutoCloseable {
         Dispatcher questions = null;
         JetStream stream = null;
         long nextAlive = nanoTime.getAsLong();
+        long losses = link.losses();
         long end = Long.MAX_VALUE;
         while (true) {
             long now = nanoTime.getAsLong();
@@ -201,6 +202,7 @@ public final class Relay implements AutoCloseable {
                 end = now + ALIVE_NANOS;
             }
             if (stopping && (now - end >= 0 || lanes.stream().allMatch(RelayLane::idle))) {
+                answerNoMore(questions);
                 return;
             }
             Connection c = link.connection().orElse(null);
@@ -212,6 +214,11 @@ public final class Relay implements AutoCloseable {
                     if (!ready) {
                         EventStream.ensure(c, names, options.retention());
                         ready = true;
+                    }
+                    long seen = link.losses();
+                    if (seen != losses) {
+                        losses = seen;
+                        lanes.forEach(RelayLane::serverCameBack);
                     }
                     questions = questions == null ? c.createDispatcher() : questions;
                     listen(c, questions);
@@ -281,6 +288,18 @@ public final class Relay implements AutoCloseable {
                     .forEach(part -> c.publish(to, part));
         } catch (IllegalStateException e) {
             LOG.debugf("A question for %s was not answered: %s", lane, e.getMessage());
+        }
+    }
+
+    /** The connection may outlive this relay. */
+    private void answerNoMore(@Nullable Dispatcher questions) {
+        Connection c = link.connection().orElse(null);
+        if (questions != null && c != null) {
+            try {
+                c.closeDispatcher(questions);
+            } catch (IllegalArgumentException e) {
+                LOG.debugf("The connection was closed first: %s", e.getMessage());
+            }
         }
     }
 

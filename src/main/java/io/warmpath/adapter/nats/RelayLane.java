@@ -25,10 +25,19 @@ import org.jspecify.annotations.Nullable;
  */
 final class RelayLane implements BatchSink {
     /** Messages under way at once. */
-    private static final int WINDOW = 64;
+    static final int WINDOW = 64;
 
     /** Of a message: small enough to be no burden, large enough that its cost vanishes. */
     private static final int MOST = 256 << 10;
+
+    /**
+     * What a server that comes back is given a second time. Younger than the time for which it
+     * knows what it has by the id (EventStream), so that nothing is stored twice.
+     */
+    private static final int DOUBTFUL_MESSAGES = 1_024;
+
+    private static final int DOUBTFUL_BYTES = 8 << 20;
+    private static final long DOUBTFUL_NANOS = 60_000_000_000L;
 
     /** Left of the server's limit for the id and what else stands before the payload. */
     private static final int HEADERS = 512;
@@ -50,6 +59,8 @@ final class RelayLane implements BatchSink {
         final long next;
         final long last;
         final int batches;
+        boolean counted;
+        long storedAt;
         volatile Fate fate = Fate.FAILED;
 
         Sent(String id, byte[] data, long process, long next, long last, int batches) {
@@ -70,6 +81,11 @@ final class RelayLane implements BatchSink {
     private final LongSupplier processes;
     private final Runnable wake;
     private final ArrayDeque<Sent> unacknowledged = new ArrayDeque<>();
+
+    /** Acknowledged not long ago: a server that is killed may lose the newest of these. */
+    private final ArrayDeque<Sent> doubtful = new ArrayDeque<>();
+
+    private long doubtfulBytes;
     private final LongAdder messages = new LongAdder();
     private final LongAdder batches = new LongAdder();
     private final LongAdder failures = new LongAdder();
@@ -293,11 +309,16 @@ final class RelayLane implements BatchSink {
                 s != null && s.fate == Fate.STORED;
                 s = unacknowledged.peek()) {
             unacknowledged.remove();
-            messages.increment();
-            batches.add(s.batches);
-            storedProcess = s.process;
-            storedNext = s.next;
-            storedLast = s.last;
+            if (!s.counted) {
+                s.counted = true;
+                s.storedAt = nanoTime.getAsLong();
+                messages.increment();
+                batches.add(s.batches);
+                storedProcess = s.process;
+                storedNext = s.next;
+                storedLast = s.last;
+            }
+            doubt(s);
             pause = FIRST_PAUSE;
         }
         if (!failing && unacknowledged.stream().anyMatch(s -> s.fate == Fate.FAILED)) {
@@ -306,6 +327,41 @@ final class RelayLane implements BatchSink {
             pause = Math.min(2 * pause, LONGEST_PAUSE);
         } else if (unacknowledged.isEmpty()) {
             problem = "";
+        }
+    }
+
+    private void doubt(Sent s) {
+        long now = nanoTime.getAsLong();
+        doubtful.add(s);
+        doubtfulBytes += s.data.length;
+        for (Sent old = doubtful.peek();
+                old != null
+                        && (doubtful.size() > DOUBTFUL_MESSAGES
+                                || doubtfulBytes > DOUBTFUL_BYTES
+                                || now - old.storedAt > DOUBTFUL_NANOS);
+                old = doubtful.peek()) {
+            doubtful.remove();
+            doubtfulBytes -= old.data.length;
+        }
+    }
+
+    /**
+     * The server was away, and may have been killed: it acknowledges before the disk has a message.
+     * Those of the last while are sent again before anything new; what it has it knows by the id.
+     */
+    void serverCameBack() {
+        settle();
+        long now = nanoTime.getAsLong();
+        for (Sent s = doubtful.pollLast(); s != null; s = doubtful.pollLast()) {
+            if (now - s.storedAt <= DOUBTFUL_NANOS) {
+                s.fate = Fate.FAILED;
+                unacknowledged.addFirst(s);
+            }
+        }
+        doubtfulBytes = 0;
+        if (!unacknowledged.isEmpty()) {
+            failing = true;
+            again = now;
         }
     }
 

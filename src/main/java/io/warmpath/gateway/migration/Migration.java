@@ -7,7 +7,6 @@ import java.util.EnumMap;
 import java.util.Locale;
 import java.util.Map;
 import java.util.concurrent.atomic.AtomicLong;
-import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -31,7 +30,6 @@ public final class Migration {
     private final Map<Cause, Counter> completed = new EnumMap<>(Cause.class);
     private final Map<Cause, Counter> failed = new EnumMap<>(Cause.class);
     private final Map<WhyNot, Counter> refused = new EnumMap<>(WhyNot.class);
-    private final Function<String, Counter> dynamos;
 
     public Migration(MigrationOptions options, MeterRegistry registry) {
         this.options = options;
@@ -43,15 +41,6 @@ public final class Migration {
         for (WhyNot w : WhyNot.values()) {
             refused.put(w, counter(registry, "refused", w));
         }
-        dynamos =
-                model ->
-                        Counter.builder("dynamo.frontend.model.migration")
-                                .description(
-                                        "As warmpath_migrations_total{result=\"moved\"}, by model,"
-                                                + " as Dynamo's frontend names it")
-                                .tag("model", model)
-                                .tag("migration_type", "ongoing_request")
-                                .register(registry);
         Gauge.builder("warmpath.migration.kept.bytes", kept, AtomicLong::doubleValue)
                 .description(
                         "Requests and answers kept so that they could be gone on with elsewhere")
@@ -105,9 +94,8 @@ public final class Migration {
     }
 
     /** A stream goes on elsewhere. */
-    public void moved(String model, Cause cause) {
+    public void moved(Cause cause) {
         count(moved, cause);
-        dynamos.apply(model).increment();
     }
 
     /** A stream that was moved has come to its end. */

@@ -1,9 +1,11 @@
 package io.warmpath.sim.cache;
 
+import org.jspecify.annotations.Nullable;
+
 import java.util.Arrays;
 import java.util.HashMap;
 import java.util.Map;
-import org.jspecify.annotations.Nullable;
+import java.util.Objects;
 
 /**
  * One node of the cache's tree: a full block of tokens after the blocks of its ancestors.
@@ -50,6 +52,18 @@ final class Block {
     int hostChildren;
     long lastUse;
 
+    /** Of the most important request that has used it; higher is kept longer. */
+    int priority;
+
+    /** Means something while it is pinned only; nanoseconds. */
+    long pinnedUntil;
+
+    /** What a hit sets that anew to. */
+    long pinNanos;
+
+    /** The one session whose requests have used it; null once another request has, too. */
+    @Nullable String owner;
+
     Block(
             @Nullable Block parent,
             Content content,
@@ -62,6 +76,7 @@ final class Block {
         this.digest = digest;
         this.space = space;
         this.sessionId = sessionId;
+        this.owner = sessionId;
         this.depth = parent == null ? 0 : parent.depth + 1;
         this.serial = serial;
     }
@@ -69,6 +84,12 @@ final class Block {
     /** The start of a space: holds no tokens, takes no memory. */
     static Block root(CacheSpace space) {
         return new Block(null, new Content(new int[0]), new byte[0], space, null, -1);
+    }
+
+    void usedBy(@Nullable String session) {
+        if (!Objects.equals(owner, session)) {
+            owner = null;
+        }
     }
 
     boolean isRoot() {

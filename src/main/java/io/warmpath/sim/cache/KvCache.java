@@ -1,5 +1,7 @@
 package io.warmpath.sim.cache;
 
+import org.jspecify.annotations.Nullable;
+
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Comparator;
@@ -8,7 +10,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.TreeSet;
 import java.util.function.Consumer;
-import org.jspecify.annotations.Nullable;
 
 /**
  * Paged KV cache of one rank: a tree of full blocks over GPU memory and, optionally, host memory.
@@ -25,16 +26,22 @@ import org.jspecify.annotations.Nullable;
  *       there only when the copy has landed, and stays on the GPU until then.
  *   <li>The host gives up only blocks that the GPU no longer holds.
  *   <li>Pages of a pool come to the host first, behind what is there already.
+ *   <li>A pinned block is held in host memory until its time is over; the GPU may give it up.
  *   <li>Space of a request (prompt and answer) is reserved when it starts, so nothing is preempted.
  * </ul>
  *
  * <p>One thing of vLLM is not imitated: it keeps a second copy of a repeated prompt's last block.
  */
 public final class KvCache {
+    /** What a pin has come to: blocks from the prompt's start on, and why no more of them. */
+    public record Pinned(int blocks, @Nullable String rejected) {}
+
     private static final Comparator<Block> OLDEST_LEAF_FIRST =
             Comparator.<Block>comparingLong(b -> b.lastUse)
                     .thenComparingInt(b -> -b.depth)
                     .thenComparingLong(b -> b.serial);
+    private static final Comparator<Block> LEAST_IMPORTANT_LEAF_FIRST =
+            Comparator.<Block>comparingInt(b -> b.priority).thenComparing(OLDEST_LEAF_FIRST);
 
     private final int blockSize;
     private final int gpuBlocks;
@@ -43,12 +50,14 @@ public final class KvCache {
     private final HostLink link;
     private final Consumer<CacheEvent> events;
     private final Map<CacheSpace, Block> roots = new HashMap<>();
-    private final TreeSet<Block> gpuLeaves = new TreeSet<>(OLDEST_LEAF_FIRST);
-    private final TreeSet<Block> hostLeaves = new TreeSet<>(OLDEST_LEAF_FIRST);
+    private final TreeSet<Block> gpuLeaves;
+    private final TreeSet<Block> hostLeaves;
+    private final Pins pins;
     private int gpuFree;
     private int hostFree;
     private int unreferenced;
     private int leases;
+    private int parked;
     private int epoch;
     private long tick;
     private long serial;
@@ -63,6 +72,18 @@ public final class KvCache {
             BlockHasher hasher,
             HostLink link,
             Consumer<CacheEvent> events) {
+        this(blockSize, gpuBlocks, hostBlocks, hasher, link, CachePolicy.LRU, events);
+    }
+
+    /** Keeps longest what {@code policy} says. */
+    public KvCache(
+            int blockSize,
+            int gpuBlocks,
+            int hostBlocks,
+            BlockHasher hasher,
+            HostLink link,
+            CachePolicy policy,
+            Consumer<CacheEvent> events) {
         this.blockSize = blockSize;
         this.gpuBlocks = gpuBlocks;
         this.hostBlocks = hostBlocks;
@@ -71,6 +92,11 @@ public final class KvCache {
         this.events = events;
         this.gpuFree = gpuBlocks;
         this.hostFree = hostBlocks;
+        Comparator<Block> order =
+                policy.byPriority() ? LEAST_IMPORTANT_LEAF_FIRST : OLDEST_LEAF_FIRST;
+        this.gpuLeaves = new TreeSet<>(order);
+        this.hostLeaves = new TreeSet<>(order);
+        this.pins = new Pins(policy.maxPinnedBlocks(), policy.nanoTime());
     }
 
     /**
@@ -86,6 +112,19 @@ public final class KvCache {
             int totalLength,
             CacheSpace space,
             @Nullable String sessionId) {
+        return acquire(tokens, promptLength, totalLength, space, sessionId, 0);
+    }
+
+    /**
+     * @param priority of the request; of its blocks, unless they have a higher one
+     */
+    public @Nullable Lease acquire(
+            int[] tokens,
+            int promptLength,
+            int totalLength,
+            CacheSpace space,
+            @Nullable String sessionId,
+            int priority) {
         Block root = roots.get(space);
         List<Block> onGpu = new ArrayList<>();
         List<Block> onHost = new ArrayList<>();
@@ -108,9 +147,11 @@ public final class KvCache {
         leases++;
         onGpu.forEach(this::lock);
         onHost.forEach(this::hold);
+        onGpu.forEach(b -> hit(b, sessionId, priority));
+        onHost.forEach(b -> hit(b, sessionId, priority));
         evict(need - gpuFree);
         gpuFree -= need;
-        return new Lease(root, sessionId, onGpu, onHost, need);
+        return new Lease(root, sessionId, priority, onGpu, onHost, need);
     }
 
     /**
@@ -157,7 +198,110 @@ public final class KvCache {
         return prefetch;
     }
 
-    /** Forgets everything; refused (false) while requests run. Copies under way are dropped. */
+    /**
+     * Pins the cached blocks of these tokens, from the first one on, in host memory; those that are
+     * not there yet are copied. A hit begins a pin's time anew.
+     */
+    public Pinned pin(int[] tokens, CacheSpace space, long ttlNanos) {
+        endExpiredPins();
+        List<Block> path = new ArrayList<>();
+        List<Block> run = new ArrayList<>();
+        String rejected = null;
+        Block at = roots.get(space);
+        for (int i = 0; at != null && i < tokens.length / blockSize; i++) {
+            Block next = at.children.get(content(tokens, i));
+            if (next == null) {
+                break;
+            }
+            if (!pins.has(next)) {
+                if (pins.full()) {
+                    rejected =
+                            "Pin budget exhausted ("
+                                    + pins.size() * blockSize
+                                    + "/"
+                                    + pins.most() * blockSize
+                                    + " tokens pinned)";
+                    break;
+                }
+                if (!next.host && !next.copying) {
+                    if (hostFree == 0 && !evictFromHost()) {
+                        rejected = "Host memory is full";
+                        break;
+                    }
+                    hostFree--;
+                    next.copying = true;
+                    run.add(next);
+                }
+                hold(next);
+            }
+            pins.add(next, ttlNanos);
+            path.add(next);
+            at = next;
+        }
+        copy(path, run);
+        return new Pinned(path.size(), rejected);
+    }
+
+    /** Blocks that are pinned now. */
+    public int pinned() {
+        endExpiredPins();
+        return pins.size();
+    }
+
+    private void endExpiredPins() {
+        pins.takeExpired().forEach(this::unhold);
+    }
+
+    private void hit(Block b, @Nullable String sessionId, int priority) {
+        b.usedBy(sessionId);
+        b.priority = Math.max(b.priority, priority);
+        pins.hit(b);
+    }
+
+    /**
+     * Drops what only requests of this session have used and nobody needs now, host copies
+     * included. Looks at every block.
+     *
+     * @return false while some of it is still needed
+     */
+    public boolean dropSession(String sessionId) {
+        List<Block> own = new ArrayList<>();
+        List<Block> open = new ArrayList<>(roots.values());
+        while (!open.isEmpty()) {
+            Block b = open.removeLast();
+            if (sessionId.equals(b.owner)) {
+                own.add(b);
+            }
+            open.addAll(b.children.values());
+        }
+        List<byte[]> fromGpu = new ArrayList<>();
+        List<byte[]> fromHost = new ArrayList<>();
+        boolean all = true;
+        own.sort(Comparator.comparingInt(b -> -b.depth));
+        for (Block b : own) {
+            if (b.gpu && gpuLeaves.remove(b)) {
+                leaveGpu(b);
+                fromGpu.add(b.digest);
+            }
+            if (b.host && !b.gpu && hostLeaves.remove(b)) {
+                leaveHost(b);
+                fromHost.add(b.digest);
+            }
+            all &= (!b.gpu && !b.host) || pins.has(b);
+        }
+        if (!fromGpu.isEmpty()) {
+            events.accept(new CacheEvent.Removed(Medium.GPU, fromGpu));
+        }
+        if (!fromHost.isEmpty()) {
+            events.accept(new CacheEvent.Removed(Medium.HOST, fromHost));
+        }
+        return all;
+    }
+
+    /**
+     * Forgets everything, what is parked too; refused (false) while requests run. Copies under way
+     * are dropped.
+     */
     public boolean clear() {
         if (leases > 0) {
             return false;
@@ -169,6 +313,8 @@ public final class KvCache {
         gpuFree = gpuBlocks;
         hostFree = hostBlocks;
         unreferenced = 0;
+        parked = 0;
+        pins.clear();
         events.accept(new CacheEvent.Cleared());
         return true;
     }
@@ -186,6 +332,11 @@ public final class KvCache {
     /** Cached GPU blocks that no request needs. */
     public int gpuEvictable() {
         return unreferenced;
+    }
+
+    /** GPU blocks outside the tree that parked leases keep. */
+    public int gpuParked() {
+        return parked;
     }
 
     public int hostUsed() {
@@ -235,18 +386,8 @@ public final class KvCache {
         List<byte[]> removed = new ArrayList<>();
         for (int i = 0; i < count; i++) {
             Block b = gpuLeaves.removeFirst();
-            b.gpu = false;
-            unreferenced--;
-            gpuFree++;
+            leaveGpu(b);
             removed.add(b.digest);
-            Block parent = parentOf(b);
-            parent.gpuChildren--;
-            if (b.host) {
-                offerHostLeaf(b);
-            } else {
-                detach(b);
-            }
-            offerGpuLeaf(parent);
         }
         if (!removed.isEmpty()) {
             events.accept(new CacheEvent.Removed(Medium.GPU, removed));
@@ -254,18 +395,37 @@ public final class KvCache {
     }
 
     private boolean evictFromHost() {
+        endExpiredPins();
         Block b = hostLeaves.pollFirst();
         if (b == null) {
             return false;
         }
+        leaveHost(b);
+        events.accept(new CacheEvent.Removed(Medium.HOST, List.of(b.digest)));
+        return true;
+    }
+
+    private void leaveGpu(Block b) {
+        b.gpu = false;
+        unreferenced--;
+        gpuFree++;
+        Block parent = parentOf(b);
+        parent.gpuChildren--;
+        if (b.host) {
+            offerHostLeaf(b);
+        } else {
+            detach(b);
+        }
+        offerGpuLeaf(parent);
+    }
+
+    private void leaveHost(Block b) {
         b.host = false;
         hostFree++;
         Block parent = parentOf(b);
         parent.hostChildren--;
         detach(b);
         offerHostLeaf(parent);
-        events.accept(new CacheEvent.Removed(Medium.HOST, List.of(b.digest)));
-        return true;
     }
 
     private void detach(Block b) {
@@ -327,6 +487,22 @@ public final class KvCache {
         parentOf(b).gpuChildren++;
     }
 
+    /**
+     * Sends GPU blocks to the host, where their room is taken already.
+     *
+     * @param path from the prompt's start on, {@code run} among it
+     */
+    private void copy(List<Block> path, List<Block> run) {
+        if (run.isEmpty()) {
+            return;
+        }
+        // The run ends where it does in the path, so this locks every ancestor too.
+        List<Block> locked = new ArrayList<>(path.subList(0, path.indexOf(run.getLast()) + 1));
+        locked.forEach(this::lock);
+        int startedIn = epoch;
+        link.copy(run.size() * blockSize, () -> landed(run, locked, startedIn));
+    }
+
     private void landed(List<Block> run, List<Block> locked, int startedIn) {
         if (startedIn != epoch) {
             return;
@@ -382,22 +558,27 @@ public final class KvCache {
     public final class Lease {
         private final Block root;
         private final @Nullable String sessionId;
+        private final int priority;
         private final List<Block> path;
         private final List<Block> loading;
         private final int gpuHits;
         private final int hostHits;
+        private final int startedIn = epoch;
         private int reserved;
         private int backedUp;
+        private boolean isParked;
         private boolean released;
 
         private Lease(
                 Block root,
                 @Nullable String sessionId,
+                int priority,
                 List<Block> path,
                 List<Block> loading,
                 int reserved) {
             this.root = root;
             this.sessionId = sessionId;
+            this.priority = priority;
             this.path = path;
             this.loading = loading;
             this.gpuHits = path.size();
@@ -463,12 +644,65 @@ public final class KvCache {
             backUp();
         }
 
+        /**
+         * The request is over, its KV is not: what it has locked stays locked, and what lies behind
+         * that stays reserved, unknown to the tree and out of reach of any eviction, until the
+         * lease is resumed or released.
+         *
+         * @param length tokens whose KV is kept
+         */
+        public void park(int length) {
+            int kept = blocksFor(length) - path.size();
+            gpuFree += reserved - kept;
+            reserved = kept;
+            isParked = true;
+            parked += kept;
+            leases--;
+        }
+
+        /** False once the cache was cleared: nothing is held any more. */
+        public boolean holds() {
+            return startedIn == epoch;
+        }
+
+        /** Tokens outside the tree that are held while it is parked. */
+        public int parkedTokens() {
+            return isParked && holds() ? reserved * blockSize : 0;
+        }
+
+        /**
+         * The next request goes on where the last one ended.
+         *
+         * @param totalLength tokens of all requests so far, its own prompt and answer included
+         * @return false when it has to wait for others to end
+         */
+        public boolean resume(int totalLength) {
+            int need = blocksFor(totalLength) - path.size() - reserved;
+            if (gpuFree + unreferenced < need) {
+                return false;
+            }
+            parked -= reserved;
+            isParked = false;
+            leases++;
+            evict(need - gpuFree);
+            gpuFree -= need;
+            reserved += need;
+            return true;
+        }
+
         /** The request is over; what it committed stays cached until evicted. */
         public void release() {
             if (released) {
                 throw new IllegalStateException("released twice");
             }
             released = true;
+            if (isParked) {
+                if (!holds()) {
+                    return;
+                }
+                parked -= reserved;
+                leases++;
+            }
             unlock(path);
             loading.forEach(KvCache.this::unhold);
             gpuFree += reserved;
@@ -478,11 +712,14 @@ public final class KvCache {
         }
 
         private Block create(Block at, Block.Content content) {
-            return child(at, content, root.space, sessionId);
+            Block b = child(at, content, root.space, sessionId);
+            b.priority = priority;
+            return b;
         }
 
         private void mergeInto(Block known) {
             lock(known);
+            hit(known, sessionId, priority);
             reserved--;
             gpuFree++;
         }
@@ -496,7 +733,7 @@ public final class KvCache {
             for (; backedUp < path.size(); backedUp++) {
                 Block b = path.get(backedUp);
                 if (b.host || b.copying) {
-                    copy(run);
+                    copy(path, run);
                     run = new ArrayList<>();
                     continue;
                 }
@@ -507,18 +744,7 @@ public final class KvCache {
                 b.copying = true;
                 run.add(b);
             }
-            copy(run);
-        }
-
-        private void copy(List<Block> run) {
-            if (run.isEmpty()) {
-                return;
-            }
-            // The run ends where it does in the path, so this locks every ancestor too.
-            List<Block> locked = new ArrayList<>(path.subList(0, path.indexOf(run.getLast()) + 1));
-            locked.forEach(KvCache.this::lock);
-            int startedIn = epoch;
-            link.copy(run.size() * blockSize, () -> landed(run, locked, startedIn));
+            copy(path, run);
         }
     }
 

@@ -1,23 +1,23 @@
 package io.warmpath.sim.engine;
 
 import io.warmpath.sim.cache.KvCache;
-import java.util.ArrayDeque;
-import java.util.ArrayList;
-import java.util.Comparator;
-import java.util.Deque;
-import java.util.List;
-import java.util.PriorityQueue;
+
 import org.jspecify.annotations.Nullable;
 
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import java.util.PriorityQueue;
+
 /**
- * One data-parallel rank: a first-come queue, steps that compute prompts, and a batch of answers
- * that grow by one token per inter-token time.
+ * One data-parallel rank: a queue, steps that compute prompts, and a batch of answers that grow by
+ * one token per inter-token time.
  *
- * <p>Engine's thread only. A step takes prompts in the order of their arrival until it holds so
- * many tokens; what is left of the last one comes with the next step, and the prompts that are
- * complete have their first token when it ends. A request that does not fit waits at the head of
- * the queue. Events of one step are published together, before the tokens of that step are
- * reported.
+ * <p>Engine's thread only. A step takes prompts in the order of the queue until it holds so many
+ * tokens; what is left of the last one comes with the next step, and the prompts that are complete
+ * have their first token when it ends. A request that does not fit waits at the head of the queue,
+ * and holds back those behind it. Nobody who runs is stopped for a more important one, as SGLang
+ * can. Events of one step are published together, before the tokens of that step are reported.
  *
  * <p>vLLM makes blocks known when a request is scheduled and while an answer fills them; SGLang
  * after the prefill and when the request ends.
@@ -32,7 +32,7 @@ public final class RankScheduler {
     private final @Nullable PoolLink pool;
     private final Runnable publish;
     private final RankCounters counters = new RankCounters();
-    private final Deque<Sequence> waiting = new ArrayDeque<>();
+    private final PriorityQueue<Sequence> waiting;
     private final PriorityQueue<Sequence> decoding =
             new PriorityQueue<>(
                     Comparator.<Sequence>comparingLong(s -> s.nextTokenAt)
@@ -49,6 +49,7 @@ public final class RankScheduler {
     private Timers.@Nullable Timer decodeTimer;
     private long decodeTimerAt;
     private long nextSerial;
+    private long nextQueued;
 
     /** Requests whose pages are on their way from the pool. */
     private int fetching;
@@ -66,7 +67,16 @@ public final class RankScheduler {
             int batchTokens,
             boolean storesEarly,
             Runnable publish) {
-        this(cache, timing, timers, maxBatch, batchTokens, storesEarly, null, publish);
+        this(
+                cache,
+                timing,
+                timers,
+                maxBatch,
+                batchTokens,
+                storesEarly,
+                QueueOrder.ARRIVAL,
+                null,
+                publish);
     }
 
     /**
@@ -79,8 +89,10 @@ public final class RankScheduler {
             int maxBatch,
             int batchTokens,
             boolean storesEarly,
+            QueueOrder order,
             @Nullable PoolLink pool,
             Runnable publish) {
+        this.waiting = new PriorityQueue<>(order.comparator());
         this.pool = pool;
         this.cache = cache;
         this.timing = timing;
@@ -99,7 +111,7 @@ public final class RankScheduler {
         }
         sequence.serial = nextSerial++;
         KvCache.Prefetch fetch =
-                pool == null
+                pool == null || heldBySession(sequence) != null
                         ? null
                         : cache.prefetch(
                                 sequence.tokens(),
@@ -124,6 +136,7 @@ public final class RankScheduler {
     }
 
     private void enqueue(Sequence sequence) {
+        sequence.queued = nextQueued++;
         waiting.add(sequence);
         startNext();
     }
@@ -134,7 +147,7 @@ public final class RankScheduler {
             case WAITING -> waiting.remove(sequence);
             case PREFILLING -> {
                 prefilling.remove(sequence);
-                sequence.held().release();
+                giveUp(sequence);
                 if (prefillTimer != null && prefilling.stream().noneMatch(s -> s.chunk > 0)) {
                     prefillTimer.cancel();
                     prefillTimer = null;
@@ -142,8 +155,10 @@ public final class RankScheduler {
             }
             case DECODING -> {
                 decoding.remove(sequence);
-                sequence.held().commit(sequence.tokens(), sequence.computed());
-                sequence.held().release();
+                if (sequence.slot() == null) {
+                    sequence.held().commit(sequence.tokens(), sequence.computed());
+                }
+                giveUp(sequence);
             }
             case ENDED -> {
                 return;
@@ -155,6 +170,31 @@ public final class RankScheduler {
         startNext();
     }
 
+    /** An aborted turn takes the KV of its session with it. */
+    private static void giveUp(Sequence sequence) {
+        sequence.held().release();
+        SessionSlot slot = sequence.slot();
+        if (slot != null) {
+            slot.empty();
+        }
+    }
+
+    /** A session is closed: what its slot holds is free again. No request may be using it. */
+    public void free(SessionSlot slot) {
+        KvCache.Lease lease = slot.lease();
+        slot.empty();
+        if (lease != null) {
+            lease.release();
+            cacheChanged();
+        }
+    }
+
+    /** Blocks have gone: that is told, and who waits for memory tries again. */
+    public void cacheChanged() {
+        publish.run();
+        startNext();
+    }
+
     /** Requests that compute or decode now. */
     public int running() {
         return decoding.size() + prefilling.size();
@@ -162,6 +202,11 @@ public final class RankScheduler {
 
     public int waiting() {
         return waiting.size() + fetching;
+    }
+
+    /** Prompt tokens of the requests that wait. */
+    public int waitingTokens() {
+        return waiting.stream().mapToInt(Sequence::promptLength).sum();
     }
 
     public RankCounters counters() {
@@ -183,13 +228,7 @@ public final class RankScheduler {
         }
         while (budget > 0 && !waiting.isEmpty() && running() < maxBatch) {
             Sequence next = waiting.element();
-            KvCache.Lease lease =
-                    cache.acquire(
-                            next.tokens(),
-                            next.promptLength(),
-                            next.tokens().length,
-                            next.space(),
-                            next.sessionId());
+            KvCache.Lease lease = lease(next);
             if (lease == null) {
                 break;
             }
@@ -206,11 +245,38 @@ public final class RankScheduler {
         }
     }
 
+    private static KvCache.@Nullable Lease heldBySession(Sequence sequence) {
+        SessionSlot slot = sequence.slot();
+        return slot == null ? null : slot.lease();
+    }
+
+    /** Null when the request has to wait for others to end. */
+    private KvCache.@Nullable Lease lease(Sequence sequence) {
+        KvCache.Lease held = heldBySession(sequence);
+        sequence.resumed = held != null;
+        if (held != null) {
+            return held.resume(sequence.tokens().length) ? held : null;
+        }
+        return cache.acquire(
+                sequence.tokens(),
+                sequence.promptLength(),
+                sequence.tokens().length,
+                sequence.space(),
+                sequence.sessionId(),
+                sequence.priority() == null ? 0 : sequence.priority());
+    }
+
     private void admit(Sequence sequence, KvCache.Lease lease) {
+        SessionSlot slot = sequence.slot();
         sequence.lease = lease;
         sequence.state = Sequence.State.PREFILLING;
-        sequence.loaded = lease.hostHits() * cache.blockSize();
-        sequence.cached = lease.gpuHits() * cache.blockSize() + sequence.loaded;
+        if (slot != null && sequence.resumed) {
+            sequence.loaded = 0;
+            sequence.cached = Math.min(slot.length(), sequence.promptLength() - 1);
+        } else {
+            sequence.loaded = lease.hostHits() * cache.blockSize();
+            sequence.cached = lease.gpuHits() * cache.blockSize() + sequence.loaded;
+        }
         sequence.loading = sequence.loaded;
         sequence.done = sequence.cached;
         counters.queriedTokens += sequence.promptLength();
@@ -228,6 +294,9 @@ public final class RankScheduler {
     }
 
     private void store(Sequence sequence, int tokens) {
+        if (sequence.resumed) {
+            return; // the tree knows the session's first prompt, and nothing of what followed
+        }
         sequence.held().loaded();
         sequence.held().commit(sequence.tokens(), tokens);
     }
@@ -293,14 +362,19 @@ public final class RankScheduler {
         int index = sequence.emitted++;
         counters.generatedTokens++;
         boolean last = sequence.emitted == sequence.answerLength();
+        SessionSlot slot = sequence.slot();
         if (last) {
-            sequence.held().commit(sequence.tokens(), sequence.computed());
-            sequence.held().release();
+            if (slot == null) {
+                sequence.held().commit(sequence.tokens(), sequence.computed());
+                sequence.held().release();
+            } else {
+                slot.keep(sequence.held(), sequence.tokens().length);
+            }
             sequence.state = Sequence.State.ENDED;
             counters.finished++;
             publish.run();
         } else {
-            if (storesEarly && filledABlock(sequence)) {
+            if (storesEarly && slot == null && filledABlock(sequence)) {
                 sequence.held().commit(sequence.tokens(), sequence.computed());
                 publish.run();
             }

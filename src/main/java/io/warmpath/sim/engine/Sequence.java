@@ -2,6 +2,7 @@ package io.warmpath.sim.engine;
 
 import io.warmpath.sim.cache.CacheSpace;
 import io.warmpath.sim.cache.KvCache;
+
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -40,12 +41,21 @@ public final class Sequence {
     private final CacheSpace space;
     private final @Nullable String sessionId;
     private final Listener listener;
+    private final @Nullable SessionSlot slot;
+    private final @Nullable Integer priority;
 
     State state = State.WAITING;
     int emitted;
     long nextTokenAt;
     long serial;
+
+    /** When it began to wait, among others. */
+    long queued;
+
     KvCache.@Nullable Lease lease;
+
+    /** It goes on from its session's slot and touches no tree. */
+    boolean resumed;
 
     /** Prompt tokens that need not be computed any more. */
     int done;
@@ -71,6 +81,21 @@ public final class Sequence {
             CacheSpace space,
             @Nullable String sessionId,
             Listener listener) {
+        this(tokens, promptLength, space, sessionId, null, null, listener);
+    }
+
+    /**
+     * @param slot of a streaming session, for one sequence at a time; null: none
+     * @param priority as the client gave it; null: none
+     */
+    public Sequence(
+            int[] tokens,
+            int promptLength,
+            CacheSpace space,
+            @Nullable String sessionId,
+            @Nullable SessionSlot slot,
+            @Nullable Integer priority,
+            Listener listener) {
         if (promptLength < 1 || promptLength >= tokens.length) {
             throw new IllegalArgumentException(
                     "prompt of " + promptLength + " in a sequence of " + tokens.length + " tokens");
@@ -79,6 +104,8 @@ public final class Sequence {
         this.promptLength = promptLength;
         this.space = space;
         this.sessionId = sessionId;
+        this.slot = slot;
+        this.priority = priority;
         this.listener = listener;
     }
 
@@ -100,6 +127,14 @@ public final class Sequence {
 
     @Nullable String sessionId() {
         return sessionId;
+    }
+
+    @Nullable SessionSlot slot() {
+        return slot;
+    }
+
+    @Nullable Integer priority() {
+        return priority;
     }
 
     Listener listener() {

@@ -6,6 +6,7 @@ import java.io.InputStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Map;
+import java.util.Set;
 
 /**
  * The model's tokenizer, from a {@code tokenizer.json}.
@@ -65,6 +66,17 @@ public final class SimTokenizer implements AutoCloseable {
             tokens[i] = (int) ids[i];
         }
         return tokens;
+    }
+
+    /**
+     * What the model puts before every prompt when it is asked to; empty for most ChatML models.
+     */
+    public Set<Integer> startTokens() {
+        long[] plain = tokenizer.encode("a", false, false).getIds();
+        long[] begun = tokenizer.encode("a", true, false).getIds();
+        return begun.length > plain.length && begun[0] != plain[0]
+                ? Set.of((int) begun[0])
+                : Set.of();
     }
 
     /** Text of these ids, special tokens written out. */

@@ -24,12 +24,17 @@ import io.warmpath.prefix.PrefixSpace;
 import io.warmpath.prefix.ReferencePrefixIndex;
 import io.warmpath.prefix.Tier;
 import io.warmpath.prefix.WorkerSlot;
+import java.io.IOException;
 import java.nio.ByteBuffer;
+import java.nio.channels.FileChannel;
+import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.ThreadLocalRandom;
+import java.util.stream.Stream;
 import org.awaitility.core.ConditionFactory;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
@@ -153,6 +158,38 @@ class NatsEventFeedTest {
             server.restart();
             publish(engine, 120, 150);
             eventually().until(() -> depth() == 150 && sub.state() == EventView.EXACT);
+            assertEquals(0, sub.status().lost());
+        }
+    }
+
+    @Test
+    void what_a_killed_server_has_acknowledged_and_lost_is_stored_again() throws Exception {
+        try (Relay relay = relay(link, RING)) {
+            BatchSink engine = relay.sink(source);
+            for (int i = 0; i < 20; i++) {
+                int n = i + 1;
+                publish(engine, i, n);
+                eventually().until(() -> relay.messages() == n);
+            }
+            server.kill();
+            loseTail(500); // two messages, and a part of the one before
+            publish(engine, 20, 25);
+            server.restart();
+            publish(engine, 25, 30);
+            eventually().until(() -> relay.batches() == 30);
+            long stored =
+                    link.connection()
+                            .orElseThrow()
+                            .jetStreamManagement()
+                            .getStreamInfo(NAMES.stream())
+                            .getStreamState()
+                            .getMsgCount();
+            assertTrue(stored <= 30, "stored twice: " + stored);
+        }
+        // Nobody is left to ask.
+        try (NatsEventFeed feed = feed(0, decoder())) {
+            Subscription sub = feed.subscribe(source);
+            eventually().until(() -> depth() == 30);
             assertEquals(0, sub.status().lost());
         }
     }
@@ -367,6 +404,18 @@ class NatsEventFeedTest {
                 eventually().until(() -> depth() == 30 && sub.state() == EventView.EXACT);
                 assertEquals(1, sub.status().repaired());
                 assertEquals(0, sub.status().lost());
+            }
+        }
+    }
+
+    /** As if it had been killed before it wrote the last of what it has acknowledged. */
+    private void loseTail(int bytes) throws IOException {
+        try (Stream<Path> files = Files.walk(folder.resolve("store"))) {
+            List<Path> blocks = files.filter(f -> f.toString().endsWith(".blk")).toList();
+            assertEquals(1, blocks.size());
+            try (FileChannel channel =
+                    FileChannel.open(blocks.getFirst(), StandardOpenOption.WRITE)) {
+                channel.truncate(channel.size() - bytes);
             }
         }
     }

@@ -9,6 +9,13 @@ import io.warmpath.sim.cache.CacheSpace;
 import io.warmpath.sim.cache.KvCache;
 import io.warmpath.sim.cache.Medium;
 import io.warmpath.sim.cache.SglangPageHasher;
+
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -16,9 +23,6 @@ import java.util.List;
 import java.util.SplittableRandom;
 import java.util.random.RandomGenerator;
 import java.util.stream.IntStream;
-import org.junit.jupiter.api.Test;
-import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.ValueSource;
 
 /** Who computes when, on virtual time: 1 ms per prompt token, 10 ms per answer token. */
 class RankSchedulerTest {
@@ -171,6 +175,44 @@ class RankSchedulerTest {
                 "first come, first served: " + log);
     }
 
+    /** One at a time; the first one runs when the others come. */
+    @ParameterizedTest(name = "{0}")
+    @CsvSource({"ARRIVAL, low none high higher", "HIGHER_FIRST, higher high low none"})
+    void the_queue_is_ordered_by_priority_when_it_is_told_to(QueueOrder order, String expected) {
+        assertEquals(List.of(expected.split(" ")), order(order));
+    }
+
+    @Test
+    void the_lower_ones_come_first_when_it_is_told_to() {
+        assertEquals(List.of("low", "high", "higher", "none"), order(QueueOrder.LOWER_FIRST));
+    }
+
+    private List<String> order(QueueOrder order) {
+        log.clear();
+        RankScheduler rank =
+                new RankScheduler(
+                        cache(100, 0),
+                        TIMING,
+                        timers,
+                        1,
+                        batchTokens,
+                        false,
+                        order,
+                        null,
+                        this::publish);
+        rank.submit(request("first", prompt(1, 8), 1));
+        rank.submit(request("low", prompt(2, 8), 1, 1));
+        rank.submit(request("none", prompt(3, 8), 1, null));
+        rank.submit(request("high", prompt(4, 8), 1, 5));
+        rank.submit(request("higher", prompt(5, 8), 1, 6));
+        timers.playAll();
+        return log.stream()
+                .filter(l -> l.endsWith(" end"))
+                .map(l -> l.split(" ", -1)[1])
+                .skip(1)
+                .toList();
+    }
+
     @Test
     void what_can_never_fit_is_refused() {
         RankScheduler rank = rank(cache(4, 0), 8, false);
@@ -280,6 +322,10 @@ class RankSchedulerTest {
     }
 
     private Sequence request(String name, int[] prompt, int answer) {
+        return request(name, prompt, answer, null);
+    }
+
+    private Sequence request(String name, int[] prompt, int answer, @Nullable Integer priority) {
         int[] tokens = Arrays.copyOf(prompt, prompt.length + answer);
         for (int i = 0; i < answer; i++) {
             tokens[prompt.length + i] = -1 - i;
@@ -289,6 +335,8 @@ class RankSchedulerTest {
                 prompt.length,
                 CacheSpace.NONE,
                 null,
+                null,
+                priority,
                 new Sequence.Listener() {
                     @Override
                     public void started(int cachedTokens, int hostTokens) {

@@ -1,0 +1,200 @@
+package io.warmpath.adapter.kubernetes;
+
+import io.warmpath.fleet.FleetSource;
+import io.warmpath.fleet.SourceName;
+import io.warmpath.fleet.WorkerSpec;
+
+import org.jboss.logging.Logger;
+import org.jspecify.annotations.Nullable;
+
+import java.time.Duration;
+import java.util.Collections;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.concurrent.Semaphore;
+import java.util.concurrent.TimeUnit;
+import java.util.random.RandomGenerator;
+
+/**
+ * Tells the fleet of the engines behind a namespace's Services: those that serve are workers, those
+ * that are being deleted, or are not ready, drain.
+ *
+ * <p>Nothing is told before both kinds of objects were listed once. What is told is the difference
+ * to what was told before, by one thread. A worker whose annotations become wrong stays as it was;
+ * the problem is logged once and counted.
+ */
+public final class KubernetesSource implements FleetSource {
+    private static final Logger LOG = Logger.getLogger(KubernetesSource.class);
+
+    /** Slices and pods come by two watches: for a moment one may know more than the other. */
+    private static final Duration SETTLE = Duration.ofSeconds(5);
+
+    private final KubernetesOptions options;
+    private final ApiServer api;
+    private final Reflector<Slice> slices;
+    private final Reflector<Pod> pods;
+    private final Semaphore work = new Semaphore(0);
+    private final Duration settle;
+
+    private volatile Map<String, String> problems = Map.of();
+    private volatile boolean closed;
+    private @Nullable Thread thread;
+
+    // Only touched by the thread.
+    private final Map<String, WorkerSpec> told = new HashMap<>();
+    private final Map<String, String> leaving = new HashMap<>();
+    private final Map<String, Long> doubts = new HashMap<>();
+
+    public KubernetesSource(KubernetesOptions options, RandomGenerator random) {
+        this(options, Reflector.Timing.USUAL, SETTLE, random);
+    }
+
+    KubernetesSource(
+            KubernetesOptions options,
+            Reflector.Timing timing,
+            Duration settle,
+            RandomGenerator random) {
+        this.options = options;
+        this.settle = settle;
+        api = new ApiServer(options);
+        slices =
+                new Reflector<>(
+                        "endpointslices",
+                        api,
+                        "/apis/discovery.k8s.io/v1/namespaces/"
+                                + options.namespace()
+                                + "/endpointslices",
+                        options.selector(),
+                        Slice::of,
+                        work::release,
+                        options.resync(),
+                        timing,
+                        random);
+        pods =
+                new Reflector<>(
+                        "pods",
+                        api,
+                        "/api/v1/namespaces/" + options.namespace() + "/pods",
+                        options.selector(),
+                        Pod::of,
+                        work::release,
+                        options.resync(),
+                        timing,
+                        random);
+    }
+
+    @Override
+    public SourceName name() {
+        return SourceName.KUBERNETES;
+    }
+
+    @Override
+    public void start(Feed to) {
+        LOG.infof(
+                "Workers come from namespace %s at %s: EndpointSlices and pods with %s",
+                options.namespace(), options.apiServer(), options.selector());
+        thread = Thread.ofVirtual().name("warmpath-kubernetes").start(() -> run(to));
+        slices.start();
+        pods.start();
+    }
+
+    /** The API server answered the last questions. */
+    public boolean connected() {
+        return slices.connected() && pods.connected();
+    }
+
+    /** Lists of all objects of a kind: one at the start, one for each resync or lost watch. */
+    public long lists() {
+        return slices.lists() + pods.lists();
+    }
+
+    /** Questions to the API server that failed. */
+    public long failures() {
+        return slices.failures() + pods.failures();
+    }
+
+    /** What could not be taken as a worker and why, by pod. */
+    public Map<String, String> problems() {
+        return problems;
+    }
+
+    private void run(Feed feed) {
+        while (!closed) {
+            try {
+                if (doubts.isEmpty()) {
+                    work.acquire();
+                } else {
+                    boolean changed = work.tryAcquire(settle.toMillis(), TimeUnit.MILLISECONDS);
+                    LOG.tracef("Looked at again, changed: %s", changed);
+                }
+                work.drainPermits();
+                if (slices.listed() && pods.listed()) {
+                    tell(feed, FoundWorkers.of(slices.objects().values(), pods.objects()));
+                }
+            } catch (InterruptedException e) {
+                return; // closed
+            } catch (RuntimeException e) {
+                LOG.error("Workers of Kubernetes could not be told; tried at the next change", e);
+            }
+        }
+    }
+
+    private void tell(Feed feed, FoundWorkers found) {
+        doubt(found.problems(), System.nanoTime());
+        // First those that leave: a StatefulSet gives their names again.
+        for (String key : told.keySet().toArray(new String[0])) {
+            if (!found.workers().containsKey(key) && !found.problems().containsKey(key)) {
+                told.remove(key);
+                leaving.remove(key);
+                feed.remove(key);
+            }
+        }
+        found.workers().forEach((key, now) -> tell(feed, key, now));
+    }
+
+    private void tell(Feed feed, String key, FoundWorkers.Found now) {
+        String why = now.leaving();
+        if (why != null) {
+            // One that has not started yet, or that nobody here knew, needs no goodbye.
+            if (told.containsKey(key) && !why.equals(leaving.put(key, why))) {
+                feed.drain(key, why);
+            }
+            return;
+        }
+        WorkerSpec had = told.put(key, now.spec());
+        if (leaving.remove(key) != null || !now.spec().equals(had)) {
+            feed.put(key, now.spec());
+        }
+    }
+
+    /** What is wrong for longer than a moment is a problem. */
+    private void doubt(Map<String, String> wrong, long now) {
+        Map<String, String> before = problems;
+        Map<String, String> after = new TreeMap<>();
+        doubts.keySet().retainAll(wrong.keySet());
+        wrong.forEach(
+                (key, problem) -> {
+                    if (problem.equals(before.get(key))) {
+                        after.put(key, problem);
+                    } else if (now - doubts.computeIfAbsent(key, k -> now) >= settle.toNanos()) {
+                        LOG.warnf("%s cannot be taken as a worker: %s", key, problem);
+                        after.put(key, problem);
+                    }
+                });
+        doubts.keySet().removeAll(after.keySet());
+        problems = Collections.unmodifiableMap(after);
+    }
+
+    @Override
+    public void close() {
+        closed = true;
+        Thread running = thread;
+        if (running != null) {
+            running.interrupt();
+        }
+        slices.close();
+        pods.close();
+        api.close();
+    }
+}

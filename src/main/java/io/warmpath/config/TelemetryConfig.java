@@ -1,0 +1,65 @@
+package io.warmpath.config;
+
+import io.smallrye.config.WithDefault;
+import java.util.Optional;
+
+/** What others are told of the gateway's work. Part of {@link WarmpathConfig}. */
+public interface TelemetryConfig {
+    @WithDefault("text")
+    @Setting(
+            doc = "How the log is written: `text` or `json`, one object a line.",
+            flags = "--log-format")
+    LogFormat logFormat();
+
+    @WithDefault("false")
+    @Setting(
+            doc =
+                    "Write one line of the log for every request that has ended: its id, outcome,"
+                            + " worker, tokens and times; never what it said.",
+            flags = "--request-log")
+    boolean requestLog();
+
+    @WithDefault("true")
+    @Setting(
+            doc =
+                    "Serve metrics under the names of Dynamo's frontend and router too, for dashboards"
+                            + " made for them.")
+    boolean dynamoNames();
+
+    Traces traces();
+
+    /** Spans of single requests. */
+    interface Traces {
+        @Setting(
+                doc =
+                        "OpenTelemetry collector that is sent the steps of requests as spans, by OTLP"
+                                + " over HTTP; `/v1/traces` is added to an address without a path."
+                                + " Unset: no request is traced.",
+                unit = "URL",
+                flags = "--traces-endpoint",
+                env = {"OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", "OTEL_EXPORTER_OTLP_ENDPOINT"})
+        Optional<String> endpoint();
+
+        @WithDefault("0.01")
+        @Setting(
+                doc =
+                        "Share of the requests that are traced, where the client's `traceparent` does"
+                                + " not say whether.",
+                unit = "0..1",
+                env = "OTEL_TRACES_SAMPLER_ARG",
+                min = 0,
+                max = 1)
+        double ratio();
+
+        @WithDefault("warmpath")
+        @Setting(doc = "Name of this service in traces.", unit = "name", env = "OTEL_SERVICE_NAME")
+        String serviceName();
+
+        @Setting(
+                doc = "Headers for the collector.",
+                unit = "name=value,...",
+                env = "OTEL_EXPORTER_OTLP_HEADERS",
+                secret = true)
+        Optional<String> headers();
+    }
+}

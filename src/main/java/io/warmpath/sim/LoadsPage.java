@@ -1,0 +1,116 @@
+package io.warmpath.sim;
+
+import io.warmpath.sim.http.Exchange;
+import java.time.InstantSource;
+import java.util.List;
+import java.util.Locale;
+import java.util.Set;
+import java.util.StringJoiner;
+import org.jspecify.annotations.Nullable;
+
+/** SGLang's {@code GET /v1/loads}, as JSON: how busy each rank is. Engine's thread only. */
+final class LoadsPage {
+    private static final Set<String> SECTIONS =
+            Set.of("core", "memory", "spec", "lora", "disagg", "queues", "all");
+
+    private final SimOptions options;
+    private final List<Rank> ranks;
+    private final InstantSource clock;
+
+    LoadsPage(SimOptions options, List<Rank> ranks, InstantSource clock) {
+        this.options = options;
+        this.ranks = ranks;
+        this.clock = clock;
+    }
+
+    void answer(Exchange exchange) {
+        String wanted = exchange.param("include");
+        Set<String> sections = wanted == null ? Set.of("core") : Set.of(wanted.split(",", -1));
+        String format = exchange.param("format");
+        Integer rank = rank(exchange.param("dp_rank"));
+        if (!SECTIONS.containsAll(sections)) {
+            refuse(exchange, "include takes " + String.join(", ", List.copyOf(SECTIONS)));
+        } else if (format != null && !format.equals("json")) {
+            refuse(exchange, "format: this simulated engine answers json only");
+        } else if (rank != null && (rank < 0 || rank >= ranks.size())) {
+            refuse(exchange, "dp_rank must be below " + ranks.size());
+        } else {
+            exchange.json(200, page(sections, rank));
+        }
+    }
+
+    private String page(Set<String> sections, @Nullable Integer only) {
+        double now = clock.instant().toEpochMilli() / 1e3;
+        StringJoiner loads = new StringJoiner(",", "[", "]");
+        for (int r = 0; r < ranks.size(); r++) {
+            if (only == null || only == r) {
+                loads.add(load(r, sections, now));
+            }
+        }
+        return String.format(
+                Locale.ROOT,
+                "{\"timestamp\":%.3f,\"version\":\"%s\",\"accelerator\":\"simulated\","
+                        + "\"num_accelerators\":1,\"loads\":%s}",
+                now,
+                EngineInfo.SGLANG_VERSION,
+                loads);
+    }
+
+    private String load(int number, Set<String> sections, double now) {
+        Rank rank = ranks.get(number);
+        int capacity = options.maxModelLength();
+        int used = rank.busyBlocks() * options.blockSize();
+        long queried = rank.scheduler().counters().queriedTokens();
+        StringBuilder json = new StringBuilder(512);
+        json.append(
+                String.format(
+                        Locale.ROOT,
+                        "{\"dp_rank\":%d,\"timestamp\":%.3f,\"num_running_reqs\":%d,"
+                                + "\"num_waiting_reqs\":%d,\"num_used_tokens\":%d,"
+                                + "\"num_total_tokens\":%d,\"max_total_num_tokens\":%d,"
+                                + "\"token_usage\":%.4f,\"gen_throughput\":0.0,"
+                                + "\"cache_hit_rate\":%.4f,\"utilization\":%.4f,"
+                                + "\"max_running_requests\":%d",
+                        number,
+                        now,
+                        rank.scheduler().running(),
+                        rank.scheduler().waiting(),
+                        used,
+                        used + rank.scheduler().waitingTokens(),
+                        capacity,
+                        (double) used / capacity,
+                        queried == 0
+                                ? 0.0
+                                : (double) rank.scheduler().counters().hitTokens() / queried,
+                        (double) rank.scheduler().running() / options.maxBatch(),
+                        options.maxBatch()));
+        boolean all = sections.contains("all");
+        if (all || sections.contains("memory")) {
+            json.append(",\"memory\":{\"weight_gb\":0.0,\"kv_cache_gb\":0.0,\"graph_gb\":0.0,")
+                    .append("\"token_capacity\":")
+                    .append(capacity)
+                    .append('}');
+        }
+        if (all || sections.contains("queues")) {
+            json.append(",\"queues\":{\"waiting\":")
+                    .append(rank.scheduler().waiting())
+                    .append(",\"grammar\":0,\"paused\":0,\"retracted\":0}");
+        }
+        return json.append('}').toString();
+    }
+
+    private static @Nullable Integer rank(@Nullable String given) {
+        if (given == null) {
+            return null;
+        }
+        try {
+            return Integer.valueOf(given);
+        } catch (NumberFormatException e) {
+            return -1; // refused with those that do not exist
+        }
+    }
+
+    private static void refuse(Exchange exchange, String why) {
+        exchange.json(400, "{\"error\":{\"message\":" + AnswerShape.quoted(why) + "}}");
+    }
+}

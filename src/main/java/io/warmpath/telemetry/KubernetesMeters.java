@@ -1,0 +1,37 @@
+package io.warmpath.telemetry;
+
+import io.micrometer.core.instrument.FunctionCounter;
+import io.micrometer.core.instrument.Gauge;
+import io.micrometer.core.instrument.MeterRegistry;
+
+import java.util.function.Predicate;
+import java.util.function.ToDoubleFunction;
+
+/** Meters of the workers that Kubernetes tells of. */
+public final class KubernetesMeters {
+    private KubernetesMeters() {}
+
+    /**
+     * @param problems pods that cannot be taken as workers, now
+     */
+    public static <S> void bind(
+            MeterRegistry registry,
+            S source,
+            Predicate<S> connected,
+            ToDoubleFunction<S> problems,
+            ToDoubleFunction<S> lists,
+            ToDoubleFunction<S> failures) {
+        Gauge.builder("warmpath.kubernetes.connected", source, s -> connected.test(s) ? 1 : 0)
+                .description("1 while the API server answers")
+                .register(registry);
+        Gauge.builder("warmpath.kubernetes.problems", source, problems)
+                .description("Pods that cannot be taken as workers; the log says why")
+                .register(registry);
+        FunctionCounter.builder("warmpath.kubernetes.lists", source, lists)
+                .description("Times all objects of a kind were listed anew")
+                .register(registry);
+        FunctionCounter.builder("warmpath.kubernetes.failures", source, failures)
+                .description("Questions to the API server that failed")
+                .register(registry);
+    }
+}

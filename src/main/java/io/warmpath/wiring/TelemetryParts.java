@@ -1,0 +1,110 @@
+package io.warmpath.wiring;
+
+import io.micrometer.core.instrument.MeterRegistry;
+import io.micrometer.core.instrument.composite.CompositeMeterRegistry;
+import io.micrometer.prometheus.PrometheusMeterRegistry;
+import io.warmpath.config.LogFormat;
+import io.warmpath.config.TelemetryConfig;
+import io.warmpath.gateway.Tracing;
+import io.warmpath.gateway.TracingTwice;
+import io.warmpath.telemetry.JsonLogFormatter;
+import io.warmpath.telemetry.MetricAliases;
+import io.warmpath.telemetry.RequestLog;
+import io.warmpath.telemetry.SpanTracing;
+import java.time.Instant;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.logging.Handler;
+import java.util.logging.LogManager;
+import org.jboss.logmanager.ExtHandler;
+import org.jspecify.annotations.Nullable;
+
+/** What tells others of requests: log, spans, names of metrics. */
+final class TelemetryParts implements AutoCloseable {
+    private final @Nullable SpanTracing spans;
+    private final Tracing tracing;
+
+    /**
+     * @throws StartFailure when a setting cannot be used
+     */
+    TelemetryParts(TelemetryConfig config, MeterRegistry meters) {
+        if (config.logFormat() == LogFormat.JSON) {
+            toJson(LogManager.getLogManager().getLogger("").getHandlers());
+        }
+        if (config.dynamoNames()) {
+            addNames(meters);
+        }
+        spans = config.traces().endpoint().map(e -> spans(config.traces(), e)).orElse(null);
+        Tracing known = spans == null ? Tracing.NONE : spans;
+        tracing =
+                !config.requestLog()
+                        ? known
+                        : spans == null
+                                ? new RequestLog()
+                                : new TracingTwice(new RequestLog(), known);
+    }
+
+    Tracing tracing() {
+        return tracing;
+    }
+
+    private static SpanTracing spans(TelemetryConfig.Traces config, String endpoint) {
+        try {
+            return new SpanTracing(
+                    new SpanTracing.Options(
+                            endpoint,
+                            config.ratio(),
+                            config.serviceName(),
+                            Main.VERSION,
+                            headers(config.headers().orElse(""))),
+                    System::nanoTime,
+                    () -> {
+                        Instant now = Instant.now();
+                        return now.getEpochSecond() * 1_000_000_000L + now.getNano();
+                    });
+        } catch (IllegalArgumentException e) {
+            throw new StartFailure(
+                    "warmpath.telemetry.traces.endpoint `" + endpoint + "`: " + e.getMessage());
+        }
+    }
+
+    private static Map<String, String> headers(String given) {
+        Map<String, String> headers = new LinkedHashMap<>();
+        for (String pair : given.split(",", -1)) {
+            int eq = pair.indexOf('=');
+            if (eq > 0) {
+                headers.put(pair.substring(0, eq).strip(), pair.substring(eq + 1).strip());
+            } else if (!pair.isBlank()) {
+                throw new StartFailure(
+                        "warmpath.telemetry.traces.headers has a part without `=`; write"
+                                + " name=value,name=value.");
+            }
+        }
+        return headers;
+    }
+
+    @SuppressWarnings("deprecation") // Quarkus still has this one
+    private static void addNames(MeterRegistry meters) {
+        if (meters instanceof PrometheusMeterRegistry prometheus) {
+            MetricAliases.addTo(prometheus.getPrometheusRegistry());
+        } else if (meters instanceof CompositeMeterRegistry several) {
+            several.getRegistries().forEach(TelemetryParts::addNames);
+        }
+    }
+
+    private static void toJson(Handler[] handlers) {
+        for (Handler h : handlers) {
+            h.setFormatter(new JsonLogFormatter());
+            if (h instanceof ExtHandler outer) {
+                toJson(outer.getHandlers());
+            }
+        }
+    }
+
+    @Override
+    public void close() {
+        if (spans != null) {
+            spans.close();
+        }
+    }
+}

@@ -1,0 +1,23 @@
+package io.warmpath.adapter.kubernetes;
+
+import com.fasterxml.jackson.databind.node.ObjectNode;
+
+/** An API server whose objects a test changes. */
+interface Cluster extends AutoCloseable {
+    String PODS = "/api/v1/namespaces/" + Objects.NAMESPACE + "/pods";
+    String SLICES = "/apis/discovery.k8s.io/v1/namespaces/" + Objects.NAMESPACE + "/endpointslices";
+
+    KubernetesOptions options();
+
+    /** Creates or changes the object of this name. */
+    void put(String path, ObjectNode object);
+
+    /** A pod gets its deletionTimestamp and is still there. */
+    void terminate(String pod);
+
+    /** The object is there no more. */
+    void remove(String path, String name);
+
+    @Override
+    void close();
+}

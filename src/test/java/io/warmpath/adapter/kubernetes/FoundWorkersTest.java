@@ -1,0 +1,246 @@
+package io.warmpath.adapter.kubernetes;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNotEquals;
+import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import com.fasterxml.jackson.databind.node.ObjectNode;
+
+import io.warmpath.fleet.EngineKind;
+import io.warmpath.fleet.Taint;
+import io.warmpath.fleet.WorkerSpec;
+
+import org.junit.jupiter.api.Test;
+
+import java.net.URI;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+
+class FoundWorkersTest {
+    private static final Map<String, Integer> PORTS =
+            Map.of("http", 30000, "kv-events", 5557, "kv-replay", 5573);
+
+    private static FoundWorkers found(List<ObjectNode> slices, ObjectNode... pods) {
+        Map<String, Pod> byName = new HashMap<>();
+        for (ObjectNode pod : pods) {
+            Pod p = Pod.of(pod);
+            byName.put(p.name(), p);
+        }
+        return FoundWorkers.of(slices.stream().map(Slice::of).toList(), byName);
+    }
+
+    private static ObjectNode pod(Map<String, String> annotations) {
+        ObjectNode pod = Objects.pod("e-0", annotations);
+        pod.withObject("metadata").put("uid", "u1");
+        return pod;
+    }
+
+    private static ObjectNode slice(Map<String, Integer> ports) {
+        return Objects.serving(Objects.slice("s", "IPv4", ports), "10.0.0.1", "e-0");
+    }
+
+    private static WorkerSpec only(FoundWorkers found) {
+        assertEquals(Map.of(), found.problems());
+        assertEquals(1, found.workers().size(), found.toString());
+        return found.workers().values().iterator().next().spec();
+    }
+
+    private static String problem(FoundWorkers found) {
+        assertEquals(Map.of(), found.workers());
+        return found.problems().values().iterator().next();
+    }
+
+    @Test
+    void annotations_are_the_fields_of_a_worker() {
+        WorkerSpec spec =
+                only(
+                        found(
+                                List.of(slice(PORTS)),
+                                pod(
+                                        Map.of(
+                                                "warmpath.io/kind", "vllm",
+                                                "warmpath.io/models", "a, b",
+                                                "warmpath.io/block-size", "16",
+                                                "warmpath.io/dp-size", "4",
+                                                "warmpath.io/topic", "kv@",
+                                                "warmpath.io/taints", "pool=spot:PreferNoSchedule",
+                                                "prometheus.io/scrape", "true"))));
+        assertEquals(EngineKind.VLLM, spec.kind());
+        assertEquals(Set.of("a", "b"), spec.models());
+        assertEquals(16, spec.blockSize());
+        assertEquals(4, spec.dpSize());
+        assertEquals("kv@", spec.topic());
+        assertEquals(List.of(Taint.parse("pool=spot:PreferNoSchedule")), spec.taints());
+        assertEquals("e-0", spec.name());
+    }
+
+    @Test
+    void what_is_not_annotated_is_left_to_the_engine() {
+        WorkerSpec spec = only(found(List.of(slice(Map.of("http", 8000))), pod(Map.of())));
+        assertNull(spec.kind());
+        assertNull(spec.eventsEndpoint());
+        assertNull(spec.replayEndpoint());
+        assertEquals(Set.of(), spec.models());
+        assertEquals(0, spec.blockSize());
+    }
+
+    @Test
+    void the_only_port_needs_no_name() {
+        assertEquals(
+                URI.create("http://10.0.0.1:8000"),
+                only(found(List.of(slice(Map.of("", 8000))), pod(Map.of()))).url());
+        assertEquals(
+                URI.create("http://10.0.0.1:8000"),
+                only(found(List.of(slice(Map.of("api", 8000, "kv-events", 5557))), pod(Map.of())))
+                        .url());
+    }
+
+    @Test
+    void two_ports_without_a_hint_are_a_problem() {
+        String problem = problem(found(List.of(slice(Map.of("a", 1, "b", 2))), pod(Map.of())));
+        assertTrue(problem.contains("warmpath.io/port"), problem);
+    }
+
+    @Test
+    void an_annotation_names_a_port_by_number_or_name() {
+        ObjectNode pod =
+                Objects.named(
+                        pod(
+                                Map.of(
+                                        "warmpath.io/port", "api",
+                                        "warmpath.io/scheme", "https",
+                                        "warmpath.io/events-port", "6000",
+                                        "warmpath.io/replay-port", "again")),
+                        "again",
+                        6001);
+        WorkerSpec spec = only(found(List.of(slice(Map.of("api", 8443, "http", 1))), pod));
+        assertEquals(URI.create("https://10.0.0.1:8443"), spec.url());
+        assertEquals("tcp://10.0.0.1:6000", spec.eventsEndpoint());
+        assertEquals("tcp://10.0.0.1:6001", spec.replayEndpoint());
+    }
+
+    @Test
+    void ports_may_be_named_at_the_container_alone() {
+        ObjectNode pod = Objects.named(pod(Map.of()), "kv-events", 7000);
+        assertEquals(
+                "tcp://10.0.0.1:7000",
+                only(found(List.of(slice(Map.of("http", 8000))), pod)).eventsEndpoint());
+    }
+
+    @Test
+    void a_port_that_is_none_is_a_problem() {
+        for (String wrong : List.of("0", "65536", "api", "80 ", "-1")) {
+            String problem =
+                    problem(found(List.of(slice(PORTS)), pod(Map.of("warmpath.io/port", wrong))));
+            assertTrue(problem.contains("warmpath.io/port"), problem);
+        }
+    }
+
+    @Test
+    void a_pod_cannot_be_given_what_is_one_workers_own() {
+        for (String field : List.of("url", "name", "id", "labels")) {
+            String problem =
+                    problem(found(List.of(slice(PORTS)), pod(Map.of("warmpath.io/" + field, "x"))));
+            assertTrue(problem.contains("warmpath.io/" + field), problem);
+        }
+    }
+
+    @Test
+    void a_typing_error_is_a_problem_and_not_ignored() {
+        String problem =
+                problem(found(List.of(slice(PORTS)), pod(Map.of("warmpath.io/blocksize", "16"))));
+        assertTrue(problem.contains("blocksize"), problem);
+    }
+
+    @Test
+    void several_ways_lead_to_one_worker() {
+        ObjectNode six = Objects.serving(Objects.slice("s6", "IPv6", PORTS), "fd00::1", "e-0");
+        ObjectNode other =
+                Objects.serving(
+                        Objects.slice("t", "IPv4", Map.of("http", 30000)), "10.0.0.1", "e-0");
+        WorkerSpec spec = only(found(List.of(six, other, slice(PORTS)), pod(Map.of())));
+        assertEquals(URI.create("http://10.0.0.1:30000"), spec.url());
+        assertEquals("tcp://10.0.0.1:5557", spec.eventsEndpoint());
+        assertEquals(
+                URI.create("http://[fd00::1]:30000"),
+                only(found(List.of(six), pod(Map.of()))).url());
+    }
+
+    @Test
+    void one_way_that_serves_is_enough() {
+        ObjectNode not =
+                Objects.endpoint(
+                        Objects.slice("a", "IPv4", PORTS), "10.0.0.1", "e-0", false, false);
+        FoundWorkers found = found(List.of(not, slice(PORTS)), pod(Map.of()));
+        assertNull(found.workers().values().iterator().next().leaving());
+    }
+
+    @Test
+    void conditions_that_are_not_said_mean_yes() {
+        ObjectNode slice = slice(PORTS);
+        ((ObjectNode) slice.at("/endpoints/0")).remove("conditions");
+        FoundWorkers found = found(List.of(slice), pod(Map.of()));
+        assertNull(found.workers().values().iterator().next().leaving());
+    }
+
+    @Test
+    void a_terminating_endpoint_leaves_though_it_serves() {
+        ObjectNode slice =
+                Objects.endpoint(Objects.slice("s", "IPv4", PORTS), "10.0.0.1", "e-0", true, true);
+        FoundWorkers found = found(List.of(slice), pod(Map.of()));
+        assertEquals(
+                "its endpoint is terminating",
+                found.workers().values().iterator().next().leaving());
+    }
+
+    @Test
+    void an_endpoint_without_a_pod_takes_the_slices_annotations() {
+        ObjectNode slice = slice(PORTS);
+        slice.withObject("metadata").withObject("annotations").put("warmpath.io/kind", "sglang");
+        ((ObjectNode) slice.at("/endpoints/0")).remove("targetRef");
+        WorkerSpec spec = only(found(List.of(slice)));
+        assertEquals(EngineKind.SGLANG, spec.kind());
+        assertEquals("10.0.0.1", spec.name());
+        assertEquals(Map.of(), spec.labels());
+    }
+
+    @Test
+    void a_pod_that_is_not_selected_is_a_problem() {
+        String problem = problem(found(List.of(slice(PORTS))));
+        assertTrue(problem.contains("kubernetes.selector"), problem);
+    }
+
+    @Test
+    void labels_come_along_without_those_of_controllers() {
+        ObjectNode pod = pod(Map.of());
+        pod.withObject("metadata")
+                .withObject("labels")
+                .put("pod-template-hash", "abc")
+                .put("team", "search")
+                .put("empty", "");
+        assertEquals(
+                Map.of("app.kubernetes.io/component", "engine", "team", "search", "empty", ""),
+                only(found(List.of(slice(PORTS)), pod)).labels());
+    }
+
+    @Test
+    void a_long_name_is_cut_and_stays_its_own() {
+        String a = "x".repeat(80) + "-a";
+        String b = "x".repeat(80) + "-b";
+        ObjectNode slice = Objects.slice("s", "IPv4", PORTS);
+        Objects.serving(Objects.serving(slice, "10.0.0.1", a), "10.0.0.2", b);
+        List<String> names =
+                found(List.of(slice), Objects.pod(a, Map.of()), Objects.pod(b, Map.of()))
+                        .workers()
+                        .values()
+                        .stream()
+                        .map(f -> String.valueOf(f.spec().name()))
+                        .toList();
+        assertEquals(2, names.size());
+        assertNotEquals(names.get(0), names.get(1));
+        assertEquals(63, names.getFirst().length());
+    }
+}

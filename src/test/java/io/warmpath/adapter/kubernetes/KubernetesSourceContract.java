@@ -1,0 +1,194 @@
+package io.warmpath.adapter.kubernetes;
+
+import static org.awaitility.Awaitility.await;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNotEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import com.fasterxml.jackson.databind.node.ObjectNode;
+
+import io.warmpath.fleet.EngineKind;
+import io.warmpath.fleet.WorkerSpec;
+
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+import java.net.URI;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.Random;
+import java.util.Set;
+
+/** What the source tells of a cluster, whichever API server it asks. */
+abstract class KubernetesSourceContract {
+    static final Map<String, Integer> PORTS =
+            Map.of("http", 30000, "kv-events", 5557, "kv-replay", 5573);
+    static final Duration SETTLE = Duration.ofMillis(200);
+    static final Reflector.Timing QUICK =
+            new Reflector.Timing(
+                    Duration.ofSeconds(2),
+                    Duration.ofSeconds(1),
+                    Duration.ofMillis(20),
+                    Duration.ofMillis(200));
+
+    Cluster cluster;
+    KubernetesSource source;
+    final Told told = new Told();
+
+    abstract Cluster open();
+
+    @BeforeEach
+    void begin() {
+        cluster = open();
+    }
+
+    @AfterEach
+    void end() {
+        if (source != null) {
+            source.close();
+        }
+        cluster.close();
+    }
+
+    void start() {
+        source = new KubernetesSource(cluster.options(), QUICK, SETTLE, new Random(1));
+        source.start(told);
+    }
+
+    void states(Map<String, String> wanted) {
+        await().atMost(Duration.ofSeconds(20))
+                .untilAsserted(() -> assertEquals(wanted, told.states()));
+    }
+
+    void pod(String name) {
+        cluster.put(Cluster.PODS, Objects.pod(name, Map.of("warmpath.io/kind", "sglang")));
+    }
+
+    static ObjectNode slice() {
+        return Objects.slice("engines-1", "IPv4", PORTS);
+    }
+
+    void put(ObjectNode slice) {
+        cluster.put(Cluster.SLICES, slice);
+    }
+
+    @Test
+    void engines_behind_a_service_become_workers() {
+        pod("sglang-0");
+        put(Objects.serving(slice(), "10.0.0.1", "sglang-0"));
+        start();
+        states(Map.of("sglang-0", "serves"));
+        WorkerSpec spec = told.spec("sglang-0");
+        assertEquals(URI.create("http://10.0.0.1:30000"), spec.url());
+        assertEquals(EngineKind.SGLANG, spec.kind());
+        assertEquals("tcp://10.0.0.1:5557", spec.eventsEndpoint());
+        assertEquals("tcp://10.0.0.1:5573", spec.replayEndpoint());
+        assertEquals("engine", spec.labels().get("app.kubernetes.io/component"));
+
+        pod("sglang-1");
+        put(
+                Objects.serving(
+                        Objects.serving(slice(), "10.0.0.1", "sglang-0"), "10.0.0.2", "sglang-1"));
+        states(Map.of("sglang-0", "serves", "sglang-1", "serves"));
+        assertEquals(List.of("put sglang-0", "put sglang-1"), told.calls());
+    }
+
+    @Test
+    void a_pod_that_is_being_deleted_drains_and_then_leaves() {
+        pod("sglang-0");
+        put(Objects.serving(slice(), "10.0.0.1", "sglang-0"));
+        start();
+        states(Map.of("sglang-0", "serves"));
+        cluster.terminate("sglang-0");
+        states(Map.of("sglang-0", "its pod is being deleted"));
+        put(slice());
+        cluster.remove(Cluster.PODS, "sglang-0");
+        states(Map.of());
+    }
+
+    @Test
+    void a_pod_that_is_not_ready_drains_and_comes_back() {
+        pod("sglang-0");
+        put(Objects.serving(slice(), "10.0.0.1", "sglang-0"));
+        start();
+        states(Map.of("sglang-0", "serves"));
+        put(Objects.endpoint(slice(), "10.0.0.1", "sglang-0", false, false));
+        states(Map.of("sglang-0", "its pod is not ready"));
+        put(Objects.serving(slice(), "10.0.0.1", "sglang-0"));
+        states(Map.of("sglang-0", "serves"));
+        assertEquals(List.of("put sglang-0", "drain sglang-0", "put sglang-0"), told.calls());
+    }
+
+    @Test
+    void a_pod_that_has_not_been_ready_yet_is_no_worker() {
+        pod("old");
+        pod("new");
+        ObjectNode slice = Objects.serving(slice(), "10.0.0.1", "old");
+        put(Objects.endpoint(slice, "10.0.0.2", "new", false, false));
+        start();
+        states(Map.of("old", "serves"));
+        put(Objects.serving(Objects.serving(slice(), "10.0.0.1", "old"), "10.0.0.2", "new"));
+        states(Map.of("old", "serves", "new", "serves"));
+        assertEquals(List.of("put old", "put new"), told.calls());
+    }
+
+    @Test
+    void a_pod_of_the_same_name_is_another_worker() {
+        pod("sglang-0");
+        put(Objects.serving(slice(), "10.0.0.1", "sglang-0"));
+        start();
+        states(Map.of("sglang-0", "serves"));
+        put(slice());
+        cluster.remove(Cluster.PODS, "sglang-0");
+        states(Map.of());
+        pod("sglang-0");
+        put(Objects.serving(slice(), "10.0.0.9", "sglang-0"));
+        states(Map.of("sglang-0", "serves"));
+        assertEquals(URI.create("http://10.0.0.9:30000"), told.spec("sglang-0").url());
+        assertEquals(List.of("put sglang-0", "remove sglang-0", "put sglang-0"), told.calls());
+    }
+
+    @Test
+    void others_in_the_namespace_are_left_alone() {
+        ObjectNode stranger = Objects.slice("database-1", "IPv4", Map.of("http", 80));
+        stranger.withObject("metadata")
+                .withObject("labels")
+                .put("app.kubernetes.io/component", "database");
+        put(Objects.serving(stranger, "10.0.0.7", "database-0"));
+        pod("sglang-0");
+        put(Objects.serving(slice(), "10.0.0.1", "sglang-0"));
+        start();
+        states(Map.of("sglang-0", "serves"));
+        assertEquals(Map.of(), source.problems());
+    }
+
+    @Test
+    void an_annotation_that_becomes_wrong_leaves_the_worker_as_it_was() {
+        pod("sglang-0");
+        put(Objects.serving(slice(), "10.0.0.1", "sglang-0"));
+        start();
+        states(Map.of("sglang-0", "serves"));
+        cluster.put(Cluster.PODS, Objects.pod("sglang-0", Map.of("warmpath.io/kind", "sglong")));
+        await().atMost(Duration.ofSeconds(20))
+                .untilAsserted(() -> assertEquals(1, source.problems().size()));
+        assertTrue(source.problems().toString().contains("kind"), source.problems().toString());
+        assertEquals(Map.of("sglang-0", "serves"), told.states());
+        cluster.put(Cluster.PODS, Objects.pod("sglang-0", Map.of("warmpath.io/kind", "vllm")));
+        await().atMost(Duration.ofSeconds(20))
+                .untilAsserted(() -> assertEquals(EngineKind.VLLM, told.spec("sglang-0").kind()));
+        assertEquals(Map.of(), source.problems());
+    }
+
+    @Test
+    void a_source_that_ends_takes_no_worker_away() {
+        pod("sglang-0");
+        put(Objects.serving(slice(), "10.0.0.1", "sglang-0"));
+        start();
+        states(Map.of("sglang-0", "serves"));
+        source.close();
+        assertEquals(Set.of("sglang-0"), told.states().keySet());
+        assertNotEquals(List.of(), told.calls());
+    }
+}

@@ -1,0 +1,100 @@
+package io.warmpath.adapter.kubernetes;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+
+import com.fasterxml.jackson.databind.node.ObjectNode;
+
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.yaml.snakeyaml.Yaml;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Map;
+
+/** The source before a real API server, with the rights of k8s/components/discovery alone. */
+@Tag("slow")
+class RealApiServerTest extends KubernetesSourceContract {
+    @TempDir static Path folder;
+    private static RealApiServer server;
+
+    @BeforeAll
+    static void serve() throws IOException {
+        server = new RealApiServer(folder);
+        String rbac = "/apis/rbac.authorization.k8s.io/v1/namespaces/" + Objects.NAMESPACE;
+        server.put(rbac + "/roles", manifest("role.yaml"));
+        ObjectNode binding = manifest("rolebinding.yaml");
+        ((ObjectNode) binding.at("/subjects/0")).put("namespace", Objects.NAMESPACE);
+        server.put(rbac + "/rolebindings", binding);
+    }
+
+    private static ObjectNode manifest(String name) throws IOException {
+        String text = Files.readString(Path.of("k8s/components/discovery", name));
+        return Objects.JSON.valueToTree(new Yaml().<Map<String, Object>>load(text));
+    }
+
+    @AfterAll
+    static void stop() {
+        if (server != null) {
+            server.close();
+        }
+    }
+
+    /** The server stays for the next test. */
+    @Override
+    Cluster open() {
+        return new Cluster() {
+            @Override
+            public KubernetesOptions options() {
+                return server.options();
+            }
+
+            @Override
+            public void put(String path, ObjectNode object) {
+                server.put(path, object);
+            }
+
+            @Override
+            public void terminate(String pod) {
+                server.terminate(pod);
+            }
+
+            @Override
+            public void remove(String path, String name) {
+                server.remove(path, name);
+            }
+
+            @Override
+            public void close() {
+                // Cleared below.
+            }
+        };
+    }
+
+    @AfterEach
+    void clear() throws IOException, InterruptedException {
+        server.clear();
+    }
+
+    @Test
+    void the_role_gives_what_is_needed_and_nothing_else() throws Exception {
+        pod("sglang-0");
+        assertEquals(200, server.asGateway(Cluster.PODS));
+        assertEquals(200, server.asGateway(Cluster.SLICES));
+        for (String path :
+                new String[] {
+                    Cluster.PODS + "/sglang-0",
+                    "/api/v1/namespaces/" + Objects.NAMESPACE + "/secrets",
+                    "/api/v1/namespaces/" + Objects.NAMESPACE + "/configmaps",
+                    "/api/v1/pods",
+                    "/api/v1/nodes"
+                }) {
+            assertEquals(403, server.asGateway(path), path);
+        }
+    }
+}
