@@ -1,4 +1,4 @@
-# check, test, verify, fuzz, bench, fmt. Each runs its steps to the end, then prints one line per step with its duration, and
+# check, test, verify, k8s-check, fuzz, bench, fmt. Each runs its steps to the end, then prints one line per step with its duration, and
 # fails when one failed. A tool that is not there is reported as SKIPPED, loudly, never as passed. Sourced by ./warmpath.
 # shellcheck shell=sh
 
@@ -109,6 +109,7 @@ check_cpp_format() {
 java_tests() {
     take_lock
     mooncake_for_tests
+    kubernetes_for_tests
     tested_stamp=$(input_stamp)
     rm -f "$stamp_file"
     maven verify -Dsurefire.rerunFailingTestsCount=1 "$@" || return 1
@@ -122,10 +123,38 @@ java_tests() {
 
 native_presets() { sh "$root/native-core/check.sh" "$@"; }
 
+check_dockerfiles() {
+    hadolint=$root/.tools/kubernetes/venv/bin/hadolint
+    if [ ! -x "$hadolint" ]; then
+        say "hadolint is not installed: the Dockerfiles are not linted"
+        return 77
+    fi
+    (cd "$root" && "$hadolint" --failure-threshold style Dockerfile.native src/main/docker/Dockerfile.jvm)
+}
+
+# What would be applied to a cluster: rendered by kubectl and Helm, held against Kubernetes' models, the gateway's keys and
+# routes, and each other. Where verify has built a kube-apiserver, it is asked too. Nothing is applied anywhere.
+kubernetes_tests() {
+    take_lock
+    kubernetes_for_tests
+    maven test '-Dtest=*Manifests*Test,KubernetesModels*Test,ExampleEnginesTest,RealApiServerTest' \
+        -Dsurefire.failIfNoSpecifiedTests=false || return 1
+    free_lock
+}
+
+run_k8s_check() {
+    need_toolchain
+    step 'Kubernetes: manifests and chart' kubernetes_tests
+    step 'Dockerfiles: hadolint' check_dockerfiles
+    summary k8s-check
+}
+
 api_client_test() { sh "$root/src/test/e2e/run.sh"; }
 
 # On a port of its own: the usual one may be in use by a gateway of this machine.
 demo_test() { run_gateway demo --once --port "$demo_test_port"; }
+
+agents_demo_test() { run_gateway demo --agents --once --agent-turns 3 --port "$demo_test_port"; }
 
 common_steps() {
     step 'launcher: syntax and self-test' check_scripts
@@ -149,7 +178,9 @@ everything() {
     shift 2
     need_toolchain tests
     common_steps
+    if [ "$label" = verify ]; then kube_apiserver_for_tests; fi
     step 'Java: all tests' java_tests "$@"
+    step 'Dockerfiles: hadolint' check_dockerfiles
     # shellcheck disable=SC2086 # names are words
     step "native: $presets" native_presets $presets
     if [ "$label" = verify ]; then
@@ -160,6 +191,7 @@ everything() {
     fi
     step 'end to end: api clients' api_client_test
     step 'demo --once' demo_test
+    step 'demo --agents --once' agents_demo_test
     summary "$label"
 }
 

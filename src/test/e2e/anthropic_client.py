@@ -7,6 +7,7 @@ Each check is a promise; it prints one line. Exit code 0 only when all hold.
 """
 import sys
 import time
+import uuid
 
 import anthropic
 import openai_client
@@ -132,6 +133,29 @@ class Checks:
         check(seen, "nothing was streamed before the error")
         holder.break_next(-1)
         wait_until("the worker is healthy again", lambda: self.other.healthy() == len(self.engines))
+
+    def blocks_that_are_to_be_cached_pin_the_prompt(self):
+        def hints(system, **more):
+            raw = self.client.messages.with_raw_response.create(
+                model=self.model, max_tokens=4, system=system, messages=[{"role": "user", "content": "Hi"}],
+                extra_headers={"x-warmpath-explain": "1"}, **more)
+            check(raw.parse().content, "no content")
+            return raw.headers["x-warmpath-hints"]
+        block = {"type": "text", "text": "Be brief.", "cache_control": {"type": "ephemeral"}}
+        check(hints([block]).endswith(";cache-control=300s"), hints([block]))
+        hour = {**block, "cache_control": {"type": "ephemeral", "ttl": "1h"}}
+        check(hints([block, hour]).endswith(";cache-control=3600s"), "the longest time does not count")
+        wrong = {**block, "cache_control": {"type": "forever"}}
+        error = self.refused(anthropic.BadRequestError, 400, "invalid_request_error", lambda: hints([wrong]))
+        check("system[0].cache_control.type" in error.body["error"]["message"], f"{error.body}")
+
+    def claude_codes_user_names_its_session(self):
+        user = {"user_id": f"user_1_account__session_{uuid.uuid4()}"}
+        for word in ("first", "kept"):
+            raw = self.client.messages.with_raw_response.create(
+                model=self.model, max_tokens=4, metadata=user, messages=[{"role": "user", "content": self.other.prompt()}],
+                extra_headers={"x-warmpath-explain": "1"})
+            check(raw.headers["x-warmpath-session"] == word, f"{raw.headers}")
 
     def a_client_that_leaves_stops_its_engine(self):
         self.other.quiet()

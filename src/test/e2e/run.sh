@@ -118,15 +118,21 @@ for wire in ${E2E_WIRES:-vllm-map sglang-map}; do
     done
     # shellcheck disable=SC2086 # words on purpose
     run_jar "$wire-gateway" serve --http-host 127.0.0.1 --http-port "$base" $workers \
-        --tokenizer "$root/src/main/resources/demo-model/tokenizer.json"
+        --tokenizer "$root/src/main/resources/demo-model/tokenizer.json" --router-session-affinity-ttl-secs 300
     gateway_pid=$pid
     wait_for 'the gateway' "http://127.0.0.1:$base/ready" "$gateway_pid" "$logs/$wire-gateway.log"
 
-    # First: the last check of the other client kills an engine.
+    # First: the last check of the third client kills an engine.
     # shellcheck disable=SC2086
     if ! "$venv/bin/python" -B "$here/anthropic_client.py" --gateway "http://127.0.0.1:$base" $urls "$@"; then
         status=1
         say "checks of Anthropic's API failed with $wire; the gateway's last lines ($logs/$wire-gateway.log):"
+        tail -n 40 "$logs/$wire-gateway.log"
+    fi
+    # shellcheck disable=SC2086
+    if ! "$venv/bin/python" -B "$here/agents_client.py" --gateway "http://127.0.0.1:$base" $urls "$@"; then
+        status=1
+        say "checks of agents' requests failed with $wire; the gateway's last lines ($logs/$wire-gateway.log):"
         tail -n 40 "$logs/$wire-gateway.log"
     fi
     # shellcheck disable=SC2086

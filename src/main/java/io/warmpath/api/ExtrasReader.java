@@ -3,6 +3,7 @@ package io.warmpath.api;
 import com.fasterxml.jackson.core.JsonParser;
 import com.fasterxml.jackson.core.JsonToken;
 import io.warmpath.gateway.Extra;
+import io.warmpath.gateway.RequestHints;
 import java.io.IOException;
 import java.util.EnumSet;
 import java.util.Set;
@@ -16,7 +17,7 @@ final class ExtrasReader {
     /** Ahead of a value that only its sender understands. */
     private static final String QUERY = "query_instance_id:";
 
-    private final Set<Extra> extras = EnumSet.noneOf(Extra.class);
+    private Set<Extra> extras = Set.of();
     private boolean greedy;
 
     boolean greedy() {
@@ -45,13 +46,13 @@ final class ExtrasReader {
 
     private void annotation(String name) {
         switch (name) {
-            case "worker_id" -> extras.add(Extra.WORKER_ID_EVENT);
-            case "formatted_prompt" -> extras.add(Extra.FORMATTED_PROMPT_EVENT);
-            case "token_ids" -> extras.add(Extra.TOKEN_IDS_EVENT);
-            case "llm_metrics" -> extras.add(Extra.LLM_METRICS_EVENT);
+            case "worker_id" -> add(Extra.WORKER_ID_EVENT);
+            case "formatted_prompt" -> add(Extra.FORMATTED_PROMPT_EVENT);
+            case "token_ids" -> add(Extra.TOKEN_IDS_EVENT);
+            case "llm_metrics" -> add(Extra.LLM_METRICS_EVENT);
             default -> {
                 if (name.startsWith(QUERY)) {
-                    extras.add(Extra.QUERY_ONLY);
+                    add(Extra.QUERY_ONLY);
                 }
             }
         }
@@ -59,10 +60,32 @@ final class ExtrasReader {
 
     private void field(String name) {
         switch (name) {
-            case "worker_id" -> extras.add(Extra.WORKER_ID);
-            case "timing" -> extras.add(Extra.TIMING);
-            case "token_ids" -> extras.add(Extra.TOKEN_IDS);
+            case "worker_id" -> add(Extra.WORKER_ID);
+            case "timing" -> add(Extra.TIMING);
+            case "token_ids" -> add(Extra.TOKEN_IDS);
             default -> {} // an engine's, or nobody's
+        }
+    }
+
+    private void add(Extra extra) {
+        if (extras.isEmpty()) {
+            extras = EnumSet.of(extra); // rarely asked for
+        }
+        extras.add(extra);
+    }
+
+    /**
+     * For APIs that have no answer to such a question: it would be run instead.
+     *
+     * @throws io.warmpath.fault.GatewayException BadRequest, when there is one
+     */
+    static void refuseQuery(RequestHints hints) {
+        if (hints.extras().contains(Extra.QUERY_ONLY)) {
+            throw RequestParser.bad(
+                    "nvext.annotations",
+                    "`"
+                            + QUERY
+                            + "` is answered by /v1/chat/completions and /v1/completions only.");
         }
     }
 

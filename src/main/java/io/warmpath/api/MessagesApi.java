@@ -114,15 +114,16 @@ final class MessagesApi {
 
     private static Read read(String requestId, MultiMap headers, Buffer body, boolean explain) {
         MessagesRequest.Translated translated = MessagesRequest.translate(body, false);
-        return new Read(
-                translated,
+        InferenceRequest request =
                 RequestParser.parse(
                         RequestParser.Endpoint.CHAT,
                         requestId,
                         CHAT,
                         headers,
                         translated.chat(),
-                        explain));
+                        explain);
+        ExtrasReader.refuseQuery(request.hints());
+        return new Read(translated, request);
     }
 
     /** The body that goes out is ours; engines look for keys where OpenAI's clients put them. */

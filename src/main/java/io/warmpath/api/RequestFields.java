@@ -7,6 +7,7 @@ import io.vertx.core.buffer.Buffer;
 import io.warmpath.api.RequestParser.Endpoint;
 import io.warmpath.gateway.BodyEdits;
 import io.warmpath.gateway.InferenceRequest;
+import io.warmpath.gateway.RequestHints;
 import io.warmpath.gateway.Span;
 import io.warmpath.tokens.PromptInput;
 import java.util.ArrayList;
@@ -87,6 +88,10 @@ final class RequestFields {
         } else if (opaque != null) {
             input = new PromptInput.Opaque(opaque);
         }
+        RequestHints told = hints.hints();
+        if (passThrough) {
+            ExtrasReader.refuseQuery(told);
+        }
         return new InferenceRequest(
                 requestId,
                 target,
@@ -101,7 +106,7 @@ final class RequestFields {
                 hints.rank(),
                 hints.taints(),
                 hints.overrides(),
-                hints.hints(),
+                told,
                 edits(),
                 explain,
                 passThrough);

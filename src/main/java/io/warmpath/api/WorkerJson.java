@@ -2,6 +2,7 @@ package io.warmpath.api;
 
 import com.fasterxml.jackson.databind.ObjectMapper;
 import io.warmpath.fleet.EventEndpoint;
+import io.warmpath.fleet.LoadPoll;
 import io.warmpath.fleet.PoolMetadata;
 import io.warmpath.fleet.SourceName;
 import io.warmpath.fleet.Taint;
@@ -10,6 +11,7 @@ import io.warmpath.fleet.WorkerFields;
 import io.warmpath.fleet.WorkerSpec;
 import io.warmpath.fleet.WorkerStatus;
 import java.io.IOException;
+import java.net.URI;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
@@ -31,7 +33,12 @@ final class WorkerJson {
         return WorkerFields.spec(fields(body));
     }
 
-    static Map<?, ?> fields(byte[] body) {
+    /** As {@link #spec}, of the fields to change. */
+    static WorkerSpec patch(URI url, byte[] body) {
+        return WorkerFields.patch(url, fields(body));
+    }
+
+    private static Map<?, ?> fields(byte[] body) {
         try {
             if (JSON.readValue(body, Object.class) instanceof Map<?, ?> fields) {
                 return fields;
@@ -44,12 +51,14 @@ final class WorkerJson {
 
     /**
      * @param sources who names it, the strongest first
+     * @param loads what its engine last said, by rank
      * @param followsEvents this gateway listens to its events
      * @param drifted prompts whose ids here are not the engine's
      */
     static Map<String, Object> of(
             WorkerStatus status,
             List<SourceName> sources,
+            Map<Integer, LoadPoll.Seen> loads,
             boolean followsEvents,
             Set<String> drifted) {
         Worker w = status.worker();
@@ -62,6 +71,7 @@ final class WorkerJson {
         json.put("state", lower(w.state()));
         json.put("problem", status.problem());
         json.put("sources", sources.stream().map(SourceName::word).toList());
+        json.put("disagreements", status.disagreements());
         json.put("models", List.copyOf(new TreeSet<>(w.models())));
         json.put("block_size", w.blockSize());
         json.put("dp_size", w.ranks().size());
@@ -72,11 +82,24 @@ final class WorkerJson {
         json.put("labels", new TreeMap<>(status.spec().labels()));
         json.put("max_num_batched_tokens", w.capacity().batchedTokens());
         json.put("total_kv_blocks", w.capacity().kvBlocks());
+        json.put(
+                "engine_load",
+                new TreeMap<>(loads).values().stream().map(s -> load(w, s)).toList());
         PoolMetadata pool = w.offload().pool();
         if (pool != null) {
             json.put(pool.key(), pool.json());
         }
         json.put("events", status.events().stream().map(WorkerJson::endpoint).toList());
+        return json;
+    }
+
+    private static Map<String, Object> load(Worker w, LoadPoll.Seen seen) {
+        Map<String, Object> json = new LinkedHashMap<>();
+        json.put("dp_rank", seen.load().dpRank());
+        json.put("running", seen.load().running());
+        json.put("waiting", seen.load().waiting());
+        json.put("kv_blocks", Math.round(seen.load().blocks(w)));
+        json.put("outside", seen.outside());
         return json;
     }
 

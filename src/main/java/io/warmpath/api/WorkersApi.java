@@ -13,20 +13,24 @@ import io.warmpath.fleet.DuplicateWorkerException;
 import io.warmpath.fleet.EngineKind;
 import io.warmpath.fleet.FleetRegistry;
 import io.warmpath.fleet.FleetSources;
+import io.warmpath.fleet.LoadPoll;
 import io.warmpath.fleet.MetadataException;
 import io.warmpath.fleet.Worker;
 import io.warmpath.fleet.WorkerSpec;
 import io.warmpath.fleet.WorkerStatus;
+import java.net.URI;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.Callable;
 import java.util.function.Function;
+import java.util.function.LongFunction;
+import java.util.function.Supplier;
 import org.jboss.logging.Logger;
 
 /**
- * Operators' view of the fleet: {@code GET /workers}, {@code POST /workers}, {@code GET} and {@code
- * DELETE /workers/{name or id}}.
+ * Operators' view of the fleet: {@code GET /workers}, {@code POST /workers}, {@code GET}, {@code
+ * PATCH} and {@code DELETE /workers/{name or id}}.
  *
  * <p>Routes run on the event loop; what locks the registry runs on Vert.x's workers.
  */
@@ -47,12 +51,14 @@ public final class WorkersApi {
 
     private final FleetRegistry fleet;
     private final FleetSources sources;
+    private final LongFunction<Map<Integer, LoadPoll.Seen>> loads;
     private final AdminAccess access;
     private final Errors errors;
     private final boolean followsEvents;
     private final Function<EngineKind, Set<String>> drifted;
 
     /**
+     * @param loads what a worker's engine last said of its ranks
      * @param followsEvents false: nobody here listens to engines' events, so that they, or what
      *     relays them, may stop sending
      * @param drifted which prompts have other ids here than on engines of a kind
@@ -60,12 +66,14 @@ public final class WorkersApi {
     public WorkersApi(
             FleetRegistry fleet,
             FleetSources sources,
+            LongFunction<Map<Integer, LoadPoll.Seen>> loads,
             AdminAccess access,
             Errors errors,
             boolean followsEvents,
             Function<EngineKind, Set<String>> drifted) {
         this.fleet = fleet;
         this.sources = sources;
+        this.loads = loads;
         this.access = access;
         this.errors = errors;
         this.followsEvents = followsEvents;
@@ -80,7 +88,11 @@ public final class WorkersApi {
     private Map<String, Object> json(WorkerStatus status) {
         Worker worker = status.worker();
         return WorkerJson.of(
-                status, sources.sources(worker.url()), followsEvents, drifted.apply(worker.kind()));
+                status,
+                sources.sources(worker.url()),
+                loads.apply(worker.id()),
+                followsEvents,
+                drifted.apply(worker.kind()));
     }
 
     private void collection(RoutingContext rc) {
@@ -92,17 +104,22 @@ public final class WorkersApi {
             List<Object> workers = fleet.status().stream().map(s -> (Object) json(s)).toList();
             answer(rc, 200, Map.of("object", "list", "data", workers));
         } else {
-            add(rc);
+            read(rc, body -> sources.add(spec(() -> WorkerJson.spec(body.getBytes()))));
         }
     }
 
     private void one(RoutingContext rc) {
-        if (!access.enters(rc, "GET, DELETE")) {
+        if (!access.admits(rc, "GET, PATCH, DELETE")) {
             return;
         }
         HttpMethod method = rc.request().method();
-        String name = rc.pathParam("worker");
-        WorkerStatus status = fleet.find(name).orElse(null);
+        WorkerStatus status = fleet.find(rc.pathParam("worker")).orElse(null);
+        if (status != null && method.equals(HttpMethod.PATCH)) {
+            URI url = status.worker().url();
+            read(rc, body -> sources.change(spec(() -> WorkerJson.patch(url, body.getBytes()))));
+            return;
+        }
+        rc.request().resume();
         if (status == null) {
             fail(rc, new GatewayError.NoSuchRoute(method.name(), rc.normalizedPath()));
         } else if (method.equals(HttpMethod.GET)) {
@@ -117,7 +134,7 @@ public final class WorkersApi {
         }
     }
 
-    private void add(RoutingContext rc) {
+    private void read(RoutingContext rc, Function<Buffer, Worker> change) {
         HttpServerRequest request = rc.request();
         String type = request.getHeader("content-type");
         if (type == null || !type.startsWith("application/json")) {
@@ -132,21 +149,21 @@ public final class WorkersApi {
                         body.appendBuffer(chunk);
                     }
                 });
-        request.exceptionHandler(e -> LOG.debugf(e, "POST /workers broke off"));
+        request.exceptionHandler(e -> LOG.debugf(e, "A worker's record broke off"));
         request.endHandler(
                 end -> {
                     if (body.length() > MAX_BODY_BYTES) {
                         fail(rc, new GatewayError.BodyTooLarge(MAX_BODY_BYTES));
                     } else {
-                        blocking(rc, () -> sources.add(spec(body)));
+                        blocking(rc, () -> change.apply(body));
                     }
                 });
         request.resume();
     }
 
-    private static WorkerSpec spec(Buffer body) {
+    private static WorkerSpec spec(Supplier<WorkerSpec> read) {
         try {
-            return WorkerJson.spec(body.getBytes());
+            return read.get();
         } catch (MetadataException e) {
             throw new GatewayException(
                     new GatewayError.BadRequest(e.path(), String.valueOf(e.getMessage())));

@@ -2,7 +2,6 @@ package io.warmpath.config;
 
 import io.smallrye.config.WithConverter;
 import io.smallrye.config.WithDefault;
-
 import java.time.Duration;
 import java.util.Optional;
 

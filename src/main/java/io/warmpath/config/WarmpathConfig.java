@@ -3,7 +3,6 @@ package io.warmpath.config;
 import io.smallrye.config.ConfigMapping;
 import io.smallrye.config.WithConverter;
 import io.smallrye.config.WithDefault;
-
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
@@ -66,6 +65,8 @@ public interface WarmpathConfig {
     Fleet fleet();
 
     KubernetesConfig kubernetes();
+
+    HealthConfig health();
 
     Admin admin();
 
@@ -327,7 +328,7 @@ public interface WarmpathConfig {
         @Setting(
                 doc =
                         "Without KV events: how long a worker is taken to hold the prompts that"
-                            + " were sent to it.",
+                                + " were sent to it.",
                 flags = {"--router-ttl-secs"},
                 env = {"DYN_ROUTER_TTL_SECS"},
                 minTime = "1ms",
@@ -470,7 +471,7 @@ public interface WarmpathConfig {
         @Setting(
                 doc =
                         "A rank with more prompt tokens booked than this fraction of what its"
-                            + " engine takes per step gets no request.",
+                                + " engine takes per step gets no request.",
                 unit = "fraction",
                 flags = {"--active-prefill-tokens-threshold-frac"},
                 env = {"DYN_ACTIVE_PREFILL_TOKENS_THRESHOLD_FRAC"},
@@ -523,7 +524,7 @@ public interface WarmpathConfig {
         @Setting(
                 doc =
                         "A worker gets a prompt for its blocks only while it runs fewer requests"
-                            + " than this times the mean.",
+                                + " than this times the mean.",
                 min = 1,
                 max = 1e6)
         double loadFactor();
@@ -532,8 +533,8 @@ public interface WarmpathConfig {
         @Setting(
                 doc =
                         "How a block is told from others: by its tokens and position, or by its"
-                            + " tokens and all before them (chained), which takes no prompt for"
-                            + " another.")
+                                + " tokens and all before them (chained), which takes no prompt for"
+                                + " another.")
         BlockHashing hashing();
 
         /** What models have of their own, by model name. */
@@ -630,7 +631,7 @@ public interface WarmpathConfig {
         @Setting(
                 doc =
                         "How much dearer work becomes against waiting as the fleet fills; 0.5 suits"
-                            + " engines with a host tier.",
+                                + " engines with a host tier.",
                 unit = "",
                 min = 0,
                 max = 1e9)
@@ -947,7 +948,7 @@ public interface WarmpathConfig {
         @Setting(
                 doc =
                         "How long an engine may answer requests with new blocks and publish"
-                            + " nothing, before what is known of its cache no longer counts.",
+                                + " nothing, before what is known of its cache no longer counts.",
                 minTime = "100ms",
                 maxTime = "1d")
         Duration stallTimeout();
@@ -1015,6 +1016,15 @@ public interface WarmpathConfig {
                 doc = "How long a worker that is being removed may take to finish its requests.",
                 maxTime = "1d")
         Duration drainTimeout();
+
+        @WithDefault("1s")
+        @WithConverter(TimeSpan.class)
+        @Setting(
+                doc =
+                        "Time between looks at the configuration file, whose workers are taken up"
+                                + " anew when it has changed. 0: never.",
+                maxTime = "1h")
+        Duration reloadInterval();
     }
 
     /** Operators' endpoints. */
@@ -1068,8 +1078,8 @@ public interface WarmpathConfig {
         @Setting(
                 doc =
                         "Requests that the gateway sends to itself, against an engine of its own on"
-                            + " loopback, before it says that it is ready; 0: none. No metric"
-                            + " counts them.",
+                                + " loopback, before it says that it is ready; 0: none. No metric"
+                                + " counts them.",
                 unit = "requests",
                 flags = {"--warmup-requests"},
                 min = 0,

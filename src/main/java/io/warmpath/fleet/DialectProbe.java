@@ -3,10 +3,12 @@ package io.warmpath.fleet;
 import java.io.IOException;
 import java.net.ConnectException;
 import java.net.URI;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
 import java.util.function.ToIntFunction;
+import java.util.regex.Pattern;
 
 /**
  * Learns a worker by its model list and by the dialects of the known engines, in order.
@@ -14,6 +16,9 @@ import java.util.function.ToIntFunction;
  * <p>Stateless, any thread; blocks as {@link EngineHttp} does.
  */
 public final class DialectProbe implements WorkerProbe {
+    private static final Pattern DRAINING =
+            Pattern.compile("\\bdrain(?:ing|ed)\\b", Pattern.CASE_INSENSITIVE);
+
     private final EngineHttp http;
     private final ModelList models;
     private final List<EngineDialect> dialects;
@@ -56,9 +61,30 @@ public final class DialectProbe implements WorkerProbe {
                     spec.capacity().or(facts.capacity()),
                     events(spec, facts, dpSize),
                     facts.offload().with(spec.pool()),
-                    spec.priorities() == null ? facts.priorities() : spec.priorities());
+                    spec.priorities() == null ? facts.priorities() : spec.priorities(),
+                    disagreements(spec, facts));
         } catch (IOException | IllegalArgumentException e) {
             throw new ProbeException(spec.url() + ": " + e.getMessage(), e);
+        }
+    }
+
+    /** The record counts all the same; but one of the two is wrong. */
+    private List<String> disagreements(WorkerSpec spec, EngineFacts facts) {
+        List<String> all = new ArrayList<>();
+        compare(all, "block-size", spec.blockSize(), facts.blockSize());
+        compare(all, "dp-size", spec.dpSize(), facts.dpSize());
+        compare(
+                all,
+                "max-num-batched-tokens",
+                spec.capacity().batchedTokens(),
+                facts.capacity().batchedTokens());
+        compare(all, "total-kv-blocks", spec.capacity().kvBlocks(), facts.capacity().kvBlocks());
+        return all;
+    }
+
+    private static void compare(List<String> all, String what, long told, long said) {
+        if (told > 0 && said > 0 && told != said) {
+            all.add(what + ": " + told + " by its record, " + said + " by its engine");
         }
     }
 
@@ -103,17 +129,44 @@ public final class DialectProbe implements WorkerProbe {
     }
 
     @Override
+    public List<EngineLoad> load(WorkerSpec spec, EngineKind kind) throws ProbeException {
+        try {
+            for (EngineDialect dialect : dialects) {
+                if (dialect.kind() == kind) {
+                    return dialect.load(spec.url(), http);
+                }
+            }
+            return List.of();
+        } catch (IOException e) {
+            throw new ProbeException(spec.url() + ": " + e.getMessage(), e);
+        }
+    }
+
+    @Override
     public Health health(WorkerSpec spec) {
         try {
             EngineHttp.Answer answer = http.get(spec.url(), healthPath);
-            return answer.ok()
-                    ? new Health(Verdict.OK, "")
-                    : new Health(
-                            Verdict.FAILING, "GET " + healthPath + " answered " + answer.status());
+            if (answer.ok()) {
+                return saysDraining(answer.body())
+                        ? new Health(Verdict.DRAINING, "it says that it is draining")
+                        : new Health(Verdict.OK, "");
+            }
+            String told = "GET " + healthPath + " answered " + answer.status();
+            if (answer.status() != 503) {
+                return new Health(Verdict.FAILING, told);
+            }
+            return saysDraining(answer.body())
+                    ? new Health(Verdict.DRAINING, told + ", draining")
+                    : new Health(Verdict.UNAVAILABLE, told);
         } catch (ConnectException e) {
             return new Health(Verdict.REFUSED, "connection refused");
         } catch (IOException e) {
             return new Health(Verdict.FAILING, "GET " + healthPath + ": " + e.getMessage());
         }
+    }
+
+    /** As {@code {"status": "draining"}}, in whatever form an engine or what is before it has. */
+    private static boolean saysDraining(String body) {
+        return body.length() < 4096 && DRAINING.matcher(body).find();
     }
 }

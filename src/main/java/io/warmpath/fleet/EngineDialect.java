@@ -2,6 +2,7 @@ package io.warmpath.fleet;
 
 import java.io.IOException;
 import java.net.URI;
+import java.util.List;
 import java.util.Optional;
 
 /** The interface by which one kind of engine tells about itself. Stateless, any thread. */
@@ -15,4 +16,13 @@ public interface EngineDialect {
      *     unreadably
      */
     Optional<EngineFacts> ask(URI worker, EngineHttp http) throws IOException;
+
+    /**
+     * What its ranks are doing now; empty when it does not tell.
+     *
+     * @throws IOException when the engine could not be asked, or answered unreadably
+     */
+    default List<EngineLoad> load(URI worker, EngineHttp http) throws IOException {
+        return List.of();
+    }
 }

@@ -16,6 +16,9 @@ public interface FleetListener {
      */
     default void detached(Worker worker) {}
 
+    /** Its engine says otherwise than its record; told once for the same things. */
+    default void disagrees(Worker worker, List<String> what) {}
+
     default void added(Worker worker) {}
 
     /** State, models or ranks are other than before; {@code why} is for the log, may be empty. */

@@ -11,6 +11,7 @@ import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.Executor;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.function.LongSupplier;
+import java.util.function.LongUnaryOperator;
 import java.util.function.ToLongFunction;
 import org.jspecify.annotations.Nullable;
 
@@ -21,7 +22,7 @@ import org.jspecify.annotations.Nullable;
  * registry; questions run on {@code probes}. {@link #suspect} any thread, no blocking. Times are
  * nanoseconds of the given clock.
  */
-public final class FleetMonitor {
+public final class FleetMonitor implements FleetTask {
     /**
      * @param healthInterval between checks of a ready worker
      * @param unhealthyInterval between checks of an unhealthy one
@@ -29,6 +30,9 @@ public final class FleetMonitor {
      * @param learnMin first pause after a worker did not answer who it is; doubles up to {@code
      *     learnMax}
      * @param drainTimeout a draining worker is removed after this, finished or not
+     * @param slowStart how long a worker that came back takes until it gets its full share
+     * @param jitter of a pause between health checks, in nanoseconds, so that gateways and workers
+     *     do not fall into step
      */
     public record Timing(
             Duration healthInterval,
@@ -36,9 +40,34 @@ public final class FleetMonitor {
             int failuresToUnhealthy,
             Duration learnMin,
             Duration learnMax,
-            Duration drainTimeout) {}
+            Duration drainTimeout,
+            Duration slowStart,
+            LongUnaryOperator jitter) {
+
+        /** Without slow start and jitter. */
+        public Timing(
+                Duration healthInterval,
+                Duration unhealthyInterval,
+                int failuresToUnhealthy,
+                Duration learnMin,
+                Duration learnMax,
+                Duration drainTimeout) {
+            this(
+                    healthInterval,
+                    unhealthyInterval,
+                    failuresToUnhealthy,
+                    learnMin,
+                    learnMax,
+                    drainTimeout,
+                    Duration.ZERO,
+                    LongUnaryOperator.identity());
+        }
+    }
 
     private static final Duration DRAIN_POLL = Duration.ofMillis(100);
+
+    /** How exactly a slow start ends: only then the list of candidates is the snapshot's again. */
+    private static final Duration RAMP_POLL = Duration.ofMillis(500);
 
     private final FleetRegistry registry;
     private final WorkerProbe probe;
@@ -97,7 +126,7 @@ public final class FleetMonitor {
         seenVersion = -1;
     }
 
-    /** Called, on any thread, when {@link #tick} has something to do; must not block. */
+    @Override
     public void onWake(Runnable wake) {
         this.wake = wake;
     }
@@ -123,7 +152,7 @@ public final class FleetMonitor {
         wake.run();
     }
 
-    /** Does what is due; returns the nanoseconds until the next thing is. */
+    @Override
     public long tick() {
         followRegistry();
         for (Runnable m = inbox.poll(); m != null; m = inbox.poll()) {
@@ -132,6 +161,9 @@ public final class FleetMonitor {
         followRegistry();
         long now = nanoTime.getAsLong();
         long next = timing.healthInterval().toNanos();
+        if (registry.endRamps(timing.slowStart().toNanos())) {
+            next = Math.min(next, RAMP_POLL.toNanos());
+        }
         for (Watch w : new ArrayList<>(watches.values())) {
             WorkerStatus s = registry.byId(w.id);
             if (s == null) {
@@ -224,7 +256,11 @@ public final class FleetMonitor {
         w.processGone = false;
         w.failures = 0;
         w.backoff = timing.learnMin();
-        w.rest(nanoTime.getAsLong(), timing.healthInterval());
+        w.rest(nanoTime.getAsLong(), jittered(timing.healthInterval()));
+    }
+
+    private Duration jittered(Duration pause) {
+        return Duration.ofNanos(timing.jitter().applyAsLong(pause.toNanos()));
     }
 
     private void onNotLearnt(Watch w, WorkerSpec spec, String problem) {
@@ -252,17 +288,20 @@ public final class FleetMonitor {
                 return;
             }
             registry.healthy(w.id);
-            w.rest(nanoTime.getAsLong(), timing.healthInterval());
+            w.rest(nanoTime.getAsLong(), jittered(timing.healthInterval()));
             return;
         }
         failedProbes.increment();
         boolean refused = health.verdict() == WorkerProbe.Verdict.REFUSED;
+        boolean knows = health.verdict() == WorkerProbe.Verdict.UNAVAILABLE;
         w.processGone |= refused;
         w.failures++;
-        if (refused || w.failures >= timing.failuresToUnhealthy()) {
-            registry.unhealthy(w.id, health.detail());
+        if (health.verdict() == WorkerProbe.Verdict.DRAINING) {
+            registry.paused(w.id, health.detail());
+        } else if (refused || knows || w.failures >= timing.failuresToUnhealthy()) {
+            registry.unhealthy(w.id, health.detail(), refused);
         }
-        w.rest(nanoTime.getAsLong(), timing.unhealthyInterval());
+        w.rest(nanoTime.getAsLong(), jittered(timing.unhealthyInterval()));
     }
 
     /** What the monitor remembers of one worker. */

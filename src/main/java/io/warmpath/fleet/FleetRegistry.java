@@ -4,6 +4,7 @@ import io.warmpath.prefix.WorkerSlot;
 import io.warmpath.prefix.WorkerSlots;
 import java.net.URI;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -25,6 +26,8 @@ import org.jspecify.annotations.Nullable;
  *
  * <pre>
  * STARTING --learnt--> READY <--healthy / unhealthy--> UNHEALTHY
+ *    READY --suspend--> SUSPENDED --tryOut--> TRIAL --recovered--> READY
+ *    any that was learnt --paused--> PAUSED --healthy--> READY
  *    any --drain--> DRAINING --remove--> gone
  * </pre>
  */
@@ -44,7 +47,10 @@ public final class FleetRegistry implements Fleet {
     private volatile FleetSnapshot snapshot = FleetSnapshot.EMPTY;
     private volatile List<WorkerStatus> status = List.of();
     private volatile Map<Long, WorkerStatus> statusById = Map.of();
+    private final Map<Long, FleetSnapshot.Standing> standings = new HashMap<>(); // guarded, too
     private volatile LongConsumer failureSink = id -> {};
+    private volatile @Nullable PassiveHealth health;
+    private volatile Openings openings = Openings.FREE;
 
     /**
      * @param idOfUrl identity of a worker whose id is not configured: XXH64 of its URL
@@ -70,6 +76,46 @@ public final class FleetRegistry implements Fleet {
     @Override
     public FleetSnapshot snapshot() {
         return snapshot;
+    }
+
+    void onEnded(PassiveHealth sink) {
+        health = sink;
+    }
+
+    /** Who limits what workers get from now on; before the first of them is ready. */
+    public void openBy(Openings limits) {
+        openings = limits;
+    }
+
+    @Override
+    public double draw() {
+        return openings.draw();
+    }
+
+    @Override
+    public List<Candidate> open(String model, double draw) {
+        return openings.of(snapshot, model, draw);
+    }
+
+    @Override
+    public String whyNot(Worker worker) {
+        return openings.whyNot(snapshot, worker);
+    }
+
+    @Override
+    public void ended(long workerId, RequestOutcome outcome, long beganNanos) {
+        PassiveHealth sink = health;
+        if (sink != null) {
+            sink.ended(workerId, outcome, beganNanos);
+        }
+    }
+
+    @Override
+    public void firstToken(long workerId, long nanos, int computedTokens) {
+        PassiveHealth sink = health;
+        if (sink != null) {
+            sink.firstToken(workerId, nanos, computedTokens);
+        }
     }
 
     /** All workers with details, in the order they were added. */
@@ -123,7 +169,7 @@ public final class FleetRegistry implements Fleet {
                         "",
                         Offload.NONE.with(spec.pool()),
                         PriorityOrder.NOT_TAKEN);
-        byId.put(id, new WorkerStatus(worker, spec, List.of(), "not answered yet"));
+        byId.put(id, new WorkerStatus(worker, spec, List.of(), "not answered yet", List.of()));
         publish();
         listeners.forEach(l -> l.added(worker));
         return worker;
@@ -145,7 +191,7 @@ public final class FleetRegistry implements Fleet {
         }
         Worker before = s.worker();
         Worker after = before.with(before.state(), spec.taints());
-        byId.put(id, new WorkerStatus(after, spec, s.events(), s.problem()));
+        byId.put(id, new WorkerStatus(after, spec, s.events(), s.problem(), s.disagreements()));
         publish();
         listeners.forEach(l -> l.changed(before, after, "its record has changed"));
         return true;
@@ -218,7 +264,13 @@ public final class FleetRegistry implements Fleet {
                         profile.version(),
                         profile.offload(),
                         profile.priorities());
-        byId.put(id, new WorkerStatus(after, old.spec(), profile.events(), ""));
+        byId.put(
+                id,
+                new WorkerStatus(after, old.spec(), profile.events(), "", profile.disagreements()));
+        standings.remove(id);
+        if (restarted) {
+            ramp(id);
+        }
         publish();
         if (restarted && had != null) {
             restarts.increment();
@@ -231,30 +283,122 @@ public final class FleetRegistry implements Fleet {
             attached.put(id, after);
             listeners.forEach(l -> l.attached(after, profile.events()));
         }
+        if (!profile.disagreements().isEmpty()
+                && !profile.disagreements().equals(old.disagreements())) {
+            listeners.forEach(l -> l.disagrees(after, profile.disagreements()));
+        }
         String why = restarted ? "came back as a new process" : "answered";
         listeners.forEach(l -> l.changed(before, after, why));
     }
 
-    /** UNHEALTHY becomes READY; other states stay. */
+    /** UNHEALTHY and PAUSED become READY, slowly; other states stay. */
     public synchronized void healthy(long id) {
         WorkerStatus s = byId.get(id);
-        if (s != null && s.worker().state() == WorkerState.UNHEALTHY) {
+        if (s != null && isOneOf(s, WorkerState.UNHEALTHY, WorkerState.PAUSED)) {
+            ramp(id);
             move(s, WorkerState.READY, "", "healthy again");
         }
     }
 
-    /** READY becomes UNHEALTHY; a STARTING worker keeps its state and shows the problem. */
-    public synchronized void unhealthy(long id, String problem) {
+    /**
+     * What gets requests becomes UNHEALTHY; a STARTING worker keeps its state and shows the
+     * problem.
+     */
+    public void unhealthy(long id, String problem) {
+        unhealthy(id, problem, false);
+    }
+
+    /**
+     * @param gone nobody listens at its port
+     */
+    synchronized void unhealthy(long id, String problem, boolean gone) {
         WorkerStatus s = byId.get(id);
         if (s == null) {
             return;
         }
-        if (s.worker().state() == WorkerState.READY) {
+        FleetSnapshot.Standing before = standings.get(id);
+        boolean sameGone = gone == (before != null && before.gone());
+        if (gone) {
+            standings.put(id, new FleetSnapshot.Standing(false, 0, true));
+        } else {
+            standings.remove(id);
+        }
+        if (isOneOf(
+                s,
+                WorkerState.READY,
+                WorkerState.SUSPENDED,
+                WorkerState.TRIAL,
+                WorkerState.PAUSED)) {
             move(s, WorkerState.UNHEALTHY, problem, problem);
-        } else if (!s.problem().equals(problem)) {
-            byId.put(id, new WorkerStatus(s.worker(), s.spec(), s.events(), problem));
+        } else if (!s.problem().equals(problem) || !sameGone) {
+            String shown = s.worker().state() == WorkerState.DRAINING ? s.problem() : problem;
+            byId.put(
+                    id,
+                    new WorkerStatus(s.worker(), s.spec(), s.events(), shown, s.disagreements()));
             publish();
         }
+    }
+
+    /** Says itself that it takes nothing new. */
+    synchronized void paused(long id, String why) {
+        WorkerStatus s = byId.get(id);
+        if (s != null
+                && isOneOf(
+                        s,
+                        WorkerState.READY,
+                        WorkerState.SUSPENDED,
+                        WorkerState.TRIAL,
+                        WorkerState.UNHEALTHY)) {
+            standings.remove(id);
+            move(s, WorkerState.PAUSED, why, why);
+        }
+    }
+
+    /** READY and TRIAL become SUSPENDED; other states stay. */
+    synchronized void suspend(long id, String why) {
+        WorkerStatus s = byId.get(id);
+        if (s != null && isOneOf(s, WorkerState.READY, WorkerState.TRIAL)) {
+            standings.remove(id);
+            move(s, WorkerState.SUSPENDED, why, why);
+        }
+    }
+
+    /** SUSPENDED becomes TRIAL; other states stay. */
+    synchronized void tryOut(long id) {
+        WorkerStatus s = byId.get(id);
+        if (s != null && s.worker().state() == WorkerState.SUSPENDED) {
+            move(s, WorkerState.TRIAL, s.problem(), "its pause is over");
+        }
+    }
+
+    /** TRIAL becomes READY, slowly; other states stay. */
+    synchronized void recovered(long id) {
+        WorkerStatus s = byId.get(id);
+        if (s != null && s.worker().state() == WorkerState.TRIAL) {
+            ramp(id);
+            move(s, WorkerState.READY, "", "its trial went well");
+        }
+    }
+
+    private static boolean isOneOf(WorkerStatus s, WorkerState... states) {
+        return List.of(states).contains(s.worker().state());
+    }
+
+    private void ramp(long id) {
+        standings.put(id, new FleetSnapshot.Standing(true, openings.now(), false));
+    }
+
+    /** A worker that came back gets its full share by now; false when nobody does. */
+    synchronized boolean endRamps(long slowStartNanos) {
+        long now = openings.now();
+        boolean any =
+                standings
+                        .values()
+                        .removeIf(s -> s.ramps() && now - s.rampFromNanos() >= slowStartNanos);
+        if (any) {
+            publish();
+        }
+        return standings.values().stream().anyMatch(FleetSnapshot.Standing::ramps);
     }
 
     /** Gets nothing new from now on. False when there is no such worker. */
@@ -308,6 +452,7 @@ public final class FleetRegistry implements Fleet {
         if (s == null) {
             return;
         }
+        standings.remove(id);
         publish();
         Worker had = attached.remove(id);
         if (had != null) {
@@ -320,7 +465,7 @@ public final class FleetRegistry implements Fleet {
     private void move(WorkerStatus s, WorkerState to, String problem, String why) {
         Worker w = s.worker();
         Worker after = w.with(to, w.taints());
-        byId.put(w.id(), new WorkerStatus(after, s.spec(), s.events(), problem));
+        byId.put(w.id(), new WorkerStatus(after, s.spec(), s.events(), problem, s.disagreements()));
         publish();
         listeners.forEach(l -> l.changed(w, after, why));
     }
@@ -365,7 +510,12 @@ public final class FleetRegistry implements Fleet {
         version++;
         status = List.copyOf(byId.values());
         statusById = Map.copyOf(byId);
-        snapshot = new FleetSnapshot(version, status.stream().map(WorkerStatus::worker).toList());
+        snapshot =
+                new FleetSnapshot(
+                        version,
+                        status.stream().map(WorkerStatus::worker).toList(),
+                        standings,
+                        openings.panicShare());
     }
 
     @Nullable Long idAt(URI url) {

@@ -1,16 +1,20 @@
 package io.warmpath.fleet;
 
 import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.TreeSet;
+import org.jspecify.annotations.Nullable;
 
 /**
  * All workers at one instant. Immutable; look-ups are O(1) and allocate nothing.
  *
- * <p>{@link #candidates} lists ready ranks only; a model whose workers are all down is still {@link
- * #knows known}.
+ * <p>{@link #candidates} lists ranks that get requests; a model whose workers are all down is still
+ * {@link #knows known}.
  */
 public final class FleetSnapshot {
     public static final FleetSnapshot EMPTY = new FleetSnapshot(0, List.of());
@@ -18,29 +22,95 @@ public final class FleetSnapshot {
     private final long version;
     private final List<Worker> workers;
     private final Map<String, List<Candidate>> byModel;
-    private final Map<String, List<Candidate>> unhealthyByModel;
+    private final Map<String, List<Candidate>> lastResort;
+    private final Set<String> panics;
+    private final Map<Long, Standing> standings;
+    private final boolean limited;
+
+    /**
+     * What else counts of a worker, beside its state.
+     *
+     * @param ramps it has come back and gets a growing share of the requests
+     * @param rampFromNanos since then
+     * @param gone nobody listened at its port: not worth a try while others are left
+     */
+    record Standing(boolean ramps, long rampFromNanos, boolean gone) {}
 
     public FleetSnapshot(long version, List<Worker> workers) {
+        this(version, workers, Map.of(), 1);
+    }
+
+    /**
+     * @param standings of workers that have one, by id
+     * @param panicShare of a model's workers that look bad, from which on all are tried
+     */
+    FleetSnapshot(
+            long version, List<Worker> workers, Map<Long, Standing> standings, double panicShare) {
         this.version = version;
         this.workers = List.copyOf(workers);
-        Map<String, List<Candidate>> map = new LinkedHashMap<>();
-        Map<String, List<Candidate>> unhealthy = new LinkedHashMap<>();
+        this.standings = Map.copyOf(standings);
+        Map<String, PerModel> models = new LinkedHashMap<>();
+        boolean limits = false;
         for (Worker w : this.workers) {
+            Standing standing = this.standings.get(w.id());
+            boolean gone = standing != null && standing.gone();
+            limits |= w.state() == WorkerState.TRIAL || (standing != null && standing.ramps());
             for (String model : w.models()) {
-                List<Candidate> list = map.computeIfAbsent(model, m -> new ArrayList<>());
-                List<Candidate> into =
-                        w.available()
-                                ? list
-                                : unhealthy.computeIfAbsent(model, m -> new ArrayList<>());
-                if (w.available() || w.state() == WorkerState.UNHEALTHY) {
-                    w.ranks().forEach(r -> into.add(new Candidate(w, r.dpRank(), r.slot())));
+                models.computeIfAbsent(model, m -> new PerModel()).add(w, gone);
+            }
+        }
+        this.limited = limits;
+        Map<String, List<Candidate>> open = new HashMap<>();
+        Map<String, List<Candidate>> last = new HashMap<>();
+        Set<String> panicking = new HashSet<>();
+        models.forEach(
+                (model, m) -> {
+                    boolean panic = m.panics(panicShare);
+                    if (panic) {
+                        panicking.add(model);
+                    }
+                    open.put(model, List.copyOf(panic ? m.worthTrying : m.open));
+                    last.put(model, List.copyOf(m.bad));
+                });
+        this.byModel = Map.copyOf(open);
+        this.lastResort = Map.copyOf(last);
+        this.panics = Set.copyOf(panicking);
+    }
+
+    /** The ranks that serve one model, while they are counted. */
+    private static final class PerModel {
+        final List<Candidate> open = new ArrayList<>();
+        final List<Candidate> bad = new ArrayList<>();
+        final List<Candidate> worthTrying = new ArrayList<>();
+        int badWorkers;
+        int goodWorkers;
+
+        void add(Worker w, boolean gone) {
+            boolean trial = w.state() == WorkerState.TRIAL;
+            boolean looksBad =
+                    w.state() == WorkerState.UNHEALTHY || w.state() == WorkerState.SUSPENDED;
+            badWorkers += looksBad || trial ? 1 : 0;
+            goodWorkers += w.state() == WorkerState.READY ? 1 : 0;
+            for (Worker.Rank r : w.ranks()) {
+                Candidate c = new Candidate(w, r.dpRank(), r.slot());
+                if (w.available()) {
+                    open.add(c);
+                }
+                if (looksBad) {
+                    bad.add(c);
+                }
+                if (w.available() || (looksBad && !gone)) {
+                    worthTrying.add(c);
                 }
             }
         }
-        map.replaceAll((m, list) -> List.copyOf(list));
-        unhealthy.replaceAll((m, list) -> List.copyOf(list));
-        this.byModel = Map.copyOf(map);
-        this.unhealthyByModel = Map.copyOf(unhealthy);
+
+        boolean panics(double share) {
+            // With nobody left the last resort is the same list, and those who are gone.
+            return !open.isEmpty()
+                    && worthTrying.size() > open.size()
+                    && badWorkers >= share * (badWorkers + goodWorkers);
+        }
     }
 
     /** Grows with every change of the fleet. */
@@ -57,18 +127,40 @@ public final class FleetSnapshot {
         return byModel.containsKey(model);
     }
 
-    /** Ready ranks that serve this model; empty when there is none. */
+    /**
+     * Ranks that serve this model and get requests; when so many look bad that the rest could not
+     * bear the load, also those that look bad but may answer. Empty when there is none.
+     */
     public List<Candidate> candidates(String model) {
         return byModel.getOrDefault(model, List.of());
     }
 
     /**
-     * Unhealthy ranks that serve this model, for the moment when no other is left: trying one costs
-     * a refused connection and finds an engine that just came back. Draining workers are not among
-     * them.
+     * Unhealthy and suspended ranks that serve this model, for the moment when no other is left:
+     * trying one costs a refused connection and finds an engine that just came back. Draining
+     * workers are not among them.
      */
     public List<Candidate> lastResort(String model) {
-        return unhealthyByModel.getOrDefault(model, List.of());
+        return lastResort.getOrDefault(model, List.of());
+    }
+
+    /** So many of the model's workers look bad that those are tried, too. */
+    public boolean panics(String model) {
+        return panics.contains(model);
+    }
+
+    /** Models whose bad workers are tried, too. */
+    public int panics() {
+        return panics.size();
+    }
+
+    /** Somebody is on trial or comes back slowly. */
+    boolean limited() {
+        return limited;
+    }
+
+    @Nullable Standing standing(long worker) {
+        return standings.get(worker);
     }
 
     /** All model names, sorted. */

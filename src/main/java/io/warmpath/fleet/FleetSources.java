@@ -1,7 +1,5 @@
 package io.warmpath.fleet;
 
-import org.jspecify.annotations.Nullable;
-
 import java.net.URI;
 import java.util.ArrayList;
 import java.util.EnumMap;
@@ -13,6 +11,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
 
 /**
  * What several sources say of workers, as one fleet.
@@ -95,17 +94,18 @@ public final class FleetSources {
     }
 
     /**
-     * An operator's record of a worker that is there, before those of all other sources.
+     * An operator says more of a worker that is there: before what was said earlier, and before all
+     * other sources.
      *
      * @throws DuplicateWorkerException when its name or id is another worker's
-     * @throws IllegalStateException when nobody names the worker any more
      */
-    public synchronized Worker change(WorkerSpec spec) {
-        Entry e = entries.get(spec.url());
+    public synchronized Worker change(WorkerSpec more) {
+        Entry e = entries.get(more.url());
         if (e == null || e.withdrawn) {
-            throw new IllegalStateException("the worker " + spec.url() + " is leaving");
+            throw new DuplicateWorkerException("the worker " + more.url() + " is leaving");
         }
-        WorkerSpec before = e.records.put(SourceName.API, spec);
+        WorkerSpec before = e.records.get(SourceName.API);
+        e.records.put(SourceName.API, before == null ? more : more.or(before));
         try {
             reconcile(e);
         } catch (DuplicateWorkerException refused) {
@@ -115,12 +115,6 @@ public final class FleetSources {
         }
         publish();
         return worker(e);
-    }
-
-    /** What the operator has said of this worker; null: nothing. */
-    public synchronized @Nullable WorkerSpec told(URI url) {
-        Entry e = entries.get(url);
-        return e == null ? null : e.records.get(SourceName.API);
     }
 
     /** An operator takes a worker out: drained, then forgotten, whoever names it. */

@@ -9,10 +9,8 @@ import java.util.Locale;
 public enum SourceName {
     /** An operator, through {@code /workers}. */
     API,
-    /** The configuration. */
+    /** The configuration, whose file is read again when it changes. */
     CONFIG,
-    /** A file of workers that is read again when it changes. */
-    FILE,
     KUBERNETES,
     /** Engines, or the relays beside them, that register themselves. */
     NATS;

@@ -121,7 +121,8 @@ public record Worker(
                 priorities);
     }
 
+    /** Gets requests, be it few. */
     public boolean available() {
-        return state == WorkerState.READY;
+        return state == WorkerState.READY || state == WorkerState.TRIAL;
     }
 }

@@ -1,5 +1,6 @@
 package io.warmpath.fleet;
 
+import java.net.URI;
 import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
@@ -57,6 +58,21 @@ public final class WorkerFields {
      */
     public static WorkerSpec spec(Map<?, ?> record) {
         return new WorkerFields(record, false).spec();
+    }
+
+    /**
+     * Of a part of a record, for a worker that is known.
+     *
+     * @throws IllegalArgumentException with a sentence for the operator
+     */
+    public static WorkerSpec patch(URI url, Map<?, ?> part) {
+        Map<Object, Object> whole = new LinkedHashMap<>(part);
+        Object given = whole.putIfAbsent("url", url.toString());
+        if (given != null && !given.equals(url.toString())) {
+            throw new IllegalArgumentException(
+                    "A worker's url cannot be changed: add another worker.");
+        }
+        return spec(whole);
     }
 
     /**

@@ -1,6 +1,8 @@
 package io.warmpath.fleet;
 
-/** Asks a worker about itself. Any thread; both calls block for up to their time-out. */
+import java.util.List;
+
+/** Asks a worker about itself. Any thread; all calls block for up to their time-out. */
 public interface WorkerProbe {
     /**
      * @throws ProbeException when it cannot be reached or its answers make no sense
@@ -9,6 +11,15 @@ public interface WorkerProbe {
 
     /** One health check. Never throws for what a worker does. */
     Health health(WorkerSpec spec);
+
+    /**
+     * What the engine is doing, rank by rank; empty when such engines do not tell.
+     *
+     * @throws ProbeException when it cannot be reached or its answers make no sense
+     */
+    default List<EngineLoad> load(WorkerSpec spec, EngineKind kind) throws ProbeException {
+        return List.of();
+    }
 
     /**
      * Outcome of a health check.
@@ -22,6 +33,10 @@ public interface WorkerProbe {
         OK,
         /** Answered badly or not in time; it may only be busy. */
         FAILING,
+        /** Answered 503: it takes no requests now, and knows it. */
+        UNAVAILABLE,
+        /** Says that it is draining: running requests finish, it wants no new ones. */
+        DRAINING,
         /** Nobody listens at its port: the process is gone, and its cache with it. */
         REFUSED
     }

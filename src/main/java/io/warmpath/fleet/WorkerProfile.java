@@ -16,6 +16,7 @@ import java.util.Set;
  * @param events its event sockets; empty: routed by load alone
  * @param offload what it keeps below its device's memory
  * @param priorities what it makes of priorities
+ * @param disagreements where the engine says otherwise than the operator
  */
 public record WorkerProfile(
         EngineKind kind,
@@ -27,7 +28,8 @@ public record WorkerProfile(
         Capacity capacity,
         List<EventEndpoint> events,
         Offload offload,
-        PriorityOrder priorities) {
+        PriorityOrder priorities,
+        List<String> disagreements) {
 
     /** The engine does not say what it can take. */
     public WorkerProfile(
@@ -48,12 +50,14 @@ public record WorkerProfile(
                 Capacity.UNKNOWN,
                 events,
                 Offload.NONE,
-                PriorityOrder.NOT_TAKEN);
+                PriorityOrder.NOT_TAKEN,
+                List.of());
     }
 
     public WorkerProfile {
         models = Set.copyOf(models);
         events = List.copyOf(events);
+        disagreements = List.copyOf(disagreements);
         if (models.isEmpty() || blockSize <= 0 || dpSize <= 0) {
             throw new IllegalArgumentException(
                     "a profile needs a model, a block size and a rank, not "

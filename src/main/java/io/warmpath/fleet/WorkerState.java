@@ -5,6 +5,12 @@ public enum WorkerState {
     /** Being asked what it serves. */
     STARTING,
     READY,
+    /** Its requests fail or are far too slow: gets nothing until its pause is over. */
+    SUSPENDED,
+    /** Was suspended: gets one request at a time until enough of them went well. */
+    TRIAL,
+    /** Says itself that it takes nothing new; running requests finish, and it may come back. */
+    PAUSED,
     /** Failed its health checks or refused connections; checked on until it answers again. */
     UNHEALTHY,
     /** Finishes what it has, gets nothing new. */

@@ -7,6 +7,11 @@ import java.util.List;
  *
  * @param events where its KV events come from, empty until it answered or when it has none
  * @param problem why it is not ready, empty when it is
+ * @param disagreements where its engine says otherwise than its record, which counts
  */
 public record WorkerStatus(
-        Worker worker, WorkerSpec spec, List<EventEndpoint> events, String problem) {}
+        Worker worker,
+        WorkerSpec spec,
+        List<EventEndpoint> events,
+        String problem,
+        List<String> disagreements) {}

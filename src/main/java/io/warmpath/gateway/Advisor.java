@@ -207,6 +207,9 @@ public final class Advisor {
         return reservations;
     }
 
+    /** Slow starts are for what goes through this gateway. */
+    private static final double NO_DRAW = 0;
+
     private interface Decide {
         void on(List<Candidate> candidates, @Nullable EnginePrompts tokens);
     }
@@ -221,7 +224,7 @@ public final class Advisor {
         flow.tokenStep.run(
                 context,
                 request,
-                Planner.candidates(fleet, request.model(), List.of()),
+                Planner.anybody(fleet, request.model(), List.of()),
                 tokens -> {
                     try {
                         List<Candidate> candidates = candidates(question);
@@ -248,7 +251,7 @@ public final class Advisor {
     /** Any thread. */
     private List<Candidate> allowed(Question question) {
         List<Candidate> all =
-                Planner.candidates(flow.fleet.snapshot(), question.request().model(), List.of());
+                Planner.candidates(flow.fleet, question.request().model(), List.of(), NO_DRAW);
         return question.workers().isEmpty()
                 ? all
                 : all.stream().filter(c -> question.allows(c.worker())).toList();
@@ -260,7 +263,7 @@ public final class Advisor {
     private List<Candidate> candidates(Question question) {
         List<Candidate> allowed = allowed(question);
         if (allowed.isEmpty()
-                && !Planner.candidates(flow.fleet.snapshot(), question.request().model(), List.of())
+                && !Planner.anybody(flow.fleet.snapshot(), question.request().model(), List.of())
                         .isEmpty()) {
             throw new GatewayException(
                     new GatewayError.BadRequest(

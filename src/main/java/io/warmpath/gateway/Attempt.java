@@ -6,6 +6,7 @@ import io.warmpath.fault.GatewayError;
 import io.warmpath.fleet.Candidate;
 import io.warmpath.fleet.EngineKind;
 import io.warmpath.fleet.EngineTokenizer;
+import io.warmpath.fleet.RequestOutcome;
 import io.warmpath.gateway.FlowMetrics.Outcome;
 import io.warmpath.gateway.FlowMetrics.RetryCause;
 import io.warmpath.gateway.selfcheck.LengthCheck;
@@ -234,6 +235,9 @@ final class Attempt implements UpstreamListener {
         try {
             status = code;
             headers = engineHeaders;
+            if (isWorkersFault(code)) {
+                tellFleet(RequestOutcome.FAILED);
+            }
             if (continued != null) {
                 goOn(code, engineHeaders);
                 return;
@@ -337,6 +341,9 @@ final class Attempt implements UpstreamListener {
             closeBooking();
             compareWithReport();
             tellComputed();
+            if (!isWorkersFault(status)) {
+                tellFleet(RequestOutcome.OK);
+            }
             if (!released) {
                 release();
             }
@@ -367,6 +374,7 @@ final class Attempt implements UpstreamListener {
             if (stale && exchange.retryOnFreshConnection(this)) {
                 return;
             }
+            tellFleet(outcome(error));
             if (isLostConnection(error)) {
                 exchange.flow.fleet.reportFailure(candidate().worker().id());
             }
@@ -482,6 +490,10 @@ final class Attempt implements UpstreamListener {
                     exchange.flow.retries.firstToken(exchange.request.model(), firstTokenNanos);
                 }
                 if (!exchange.request.passThrough() && continued == null) {
+                    exchange.flow.fleet.firstToken(
+                            candidate().worker().id(),
+                            firstTokenNanos,
+                            decision.chosen().prefillTokens());
                     exchange.meters().firstToken(exchange.nanosSinceStart());
                 }
             }
@@ -668,6 +680,18 @@ final class Attempt implements UpstreamListener {
                 s == null ? -1 : s.cachedTokens(),
                 firstTokenNanos,
                 exchange.flow.nanoTime.getAsLong() - started);
+    }
+
+    private void tellFleet(RequestOutcome outcome) {
+        exchange.flow.fleet.ended(candidate().worker().id(), outcome, started);
+    }
+
+    private static RequestOutcome outcome(GatewayError error) {
+        return switch (error) {
+            case GatewayError.BadUpstreamAnswer e -> RequestOutcome.FAILED;
+            case GatewayError.UpstreamTimeout e -> RequestOutcome.STALLED;
+            default -> RequestOutcome.LOST;
+        };
     }
 
     private static boolean isWorkersFault(int code) {

@@ -51,6 +51,7 @@ public final class Exchange {
     private final Context context;
     private final long started;
     private final @Nullable Visit visit;
+    private final double draw;
     private @Nullable EnginePrompts tokens;
     private final List<PromptBlocks> named = new ArrayList<>(1);
     private final Entrance.Next entered =
@@ -119,6 +120,7 @@ public final class Exchange {
         this.form = form;
         this.visit = visit;
         this.started = flow.nanoTime.getAsLong();
+        this.draw = flow.fleet.draw();
     }
 
     void begin() {
@@ -357,7 +359,7 @@ public final class Exchange {
      */
     Planner.@Nullable Decided decideElsewhere(Predicate<Candidate> fit) {
         List<Candidate> others =
-                Planner.candidates(flow.fleet.snapshot(), request.model(), failedWorkers).stream()
+                Planner.candidates(flow.fleet, request.model(), failedWorkers, draw).stream()
                         .filter(fit)
                         .toList();
         if (others.isEmpty()) {
@@ -473,7 +475,10 @@ public final class Exchange {
     }
 
     private List<Candidate> candidates() {
-        List<Candidate> all = Planner.candidates(flow.fleet.snapshot(), request.model(), List.of());
+        List<Candidate> all =
+                request.pinnedWorker().isPresent()
+                        ? Planner.anybody(flow.fleet.snapshot(), request.model(), List.of())
+                        : Planner.candidates(flow.fleet, request.model(), List.of(), draw);
         SessionTurn turn = session;
         return turn == null ? all : turn.narrow(all);
     }

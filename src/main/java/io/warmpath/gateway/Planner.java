@@ -81,12 +81,19 @@ final class Planner {
     record Decided(RoutingDecision decision, long number) {}
 
     /**
-     * The ranks this request may go to: the healthy ones, or, when there are none, the unhealthy
-     * ones, because one of them may just have come back.
+     * The ranks this request may go to: the healthy ones as far as they are open to it, or, when
+     * there are none, the unhealthy ones, because one of them may just have come back.
      *
      * @param without workers that have failed this request already
+     * @param draw see {@link Fleet#open}
      */
-    static List<Candidate> candidates(FleetSnapshot fleet, String model, List<Long> without) {
+    static List<Candidate> candidates(Fleet fleet, String model, List<Long> without, double draw) {
+        List<Candidate> open = others(fleet.open(model, draw), without);
+        return open.isEmpty() ? anybody(fleet.snapshot(), model, without) : open;
+    }
+
+    /** As {@link #candidates}, without limits: for a request that names its worker. */
+    static List<Candidate> anybody(FleetSnapshot fleet, String model, List<Long> without) {
         List<Candidate> healthy = others(fleet.candidates(model), without);
         return healthy.isEmpty() ? others(fleet.lastResort(model), without) : healthy;
     }
@@ -256,12 +263,17 @@ final class Planner {
                         !w.models().contains(model)
                                 ? "does not serve the model"
                                 : w.available()
-                                        ? others.apply(w)
+                                        ? whyNot(w, others)
                                         : w.state().name().toLowerCase(Locale.ROOT);
                 out.add(new Ineligible(w.name(), why));
             }
         }
         return out;
+    }
+
+    private String whyNot(Worker w, Function<Worker, String> others) {
+        String limited = fleet.whyNot(w);
+        return limited.isEmpty() ? others.apply(w) : limited;
     }
 
     /**

@@ -171,6 +171,26 @@ public final class LoadTracker implements LoadBook {
         return slot.index() < all.length() ? all.get(slot.index()).read() : WorkerLoad.IDLE;
     }
 
+    /** Requests booked on the slot, by this gateway or its peers. */
+    public int booked(WorkerSlot slot) {
+        AtomicReferenceArray<SlotLoad> all = loads;
+        return slot.index() < all.length() ? all.get(slot.index()).booked() : 0;
+    }
+
+    /** Requests that the engine has beyond those. */
+    public int outside(WorkerSlot slot) {
+        AtomicReferenceArray<SlotLoad> all = loads;
+        return slot.index() < all.length() ? all.get(slot.index()).outside() : 0;
+    }
+
+    /**
+     * The engine says what else it has running, for clients that do not come here. Counts as load
+     * until it is set anew.
+     */
+    public void outside(WorkerSlot slot, int requests, double blocks) {
+        of(slot).outside(requests, blocks);
+    }
+
     @Override
     public PotentialBlocks potential(List<PromptBlocks> prompts) {
         if (!options.activeBlocks()) {

@@ -33,6 +33,16 @@ final class SlotLoad {
     private volatile int peersRequests;
     private volatile boolean current = true;
 
+    /** What others have running here; replaced as a whole. */
+    private volatile Outside outside = Outside.NONE;
+
+    /**
+     * @param units as {@link #WHOLE} says
+     */
+    private record Outside(int requests, long units) {
+        static final Outside NONE = new Outside(0, 0);
+    }
+
     SlotLoad(int index) {
         this.index = index;
     }
@@ -47,7 +57,24 @@ final class SlotLoad {
     }
 
     WorkerLoad read() {
-        return new WorkerLoad(prefillTokens, units / (double) WHOLE, requests);
+        Outside others = outside;
+        return new WorkerLoad(
+                prefillTokens,
+                (units + others.units()) / (double) WHOLE,
+                requests + others.requests());
+    }
+
+    /** Requests that are booked here, peers' included. */
+    int booked() {
+        return requests;
+    }
+
+    int outside() {
+        return outside.requests();
+    }
+
+    void outside(int others, double blocks) {
+        outside = others == 0 ? Outside.NONE : new Outside(others, (long) (blocks * WHOLE));
     }
 
     /** Requests that this gateway sent itself. */

@@ -1,7 +1,7 @@
 package io.warmpath.load;
 
 /**
- * Booked load of one (worker, rank).
+ * Load of one (worker, rank): what is booked, and what its engine has running beyond that.
  *
  * @param prefillTokens tokens still to be prefilled
  * @param blocks KV blocks of running requests, shared prefixes once; a fraction when some decay

@@ -6,8 +6,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Which beginnings of next turns have been computed ahead, so that what engines report of those
- * turns can be told from what would have been cached anyway. Any thread; a short critical section,
- * none while nothing was ever computed ahead.
+ * turns can be told from what would have been cached anyway. Any thread; one critical section of at
+ * most 1,024 look-ups for each turn, none while nothing was ever computed ahead.
  *
  * <p>A conversation is known by the names of its last complete blocks: several, as what a template
  * puts in front of an answer is often not there in the next turn. Accepted imprecision: of

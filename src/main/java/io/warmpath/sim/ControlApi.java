@@ -5,6 +5,7 @@ import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.PropertyNamingStrategies;
 import com.fasterxml.jackson.databind.json.JsonMapper;
 import io.warmpath.sim.http.Exchange;
+import java.time.Duration;
 import java.util.List;
 import java.util.function.Supplier;
 
@@ -19,6 +20,10 @@ import java.util.function.Supplier;
  *   <li>{@code /sim/fail?status=S[&count=N][&retry-after=S]}: the next N completion requests (all
  *       by default) get this status; status 0 ends it
  *   <li>{@code /sim/drop-events?n=N}: the next N event batches of every rank are lost on the wire
+ *   <li>{@code /sim/stop}: takes connections and answers nothing, running answers included, until
+ *       {@code /sim/stop?on=0}
+ *   <li>{@code /sim/slow?ms=N}: completion requests begin N milliseconds later; 0 ends it
+ *   <li>{@code /sim/health?status=S[&text=T]}: what {@code /health} answers; 200 ends it
  *   <li>{@code /sim/template?start=TEXT}: prompts of chats begin with this text; none ends it
  * </ul>
  */
@@ -68,6 +73,19 @@ final class ControlApi {
                 case "/sim/drop-events" -> {
                     int count = number(exchange, "n", 1);
                     ranks.forEach(r -> r.publisher().dropNext(count));
+                    exchange.json(200, "{\"armed\":true}");
+                }
+                case "/sim/stop" -> {
+                    faults.stop(number(exchange, "on", 1) != 0);
+                    exchange.json(200, "{\"armed\":true}");
+                }
+                case "/sim/slow" -> {
+                    faults.delay(Duration.ofMillis(number(exchange, "ms", 0)));
+                    exchange.json(200, "{\"armed\":true}");
+                }
+                case "/sim/health" -> {
+                    String text = exchange.param("text");
+                    faults.health(number(exchange, "status", 503), text == null ? "" : text);
                     exchange.json(200, "{\"armed\":true}");
                 }
                 case "/sim/template" -> {

@@ -109,6 +109,18 @@ final class EngineApi {
     }
 
     void handle(Exchange exchange) {
+        if (!exchange.path().startsWith("/sim/")) {
+            exchange.muteWhile(faults::stopped);
+        }
+        boolean completion = exchange.method().equals("POST");
+        if (completion && !faults.delay().isZero() && !exchange.path().startsWith("/sim/")) {
+            exchange.after(faults.delay(), () -> answer(exchange));
+        } else {
+            answer(exchange);
+        }
+    }
+
+    private void answer(Exchange exchange) {
         boolean sglang = options.wire().sglang();
         switch (exchange.method() + " " + exchange.path()) {
             case "POST /v1/chat/completions" ->
@@ -116,7 +128,9 @@ final class EngineApi {
             case "POST /v1/completions" ->
                     completions.complete(exchange, CompletionRequest.Form.COMPLETION);
             case "POST /tokenize" -> tokenize(exchange);
-            case "GET /health" -> exchange.respond(200, "text/plain", "", Map.of());
+            case "GET /health" ->
+                    exchange.respond(
+                            faults.healthStatus(), "text/plain", faults.healthText(), Map.of());
             case "GET /v1/models" -> exchange.json(200, info.models());
             case "GET /metrics" ->
                     exchange.respond(

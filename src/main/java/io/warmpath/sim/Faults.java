@@ -1,5 +1,7 @@
 package io.warmpath.sim;
 
+import java.time.Duration;
+
 /**
  * What is to go wrong on purpose. Engine's thread only.
  *
@@ -14,6 +16,10 @@ final class Faults {
     private int chunksBeforeDeath = -1;
     private boolean onlyTheConnection;
     private String templateStart = "";
+    private boolean stopped;
+    private Duration delay = Duration.ZERO;
+    private int healthStatus = 200;
+    private String healthText = "";
 
     /**
      * @param status answer to the next completion requests; 0 ends the fault
@@ -57,6 +63,38 @@ final class Faults {
         int chunks = chunksBeforeDeath;
         chunksBeforeDeath = -1;
         return chunks;
+    }
+
+    /** Connections are taken, and nothing is answered, as by a process that was sent SIGSTOP. */
+    void stop(boolean now) {
+        stopped = now;
+    }
+
+    boolean stopped() {
+        return stopped;
+    }
+
+    /** Completion requests begin this much later than they came. */
+    void delay(Duration by) {
+        delay = by;
+    }
+
+    Duration delay() {
+        return delay;
+    }
+
+    /** What {@code /health} answers. */
+    void health(int status, String text) {
+        healthStatus = status;
+        healthText = text;
+    }
+
+    int healthStatus() {
+        return healthStatus;
+    }
+
+    String healthText() {
+        return healthText;
     }
 
     /** Chats begin with this from now on, as with another version of their template. */

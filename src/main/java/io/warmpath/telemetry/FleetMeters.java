@@ -8,6 +8,8 @@ import io.micrometer.core.instrument.Tags;
 import io.warmpath.fleet.FleetListener;
 import io.warmpath.fleet.FleetMonitor;
 import io.warmpath.fleet.FleetRegistry;
+import io.warmpath.fleet.FleetSources;
+import io.warmpath.fleet.PassiveHealth;
 import io.warmpath.fleet.Worker;
 import io.warmpath.fleet.WorkerState;
 import io.warmpath.load.LoadBook;
@@ -53,7 +55,12 @@ public final class FleetMeters implements FleetListener {
 
     /** Registers the meters and follows the fleet. */
     public static void bind(
-            MeterRegistry registry, FleetRegistry fleet, FleetMonitor monitor, LoadBook load) {
+            MeterRegistry registry,
+            FleetRegistry fleet,
+            FleetMonitor monitor,
+            PassiveHealth health,
+            FleetSources sources,
+            LoadBook load) {
         for (WorkerState state : WorkerState.values()) {
             Gauge.builder("warmpath.workers", fleet, f -> count(f, state))
                     .description("Workers by state")
@@ -67,9 +74,25 @@ public final class FleetMeters implements FleetListener {
                         "warmpath.worker.probe.failures", monitor, FleetMonitor::failedProbes)
                 .description("Health checks and questions to workers that failed")
                 .register(registry);
+        FunctionCounter.builder("warmpath.worker.suspensions", health, PassiveHealth::suspensions)
+                .description("Times a worker was suspended because its requests went badly")
+                .register(registry);
+        Gauge.builder("warmpath.fleet.panics", fleet, f -> f.snapshot().panics())
+                .description("Models of whose workers so many look bad that all are tried")
+                .register(registry);
+        Gauge.builder("warmpath.fleet.conflicts", sources, s -> s.problems().size())
+                .description("Workers left out because another one has their name or id")
+                .register(registry);
+        Gauge.builder("warmpath.fleet.disagreements", fleet, FleetMeters::disagreements)
+                .description("Facts that workers' records and engines tell differently")
+                .register(registry);
         FleetMeters meters = new FleetMeters(registry, fleet, load);
         fleet.addListener(meters);
         meters.refresh();
+    }
+
+    private static double disagreements(FleetRegistry fleet) {
+        return fleet.status().stream().mapToInt(s -> s.disagreements().size()).sum();
     }
 
     private static double count(FleetRegistry fleet, WorkerState state) {

@@ -3,7 +3,6 @@ package io.warmpath.telemetry;
 import io.micrometer.core.instrument.FunctionCounter;
 import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.MeterRegistry;
-
 import java.util.function.Predicate;
 import java.util.function.ToDoubleFunction;
 

@@ -7,6 +7,7 @@ import io.warmpath.fleet.WorkerState;
 import io.warmpath.gateway.Engines;
 import io.warmpath.tokens.profile.EngineProfile;
 import java.util.List;
+import java.util.Locale;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import org.jboss.logging.Logger;
@@ -65,11 +66,21 @@ final class FleetLog implements FleetListener {
     }
 
     @Override
+    public void disagrees(Worker worker, List<String> what) {
+        LOG.warnf(
+                "Worker %s: its record and its engine disagree, the record counts: %s",
+                worker.name(), String.join("; ", what));
+    }
+
+    @Override
     public void changed(Worker before, Worker after, String why) {
         if (before.state() == after.state()) {
             LOG.infof("Worker %s: %s", after.name(), why);
-        } else if (after.state() == WorkerState.UNHEALTHY) {
-            LOG.warnf("Worker %s is unhealthy: %s", after.name(), why);
+        } else if (after.state() == WorkerState.UNHEALTHY
+                || after.state() == WorkerState.SUSPENDED) {
+            LOG.warnf(
+                    "Worker %s is %s: %s",
+                    after.name(), after.state().name().toLowerCase(Locale.ROOT), why);
         } else {
             LOG.infof("Worker %s is %s: %s", after.name(), after.state(), why);
         }

@@ -1,24 +1,25 @@
 package io.warmpath.wiring;
 
-import io.warmpath.fleet.FleetMonitor;
+import io.warmpath.fleet.FleetTask;
+import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import org.jboss.logging.Logger;
 
-/** The thread that drives a {@link FleetMonitor}. Start and close once each, any thread. */
+/** The thread that drives the fleet's tasks. Start and close once each, any thread. */
 final class FleetLoop implements AutoCloseable {
     private static final Logger LOG = Logger.getLogger(FleetLoop.class);
     private static final long AFTER_A_BUG_NANOS = TimeUnit.SECONDS.toNanos(1);
 
-    private final FleetMonitor monitor;
+    private final List<FleetTask> tasks;
     private final Thread thread;
     private volatile boolean closed;
 
-    FleetLoop(FleetMonitor monitor) {
-        this.monitor = monitor;
+    FleetLoop(List<FleetTask> tasks) {
+        this.tasks = List.copyOf(tasks);
         this.thread = Thread.ofPlatform().daemon().name("fleet-monitor").unstarted(this::run);
         // unpark before park is remembered, so no wake-up is lost.
-        monitor.onWake(() -> LockSupport.unpark(thread));
+        tasks.forEach(task -> task.onWake(() -> LockSupport.unpark(thread)));
     }
 
     void start() {
@@ -27,16 +28,22 @@ final class FleetLoop implements AutoCloseable {
 
     private void run() {
         while (!closed) {
-            long pause;
-            try {
-                pause = monitor.tick();
-            } catch (RuntimeException e) {
-                LOG.error("The fleet monitor failed; it goes on in a second", e);
-                pause = AFTER_A_BUG_NANOS;
+            long pause = Long.MAX_VALUE;
+            for (FleetTask task : tasks) {
+                pause = Math.min(pause, tick(task));
             }
             if (pause > 0 && !closed) {
                 LockSupport.parkNanos(this, pause);
             }
+        }
+    }
+
+    private static long tick(FleetTask task) {
+        try {
+            return task.tick();
+        } catch (RuntimeException e) {
+            LOG.error("The fleet monitor failed; it goes on in a second", e);
+            return AFTER_A_BUG_NANOS;
         }
     }
 

@@ -5,6 +5,7 @@ import io.warmpath.adapter.enginehttp.VertxEngineHttp;
 import io.warmpath.adapter.openai.OpenAiModels;
 import io.warmpath.adapter.sglang.SglangDialect;
 import io.warmpath.adapter.vllm.VllmDialect;
+import io.warmpath.config.HealthConfig;
 import io.warmpath.config.RoutingMode;
 import io.warmpath.config.WarmpathConfig;
 import io.warmpath.events.EventFeed;
@@ -17,32 +18,33 @@ import io.warmpath.fleet.FleetMonitor;
 import io.warmpath.fleet.FleetRegistry;
 import io.warmpath.fleet.FleetSource;
 import io.warmpath.fleet.FleetSources;
+import io.warmpath.fleet.HealthOptions;
+import io.warmpath.fleet.LoadPoll;
+import io.warmpath.fleet.Openings;
+import io.warmpath.fleet.PassiveHealth;
 import io.warmpath.fleet.SourceName;
 import io.warmpath.fleet.Worker;
 import io.warmpath.fleet.WorkerSpec;
 import io.warmpath.fleet.WorkerStatus;
+import io.warmpath.load.LoadTracker;
 import io.warmpath.prefix.SlotCredits;
-import io.warmpath.prefix.WorkerSlot;
 import io.warmpath.prefix.WorkerSlots;
 import io.warmpath.upstream.EngineTls;
-
-import net.jpountz.xxhash.XXHash64;
-import net.jpountz.xxhash.XXHashFactory;
-
-import org.jboss.logging.Logger;
-import org.jspecify.annotations.Nullable;
-
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
-import java.util.function.Consumer;
+import java.util.concurrent.ThreadLocalRandom;
 import java.util.function.Function;
-import java.util.function.ToLongFunction;
+import java.util.function.LongUnaryOperator;
+import net.jpountz.xxhash.XXHash64;
+import net.jpountz.xxhash.XXHashFactory;
+import org.jboss.logging.Logger;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The running fleet: registry, monitor, probes, subscriptions. {@link #start} and {@link #close}
@@ -59,6 +61,8 @@ public final class FleetRuntime implements AutoCloseable {
     private final FleetSources sources;
     private final List<FleetSource> following = new ArrayList<>();
     private final FleetMonitor monitor;
+    private final PassiveHealth passive;
+    private final @Nullable LoadPoll loads;
     private final FleetLoop loop;
     private final VertxEngineHttp http;
     private final ExecutorService probes;
@@ -72,8 +76,7 @@ public final class FleetRuntime implements AutoCloseable {
      * @param feed null: no KV events are followed
      * @param credits told how far the events of each slot are believed
      * @param marks where a source is to go on that another process of ours has followed
-     * @param running requests running on a slot, for draining
-     * @param slotOpened see {@link FleetRegistry}
+     * @param load what runs where; told of every slot before it is seen
      */
     public FleetRuntime(
             WarmpathConfig config,
@@ -83,11 +86,17 @@ public final class FleetRuntime implements AutoCloseable {
             @Nullable EventFeed feed,
             SlotCredits credits,
             Function<EventSource, @Nullable SourceMark> marks,
-            ToLongFunction<WorkerSlot> running,
-            Consumer<WorkerSlot> slotOpened) {
+            LoadTracker load) {
         this.vertx = vertx;
         WarmpathConfig.Fleet fleet = config.fleet();
-        registry = new FleetRegistry(slots, FleetRuntime::idOfUrl, slotOpened);
+        registry = new FleetRegistry(slots, FleetRuntime::idOfUrl, load::forget);
+        registry.openBy(
+                new Openings(
+                        System::nanoTime,
+                        () -> ThreadLocalRandom.current().nextDouble(),
+                        load::ownRequests,
+                        config.health().slowStart(),
+                        config.health().panicShare()));
         if (feed == null) {
             subscriptions = null;
         } else {
@@ -118,9 +127,27 @@ public final class FleetRuntime implements AutoCloseable {
                                 fleet.failuresToUnhealthy(),
                                 LEARN_MIN,
                                 LEARN_MAX,
-                                fleet.drainTimeout()),
-                        running);
-        loop = new FleetLoop(monitor);
+                                fleet.drainTimeout(),
+                                config.health().slowStart(),
+                                jitter(config.health().jitter())),
+                        load::ownRequests);
+        passive = passive(config.health(), registry);
+        loads =
+                config.health().loadInterval().isZero()
+                        ? null
+                        : new LoadPoll(
+                                registry,
+                                probe,
+                                probes,
+                                System::nanoTime,
+                                config.health().loadInterval(),
+                                load::booked,
+                                load::outside);
+        loop =
+                new FleetLoop(
+                        loads == null
+                                ? List.of(monitor, passive)
+                                : List.of(monitor, passive, loads));
         sources = new FleetSources(registry, LOG::warn);
         registry.addListener(
                 new FleetListener() {
@@ -134,12 +161,18 @@ public final class FleetRuntime implements AutoCloseable {
                     }
                 });
         configured(WorkerSpecs.of(config));
+        if (config.configFile().isPresent() && !fleet.reloadInterval().isZero()) {
+            follow(
+                    new ConfigReload(
+                            vertx,
+                            Path.of(config.configFile().get()),
+                            ConfigReload::workers,
+                            fleet.reloadInterval()));
+        }
     }
 
     private void configured(List<WorkerSpec> specs) {
-        Map<String, WorkerSpec> byUrl = new LinkedHashMap<>();
-        specs.forEach(spec -> byUrl.put(spec.url().toString(), spec));
-        sources.feed(SourceName.CONFIG).replace(byUrl);
+        sources.feed(SourceName.CONFIG).replace(ConfigReload.byUrl(specs));
         sources.problems()
                 .forEach(
                         (url, problem) -> {
@@ -160,14 +193,50 @@ public final class FleetRuntime implements AutoCloseable {
         return registry;
     }
 
+    /**
+     * @throws StartFailure when the keys do not go together
+     */
+    private static PassiveHealth passive(HealthConfig health, FleetRegistry registry) {
+        try {
+            return new PassiveHealth(
+                    registry,
+                    new HealthOptions(
+                            health.failures(),
+                            health.pauseMin(),
+                            health.pauseMax(),
+                            health.trials(),
+                            health.latencyFactor(),
+                            health.latencyFloor(),
+                            health.latencyWindow(),
+                            health.latencySamples()),
+                    System::nanoTime);
+        } catch (IllegalArgumentException e) {
+            throw new StartFailure("warmpath.health: " + e.getMessage());
+        }
+    }
+
+    private static LongUnaryOperator jitter(double share) {
+        return nanos ->
+                (long) (nanos * (1 + share * (2 * ThreadLocalRandom.current().nextDouble() - 1)));
+    }
+
     /** Somebody else who names workers; started with this and closed with it. Before the start. */
-    void follow(FleetSource source) {
+    final void follow(FleetSource source) {
         following.add(source);
     }
 
     /** Where workers are named. */
     public FleetSources sources() {
         return sources;
+    }
+
+    /** What the engines last said of a worker's ranks. */
+    public Map<Integer, LoadPoll.Seen> engineLoads(long worker) {
+        return loads == null ? Map.of() : loads.last(worker);
+    }
+
+    public PassiveHealth passiveHealth() {
+        return passive;
     }
 
     public FleetMonitor monitor() {

@@ -30,7 +30,13 @@ final class GatewayMeters {
         }
         LoadMeters.bind(registry, load);
         TokenMeters.bind(registry, tokens, prompts);
-        FleetMeters.bind(registry, fleet.registry(), fleet.monitor(), load);
+        FleetMeters.bind(
+                registry,
+                fleet.registry(),
+                fleet.monitor(),
+                fleet.passiveHealth(),
+                fleet.sources(),
+                load);
         EventSubscriptions subscriptions = fleet.subscriptions();
         if (subscriptions != null) {
             EventMeters.bind(registry, events, subscriptions::inState);

@@ -6,9 +6,6 @@ import io.warmpath.adapter.kubernetes.KubernetesSource;
 import io.warmpath.config.KubernetesConfig;
 import io.warmpath.fleet.FleetSource;
 import io.warmpath.telemetry.KubernetesMeters;
-
-import org.jspecify.annotations.Nullable;
-
 import java.io.IOException;
 import java.net.URI;
 import java.nio.file.Files;
@@ -16,6 +13,7 @@ import java.nio.file.Path;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Random;
+import org.jspecify.annotations.Nullable;
 
 /** Makes the source of workers that Kubernetes tells of, when it is wanted. Stateless. */
 final class KubernetesParts {

@@ -3,7 +3,6 @@ package io.warmpath.wiring;
 import io.quarkus.runtime.Quarkus;
 import io.quarkus.runtime.QuarkusApplication;
 import io.quarkus.vertx.http.HttpServer;
-import io.smallrye.config.ConfigMappings;
 import io.smallrye.config.SmallRyeConfig;
 import io.smallrye.config.SmallRyeConfigBuilder;
 import io.warmpath.config.CommandLine;
@@ -14,7 +13,9 @@ import io.warmpath.config.SettingCatalog;
 import io.warmpath.config.UsageException;
 import io.warmpath.config.WarmpathConfig;
 import io.warmpath.upstream.ServerConnections;
+
 import jakarta.inject.Inject;
+
 import java.io.IOException;
 import java.io.PrintStream;
 import java.nio.file.Files;
@@ -22,7 +23,6 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
-import java.util.Set;
 
 /**
  * The command {@code serve}: checks flags and configuration, then runs the gateway until a signal.
@@ -111,12 +111,7 @@ public final class Serve implements QuarkusApplication {
         }
         SmallRyeConfig raw;
         try {
-            raw =
-                    new SmallRyeConfigBuilder()
-                            .addDefaultInterceptors()
-                            .addSystemSources()
-                            .addDiscoveredSources()
-                            .build();
+            raw = sources().build();
         } catch (IllegalArgumentException e) {
             return List.of(String.valueOf(e.getMessage()));
         }
@@ -148,6 +143,13 @@ public final class Serve implements QuarkusApplication {
         System.setProperty("mp.messaging.outgoing.control-out.enabled", Boolean.toString(nats));
     }
 
+    private static SmallRyeConfigBuilder sources() {
+        return new SmallRyeConfigBuilder()
+                .addDefaultInterceptors()
+                .addSystemSources()
+                .addDiscoveredSources();
+    }
+
     private static List<String> typedProblems(SmallRyeConfig raw) {
         try {
             // Mapping takes a tenth of a start; single values were checked without it.
@@ -158,10 +160,12 @@ public final class Serve implements QuarkusApplication {
                                 .orElse(List.of()));
                 return List.of();
             }
-            // Into the configuration that is there: building another one takes longer.
-            ConfigMappings.registerConfigMappings(
-                    raw, Set.of(ConfigMappings.ConfigClass.configClass(WarmpathConfig.class)));
-            WarmpathConfig config = raw.getConfigMapping(WarmpathConfig.class);
+            // Another configuration: the one that is there would have no defaults of entries.
+            WarmpathConfig config =
+                    sources()
+                            .withMapping(WarmpathConfig.class)
+                            .build()
+                            .getConfigMapping(WarmpathConfig.class);
             WorkerSpecs.of(config);
             ModelSettings.names(config);
             ModelSettings.sources(config);

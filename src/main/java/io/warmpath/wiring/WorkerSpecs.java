@@ -67,6 +67,15 @@ final class WorkerSpecs {
         if (!urls.add(spec.url())) {
             throw new IllegalArgumentException("the URL " + spec.url() + " is listed twice");
         }
+        for (WorkerSpec other : specs) {
+            if (spec.name() != null && spec.name().equals(other.name())) {
+                throw new IllegalArgumentException(
+                        "the name " + spec.name() + " is given to " + other.url() + ", too");
+            }
+            if (spec.id().isPresent() && spec.id().equals(other.id())) {
+                throw new IllegalArgumentException("the id is that of " + other.url() + ", too");
+            }
+        }
         specs.add(spec);
     }
 

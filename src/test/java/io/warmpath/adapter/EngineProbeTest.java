@@ -12,6 +12,7 @@ import io.warmpath.adapter.vllm.VllmDialect;
 import io.warmpath.fleet.Capacity;
 import io.warmpath.fleet.DialectProbe;
 import io.warmpath.fleet.EngineKind;
+import io.warmpath.fleet.EngineLoad;
 import io.warmpath.fleet.EventEndpoint;
 import io.warmpath.fleet.FakeEngine;
 import io.warmpath.fleet.HiCacheMetadata;
@@ -175,7 +176,7 @@ class EngineProbeTest {
                         + "\"hicache_storage_backend_extra_config\":%s}";
         String extra =
                 "\"{\\\"master_server_address\\\":\\\"mm:50051\\\",\\\"tp_lcm_size\\\":4,"
-                        + "\\\"extra_backend_tag\\\":\\\"t\\\",\\\"global_segment_size\\\":\\\"4gb\\\"}\"";
+                    + "\\\"extra_backend_tag\\\":\\\"t\\\",\\\"global_segment_size\\\":\\\"4gb\\\"}\"";
         assertEquals(
                 new HiCacheMetadata(
                         64,
@@ -215,8 +216,8 @@ class EngineProbeTest {
                         .answer(
                                 "/get_server_info",
                                 "{\"version\":\"0.4\",\"page_size\":64,\"dp_size\":1,\"kv_events\":null,"
-                                        + "\"max_prefill_tokens\":16384,"
-                                        + "\"max_total_num_tokens\":6400}");
+                                    + "\"max_prefill_tokens\":16384,"
+                                    + "\"max_total_num_tokens\":6400}");
         WorkerProfile p = probe(engine).learn(SPEC);
         assertEquals(EngineKind.SGLANG, p.kind());
         assertEquals(64, p.blockSize());
@@ -342,14 +343,92 @@ class EngineProbeTest {
     }
 
     @Test
-    void health_tells_busy_from_gone() {
+    void where_record_and_engine_disagree_the_record_counts_and_it_is_said() throws Exception {
+        WorkerProfile said = probe(vllm()).learn(SPEC);
+        assertEquals(List.of(), said.disagreements());
+        WorkerProfile told =
+                probe(vllm())
+                        .learn(
+                                new WorkerSpecBuilder(SPEC.url())
+                                        .blockSize(said.blockSize() * 2)
+                                        .capacity(new Capacity(7, said.capacity().kvBlocks() + 1))
+                                        .build());
+        assertEquals(said.blockSize() * 2, told.blockSize());
+        assertEquals(7, told.capacity().batchedTokens());
+        assertEquals(2, told.disagreements().size(), told.disagreements().toString());
+        assertEquals(
+                "block-size: %d by its record, %d by its engine"
+                        .formatted(said.blockSize() * 2, said.blockSize()),
+                told.disagreements().get(0));
+    }
+
+    private static WorkerProbe.Verdict health(FakeEngine engine) {
+        return probe(engine).health(SPEC).verdict();
+    }
+
+    @Test
+    void health_tells_busy_from_gone_and_from_leaving() {
+        assertEquals(WorkerProbe.Verdict.OK, health(new FakeEngine().answer("/health", "")));
+        assertEquals(WorkerProbe.Verdict.FAILING, health(new FakeEngine().status("/health", 500)));
+        assertEquals(
+                WorkerProbe.Verdict.UNAVAILABLE, health(new FakeEngine().status("/health", 503)));
+        assertEquals(WorkerProbe.Verdict.REFUSED, health(new FakeEngine().down()));
+        assertEquals(
+                WorkerProbe.Verdict.DRAINING,
+                health(new FakeEngine().answer("/health", "{\"status\": \"draining\"}")));
         assertEquals(
                 WorkerProbe.Verdict.OK,
-                probe(new FakeEngine().answer("/health", "")).health(SPEC).verdict());
+                health(new FakeEngine().answer("/health", "{\"status\": \"undrainable\"}")));
+    }
+
+    @Test
+    void engines_tell_what_each_rank_is_doing() throws Exception {
+        String loads =
+                """
+                {"timestamp": "t", "version": "0.5.23", "loads": [
+                 {"dp_rank": 0, "num_running_reqs": 3, "num_waiting_reqs": 2,
+                  "num_used_tokens": 640, "max_total_num_tokens": 10000, "token_usage": 0.064},
+                 {"dp_rank": 1, "num_running_reqs": 0, "num_waiting_reqs": 0}]}
+                """;
         assertEquals(
-                WorkerProbe.Verdict.FAILING,
-                probe(new FakeEngine().status("/health", 503)).health(SPEC).verdict());
+                List.of(new EngineLoad(0, 3, 2, 640, 0.064), new EngineLoad(1, 0, 0, -1, -1)),
+                probe(new FakeEngine().answer("/v1/loads?include=core", loads))
+                        .load(SPEC, EngineKind.SGLANG));
         assertEquals(
-                WorkerProbe.Verdict.REFUSED, probe(new FakeEngine().down()).health(SPEC).verdict());
+                List.of(new EngineLoad(0, 5, 2, 99, -1)),
+                probe(
+                                new FakeEngine()
+                                        .answer(
+                                                "/get_load",
+                                                "[{\"dp_rank\":0,\"num_reqs\":7,"
+                                                        + "\"num_waiting_reqs\":2,"
+                                                        + "\"num_tokens\":99}]"))
+                        .load(SPEC, EngineKind.SGLANG),
+                "as older releases say it");
+        assertThrows(
+                ProbeException.class,
+                () ->
+                        probe(new FakeEngine().answer("/v1/loads?include=core", "busy"))
+                                .load(SPEC, EngineKind.SGLANG));
+        assertEquals(
+                List.of(new EngineLoad(0, 4, 1, -1, 0.25), new EngineLoad(1, 0, 0, -1, 0.5)),
+                probe(
+                                new FakeEngine()
+                                        .answer(
+                                                "/metrics",
+                                                """
+                                                # TYPE vllm:num_requests_running gauge
+                                                vllm:num_requests_running{engine="0",m="a"} 4.0
+                                                vllm:num_requests_running{engine="1",m="a"} 0.0
+                                                vllm:num_requests_waiting{engine="0",m="a"} 1.0
+                                                vllm:num_requests_waiting_by_x{engine="0"} 77
+                                                vllm:kv_cache_usage_perc{engine="0",m="a"} 0.25
+                                                vllm:kv_cache_usage_perc{m="a",engine="1"} 0.5
+                                                """))
+                        .load(SPEC, EngineKind.VLLM));
+        assertEquals(
+                1, probe(vllm()).load(SPEC, EngineKind.VLLM).size(), "a recorded page has them");
+        assertEquals(List.of(), probe(new FakeEngine()).load(SPEC, EngineKind.OPENAI));
+        assertEquals(List.of(), probe(new FakeEngine()).load(SPEC, EngineKind.SGLANG));
     }
 }

@@ -240,6 +240,17 @@ class ToldRequestsTest {
         assertFalse(chunk.at("/nvext/routing/candidates").isMissingNode());
         assertEquals(0, engine.calls.size());
 
+        for (String path : List.of("/v1/messages", "/v1/responses", "/v1/embeddings")) {
+            RawClient.Answer other =
+                    RawClient.post(
+                            gateway.port,
+                            path,
+                            ask(false, query).replace("{\"model\"", "{\"max_tokens\":1,\"model\""));
+            assertEquals(400, other.status(), path);
+            assertTrue(other.body().contains("query_instance_id"), other.body());
+        }
+        assertEquals(0, engine.calls.size());
+
         gateway.fleet.workers(List.of());
         assertEquals(404, gateway.post(ask(true, query)).status());
     }

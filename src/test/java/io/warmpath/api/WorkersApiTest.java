@@ -14,15 +14,18 @@ import io.vertx.core.Vertx;
 import io.vertx.core.http.HttpServer;
 import io.vertx.ext.web.Router;
 import io.warmpath.fleet.EngineKind;
+import io.warmpath.fleet.EngineLoad;
 import io.warmpath.fleet.EventEndpoint;
 import io.warmpath.fleet.FleetRegistry;
 import io.warmpath.fleet.FleetSources;
+import io.warmpath.fleet.LoadPoll;
 import io.warmpath.fleet.Worker;
 import io.warmpath.fleet.WorkerProfile;
 import io.warmpath.fleet.WorkerSpec;
 import io.warmpath.fleet.WorkerState;
 import io.warmpath.prefix.ReferencePrefixIndex;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
@@ -65,6 +68,7 @@ class WorkersApiTest {
             new WorkersApi(
                             fleet,
                             new FleetSources(fleet, w -> {}),
+                            id -> Map.of(0, new LoadPoll.Seen(new EngineLoad(0, 3, 1, 64, -1), 2)),
                             new AdminAccess(token),
                             ErrorMapper::respond,
                             true,
@@ -147,14 +151,18 @@ class WorkersApiTest {
                 "{\"url\":1}                                 | The field url must be a string.",
                 "{\"url\":\"a:1\"}                           | must look like http://host:port",
                 "{\"url\":\"http://a\",\"blocksize\":1}      | Unknown field [blocksize]",
-                "{\"url\":\"http://a\",\"block-size\":-1}    | must be a whole number from 0 to 65536",
-                "{\"url\":\"http://a\",\"dp_size\":1.5}      | must be a whole number from 0 to 1024",
+                "{\"url\":\"http://a\",\"block-size\":-1}    | must be a whole number from 0 to"
+                    + " 65536",
+                "{\"url\":\"http://a\",\"dp_size\":1.5}      | must be a whole number from 0 to"
+                    + " 1024",
                 "{\"url\":\"http://a\",\"id\":-1}            | The field id must be a whole number",
                 "{\"url\":\"http://a\",\"kind\":\"tgi\"}     | must be sglang, vllm or openai",
                 "{\"url\":\"http://a\",\"models\":\"m\"}     | must be a list of strings",
                 "{\"url\":\"http://a\",\"events-bind\":true} | need an events-endpoint",
-                "{\"url\":\"http://a\",\"events-endpoint\":\"post\",\"replay-endpoint\":\"tcp://b:1\"} | takes neither",
-                "{\"url\":\"http://a\",\"events-endpoint\":\"tcp://b:1\",\"replay-endpoint\":\"post\"} | no replay-endpoint",
+                "{\"url\":\"http://a\",\"events-endpoint\":\"post\",\"replay-endpoint\":\"tcp://b:1\"}"
+                    + " | takes neither",
+                "{\"url\":\"http://a\",\"events-endpoint\":\"tcp://b:1\",\"replay-endpoint\":\"post\"}"
+                    + " | no replay-endpoint",
                 "[]                                          | The body must be a JSON object.",
                 "{\"url\":                                   | The body is not JSON.",
             })
@@ -277,7 +285,7 @@ class WorkersApiTest {
         RequestSpecification api = api(Optional.of("secret"));
         String[] paths = {"/workers", "/workers/w0"};
         for (String path : paths) {
-            for (String method : new String[] {"GET", "POST", "DELETE"}) {
+            for (String method : new String[] {"GET", "POST", "PATCH", "DELETE"}) {
                 String text =
                         given().spec(api)
                                 .header("authorization", header)
@@ -324,5 +332,37 @@ class WorkersApiTest {
     })
     void addresses_of_this_machine_are_told_from_others(String address, boolean local) {
         assertEquals(local, AdminAccess.isLoopback(address));
+    }
+
+    @Test
+    void a_patch_says_more_of_a_worker_and_takes_nothing_back() {
+        RequestSpecification api = api(Optional.empty());
+        given().spec(api)
+                .contentType(ContentType.JSON)
+                .body("{\"url\":\"http://a:1\",\"name\":\"x\",\"block_size\":32}")
+                .post("/workers")
+                .then()
+                .statusCode(202)
+                .body("sources", equalTo(List.of("api")));
+        given().spec(api)
+                .contentType(ContentType.JSON)
+                .body("{\"taints\":[\"spot\"],\"labels\":{\"zone\":\"b\"}}")
+                .patch("/workers/x")
+                .then()
+                .statusCode(202)
+                .body("name", equalTo("x"))
+                .body("taints", equalTo(List.of("spot")))
+                .body("labels.zone", equalTo("b"))
+                .body("engine_load[0].outside", equalTo(2));
+        assertEquals(32, fleet.find("x").orElseThrow().spec().blockSize());
+        for (String wrong : new String[] {"{\"url\":\"http://b:1\"}", "{\"size\":1}", "[]"}) {
+            given().spec(api)
+                    .contentType(ContentType.JSON)
+                    .body(wrong)
+                    .patch("/workers/x")
+                    .then()
+                    .statusCode(400);
+        }
+        given().spec(api).patch("/workers/nobody").then().statusCode(404);
     }
 }

@@ -204,6 +204,85 @@ class FleetMonitorTest {
     }
 
     @Test
+    void a_worker_that_says_it_takes_nothing_is_believed_at_once() {
+        ready();
+        engine.health = Verdict.UNAVAILABLE;
+        advance(TIMING.healthInterval());
+        round();
+        assertEquals(WorkerState.UNHEALTHY, worker().state());
+    }
+
+    @Test
+    void a_worker_that_drains_by_itself_is_asked_on_and_comes_back_as_the_same_one() {
+        ready();
+        WorkerSlot slot = worker().ranks().get(0).slot();
+        engine.health = Verdict.DRAINING;
+        advance(TIMING.healthInterval());
+        round();
+        assertEquals(WorkerState.PAUSED, worker().state());
+        advance(Duration.ofMinutes(10));
+        assertEquals(List.of("health"), round(), "it is not removed, however long it takes");
+        engine.health = Verdict.OK;
+        advance(TIMING.unhealthyInterval());
+        round();
+        assertEquals(WorkerState.READY, worker().state());
+        assertEquals(slot, worker().ranks().get(0).slot());
+    }
+
+    @Test
+    void another_record_is_learnt_at_once_and_once() {
+        Worker w = ready();
+        WorkerSpec other =
+                new WorkerSpecBuilder(w.url()).taints(List.of(Taint.parse("spot"))).build();
+        assertTrue(fleet.update(w.id(), other));
+        assertEquals(List.of(Taint.parse("spot")), worker().taints());
+        engine.problem = "busy";
+        assertEquals(List.of("learn"), round());
+        assertEquals(List.of(), round(), "what failed waits for its time");
+        engine.problem = "";
+        advance(TIMING.learnMin());
+        assertEquals(List.of("learn"), round());
+        assertEquals(WorkerState.READY, worker().state());
+        assertEquals(w.ranks(), worker().ranks(), "it stays the same worker");
+        assertEquals(List.of(), round());
+        assertEquals(0, fleet.restarts());
+    }
+
+    @Test
+    void checks_are_spread_by_chance() {
+        List<Long> given = new ArrayList<>();
+        FleetMonitor spread =
+                new FleetMonitor(
+                        fleet,
+                        engine,
+                        Runnable::run,
+                        () -> now,
+                        new FleetMonitor.Timing(
+                                TIMING.healthInterval(),
+                                TIMING.unhealthyInterval(),
+                                1,
+                                TIMING.learnMin(),
+                                TIMING.learnMax(),
+                                TIMING.drainTimeout(),
+                                Duration.ZERO,
+                                nanos -> {
+                                    given.add(nanos);
+                                    return nanos / 2;
+                                }),
+                        this::running);
+        fleet.add(WorkerSpec.of("http://a:1"));
+        spread.tick();
+        assertEquals(TIMING.healthInterval().toNanos() / 2, spread.tick());
+        engine.health = Verdict.FAILING;
+        advance(TIMING.healthInterval().dividedBy(2));
+        spread.tick();
+        assertEquals(TIMING.unhealthyInterval().toNanos() / 2, spread.tick());
+        assertEquals(
+                List.of(TIMING.healthInterval().toNanos(), TIMING.unhealthyInterval().toNanos()),
+                given);
+    }
+
+    @Test
     void the_pause_ends_when_the_next_check_is_due() {
         ready();
         advance(Duration.ofMillis(500));

@@ -166,6 +166,8 @@ class FleetSourcesTest {
         nats.put("k", spec("http://a:1").blockSize(16).dpSize(2).build());
         assertEquals(64, at("http://a:1").spec().blockSize());
         assertEquals(2, at("http://a:1").spec().dpSize());
+        sources.change(spec("http://a:1").labels(Map.of("zone", "b")).build());
+        assertEquals(64, at("http://a:1").spec().blockSize(), "what was said before holds");
         nats.put("k2", spec("http://b:1").name("taken").build());
         assertThrows(
                 DuplicateWorkerException.class,

@@ -282,4 +282,21 @@ class LoadTrackerTest {
                 IllegalArgumentException.class,
                 () -> new LoadTracker(System::nanoTime, Duration.ZERO));
     }
+
+    @Test
+    void load_from_outside_counts_until_it_is_set_anew_or_the_slot_is_another_ones() {
+        LoadTracker tracker = new LoadTracker();
+        WorkerSlot slot = new WorkerSlot(3);
+        tracker.forget(slot);
+        LoadBook.Booking booking = tracker.book(slot, 10, 4);
+        tracker.outside(slot, 2, 1.5);
+        assertEquals(new WorkerLoad(10, 5.5, 3), tracker.load(slot));
+        assertEquals(1, tracker.booked(slot));
+        assertEquals(2, tracker.outside(slot));
+        tracker.outside(slot, 1, 1);
+        assertEquals(new WorkerLoad(10, 5, 2), tracker.load(slot));
+        booking.close();
+        tracker.forget(slot);
+        assertEquals(WorkerLoad.IDLE, tracker.load(slot));
+    }
 }

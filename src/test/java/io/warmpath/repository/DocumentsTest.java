@@ -18,7 +18,7 @@ import org.junit.jupiter.api.Test;
 /** README, decision records and the launcher's help agree with each other and with the tree. */
 class DocumentsTest {
     private static final Pattern LINK = Pattern.compile("\\]\\(([^)#\\s]+)(?:#[^)]*)?\\)");
-    private static final Pattern COMMAND = Pattern.compile("\\./warmpath ([a-z]+)");
+    private static final Pattern COMMAND = Pattern.compile("\\./warmpath ([a-z][a-z0-9-]*)");
     private static final Pattern RECORD = Pattern.compile("(\\d{4})-[a-z0-9-]+\\.md");
     private static final Path RECORDS = Path.of("src", "docs", "adr");
 
@@ -49,7 +49,9 @@ class DocumentsTest {
     @Test
     void commands_in_the_documents_are_commands_of_the_launcher() {
         Set<String> known =
-                matches(Pattern.compile("(?m)^  ([a-z]+) {2,}"), RepositoryFiles.text("warmpath"))
+                matches(
+                                Pattern.compile("(?m)^  ([a-z][a-z0-9-]*) {2,}"),
+                                RepositoryFiles.text("warmpath"))
                         .stream()
                         .map(found -> found.group(1))
                         .collect(Collectors.toCollection(TreeSet::new));

@@ -6,10 +6,18 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.tngtech.archunit.core.domain.JavaClass;
+import com.tngtech.archunit.core.domain.JavaClasses;
+import com.tngtech.archunit.core.domain.JavaMethodCall;
 import com.tngtech.archunit.core.domain.JavaModifier;
 import com.tngtech.archunit.core.importer.ClassFileImporter;
 import com.tngtech.archunit.core.importer.ImportOption;
+import io.warmpath.config.WarmpathConfig;
 import java.io.IOException;
+import java.lang.reflect.Method;
+import java.nio.file.FileSystems;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.PathMatcher;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -17,6 +25,8 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
 import java.util.TreeSet;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
@@ -28,6 +38,32 @@ import org.junit.jupiter.api.Test;
 class NativeImageMetadataTest {
     private static final String FILE =
             "src/main/resources/META-INF/native-image/io.warmpath/warmpath/reachability-metadata.json";
+
+    private static final JavaClasses CLASSES =
+            new ClassFileImporter()
+                    .withImportOption(new ImportOption.DoNotIncludeTests())
+                    .importPackages("io.warmpath");
+
+    private static final Set<String> BY_NAME =
+            Set.of(
+                    "java.lang.Class.forName",
+                    "java.lang.Class.getDeclaredMethods",
+                    "java.lang.Class.getDeclaredMethod",
+                    "java.lang.Class.getMethods",
+                    "java.lang.Class.getMethod",
+                    "java.lang.Class.getDeclaredFields",
+                    "java.lang.Class.getDeclaredField",
+                    "java.lang.Class.getRecordComponents",
+                    "java.lang.Class.getDeclaredConstructor",
+                    "java.lang.Class.getConstructor",
+                    "java.lang.ClassLoader.loadClass",
+                    "java.lang.reflect.Proxy.newProxyInstance",
+                    "java.lang.invoke.MethodHandles$Lookup.findVirtual",
+                    "java.lang.invoke.MethodHandles$Lookup.findStatic",
+                    "java.util.ServiceLoader.load");
+
+    private static final Set<String> KNOWN =
+            Set.of("io.warmpath.config.SettingCatalog java.lang.Class.getDeclaredMethods");
 
     private static final Map<String, Class<?>> PRIMITIVES =
             Map.of(
@@ -71,30 +107,116 @@ class NativeImageMetadataTest {
     @Test
     void every_class_of_ours_with_native_methods_is_listed() throws IOException {
         Set<String> bindings =
-                new ClassFileImporter()
-                                .withImportOption(new ImportOption.DoNotIncludeTests())
-                                .importPackages("io.warmpath")
-                                .stream()
-                                .filter(
-                                        c ->
-                                                c.getMethods().stream()
-                                                        .anyMatch(
-                                                                m ->
-                                                                        m.getModifiers()
-                                                                                .contains(
-                                                                                        JavaModifier
-                                                                                                .NATIVE)))
-                                .map(JavaClass::getName)
-                                .collect(Collectors.toCollection(TreeSet::new));
+                CLASSES.stream()
+                        .filter(
+                                c ->
+                                        c.getMethods().stream()
+                                                .anyMatch(
+                                                        m ->
+                                                                m.getModifiers()
+                                                                        .contains(
+                                                                                JavaModifier
+                                                                                        .NATIVE)))
+                        .map(JavaClass::getName)
+                        .collect(Collectors.toCollection(TreeSet::new));
         Set<String> listed = new TreeSet<>();
         for (JsonNode entry : entries()) {
             String name = entry.path("type").asText();
-            if (name.startsWith("io.warmpath.")) {
+            if (name.startsWith("io.warmpath.") && entry.path("jniAccessible").asBoolean()) {
                 listed.add(name);
                 assertTrue(entry.path("allDeclaredMethods").asBoolean(), name + ": all methods");
             }
         }
         assertEquals(bindings, listed);
+    }
+
+    /** The catalog of settings reads annotations of methods, which are cut off unless listed. */
+    @Test
+    void every_group_of_settings_is_listed() throws IOException {
+        Set<String> groups = new TreeSet<>();
+        collect(WarmpathConfig.class, groups);
+        assertTrue(groups.size() > 20, groups.toString());
+        String text = RepositoryFiles.text(FILE);
+        String wanted = withGroups(text, groups);
+        if (Boolean.getBoolean("docs.write")) {
+            Files.writeString(Path.of(FILE), wanted);
+            text = wanted;
+        }
+        assertEquals(
+                wanted,
+                text,
+                FILE + " is stale; run NativeImageMetadataTest with -Ddocs.write=true");
+    }
+
+    /** The file with one line for each group, before all others. */
+    private static String withGroups(String text, Set<String> groups) {
+        String start = "\"reflection\": [\n";
+        String others =
+                text.replaceAll("(?m)^    \\{\"type\": \"io\\.warmpath\\.config\\..*\n", "");
+        String lines =
+                groups.stream()
+                        .map(g -> "    {\"type\": \"" + g + "\", \"allDeclaredMethods\": true},\n")
+                        .collect(Collectors.joining());
+        return others.replace(start, start + lines);
+    }
+
+    private static void collect(Class<?> group, Set<String> groups) {
+        groups.add(group.getName());
+        for (Method method : group.getDeclaredMethods()) {
+            Matcher named =
+                    Pattern.compile("io\\.warmpath\\.config\\.[\\w$]+")
+                            .matcher(method.getGenericReturnType().getTypeName());
+            while (named.find()) {
+                try {
+                    Class<?> type = Class.forName(named.group());
+                    if (type.isInterface() && !groups.contains(type.getName())) {
+                        collect(type, groups);
+                    }
+                } catch (ClassNotFoundException e) {
+                    throw new AssertionError(e);
+                }
+            }
+        }
+    }
+
+    @Test
+    void every_resource_of_ours_is_in_the_executable() throws IOException {
+        List<PathMatcher> globs = new ArrayList<>();
+        for (JsonNode resource : metadata().path("resources")) {
+            globs.add(
+                    FileSystems.getDefault()
+                            .getPathMatcher("glob:" + resource.path("glob").asText()));
+        }
+        Path root = Path.of("src/main/resources");
+        List<Path> left =
+                RepositoryFiles.all().stream()
+                        .filter(f -> f.startsWith(root))
+                        .map(root::relativize)
+                        // The build reads these itself.
+                        .filter(f -> !f.startsWith("META-INF"))
+                        .filter(f -> !f.equals(Path.of("application.properties")))
+                        .filter(f -> !f.toString().endsWith(".md"))
+                        .filter(f -> globs.stream().noneMatch(g -> g.matches(f)))
+                        .toList();
+        assertEquals(List.of(), left);
+    }
+
+    /**
+     * What looks for classes or members by name, which the executable has to be told. Whoever adds
+     * to this list thinks of the metadata, too; a builder with its tracing agent was not at hand.
+     */
+    @Test
+    void reflection_is_only_where_the_metadata_knows_of_it() {
+        Set<String> reflective = new TreeSet<>();
+        for (JavaClass c : CLASSES) {
+            for (JavaMethodCall call : c.getMethodCallsFromSelf()) {
+                String target = call.getTargetOwner().getName() + "." + call.getName();
+                if (BY_NAME.contains(target)) {
+                    reflective.add(c.getName() + " " + target);
+                }
+            }
+        }
+        assertEquals(KNOWN, reflective);
     }
 
     private static boolean hasField(Class<?> type, String name) {
@@ -130,6 +252,10 @@ class NativeImageMetadataTest {
     }
 
     private static JsonNode entries() throws IOException {
-        return new ObjectMapper().readTree(RepositoryFiles.text(FILE)).path("reflection");
+        return metadata().path("reflection");
+    }
+
+    private static JsonNode metadata() throws IOException {
+        return new ObjectMapper().readTree(RepositoryFiles.text(FILE));
     }
 }

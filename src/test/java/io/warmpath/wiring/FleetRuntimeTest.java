@@ -23,14 +23,12 @@ import io.warmpath.prefix.ReferencePrefixIndex;
 import io.warmpath.prefix.SlotCredits;
 import io.warmpath.prefix.WorkerSlot;
 import io.warmpath.upstream.EngineTls;
-
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.Test;
-
 import java.time.Duration;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
 
 /** The fleet with real HTTP and its own thread, over an engine that comes and goes. */
 class FleetRuntimeTest {
@@ -58,8 +56,7 @@ class FleetRuntimeTest {
                         feed,
                         new SlotCredits(),
                         source -> null,
-                        slot -> load.load(slot).requests(),
-                        load::forget);
+                        load);
         runtime.start();
         return runtime;
     }

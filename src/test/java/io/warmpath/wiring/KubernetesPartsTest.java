@@ -12,17 +12,15 @@ import io.smallrye.config.SmallRyeConfigBuilder;
 import io.warmpath.adapter.kubernetes.KubernetesOptions;
 import io.warmpath.config.KubernetesConfig;
 import io.warmpath.config.WarmpathConfig;
-
-import org.junit.jupiter.api.BeforeEach;
-import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.io.TempDir;
-
 import java.io.IOException;
 import java.net.URI;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Map;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 
 class KubernetesPartsTest {
     private static final Map<String, String> POD =

@@ -5,15 +5,16 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.warmpath.access.KeyHash;
 import java.io.ByteArrayInputStream;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.PrintStream;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.io.TempDir;
 
 /** What an operator sees before anything has started. */
 class MainTest {
@@ -116,7 +117,8 @@ class MainTest {
         assertEquals(2, run("serve", "--worker", "localhost:8001"));
         assertEquals(
                 "warmpath serve: warmpath.worker-urls (--worker, --workers): worker URL"
-                        + " `localhost:8001` must look like http://host:port or unix:///path/to/socket.\n",
+                        + " `localhost:8001` must look like http://host:port or"
+                        + " unix:///path/to/socket.\n",
                 err());
     }
 
@@ -125,6 +127,16 @@ class MainTest {
         String file = yaml("warmpath:\n  workers:\n    - name: a\n");
         assertEquals(2, run("serve", "--config", file));
         assertEquals("warmpath serve: warmpath.workers[0].url is missing.\n", err());
+    }
+
+    /** An entry without a value for each of its keys once ended the start with a stack trace. */
+    @Test
+    void a_model_in_the_file_needs_no_more_than_its_files() throws IOException {
+        String file = yaml("warmpath:\n  models:\n    demo:\n      path: /models/demo\n");
+        assertEquals(2, run("serve", "--config", file, "--worker", "localhost:8001"));
+        assertTrue(
+                err().startsWith("warmpath serve: warmpath.worker-urls (--worker, --workers)"),
+                err());
     }
 
     @Test

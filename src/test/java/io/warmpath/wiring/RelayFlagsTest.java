@@ -5,10 +5,16 @@ import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
 import io.warmpath.config.NatsConfig;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
+import org.yaml.snakeyaml.Yaml;
 
 class RelayFlagsTest {
     private static final String ENGINE = "tcp://127.0.0.1:5557";
@@ -77,5 +83,27 @@ class RelayFlagsTest {
         } finally {
             System.clearProperty("warmpath.nats.servers");
         }
+    }
+
+    @Test
+    void the_manifests_start_a_relay_that_knows_its_worker() throws IOException {
+        Map<String, Object> manifest =
+                new Yaml().load(Files.readString(Path.of("k8s/components/relay/relay.yaml")));
+        List<String> containers =
+                new ObjectMapper()
+                        .valueToTree(manifest).findValues("args").stream()
+                                .flatMap(args -> args.valueStream().map(JsonNode::asText))
+                                .map(
+                                        a ->
+                                                a.replace("$(POD_IP)", "10.0.0.1")
+                                                        .replace("$(ENGINE_PORT)", "30000"))
+                                .toList();
+        assertEquals("relay", containers.getFirst());
+        RelayFlags flags =
+                RelayFlags.parse(containers.subList(1, containers.size()).toArray(new String[0]));
+        assertEquals("http://10.0.0.1:30000", flags.worker());
+        assertEquals("tcp://127.0.0.1:5557", flags.engines().getFirst().endpoint());
+        assertEquals("tcp://127.0.0.1:5573", flags.engines().getFirst().replayEndpoint());
+        assertEquals("nats://nats:4222", flags.settings().get("warmpath.nats.servers"));
     }
 }

@@ -81,6 +81,8 @@ final class SimGateway {
                 "warmpath.worker-urls",
                 String.join(",", engines.stream().map(e -> e.url().toString()).toList()));
         properties.put("warmpath.warmup.requests", "0");
+        // What one gateway sends is load from outside for the other, and none when they are done.
+        properties.putIfAbsent("warmpath.health.load-interval", "0");
         GatewayRuntime gateway = new GatewayRuntime(TestConfig.of(properties), vertx, meters);
         open.add(gateway);
         Router router = Router.router(vertx);

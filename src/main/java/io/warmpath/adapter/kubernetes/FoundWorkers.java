@@ -2,9 +2,6 @@ package io.warmpath.adapter.kubernetes;
 
 import io.warmpath.fleet.WorkerFields;
 import io.warmpath.fleet.WorkerSpec;
-
-import org.jspecify.annotations.Nullable;
-
 import java.util.Collection;
 import java.util.Collections;
 import java.util.Comparator;
@@ -15,6 +12,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The workers that EndpointSlices and pods amount to; a pure function of both. Immutable.

@@ -1,10 +1,9 @@
 package io.warmpath.adapter.kubernetes;
 
-import org.jspecify.annotations.Nullable;
-
 import java.net.URI;
 import java.nio.file.Path;
 import java.time.Duration;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Where the API is and what is looked at there. Immutable.

@@ -3,10 +3,6 @@ package io.warmpath.adapter.kubernetes;
 import io.warmpath.fleet.FleetSource;
 import io.warmpath.fleet.SourceName;
 import io.warmpath.fleet.WorkerSpec;
-
-import org.jboss.logging.Logger;
-import org.jspecify.annotations.Nullable;
-
 import java.time.Duration;
 import java.util.Collections;
 import java.util.HashMap;
@@ -15,6 +11,8 @@ import java.util.TreeMap;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 import java.util.random.RandomGenerator;
+import org.jboss.logging.Logger;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Tells the fleet of the engines behind a namespace's Services: those that serve are workers, those

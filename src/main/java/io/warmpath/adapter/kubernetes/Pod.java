@@ -1,7 +1,6 @@
 package io.warmpath.adapter.kubernetes;
 
 import com.fasterxml.jackson.databind.JsonNode;
-
 import java.util.HashMap;
 import java.util.Map;
 

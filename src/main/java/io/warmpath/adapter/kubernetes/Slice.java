@@ -1,13 +1,11 @@
 package io.warmpath.adapter.kubernetes;
 
 import com.fasterxml.jackson.databind.JsonNode;
-
-import org.jspecify.annotations.Nullable;
-
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import org.jspecify.annotations.Nullable;
 
 /**
  * What is used of an EndpointSlice ({@code discovery.k8s.io/v1}). Immutable.

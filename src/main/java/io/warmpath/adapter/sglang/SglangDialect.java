@@ -8,6 +8,7 @@ import io.warmpath.fleet.EngineDialect;
 import io.warmpath.fleet.EngineFacts;
 import io.warmpath.fleet.EngineHttp;
 import io.warmpath.fleet.EngineKind;
+import io.warmpath.fleet.EngineLoad;
 import io.warmpath.fleet.EventEndpoint;
 import io.warmpath.fleet.HostCopies;
 import io.warmpath.fleet.Offload;
@@ -39,6 +40,15 @@ public final class SglangDialect implements EngineDialect {
             answer = http.get(worker, "/get_server_info");
         }
         return answer.ok() ? read(worker, answer.body()) : Optional.empty();
+    }
+
+    @Override
+    public List<EngineLoad> load(URI worker, EngineHttp http) throws IOException {
+        EngineHttp.Answer answer = http.get(worker, "/v1/loads?include=core");
+        if (answer.status() == 404) {
+            answer = http.get(worker, "/get_load");
+        }
+        return answer.ok() ? SglangLoads.read(answer.body()) : List.of();
     }
 
     static Optional<EngineFacts> read(URI worker, String body) throws IOException {

@@ -8,6 +8,7 @@ import io.warmpath.fleet.EngineDialect;
 import io.warmpath.fleet.EngineFacts;
 import io.warmpath.fleet.EngineHttp;
 import io.warmpath.fleet.EngineKind;
+import io.warmpath.fleet.EngineLoad;
 import io.warmpath.fleet.EventEndpoint;
 import java.io.IOException;
 import java.net.URI;
@@ -69,6 +70,12 @@ public final class VllmDialect implements EngineDialect {
                         dpSize,
                         new Capacity(0, metrics.ok() ? label(KV_BLOCKS, metrics.body()) : 0),
                         events));
+    }
+
+    @Override
+    public List<EngineLoad> load(URI worker, EngineHttp http) throws IOException {
+        EngineHttp.Answer metrics = http.get(worker, "/metrics");
+        return metrics.ok() ? VllmLoads.read(metrics.body()) : List.of();
     }
 
     static int blockSize(String metrics) {

@@ -1,6 +1,7 @@
 package io.warmpath.sim.demo;
 
 import io.warmpath.sim.wire.WireFormat;
+
 import java.util.List;
 import java.util.Map;
 import java.util.function.IntConsumer;
@@ -26,6 +27,11 @@ final class DemoFlags {
                                   gateway that asks it. Sets --conversations 18 and
                                   --host-blocks 600 unless they are given, so that engines
                                   give up pages which the pool keeps
+              --agents            something else: lead agents and their sub-agents under
+                                  background load, with and without each thing that the
+                                  gateway does for agents. Ends by itself; with --once
+                                  it plays only with none and with all of them
+              --agent-turns N     turns of each lead agent                (4)
               --seed N            of the workload                         (1)
               --help              this text
 
@@ -36,6 +42,8 @@ final class DemoFlags {
     boolean help;
     boolean once;
     boolean pool;
+    boolean agents;
+    int agentTurns = 4;
     int port = 8000;
     int engines = 4;
     int conversations = 6;
@@ -65,6 +73,7 @@ final class DemoFlags {
                                 n -> flags.gpuBlocks = within("--gpu-blocks", n, 200, 1_000_000),
                         "--host-blocks",
                                 n -> flags.hostBlocks = within("--host-blocks", n, 0, 1_000_000),
+                        "--agent-turns", n -> flags.agentTurns = within("--agent-turns", n, 2, 100),
                         "--seed", n -> flags.seed = n);
         if (List.of(args).contains("--pool")) {
             flags.conversations = 18;
@@ -82,6 +91,7 @@ final class DemoFlags {
                 case "--help", "-h" -> flags.help = true;
                 case "--once" -> flags.once = true;
                 case "--pool" -> flags.pool = true;
+                case "--agents" -> flags.agents = true;
                 default -> {
                     IntConsumer number = numbers.get(flag);
                     if (number == null && !flag.equals("--wire")) {

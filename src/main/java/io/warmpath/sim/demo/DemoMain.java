@@ -1,6 +1,7 @@
 package io.warmpath.sim.demo;
 
 import io.warmpath.sim.model.SimTokenizer;
+
 import java.io.IOException;
 import java.io.PrintStream;
 import java.net.BindException;
@@ -37,6 +38,9 @@ public final class DemoMain {
         try {
             Scratch scratch = Scratch.create();
             try (SimTokenizer tokenizer = SimTokenizer.load(scratch.tokenizer())) {
+                if (flags.agents) {
+                    return new AgentDemo(flags, tokenizer, scratch, new DemoPrinter(out)).play();
+                }
                 return play(flags, scratch, tokenizer, new DemoPrinter(out));
             }
         } catch (DemoFailure | IOException e) {
@@ -145,9 +149,9 @@ public final class DemoMain {
         printer.say("The gateway stays up; Ctrl-C ends everything. Try:");
         printer.say("");
         printer.say(
-                "  curl -i localhost:%d/v1/chat/completions -H 'content-type: application/json' \\%n"
-                        + "    -H 'x-warmpath-explain: 1' \\%n"
-                        + "    -d '{\"model\":\"%s\",\"stream\":true,\"messages\":[{\"role\":\"user\","
+                "  curl -i localhost:%d/v1/chat/completions -H 'content-type: application/json'"
+                        + " \\%n    -H 'x-warmpath-explain: 1' \\%n    -d"
+                        + " '{\"model\":\"%s\",\"stream\":true,\"messages\":[{\"role\":\"user\","
                         + "\"content\":\"Hello\"}]}'",
                 flags.port, Stage.MODEL);
         printer.say("");

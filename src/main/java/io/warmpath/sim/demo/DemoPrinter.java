@@ -70,6 +70,46 @@ final class DemoPrinter {
         row("predictions that held", scores.stream().map(DemoPrinter::held).toList(), "");
     }
 
+    /** One row for each play; the first one is what the others are compared with. */
+    void agents(List<String> names, List<AgentScore> scores) {
+        AgentScore first = scores.getFirst();
+        say("");
+        say(
+                "Agents' turns from the second on (%d of each play), and what others saw:",
+                first.turns());
+        say("");
+        String line = "%-22s %9s %7s %9s %7s %10s %14s";
+        say(line, "", "median", "", "p90", "", "from cache", "others' median");
+        for (int i = 0; i < scores.size(); i++) {
+            AgentScore s = scores.get(i);
+            say(
+                    line,
+                    names.get(i),
+                    millis(s.median()),
+                    i == 0 ? "" : change(first.median(), s.median()),
+                    millis(s.p90()),
+                    i == 0 ? "" : change(first.p90(), s.p90()),
+                    percent(s.cached()),
+                    millis(s.background()));
+        }
+        say("");
+        say("Time to the first token of a lead agent's turn n, median:");
+        say("");
+        StringBuilder head = new StringBuilder(String.format(Locale.ROOT, "%-22s", ""));
+        for (int n = 1; n <= first.lead().size(); n++) {
+            head.append(String.format(Locale.ROOT, " %9d", n));
+        }
+        say("%s", head);
+        for (int i = 0; i < scores.size(); i++) {
+            StringBuilder row =
+                    new StringBuilder(String.format(Locale.ROOT, "%-22s", names.get(i)));
+            scores.get(i)
+                    .lead()
+                    .forEach(d -> row.append(String.format(Locale.ROOT, " %9s", millis(d))));
+            say("%s", row);
+        }
+    }
+
     void differences(String mode, List<Played> run) {
         run.stream()
                 .filter(p -> !p.asPredicted())

@@ -4,6 +4,7 @@ import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
+
 import java.io.IOException;
 import java.net.URI;
 import java.net.http.HttpClient;
@@ -12,6 +13,7 @@ import java.net.http.HttpResponse;
 import java.time.Duration;
 import java.util.Iterator;
 import java.util.List;
+import java.util.Map;
 import java.util.OptionalDouble;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
@@ -22,6 +24,17 @@ final class GatewayClient implements AutoCloseable {
     private static final ObjectMapper JSON = new ObjectMapper();
     private static final Duration TIMEOUT = Duration.ofSeconds(60);
     private static final Pattern TIERS = Pattern.compile("gpu=(\\d+);host=(\\d+);.*");
+
+    /**
+     * What a request has beside its messages.
+     *
+     * @param nvext left out when it is empty
+     */
+    record Extras(ObjectNode nvext, Map<String, String> headers) {
+        static Extras none() {
+            return new Extras(JSON.createObjectNode(), Map.of());
+        }
+    }
 
     /** One message of a conversation. */
     record Message(String role, String content) {}
@@ -47,21 +60,32 @@ final class GatewayClient implements AutoCloseable {
      */
     Answer ask(Workload.Turn turn, String model, List<Message> messages, Runnable firstToken)
             throws DemoFailure, InterruptedException {
+        return ask(turn, model, messages, Extras.none(), firstToken);
+    }
+
+    /** The same with more than messages. */
+    Answer ask(
+            Workload.Turn turn,
+            String model,
+            List<Message> messages,
+            Extras extras,
+            Runnable firstToken)
+            throws DemoFailure, InterruptedException {
         String where =
                 "conversation " + (turn.conversation() + 1) + ", turn " + (turn.number() + 1);
-        HttpRequest request =
+        HttpRequest.Builder request =
                 HttpRequest.newBuilder(gateway.resolve("/v1/chat/completions"))
                         .timeout(TIMEOUT)
                         .header("content-type", "application/json")
                         .header("x-warmpath-explain", "1")
                         .POST(
                                 HttpRequest.BodyPublishers.ofString(
-                                        body(model, messages, turn.maxTokens())))
-                        .build();
+                                        body(model, messages, turn.maxTokens(), extras.nvext())));
+        extras.headers().forEach(request::header);
         long sent = System.nanoTime();
         try {
             HttpResponse<Stream<String>> response =
-                    http.send(request, HttpResponse.BodyHandlers.ofLines());
+                    http.send(request.build(), HttpResponse.BodyHandlers.ofLines());
             try (Stream<String> lines = response.body()) {
                 if (response.statusCode() != 200) {
                     throw new DemoFailure(
@@ -113,12 +137,16 @@ final class GatewayClient implements AutoCloseable {
         http.shutdownNow();
     }
 
-    private static String body(String model, List<Message> messages, int maxTokens) {
+    private static String body(
+            String model, List<Message> messages, int maxTokens, ObjectNode nvext) {
         ObjectNode body = JSON.createObjectNode().put("model", model);
         ArrayNode list = body.putArray("messages");
         messages.forEach(m -> list.addObject().put("role", m.role()).put("content", m.content()));
         body.put("max_tokens", maxTokens).put("stream", true);
         body.putObject("stream_options").put("include_usage", true);
+        if (!nvext.isEmpty()) {
+            body.set("nvext", nvext);
+        }
         return body.toString();
     }
 

@@ -33,14 +33,14 @@ final class GatewayProcess implements AutoCloseable {
     /**
      * Starts {@code serve}; does not wait until it is ready.
      *
+     * @param model flags that say where the model's files are
      * @param settings environment of the gateway, beside this process's
      * @param log file for everything it prints
      */
     static GatewayProcess start(
             int port,
             String mode,
-            String model,
-            Path tokenizer,
+            List<String> model,
             List<URI> workers,
             Map<String, String> settings,
             Path log)
@@ -48,7 +48,7 @@ final class GatewayProcess implements AutoCloseable {
         List<String> command = new ArrayList<>(serveCommand());
         command.addAll(List.of("--http-host", "127.0.0.1", "--http-port", String.valueOf(port)));
         command.addAll(List.of("--router-mode", mode));
-        command.addAll(List.of("--tokenizer", model + "=" + tokenizer));
+        command.addAll(model);
         for (URI worker : workers) {
             command.addAll(List.of("--worker", worker.toString()));
         }

@@ -1,6 +1,7 @@
 package io.warmpath.sim.demo;
 
 import io.warmpath.sim.model.SimTokenizer;
+
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.file.Files;
@@ -27,10 +28,15 @@ record Scratch(Path folder, Path tokenizer) {
         return new Scratch(folder, tokenizer);
     }
 
+    /** A file that the caller writes. */
+    Path file(String name) {
+        Path file = folder.resolve(name);
+        file.toFile().deleteOnExit();
+        return file;
+    }
+
     /** Where a gateway's output goes. */
     Path log(String mode) {
-        Path log = folder.resolve("gateway-" + mode + ".log");
-        log.toFile().deleteOnExit();
-        return log;
+        return file("gateway-" + mode + ".log");
     }
 }

@@ -5,6 +5,9 @@ import io.warmpath.sim.SimOptions;
 import io.warmpath.sim.SimPool;
 import io.warmpath.sim.SimStats;
 import io.warmpath.sim.model.SimTokenizer;
+
+import org.jspecify.annotations.Nullable;
+
 import java.io.IOException;
 import java.net.URI;
 import java.nio.file.Path;
@@ -14,7 +17,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.OptionalDouble;
 import java.util.concurrent.locks.LockSupport;
-import org.jspecify.annotations.Nullable;
 
 /**
  * Fresh engines and a gateway in front of them. One thread, but for {@link #close}.
@@ -45,6 +47,17 @@ final class Stage implements AutoCloseable {
     private static final Duration SETTLE_LIMIT = Duration.ofSeconds(15);
     private static final long LOOK_AGAIN_NANOS = Duration.ofMillis(3).toNanos();
 
+    /**
+     * What the gateway is started with.
+     *
+     * @param mode of the routing
+     * @param model flags that say where the model's files are
+     * @param settings environment
+     * @param log file for everything it prints
+     */
+    record GatewaySetup(
+            int port, String mode, List<String> model, Map<String, String> settings, Path log) {}
+
     private final List<SimEngine> engines = new ArrayList<>();
     private final @Nullable SimPool pool;
     private final GatewayProcess gateway;
@@ -64,25 +77,50 @@ final class Stage implements AutoCloseable {
             Path tokenizerFile,
             Path log)
             throws DemoFailure, InterruptedException {
+        this(
+                flags.engines,
+                pooled ? pool() : null,
+                (i, pool) -> options(flags, i, pool),
+                tokenizer,
+                new GatewaySetup(
+                        port,
+                        mode,
+                        List.of("--tokenizer", MODEL + "=" + tokenizerFile),
+                        pooled ? POOL_SETTINGS : Map.of(),
+                        log));
+    }
+
+    /** One engine of several. */
+    interface EngineOptions {
+        SimOptions of(int number, @Nullable SimPool pool);
+    }
+
+    /** The same with other engines and another gateway. */
+    Stage(
+            int count,
+            @Nullable SimPool pool,
+            EngineOptions options,
+            SimTokenizer tokenizer,
+            GatewaySetup setup)
+            throws DemoFailure, InterruptedException {
         @Nullable GatewayProcess started = null;
-        pool = pooled ? pool() : null;
+        this.pool = pool;
         try {
-            for (int i = 0; i < flags.engines; i++) {
-                engines.add(SimEngine.start(options(flags, i, pool), tokenizer));
+            for (int i = 0; i < count; i++) {
+                engines.add(SimEngine.start(options.of(i, pool), tokenizer));
             }
             List<URI> urls = engines.stream().map(SimEngine::url).toList();
             started =
                     GatewayProcess.start(
-                            port,
-                            mode,
-                            MODEL,
-                            tokenizerFile,
+                            setup.port(),
+                            setup.mode(),
+                            setup.model(),
                             urls,
-                            pooled ? POOL_SETTINGS : Map.of(),
-                            log);
+                            setup.settings(),
+                            setup.log());
             gateway = started;
             client = new GatewayClient(gateway.url());
-            awaitReady(flags.engines);
+            awaitReady(count);
             settle();
         } catch (IOException e) {
             closeEngines();

@@ -103,7 +103,7 @@ final class Workload {
         return rounds;
     }
 
-    private static String systemPrompt(RandomGenerator random) {
+    static String systemPrompt(RandomGenerator random) {
         StringBuilder text =
                 new StringBuilder("You are the guide of a small museum of local history.\n");
         for (int i = 1; i <= RULES; i++) {
@@ -123,17 +123,22 @@ final class Workload {
     }
 
     private static String document(RandomGenerator random) {
+        return document(random, DOCUMENT_SENTENCES);
+    }
+
+    /** Some 18 tokens a sentence. */
+    static String document(RandomGenerator random, int sentences) {
         StringBuilder text =
                 new StringBuilder("Here is what I found about ")
                         .append(pick(random, TOPICS))
                         .append(". ");
-        for (int i = 0; i < DOCUMENT_SENTENCES; i++) {
+        for (int i = 0; i < sentences; i++) {
             text.append(sentence(random)).append(' ');
         }
         return text.toString().strip();
     }
 
-    private static String sentence(RandomGenerator random) {
+    static String sentence(RandomGenerator random) {
         String who = pick(random, PEOPLE);
         return Character.toUpperCase(who.charAt(0))
                 + who.substring(1)

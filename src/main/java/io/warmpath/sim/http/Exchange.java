@@ -21,9 +21,13 @@ import io.netty.handler.codec.http.HttpVersion;
 import io.netty.handler.codec.http.LastHttpContent;
 import io.netty.handler.codec.http.QueryStringDecoder;
 import java.nio.charset.StandardCharsets;
+import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.Executor;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
+import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 
 /** One request and its answer. Event loop only. */
@@ -36,6 +40,7 @@ public final class Exchange {
     private final boolean keepAlive;
     private final Runnable whenDone;
     private @Nullable Runnable whenGone;
+    private BooleanSupplier mute = () -> false;
     private boolean done;
 
     Exchange(ChannelHandlerContext ctx, FullHttpRequest request, Runnable whenDone) {
@@ -74,6 +79,16 @@ public final class Exchange {
         return ctx.channel();
     }
 
+    /** What would be sent meanwhile is not, as by a process that has stopped. */
+    public void muteWhile(BooleanSupplier stopped) {
+        mute = stopped;
+    }
+
+    /** Runs on this exchange's thread, later. */
+    public void after(Duration pause, Runnable action) {
+        Future<?> unused = ctx.executor().schedule(action, pause.toNanos(), TimeUnit.NANOSECONDS);
+    }
+
     /** Brings a result of another thread back to this exchange's thread. */
     public Executor loop() {
         return ctx.executor();
@@ -99,7 +114,7 @@ public final class Exchange {
 
     /** A whole answer; no effect when the client has left. */
     public void respond(int status, String type, String text, Map<String, String> more) {
-        if (done) {
+        if (done || mute.getAsBoolean()) {
             return;
         }
         ByteBuf content = Unpooled.wrappedBuffer(text.getBytes(StandardCharsets.UTF_8));
@@ -117,7 +132,7 @@ public final class Exchange {
 
     /** Head of an event stream. */
     public void beginStream() {
-        if (done) {
+        if (done || mute.getAsBoolean()) {
             return;
         }
         DefaultHttpResponse head =
@@ -130,7 +145,7 @@ public final class Exchange {
 
     /** One server-sent event, written at once and alone, as engines do. */
     public void event(String data) {
-        if (done) {
+        if (done || mute.getAsBoolean()) {
             return;
         }
         ByteBuf frame = ctx.alloc().buffer(data.length() + 16);
@@ -141,7 +156,7 @@ public final class Exchange {
     }
 
     public void endStream() {
-        if (!done) {
+        if (!done && !mute.getAsBoolean()) {
             end(ctx.writeAndFlush(LastHttpContent.EMPTY_LAST_CONTENT));
         }
     }

@@ -6,18 +6,15 @@ import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.fasterxml.jackson.databind.node.ObjectNode;
-
 import io.warmpath.fleet.EngineKind;
 import io.warmpath.fleet.Taint;
 import io.warmpath.fleet.WorkerSpec;
-
-import org.junit.jupiter.api.Test;
-
 import java.net.URI;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import org.junit.jupiter.api.Test;
 
 class FoundWorkersTest {
     private static final Map<String, Integer> PORTS =

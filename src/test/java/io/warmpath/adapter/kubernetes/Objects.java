@@ -3,7 +3,6 @@ package io.warmpath.adapter.kubernetes;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
-
 import java.util.Map;
 
 /** Pods and EndpointSlices as controllers write them. */

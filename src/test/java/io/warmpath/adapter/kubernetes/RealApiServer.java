@@ -5,9 +5,6 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
-
-import org.junit.jupiter.api.Assumptions;
-
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.net.InetAddress;
@@ -25,6 +22,7 @@ import java.util.ArrayList;
 import java.util.Base64;
 import java.util.List;
 import java.util.concurrent.Callable;
+import org.junit.jupiter.api.Assumptions;
 
 /**
  * A real kube-apiserver before a real etcd, as processes of this machine: API, validation, watches,
@@ -226,6 +224,22 @@ final class RealApiServer implements Cluster {
         ask(
                 "PATCH",
                 path + "/" + object.at("/metadata/name").asText() + "?fieldManager=test&force=true",
+                APPLY,
+                object);
+    }
+
+    /** As {@link #put}, but nothing stays; unknown and doubled fields are refused. */
+    void tryOut(String group, String kinds, ObjectNode object) {
+        ask(
+                "PATCH",
+                group
+                        + "/namespaces/"
+                        + Objects.NAMESPACE
+                        + "/"
+                        + kinds
+                        + "/"
+                        + object.at("/metadata/name").asText()
+                        + "?fieldManager=test&force=true&dryRun=All&fieldValidation=Strict",
                 APPLY,
                 object);
     }

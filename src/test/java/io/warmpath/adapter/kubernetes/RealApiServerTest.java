@@ -1,9 +1,17 @@
 package io.warmpath.adapter.kubernetes;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
-
+import io.warmpath.repository.RenderedManifests;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
@@ -11,11 +19,6 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.yaml.snakeyaml.Yaml;
-
-import java.io.IOException;
-import java.nio.file.Files;
-import java.nio.file.Path;
-import java.util.Map;
 
 /** The source before a real API server, with the rights of k8s/components/discovery alone. */
 @Tag("slow")
@@ -96,5 +99,44 @@ class RealApiServerTest extends KubernetesSourceContract {
                 }) {
             assertEquals(403, server.asGateway(path), path);
         }
+    }
+
+    /** All that has to be there for an object of ours is there; other makers' kinds are not. */
+    @Test
+    void it_takes_every_manifest() {
+        Map<String, String> paths =
+                Map.of(
+                        "v1", "/api/v1",
+                        "apps/v1", "/apis/apps/v1",
+                        "autoscaling/v2", "/apis/autoscaling/v2",
+                        "networking.k8s.io/v1", "/apis/networking.k8s.io/v1",
+                        "policy/v1", "/apis/policy/v1",
+                        "rbac.authorization.k8s.io/v1", "/apis/rbac.authorization.k8s.io/v1");
+        int taken = 0;
+        for (List<JsonNode> objects : RenderedManifests.all().values()) {
+            for (JsonNode object : objects) {
+                String group = paths.get(object.path("apiVersion").asText());
+                if (group != null) {
+                    server.tryOut(group, kinds(object), placed(object));
+                    taken++;
+                }
+            }
+        }
+        assertTrue(taken > 60, "only " + taken);
+    }
+
+    private static String kinds(JsonNode object) {
+        String kind = object.path("kind").asText().toLowerCase(Locale.ROOT);
+        String end = kind.endsWith("s") ? "es" : kind.endsWith("y") ? "ies" : "s";
+        return (end.equals("ies") ? kind.substring(0, kind.length() - 1) : kind) + end;
+    }
+
+    private static ObjectNode placed(JsonNode object) {
+        ObjectNode placed = object.deepCopy();
+        placed.withObject("metadata").put("namespace", Objects.NAMESPACE);
+        for (JsonNode subject : placed.path("subjects")) {
+            ((ObjectNode) subject).put("namespace", Objects.NAMESPACE);
+        }
+        return placed;
     }
 }

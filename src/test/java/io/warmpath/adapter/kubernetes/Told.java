@@ -2,7 +2,6 @@ package io.warmpath.adapter.kubernetes;
 
 import io.warmpath.fleet.FleetSource;
 import io.warmpath.fleet.WorkerSpec;
-
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;

@@ -5,12 +5,27 @@ import static org.junit.jupiter.api.Assertions.assertNotEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import java.time.Duration;
-import java.util.ArrayList;
-import java.util.List;
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+
+import io.warmpath.tokens.JinjaChatTemplate;
+import io.warmpath.tokens.PromptInput;
+import io.warmpath.tokens.PromptInput.Message;
+import io.warmpath.tokens.jinja.Template;
+import io.warmpath.tokens.profile.EngineProfile;
+import io.warmpath.tokens.profile.EnginePrompt;
+import io.warmpath.tokens.profile.ModelFacts;
+
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+
+import java.time.Clock;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
 
 /** The demo's script and its arithmetic; the demo itself is played by {@code ./warmpath test}. */
 class DemoPartsTest {
@@ -57,6 +72,87 @@ class DemoPartsTest {
     @Test
     void a_prediction_that_was_not_made_is_not_right() {
         assertTrue(!new Played(TURN, "w", 10, 0, 0, -1, 0, Duration.ZERO).asPredicted());
+    }
+
+    @Test
+    void an_agents_script_has_a_sub_agent_between_any_two_turns_of_its_lead() {
+        AgentScript script = new AgentScript(2, 4, 3, 1);
+        assertEquals(2, script.teams().size());
+        for (AgentScript.Team team : script.teams()) {
+            assertEquals(4, team.lead().questions().size());
+            assertEquals(3, team.subs().size());
+            team.subs().forEach(sub -> assertEquals(3, sub.questions().size()));
+        }
+        assertEquals(script.teams(), new AgentScript(2, 4, 3, 1).teams());
+        assertNotEquals(script.teams(), new AgentScript(2, 4, 3, 2).teams());
+        assertEquals(script.background().size(), script.background().stream().distinct().count());
+    }
+
+    @Test
+    void the_agents_score_is_that_of_their_later_turns() {
+        List<AgentPlay.Turn> turns = new ArrayList<>();
+        turns.add(agent(AgentPlay.Who.LEAD, 0, 0, 900));
+        turns.add(agent(AgentPlay.Who.LEAD, 1, 80, 30));
+        turns.add(agent(AgentPlay.Who.SUB, 1, 40, 10));
+        turns.add(agent(AgentPlay.Who.SUB, 2, 60, 20));
+        turns.add(agent(AgentPlay.Who.BACKGROUND, 7, 0, 500));
+        AgentScore score = AgentScore.of(turns, 2);
+        assertEquals(Duration.ofMillis(20), score.median());
+        assertEquals(Duration.ofMillis(30), score.p90());
+        assertEquals(0.6, score.cached());
+        assertEquals(List.of(Duration.ofMillis(900), Duration.ofMillis(30)), score.lead());
+        assertEquals(Duration.ofMillis(500), score.background());
+        assertEquals(3, score.turns());
+    }
+
+    private static AgentPlay.Turn agent(AgentPlay.Who who, int number, int cached, int millis) {
+        Workload.Turn turn = new Workload.Turn(0, number, "?", 8);
+        return new AgentPlay.Turn(
+                who, "a", new Played(turn, "w", 100, 0, 0, 0, cached, Duration.ofMillis(millis)));
+    }
+
+    @Test
+    void each_run_of_the_agents_has_its_own_features_in_requests_gateway_and_engines() {
+        List<Set<AgentFeature>> runs = AgentFeature.runs(false);
+        assertEquals(AgentFeature.values().length + 2, runs.size());
+        assertEquals(2, AgentFeature.runs(true).size());
+        Set<AgentFeature> none = runs.getFirst();
+        assertTrue(AgentFeature.turn(none, "a").nvext().isEmpty());
+        assertTrue(AgentFeature.gateway(none).isEmpty());
+        Set<AgentFeature> all = runs.getLast();
+        assertEquals(
+                "{\"agent_hints\":{\"speculative_prefill\":true,\"priority\":10}}",
+                AgentFeature.turn(all, "a").nvext().toString());
+        assertEquals("a", AgentFeature.turn(all, "a").headers().get("X-Dynamo-Session-ID"));
+        assertTrue(AgentFeature.engines(all).priorityEviction());
+    }
+
+    /** Or nothing that the gateway predicts would be cached. */
+    @Test
+    void gateway_and_engines_write_the_agents_chats_alike() throws Exception {
+        JinjaChatTemplate gateway =
+                new JinjaChatTemplate(
+                        Template.compile(AgentTemplate.JINJA),
+                        null,
+                        Map.of(),
+                        ModelFacts.UNKNOWN,
+                        Clock.systemUTC(),
+                        null);
+        JsonNode request =
+                new ObjectMapper()
+                        .readTree(
+                                "{\"messages\":[{\"role\":\"system\",\"content\":\"Be kind.\"},"
+                                        + "{\"role\":\"user\",\"content\":\"Hi\"},"
+                                        + "{\"role\":\"assistant\",\"content\":\"Hello\"},"
+                                        + "{\"role\":\"user\",\"content\":\"And?\"}]}");
+        List<Message> messages =
+                request.path("messages")
+                        .valueStream()
+                        .map(m -> new Message(m.path("role").asText(), m.path("content").asText()))
+                        .toList();
+        assertEquals(
+                new EnginePrompt.Text(AgentTemplate.text(request)),
+                gateway.render(new PromptInput.Chat(messages, true), EngineProfile.SGLANG));
     }
 
     @ParameterizedTest

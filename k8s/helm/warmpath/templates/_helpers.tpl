@@ -1,0 +1,33 @@
+{{- define "warmpath.name" -}}
+{{- $name := printf "%s-warmpath" .Release.Name }}
+{{- if contains "warmpath" .Release.Name }}{{ $name = .Release.Name }}{{ end }}
+{{- $name | trunc 52 | trimSuffix "-" }}
+{{- end }}
+
+{{/* What selects the gateway's pods, and nothing else. */}}
+{{- define "warmpath.selector" -}}
+app.kubernetes.io/name: warmpath
+app.kubernetes.io/component: gateway
+app.kubernetes.io/instance: {{ .Release.Name }}
+{{- end }}
+
+{{- define "warmpath.labels" -}}
+{{ include "warmpath.selector" . }}
+app.kubernetes.io/version: {{ .Chart.AppVersion | quote }}
+app.kubernetes.io/managed-by: {{ .Release.Service }}
+helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version }}
+{{- end }}
+
+{{/* What would not work, said before anything is applied. */}}
+{{- define "warmpath.check" -}}
+{{- $several := or (gt (int .Values.replicas) 1) .Values.autoscaling.enabled -}}
+{{- if and $several (not (dig "replica" "sync" false .Values.config)) }}
+{{- fail "several gateways must share their load: set config.replica.sync to true and config.nats.servers (k8s/README.md)" }}
+{{- end }}
+{{- $grace := dig "http" "shutdown-grace" "30s" .Values.config | toString }}
+{{- if regexMatch "^[0-9]+s$" $grace }}
+{{- if le (int .Values.terminationGracePeriodSeconds) (add (int .Values.preStopSeconds) (int (trimSuffix "s" $grace))) }}
+{{- fail "terminationGracePeriodSeconds must be longer than preStopSeconds and config.http.shutdown-grace together" }}
+{{- end }}
+{{- end }}
+{{- end }}

@@ -1,0 +1,43 @@
+package io.warmpath.adapter.sglang;
+
+import com.fasterxml.jackson.core.JsonProcessingException;
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import io.warmpath.fleet.EngineLoad;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.List;
+
+/** SGLang's {@code GET /v1/loads}, and the {@code /get_load} of releases before it. Stateless. */
+final class SglangLoads {
+    private static final ObjectMapper JSON = new ObjectMapper();
+
+    private SglangLoads() {}
+
+    static List<EngineLoad> read(String body) throws IOException {
+        JsonNode root;
+        try {
+            root = JSON.readTree(body);
+        } catch (JsonProcessingException e) {
+            throw new IOException("its loads are not JSON", e);
+        }
+        boolean newer = root.path("loads").isArray();
+        JsonNode loads = newer ? root.path("loads") : root;
+        List<EngineLoad> ranks = new ArrayList<>();
+        for (JsonNode load : loads) {
+            int waiting = load.path("num_waiting_reqs").asInt(0);
+            int running =
+                    newer
+                            ? load.path("num_running_reqs").asInt(0)
+                            : load.path("num_reqs").asInt(0) - waiting;
+            ranks.add(
+                    new EngineLoad(
+                            load.path("dp_rank").asInt(0),
+                            Math.max(0, running),
+                            Math.max(0, waiting),
+                            load.path(newer ? "num_used_tokens" : "num_tokens").asLong(-1),
+                            load.path("token_usage").asDouble(-1)));
+        }
+        return ranks;
+    }
+}

@@ -1,0 +1,189 @@
+package io.warmpath.sim.demo;
+
+import io.warmpath.sim.demo.GatewayClient.Message;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.locks.LockSupport;
+
+/**
+ * Plays the script of the agents on a stage: teams side by side, in a team one agent at a time, and
+ * background requests at a steady rate until the last team is done. Any failed request fails the
+ * play.
+ */
+final class AgentPlay {
+    private static final int LEAD_TOKENS = 100;
+    private static final int SUB_TOKENS = 50;
+    private static final int BACKGROUND_TOKENS = 8;
+    private static final long TOOL_NANOS = Duration.ofMillis(200).toNanos();
+    private static final long TEAM_NANOS = Duration.ofMillis(400).toNanos();
+    private static final long BACKGROUND_NANOS = Duration.ofMillis(220).toNanos();
+
+    /** Who asked. */
+    enum Who {
+        LEAD,
+        SUB,
+        BACKGROUND
+    }
+
+    /**
+     * @param agent a name; empty for the background
+     */
+    record Turn(Who who, String agent, Played played) {
+        int number() {
+            return played.turn().number();
+        }
+    }
+
+    private final Stage stage;
+    private final AgentScript script;
+    private final Set<AgentFeature> features;
+    private final List<Turn> turns = new ArrayList<>(); // guarded by itself
+    private final AtomicBoolean over = new AtomicBoolean();
+
+    AgentPlay(Stage stage, AgentScript script, Set<AgentFeature> features) {
+        this.stage = stage;
+        this.script = script;
+        this.features = features;
+    }
+
+    /** All turns, in the order in which they ended. */
+    List<Turn> play() throws DemoFailure {
+        try (ExecutorService asking = Executors.newVirtualThreadPerTaskExecutor()) {
+            List<CompletableFuture<Void>> teams = new ArrayList<>();
+            for (int t = 0; t < script.teams().size(); t++) {
+                int team = t;
+                teams.add(run(asking, () -> team(team)));
+            }
+            CompletableFuture<Void> background = run(asking, () -> background(asking));
+            CompletableFuture<Void> all =
+                    CompletableFuture.allOf(teams.toArray(CompletableFuture[]::new))
+                            .whenComplete((done, failure) -> over.set(true));
+            try {
+                all.join();
+                background.join();
+            } catch (CompletionException e) {
+                if (e.getCause() instanceof DemoFailure failure) {
+                    throw failure;
+                }
+                throw e;
+            }
+        }
+        synchronized (turns) {
+            return List.copyOf(turns);
+        }
+    }
+
+    /** Something that asks the gateway. */
+    private interface Asking {
+        void run() throws DemoFailure, InterruptedException;
+    }
+
+    private static CompletableFuture<Void> run(ExecutorService on, Asking what) {
+        return CompletableFuture.runAsync(
+                () -> {
+                    try {
+                        what.run();
+                    } catch (DemoFailure e) {
+                        throw new CompletionException(e);
+                    } catch (InterruptedException e) {
+                        Thread.currentThread().interrupt();
+                        throw new CompletionException(e);
+                    }
+                },
+                on);
+    }
+
+    private void team(int number) throws DemoFailure, InterruptedException {
+        pause(number * TEAM_NANOS);
+        AgentScript.Team team = script.teams().get(number);
+        String lead = "lead-" + (number + 1);
+        Conversation main = new Conversation(Who.LEAD, lead, number, LEAD_TOKENS);
+        List<String> questions = team.lead().questions();
+        for (int t = 0; t < questions.size(); t++) {
+            main.ask(t, questions.get(t));
+            if (t < team.subs().size()) {
+                String name = lead + "-sub-" + (t + 1);
+                Conversation sub = new Conversation(Who.SUB, name, number, SUB_TOKENS);
+                List<String> tasks = team.subs().get(t).questions();
+                for (int s = 0; s < tasks.size(); s++) {
+                    sub.ask(s, tasks.get(s));
+                    pause(TOOL_NANOS);
+                }
+            }
+        }
+    }
+
+    private void background(ExecutorService asking) throws DemoFailure {
+        List<CompletableFuture<Void>> sent = new ArrayList<>();
+        long at = System.nanoTime();
+        for (int i = 0; !over.get(); i++) {
+            String prompt = script.background().get(i % script.background().size());
+            Workload.Turn turn = new Workload.Turn(-1, i, prompt, BACKGROUND_TOKENS);
+            List<Message> messages = List.of(new Message("user", prompt));
+            sent.add(
+                    run(
+                            asking,
+                            () ->
+                                    add(
+                                            Who.BACKGROUND,
+                                            "",
+                                            stage.client()
+                                                    .ask(turn, Stage.MODEL, messages, () -> {}))));
+            at += BACKGROUND_NANOS;
+            pause(at - System.nanoTime());
+        }
+        CompletableFuture.allOf(sent.toArray(CompletableFuture[]::new)).join();
+    }
+
+    /** One agent and what it remembers. */
+    private final class Conversation {
+        private final Who who;
+        private final String name;
+        private final int team;
+        private final int tokens;
+        private final List<Message> history = new ArrayList<>();
+
+        Conversation(Who who, String name, int team, int tokens) {
+            this.who = who;
+            this.name = name;
+            this.team = team;
+            this.tokens = tokens;
+            history.add(new Message("system", script.tools()));
+        }
+
+        void ask(int number, String question) throws DemoFailure, InterruptedException {
+            history.add(new Message("user", question));
+            GatewayClient.Answer answer =
+                    stage.client()
+                            .ask(
+                                    new Workload.Turn(team, number, question, tokens),
+                                    Stage.MODEL,
+                                    List.copyOf(history),
+                                    AgentFeature.turn(features, name),
+                                    () -> {});
+            history.add(new Message("assistant", answer.text()));
+            add(who, name, answer);
+        }
+    }
+
+    private void add(Who who, String agent, GatewayClient.Answer answer) {
+        synchronized (turns) {
+            turns.add(new Turn(who, agent, answer.played()));
+        }
+    }
+
+    private static void pause(long nanos) {
+        long until = System.nanoTime() + nanos;
+        for (long left = nanos; left > 0; left = until - System.nanoTime()) {
+            LockSupport.parkNanos(left);
+        }
+    }
+}

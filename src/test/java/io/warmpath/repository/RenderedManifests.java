@@ -1,0 +1,142 @@
+package io.warmpath.repository;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.Assumptions;
+import org.yaml.snakeyaml.LoaderOptions;
+import org.yaml.snakeyaml.Yaml;
+import org.yaml.snakeyaml.constructor.SafeConstructor;
+
+/**
+ * What `kubectl kustomize` and Helm make of k8s, as trees. Rendered once, by the real programs;
+ * {@code ./warmpath test} installs them. Where they are missing the test is skipped and says so.
+ */
+public final class RenderedManifests {
+    private static final Path TOOLS = Path.of(".tools/kubernetes/venv/bin").toAbsolutePath();
+    private static final Path CHART = Path.of("k8s/helm/warmpath");
+    private static final ObjectMapper TREES = new ObjectMapper();
+    private static final Map<String, List<JsonNode>> RENDERED = new LinkedHashMap<>();
+
+    /** Everything that the chart can make. */
+    static final String ALL_VALUES =
+            """
+            {"autoscaling": {"enabled": true}, "monitoring": {"enabled": true},
+             "ingress": {"enabled": true}, "httpRoute": {"enabled": true},
+             "config": {"events": {"plane": "nats"}, "replica": {"sync": true},
+                        "nats": {"servers": ["nats://nats:4222"]}}}
+            """;
+
+    private RenderedManifests() {}
+
+    /** What a program that ran to its end said. */
+    record Said(int status, String out, String errors) {}
+
+    /** All renderings, by a name for messages. */
+    public static synchronized Map<String, List<JsonNode>> all() {
+        if (RENDERED.isEmpty()) {
+            for (String folder :
+                    List.of(
+                            "overlays/embedded",
+                            "overlays/ha-nats",
+                            "workers/sglang",
+                            "workers/vllm",
+                            "workers/sglang-nats",
+                            "workers/vllm-nats")) {
+                RENDERED.put(folder, kustomize("k8s/" + folder));
+            }
+            RENDERED.put("components", kustomize(everyComponent()));
+            RENDERED.put("chart", chart("{}"));
+            RENDERED.put("chart, all on", chart(ALL_VALUES));
+        }
+        return RENDERED;
+    }
+
+    /** The overlay that the components without one of their own are added to. */
+    private static String everyComponent() {
+        Path folder = Path.of("target/k8s/components");
+        try {
+            Files.createDirectories(folder);
+            Files.writeString(
+                    folder.resolve("kustomization.yaml"),
+                    """
+                    apiVersion: kustomize.config.k8s.io/v1beta1
+                    kind: Kustomization
+                    resources:
+                      - ../../../k8s/overlays/ha-nats
+                    components:
+                      - ../../../k8s/components/monitoring
+                      - ../../../k8s/components/ingress
+                      - ../../../k8s/components/http-route
+                    """);
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+        return folder.toString();
+    }
+
+    private static List<JsonNode> kustomize(String folder) {
+        return documents(folder, run("", tool("kubectl"), "kustomize", folder));
+    }
+
+    private static List<JsonNode> chart(String values) {
+        return documents("the chart", renderChart(values));
+    }
+
+    static Said renderChart(String values) {
+        return run(
+                values, tool("python"), "src/test/k8s/render_chart.py", CHART.toString(), "models");
+    }
+
+    private static String tool(String name) {
+        Path program = TOOLS.resolve(name);
+        if (!Files.isExecutable(program)) {
+            String why = "SKIPPED: no " + program + "; ./warmpath k8s-check installs it";
+            System.err.println(why);
+            Assumptions.abort(why);
+        }
+        return program.toString();
+    }
+
+    private static Said run(String input, String... command) {
+        try {
+            Process process = new ProcessBuilder(command).start();
+            process.getOutputStream().write(input.getBytes(StandardCharsets.UTF_8));
+            process.getOutputStream().close();
+            String out = text(process.getInputStream().readAllBytes());
+            String errors = text(process.getErrorStream().readAllBytes());
+            return new Said(process.waitFor(), out, errors);
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        } catch (InterruptedException e) {
+            throw new AssertionError(e);
+        }
+    }
+
+    private static String text(byte[] bytes) {
+        return new String(bytes, StandardCharsets.UTF_8);
+    }
+
+    private static List<JsonNode> documents(String what, Said said) {
+        if (said.status() != 0) {
+            throw new AssertionError(what + " cannot be rendered: " + said.errors());
+        }
+        LoaderOptions strict = new LoaderOptions();
+        strict.setAllowDuplicateKeys(false);
+        List<JsonNode> documents = new ArrayList<>();
+        for (Object document : new Yaml(new SafeConstructor(strict)).loadAll(said.out())) {
+            if (document != null) {
+                documents.add(TREES.valueToTree(document));
+            }
+        }
+        return documents;
+    }
+}

@@ -1,0 +1,27 @@
+"""Renders a Helm chart offline: values as JSON on standard input, manifests on standard output.
+
+    python render_chart.py CHART NAMESPACE < values.json
+"""
+
+import json
+import sys
+
+import helm_python
+
+
+def main() -> int:
+    chart = helm_python.Chart.load(sys.argv[1])
+    values = json.load(sys.stdin)
+    try:
+        chart.validate_schema(values)
+        rendered = chart.render(values, name="warmpath", namespace=sys.argv[2])
+    except helm_python.HelmError as refused:
+        print(f"refused: {refused}", file=sys.stderr)
+        return 1
+    for path, text in sorted(rendered.items()):
+        if path.endswith(".yaml") and text.strip():
+            print(f"---\n# {path}\n{text}")
+    return 0
+
+
+sys.exit(main())
