@@ -8,6 +8,7 @@ import io.vertx.core.http.HttpServerRequest;
 import io.warmpath.fault.GatewayError;
 import io.warmpath.fault.GatewayException;
 import io.warmpath.gateway.Answer;
+import io.warmpath.gateway.EngineForm;
 import io.warmpath.gateway.FlowMetrics;
 import io.warmpath.gateway.GatewayOptions;
 import io.warmpath.gateway.InferenceRequest;
@@ -74,7 +75,91 @@ final class InferenceEndpoint {
                                 requestId,
                                 endpoint,
                                 body,
-                                parsed -> start(context, arrived, requestId, parsed, gone)));
+                                parsed ->
+                                        parsed.hints().session() == null || parsed.passThrough()
+                                                ? start(
+                                                        context,
+                                                        arrived,
+                                                        requestId,
+                                                        parsed,
+                                                        EngineForm.AS_SENT,
+                                                        gone)
+                                                : new SessionStart(
+                                                                context, arrived, requestId, gone)
+                                                        .begin(parsed)));
+    }
+
+    /** A turn of a session, whose body may lack what was said before. */
+    private final class SessionStart {
+        private final Context context;
+        private final HttpServerRequest arrived;
+        private final String requestId;
+        private final Runnable gone;
+        private @Nullable Runnable leave;
+        private boolean over;
+
+        SessionStart(Context context, HttpServerRequest arrived, String requestId, Runnable gone) {
+            this.context = context;
+            this.arrived = arrived;
+            this.requestId = requestId;
+            this.gone = gone;
+        }
+
+        Runnable begin(InferenceRequest parsed) {
+            flow.complete(
+                    context,
+                    parsed,
+                    whole -> {
+                        if (over) {
+                            return;
+                        }
+                        if (whole == null) {
+                            go(parsed, false);
+                        } else {
+                            leave =
+                                    bodies.read(
+                                            context,
+                                            arrived,
+                                            requestId,
+                                            RequestParser.Endpoint.CHAT,
+                                            whole,
+                                            longer -> go(longer, true));
+                        }
+                    },
+                    this::refuse);
+            return this::leave;
+        }
+
+        private Runnable go(InferenceRequest request, boolean historyAdded) {
+            Runnable running =
+                    start(
+                            context,
+                            arrived,
+                            requestId,
+                            request,
+                            new SessionForm(historyAdded),
+                            gone);
+            leave = running;
+            return running;
+        }
+
+        private void refuse(GatewayError error) {
+            if (!over) {
+                over = true;
+                metrics.rejected();
+                ErrorForm.OPENAI.respond(arrived.response(), error, requestId);
+            }
+        }
+
+        private void leave() {
+            Runnable running = leave;
+            if (running != null) {
+                running.run();
+            } else if (!over) {
+                over = true;
+                metrics.cancelledEarly();
+            }
+        }
     }
 
     private Runnable start(
@@ -82,12 +167,13 @@ final class InferenceEndpoint {
             HttpServerRequest arrived,
             String requestId,
             InferenceRequest parsed,
+            EngineForm form,
             Runnable gone) {
         if (parsed.explain() || !parsed.hints().extras().isEmpty()) {
-            return told.start(context, arrived, requestId, parsed, gone);
+            return told.start(context, arrived, requestId, parsed, form, gone);
         }
         Answer answer = RawAnswer.of(arrived, requestId, options.rawPath(), gone);
-        return flow.start(context, parsed, answer)::clientGone;
+        return flow.start(context, parsed, answer, form)::clientGone;
     }
 
     /** Any POST. On the request's event loop. */

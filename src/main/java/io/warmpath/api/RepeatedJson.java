@@ -121,6 +121,16 @@ final class RepeatedJson {
         }
     }
 
+    /** Where the event's text begins, behind the quote; as JSON writes it. */
+    int textFrom() {
+        return text.from;
+    }
+
+    /** Its length in bytes; 0 when the event has none. */
+    int textLength() {
+        return text.length;
+    }
+
     /** The event's last {@code n} ids. */
     int[] newest(int n) throws IOException {
         if (n > freshCount && n <= count) {

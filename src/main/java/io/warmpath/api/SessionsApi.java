@@ -7,15 +7,21 @@ import io.vertx.ext.web.RoutingContext;
 import io.warmpath.fault.GatewayError;
 import io.warmpath.fleet.FleetSnapshot;
 import io.warmpath.fleet.Worker;
+import io.warmpath.session.ControlledSession.Place;
+import io.warmpath.session.ControlledSessions;
+import io.warmpath.session.ControlledSessions.View;
+import io.warmpath.session.SessionKey;
 import io.warmpath.session.SessionTable;
 import io.warmpath.session.SessionTable.Binding;
 import java.io.IOException;
 import java.util.List;
+import java.util.function.Function;
 import java.util.function.Supplier;
 
 /**
  * {@code GET /sessions}, {@code GET} and {@code DELETE /sessions/{id}}: which rank sessions are
- * bound to. For operators; tenants are not shown, their names may be secrets.
+ * bound to, those that a header names and those that clients open. For operators; tenants are not
+ * shown, their names may be secrets.
  *
  * <p>Taken on the event loop, answered on Vert.x's workers: all bindings may be looked at.
  */
@@ -26,11 +32,23 @@ public final class SessionsApi {
     private static final long NANOS_PER_MILLI = 1_000_000;
 
     private final SessionTable table;
+    private final ControlledSessions controlled;
+    private final Function<Place, String> idOnEngine;
     private final Supplier<FleetSnapshot> fleet;
     private final AdminAccess access;
 
-    public SessionsApi(SessionTable table, Supplier<FleetSnapshot> fleet, AdminAccess access) {
+    /**
+     * @param idOnEngine what the engine calls a session that is there
+     */
+    public SessionsApi(
+            SessionTable table,
+            ControlledSessions controlled,
+            Function<Place, String> idOnEngine,
+            Supplier<FleetSnapshot> fleet,
+            AdminAccess access) {
         this.table = table;
+        this.controlled = controlled;
+        this.idOnEngine = idOnEngine;
         this.fleet = fleet;
         this.access = access;
     }
@@ -52,7 +70,12 @@ public final class SessionsApi {
                             "limit", "`limit` must be an integer in 1.." + MAX_LIMIT + "."));
             return;
         }
-        list(rc, () -> table.list(limit));
+        list(
+                rc,
+                () -> {
+                    List<View> open = controlled.list(limit, null);
+                    return new Found(open, table.list(limit - open.size()));
+                });
     }
 
     private void one(RoutingContext rc) {
@@ -61,11 +84,11 @@ public final class SessionsApi {
         }
         String id = rc.pathParam("session");
         if (rc.request().method().equals(HttpMethod.GET)) {
-            list(rc, () -> table.find(id));
+            list(rc, () -> new Found(controlled.list(MAX_LIMIT, id), table.find(id)));
             return;
         }
         rc.vertx()
-                .executeBlocking(() -> table.endAll(id), false)
+                .executeBlocking(() -> controlled.closeAll(id) + table.endAll(id), false)
                 .onSuccess(
                         ended -> {
                             if (ended == 0) {
@@ -89,7 +112,13 @@ public final class SessionsApi {
         }
     }
 
-    private void list(RoutingContext rc, Supplier<List<Binding>> sessions) {
+    private record Found(List<View> open, List<Binding> bound) {
+        boolean isEmpty() {
+            return open.isEmpty() && bound.isEmpty();
+        }
+    }
+
+    private void list(RoutingContext rc, Supplier<Found> sessions) {
         boolean single = rc.pathParam("session") != null;
         rc.vertx()
                 .executeBlocking(sessions::get, false)
@@ -107,9 +136,13 @@ public final class SessionsApi {
                                                     json -> {
                                                         json.writeStringField("object", "list");
                                                         json.writeNumberField(
-                                                                "total", table.size());
+                                                                "total",
+                                                                table.size() + controlled.size());
                                                         json.writeArrayFieldStart("data");
-                                                        for (Binding b : found) {
+                                                        for (View v : found.open()) {
+                                                            row(v, now, json);
+                                                        }
+                                                        for (Binding b : found.bound()) {
                                                             row(b, now, json);
                                                         }
                                                         json.writeEndArray();
@@ -117,23 +150,51 @@ public final class SessionsApi {
                         });
     }
 
+    private void row(View v, FleetSnapshot fleet, JsonGenerator json) throws IOException {
+        json.writeStartObject();
+        name(v.key(), json);
+        json.writeBooleanField("controlled", true);
+        Place at = v.place();
+        json.writeStringField("state", at == null ? "opening" : "open");
+        if (at != null) {
+            place(at.worker(), at.dpRank(), fleet, json);
+            json.writeStringField("kept_by", at.support().word());
+            json.writeStringField("engine_id", idOnEngine.apply(at));
+            json.writeNumberField("pinned_tokens", at.held());
+        }
+        json.writeNumberField("turns", v.turns());
+        json.writeNumberField("timeout_s", v.timeoutSeconds());
+        json.writeNumberField("idle_ms", v.idleMillis());
+        json.writeEndObject();
+    }
+
     private static void row(Binding b, FleetSnapshot fleet, JsonGenerator json) throws IOException {
         json.writeStartObject();
-        json.writeStringField("id", b.key().id());
-        json.writeStringField("model", b.key().scope().model());
-        json.writeBooleanField("has_tenant", !b.key().scope().tenant().isEmpty());
-        json.writeStringField("worker_id", Long.toUnsignedString(b.worker()));
-        for (Worker w : fleet.workers()) {
-            if (w.id() == b.worker()) {
-                json.writeStringField("worker", w.name());
-            }
-        }
-        json.writeNumberField("dp_rank", b.dpRank());
+        name(b.key(), json);
+        json.writeBooleanField("controlled", false);
+        place(b.worker(), b.dpRank(), fleet, json);
         json.writeNumberField("turns", b.turns());
         json.writeNumberField("moves", b.moves());
         json.writeNumberField("age_ms", b.ageNanos() / NANOS_PER_MILLI);
         json.writeNumberField("idle_ms", b.idleNanos() / NANOS_PER_MILLI);
         json.writeEndObject();
+    }
+
+    private static void name(SessionKey key, JsonGenerator json) throws IOException {
+        json.writeStringField("id", key.id());
+        json.writeStringField("model", key.scope().model());
+        json.writeBooleanField("has_tenant", !key.scope().tenant().isEmpty());
+    }
+
+    private static void place(long worker, int dpRank, FleetSnapshot fleet, JsonGenerator json)
+            throws IOException {
+        json.writeStringField("worker_id", Long.toUnsignedString(worker));
+        for (Worker w : fleet.workers()) {
+            if (w.id() == worker) {
+                json.writeStringField("worker", w.name());
+            }
+        }
+        json.writeNumberField("dp_rank", dpRank);
     }
 
     private static void unknown(RoutingContext rc) {

@@ -7,6 +7,7 @@ import io.vertx.core.http.HttpServerResponse;
 import io.warmpath.fault.GatewayError;
 import io.warmpath.fleet.Fleet;
 import io.warmpath.gateway.Advisor;
+import io.warmpath.gateway.EngineForm;
 import io.warmpath.gateway.Extra;
 import io.warmpath.gateway.FlowMetrics;
 import io.warmpath.gateway.GatewayOptions;
@@ -62,8 +63,9 @@ final class ToldRequests {
             HttpServerRequest arrived,
             String requestId,
             InferenceRequest request,
+            EngineForm form,
             Runnable gone) {
-        Told told = new Told(context, arrived, requestId, request, gone);
+        Told told = new Told(context, arrived, requestId, request, form, gone);
         told.begin();
         return told::leave;
     }
@@ -74,6 +76,7 @@ final class ToldRequests {
         private final HttpServerRequest arrived;
         private final String requestId;
         private final InferenceRequest request;
+        private final EngineForm form;
         private final Runnable gone;
         private final Set<Extra> extras;
         private final long receivedMillis = System.currentTimeMillis();
@@ -86,11 +89,13 @@ final class ToldRequests {
                 HttpServerRequest arrived,
                 String requestId,
                 InferenceRequest request,
+                EngineForm form,
                 Runnable gone) {
             this.context = context;
             this.arrived = arrived;
             this.requestId = requestId;
             this.request = request;
+            this.form = form;
             this.gone = gone;
             this.extras = request.passThrough() ? Set.of() : request.hints().extras();
         }
@@ -145,7 +150,8 @@ final class ToldRequests {
                                     new ExplainedAnswer(
                                             RawAnswer.of(
                                                     arrived, requestId, options.rawPath(), gone),
-                                            mine))
+                                            mine),
+                                    form)
                             ::clientGone;
         }
 

@@ -76,6 +76,7 @@ final class WorkerJson {
         json.put("block_size", w.blockSize());
         json.put("dp_size", w.ranks().size());
         json.put("priority", w.priorities().word());
+        json.put("sessions", w.sessions().word());
         json.put("events_followed", followsEvents);
         json.put("tokens_drifted", List.copyOf(drifted));
         json.put("taints", w.taints().stream().map(Taint::toString).toList());

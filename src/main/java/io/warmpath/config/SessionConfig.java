@@ -46,6 +46,8 @@ public interface SessionConfig {
             max = 100_000_000)
     int max();
 
+    SessionControlConfig control();
+
     Prefill prefill();
 
     /** Prompts of next turns that are computed before they come. */

@@ -99,6 +99,8 @@ public interface WarmpathConfig {
 
     /** The side that clients see. */
     interface Http {
+        HttpTlsConfig tls();
+
         @WithDefault("0.0.0.0")
         @Setting(
                 doc = "Address to listen on.",

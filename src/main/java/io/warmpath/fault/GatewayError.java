@@ -101,6 +101,82 @@ public sealed interface GatewayError {
         }
     }
 
+    /** What a session would have to know to go on is not known here. */
+    record SessionConflict(String session, Why why) implements GatewayError {
+        /** What is missing. */
+        public enum Why {
+            /** Closed, expired, or opened at another gateway or never. */
+            NOT_OPEN("session_not_open", "is not open here"),
+            /** Longer than what is kept, or of an API whose history is not kept. */
+            NO_HISTORY("session_history_unknown", "has a history that is not kept here"),
+            /** The history has no end yet. */
+            ANSWERING("session_busy", "is still answering its last turn");
+
+            private final String code;
+            private final String is;
+
+            Why(String code, String is) {
+                this.code = code;
+                this.is = is;
+            }
+        }
+
+        @Override
+        public int httpStatus() {
+            return 409;
+        }
+
+        @Override
+        public String type() {
+            return "invalid_request_error";
+        }
+
+        @Override
+        public String code() {
+            return why.code;
+        }
+
+        @Override
+        public String message() {
+            return "The session `"
+                    + session
+                    + "` "
+                    + why.is
+                    + ", and this turn brings only what is new; "
+                    + (why == Why.ANSWERING
+                            ? "send it when the answer has ended."
+                            : "open the session again (`action`: `open`) with all messages so"
+                                    + " far.");
+        }
+    }
+
+    /** The engine would not open a session; nothing was generated. */
+    record SessionNotOpened(String worker, String reason) implements GatewayError {
+        @Override
+        public int httpStatus() {
+            return 502;
+        }
+
+        @Override
+        public String type() {
+            return "upstream_error";
+        }
+
+        @Override
+        public String code() {
+            return "session_open_failed";
+        }
+
+        @Override
+        public String message() {
+            return "The worker `"
+                    + worker
+                    + "` has not opened the session: "
+                    + reason
+                    + "; open it again, or send the request without `session_control`.";
+        }
+    }
+
     /** The path exists, but not with this method. */
     record MethodNotAllowed(String method, String path, String allowed) implements GatewayError {
         @Override

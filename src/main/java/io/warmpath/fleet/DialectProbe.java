@@ -62,6 +62,7 @@ public final class DialectProbe implements WorkerProbe {
                     events(spec, facts, dpSize),
                     facts.offload().with(spec.pool()),
                     spec.priorities() == null ? facts.priorities() : spec.priorities(),
+                    facts.sessions(),
                     disagreements(spec, facts));
         } catch (IOException | IllegalArgumentException e) {
             throw new ProbeException(spec.url() + ": " + e.getMessage(), e);

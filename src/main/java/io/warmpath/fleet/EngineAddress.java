@@ -72,6 +72,10 @@ public record EngineAddress(
      * @throws IllegalArgumentException when it is none; the message says how one looks
      */
     public static URI checked(URI url) {
+        if (url.getRawUserInfo() != null) { // not repeated: it may hold a password
+            throw new IllegalArgumentException(
+                    "worker URL of host `" + url.getHost() + "` must have no user");
+        }
         String scheme = url.getScheme();
         boolean unix = UNIX.equals(scheme);
         if (unix) {
@@ -82,11 +86,9 @@ public record EngineAddress(
                             + url
                             + "` must look like http://host:port or unix:///path/to/socket");
         }
-        if (url.getRawQuery() != null
-                || url.getRawFragment() != null
-                || url.getRawUserInfo() != null) {
+        if (url.getRawQuery() != null || url.getRawFragment() != null) {
             throw new IllegalArgumentException(
-                    "worker URL `" + url + "` must have no user, query or fragment");
+                    "worker URL `" + url + "` must have no query or fragment");
         }
         if (unix) {
             return URI.create("unix://" + url.getRawPath());

@@ -12,6 +12,7 @@ import java.util.List;
  * @param events its event sockets, empty when it does not publish
  * @param offload what it keeps below its device's memory
  * @param priorities what it makes of priorities
+ * @param sessions how it keeps sessions
  */
 public record EngineFacts(
         EngineKind kind,
@@ -21,9 +22,10 @@ public record EngineFacts(
         Capacity capacity,
         List<EventEndpoint> events,
         Offload offload,
-        PriorityOrder priorities) {
+        PriorityOrder priorities,
+        SessionSupport sessions) {
 
-    /** An engine that says nothing of memory below its device's, or of priorities. */
+    /** An engine that says nothing of memory below its device's, of priorities or of sessions. */
     public EngineFacts(
             EngineKind kind,
             String version,
@@ -39,7 +41,8 @@ public record EngineFacts(
                 capacity,
                 events,
                 Offload.NONE,
-                PriorityOrder.NOT_TAKEN);
+                PriorityOrder.NOT_TAKEN,
+                SessionSupport.STICKY);
     }
 
     public EngineFacts {

@@ -263,7 +263,8 @@ public final class FleetRegistry implements Fleet {
                         old.spec().taints(),
                         profile.version(),
                         profile.offload(),
-                        profile.priorities());
+                        profile.priorities(),
+                        profile.sessions());
         byId.put(
                 id,
                 new WorkerStatus(after, old.spec(), profile.events(), "", profile.disagreements()));

@@ -21,6 +21,7 @@ import java.util.Set;
  * @param version of its engine as that writes it; empty until it has said
  * @param offload what it keeps below its device's memory
  * @param priorities what it makes of priorities
+ * @param sessions how it keeps sessions
  */
 public record Worker(
         long id,
@@ -35,10 +36,43 @@ public record Worker(
         List<Taint> taints,
         String version,
         Offload offload,
-        PriorityOrder priorities) {
+        PriorityOrder priorities,
+        SessionSupport sessions) {
 
     /** One schedulable rank and its slot in the prefix index. */
     public record Rank(int dpRank, WorkerSlot slot) {}
+
+    /** A worker whose sessions only stay on it. */
+    public Worker(
+            long id,
+            String name,
+            URI url,
+            EngineKind kind,
+            Set<String> models,
+            int blockSize,
+            WorkerState state,
+            List<Rank> ranks,
+            Capacity capacity,
+            List<Taint> taints,
+            String version,
+            Offload offload,
+            PriorityOrder priorities) {
+        this(
+                id,
+                name,
+                url,
+                kind,
+                models,
+                blockSize,
+                state,
+                ranks,
+                capacity,
+                taints,
+                version,
+                offload,
+                priorities,
+                SessionSupport.STICKY);
+    }
 
     /** A worker whose version is not known. */
     public Worker(
@@ -65,7 +99,8 @@ public record Worker(
                 taints,
                 "",
                 Offload.NONE,
-                PriorityOrder.NOT_TAKEN);
+                PriorityOrder.NOT_TAKEN,
+                SessionSupport.STICKY);
     }
 
     /** A worker without taints. */
@@ -118,7 +153,8 @@ public record Worker(
                 nowHas,
                 version,
                 offload,
-                priorities);
+                priorities,
+                sessions);
     }
 
     /** Gets requests, be it few. */

@@ -16,6 +16,7 @@ import java.util.Set;
  * @param events its event sockets; empty: routed by load alone
  * @param offload what it keeps below its device's memory
  * @param priorities what it makes of priorities
+ * @param sessions how it keeps sessions
  * @param disagreements where the engine says otherwise than the operator
  */
 public record WorkerProfile(
@@ -29,7 +30,35 @@ public record WorkerProfile(
         List<EventEndpoint> events,
         Offload offload,
         PriorityOrder priorities,
+        SessionSupport sessions,
         List<String> disagreements) {
+
+    /** The engine does not say how it keeps sessions. */
+    public WorkerProfile(
+            EngineKind kind,
+            String version,
+            Set<String> models,
+            int blockSize,
+            boolean blockSizeAssumed,
+            int dpSize,
+            Capacity capacity,
+            List<EventEndpoint> events,
+            Offload offload,
+            PriorityOrder priorities) {
+        this(
+                kind,
+                version,
+                models,
+                blockSize,
+                blockSizeAssumed,
+                dpSize,
+                capacity,
+                events,
+                offload,
+                priorities,
+                SessionSupport.STICKY,
+                List.of());
+    }
 
     /** The engine does not say what it can take. */
     public WorkerProfile(
@@ -51,6 +80,7 @@ public record WorkerProfile(
                 events,
                 Offload.NONE,
                 PriorityOrder.NOT_TAKEN,
+                SessionSupport.STICKY,
                 List.of());
     }
 

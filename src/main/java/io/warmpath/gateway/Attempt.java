@@ -133,6 +133,7 @@ final class Attempt implements UpstreamListener {
         if (rankInBody) {
             changes = changes.withDpRank(to.dpRank());
         }
+        changes = exchange.sessionChanges(changes);
         if (asksForUsage(to)) {
             changes = changes.withUsage();
             cutsUsage = true;
@@ -199,14 +200,16 @@ final class Attempt implements UpstreamListener {
                                 freshConnection,
                                 request.passThrough()),
                         continued == null
-                                ? exchange.nextTurn(to, exchange.form.read(to.worker(), this))
+                                ? exchange.nextTurn(
+                                        to,
+                                        exchange.form.read(to.worker(), exchange.answerTo(this)))
                                 : continued.joining(this));
     }
 
     /** We want to know what was cached; the client, who has not asked, does not get to see it. */
     private boolean asksForUsage(Candidate to) {
         InferenceRequest request = exchange.request;
-        return exchange.form == EngineForm.AS_SENT // others ask for what they need themselves
+        return exchange.form.isAsSent() // others ask for what they need themselves
                 && exchange.flow.options.requestUsage()
                 && request.stream()
                 && to.worker().kind() != EngineKind.OPENAI
@@ -235,6 +238,9 @@ final class Attempt implements UpstreamListener {
         try {
             status = code;
             headers = engineHeaders;
+            if (code >= 400 && exchange.askAgainInFull(this)) {
+                return;
+            }
             if (isWorkersFault(code)) {
                 tellFleet(RequestOutcome.FAILED);
             }

@@ -56,6 +56,9 @@ public final class BodyEditor {
         if (changes.greedy()) {
             set(at.temperature(), "temperature", "0");
         }
+        if (changes.sessionId() != null) {
+            set(Span.ABSENT, "session_id", quoted(changes.sessionId()));
+        }
         if (changes.includeUsage()) {
             includeUsage();
         }

@@ -34,6 +34,21 @@ public interface EngineForm {
      */
     Written write(InferenceRequest request, Worker to, BodyChanges changes);
 
+    /** Whether it can be written as what is new to an engine's session ({@link SessionAppend}). */
+    default boolean appends(InferenceRequest request) {
+        return false;
+    }
+
+    /** What was said before in its session was put in front of what the client has sent. */
+    default boolean historyAdded() {
+        return false;
+    }
+
+    /** The client's own request, which changes can be made to and whose answer it reads. */
+    default boolean isAsSent() {
+        return this == AS_SENT;
+    }
+
     /** Nothing will be written any more: lets go of what only {@link #write} needs. */
     default void answered() {}
 

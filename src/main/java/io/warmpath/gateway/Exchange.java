@@ -135,7 +135,7 @@ public final class Exchange {
                 return;
             }
             model = flow.metrics.of(request.model());
-            session = SessionTurn.of(flow, request);
+            session = SessionTurn.of(flow, context, request, form);
             List<Candidate> candidates = candidates();
             if (candidates.isEmpty()) {
                 refuse(Outcome.NO_WORKER, noWorker());
@@ -208,6 +208,30 @@ public final class Exchange {
         if (attempts == 1 && !secondRound) {
             flow.metrics.leaves(nanosSinceStart() - queued);
         }
+        if (session == null) {
+            start(next, freshConnection, stream);
+            return;
+        }
+        Candidate to = next.candidate();
+        session.prepare(
+                to,
+                idsOn(to.worker()),
+                new SessionTurn.Ready() {
+                    @Override
+                    public void go() {
+                        if (!over && attempt == next) {
+                            start(next, freshConnection, stream);
+                        }
+                    }
+
+                    @Override
+                    public void refused(GatewayError error) {
+                        refuse(Outcome.UPSTREAM_FAILED, error);
+                    }
+                });
+    }
+
+    private void start(Attempt next, boolean freshConnection, @Nullable Continued stream) {
         try {
             next.start(freshConnection);
             if (stream == null) {
@@ -219,13 +243,18 @@ public final class Exchange {
                 return;
             }
             refuse(Outcome.REJECTED, e.error()); // this worker cannot be asked so
+        } catch (RuntimeException e) {
+            crashed(e);
         }
     }
 
     /** Has another worker asked when the first token takes longer than is usual. */
     private void hedgeLater() {
         long nanos =
-                hedged || !request.stream() || request.pinnedWorker().isPresent()
+                hedged
+                                || !request.stream()
+                                || request.pinnedWorker().isPresent()
+                                || request.hints().session() != null
                         ? -1
                         : flow.retries.hedgeNanos(request.model());
         if (nanos >= 0 && hedgeTimer < 0) {
@@ -456,6 +485,16 @@ public final class Exchange {
         return true;
     }
 
+    /** Asks the same worker again with the whole prompt, when it has lost the turn's session. */
+    boolean askAgainInFull(Attempt failed) {
+        if (over || attempts >= MAX_ATTEMPTS || session == null || !session.askAgain()) {
+            return false;
+        }
+        failed.detach();
+        attempt(failed.decided(), false);
+        return true;
+    }
+
     /**
      * Waits a moment and asks all workers again, once, when none could be reached.
      *
@@ -485,7 +524,7 @@ public final class Exchange {
 
     /** What listens to the engine, and warms it for the next turn when the client wants that. */
     UpstreamListener nextTurn(Candidate to, UpstreamListener client) {
-        return form == EngineForm.AS_SENT
+        return form.isAsSent()
                 ? NextTurn.beside(
                         flow,
                         context,
@@ -502,6 +541,16 @@ public final class Exchange {
         if (visit != null && (promptTokens >= 0 || outputTokens >= 0)) {
             visit.used(Math.max(0, promptTokens) + Math.max(0, outputTokens));
         }
+    }
+
+    /** What listens to the answer as the client gets it. */
+    UpstreamListener answerTo(UpstreamListener client) {
+        return session == null ? client : session.listener(client);
+    }
+
+    /** What the engine is told of the request's session. */
+    BodyChanges sessionChanges(BodyChanges so) {
+        return session == null ? so : session.changes(so);
     }
 
     /** What became of its session; null when it has none. */

@@ -121,6 +121,8 @@ final class Relocation {
             return wantsUsage() ? WhyNot.FINISHED : null;
         } else if (exchange.request.pinnedWorker().isPresent()) {
             return WhyNot.PINNED;
+        } else if (exchange.request.hints().session() != null) {
+            return WhyNot.SESSION;
         }
         if (error instanceof GatewayError.WorkerUnreachable) {
             kept.notMoved();

@@ -2,7 +2,9 @@ package io.warmpath.gateway;
 
 import io.vertx.core.Context;
 import io.warmpath.access.Visit;
+import io.vertx.core.buffer.Buffer;
 import io.warmpath.admission.Admission;
+import io.warmpath.fault.GatewayError;
 import io.warmpath.fleet.EventWatch;
 import io.warmpath.fleet.Fleet;
 import io.warmpath.gateway.migration.Migration;
@@ -15,6 +17,7 @@ import io.warmpath.session.PrefillBudget;
 import io.warmpath.session.WarmLedger;
 import io.warmpath.tokens.PromptTokens;
 import io.warmpath.upstream.EngineClient;
+import java.util.function.Consumer;
 import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
@@ -41,6 +44,7 @@ public final class RequestFlow {
     final Affinity affinity;
     final PrefillBudget prefills;
     final WarmLedger warmed = new WarmLedger(WARMED);
+    final EngineSessions sessions;
     final PromptTokens tokens;
     final TokenLanes lanes;
     final @Nullable SharedCache shared;
@@ -54,6 +58,7 @@ public final class RequestFlow {
      * @param engineIds for prompts that {@code tokens} does not know
      * @param affinity where a session's requests go
      * @param prefills what next turns may cost
+     * @param sessions that clients open and close
      * @param shared the pools of the workers; null: none is asked
      * @param migration streams that go on elsewhere when their worker dies
      * @param retries how much may be asked of engines twice
@@ -77,6 +82,7 @@ public final class RequestFlow {
             EngineIds engineIds,
             Affinity affinity,
             PrefillBudget prefills,
+            EngineSessions sessions,
             @Nullable SharedCache shared,
             Migration migration,
             Retries retries,
@@ -113,6 +119,7 @@ public final class RequestFlow {
         this.selfCheck = selfCheck;
         this.affinity = affinity;
         this.prefills = prefills;
+        this.sessions = sessions;
         this.tokens = tokens;
         this.lanes = tokenizers;
         this.load = load;
@@ -142,6 +149,21 @@ public final class RequestFlow {
         Exchange exchange = new Exchange(this, context, whose, answer, form, visit);
         exchange.begin();
         return exchange;
+    }
+
+    /**
+     * The body of a chat with what was said before in its session, where the client does not send
+     * that itself. On the request's event loop, where one of the two is called.
+     *
+     * @param next gets null when the body is right as it is
+     * @throws io.warmpath.fault.GatewayException instead of {@code refused}
+     */
+    public void complete(
+            Context context,
+            InferenceRequest request,
+            Consumer<@Nullable Buffer> next,
+            Consumer<GatewayError> refused) {
+        SessionHistory.complete(sessions.table, context, request.named(models), next, refused);
     }
 
     /** What the names of models in requests stand for. */

@@ -1,94 +1,83 @@
 package io.warmpath.gateway;
 
+import io.vertx.core.Context;
+import io.warmpath.fault.GatewayError;
+import io.warmpath.fault.GatewayException;
 import io.warmpath.fleet.Candidate;
 import io.warmpath.fleet.Worker;
-import io.warmpath.session.SessionKey;
-import io.warmpath.session.SessionTable.Turn;
+import io.warmpath.session.SessionControl;
+import io.warmpath.upstream.UpstreamListener;
 import java.util.List;
-import java.util.Locale;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One request as a turn of its session. Written on the request's event loop; {@link #narrow} also
- * by the queue, on any thread.
+ * One request as a turn of its session. On the request's event loop; {@link #narrow} also by the
+ * queue, on any thread.
  */
-final class SessionTurn {
-    private final RequestFlow flow;
-    private final InferenceRequest request;
-    private final SessionKey key;
-    private final boolean last;
-    private volatile List<Candidate> offered = List.of();
-    private volatile boolean narrowed;
-    private @Nullable Candidate sentTo;
-    private @Nullable Turn turn;
+interface SessionTurn {
+    /** What follows when the engine may be asked. */
+    interface Ready {
+        void go();
 
-    private SessionTurn(RequestFlow flow, InferenceRequest request, SessionKey key, boolean last) {
-        this.flow = flow;
-        this.request = request;
-        this.key = key;
-        this.last = last;
+        /** It is not asked. */
+        void refused(GatewayError error);
     }
 
     /**
      * Null when it is no session's, or sessions are not bound here.
      *
-     * @throws io.warmpath.fault.GatewayException BadRequest when a header is wrong
+     * @throws GatewayException when what it says of its session is wrong, or not enough
      */
-    static @Nullable SessionTurn of(RequestFlow flow, InferenceRequest request) {
-        if (!flow.affinity.on()) {
-            return null;
+    static @Nullable SessionTurn of(
+            RequestFlow flow, Context context, InferenceRequest request, EngineForm form) {
+        SessionControl control = request.hints().session();
+        if (control == null) {
+            return AffinityTurn.of(flow, request);
         }
-        String id = SessionHeaders.checked(request);
-        boolean last = SessionHeaders.last(request);
-        return id.isEmpty()
-                ? null
-                : new SessionTurn(
-                        flow,
-                        request,
-                        new SessionKey(
-                                new SessionKey.Scope(request.model(), request.cacheSalt()), id),
-                        last);
+        SessionTurn turn = ControlledTurn.of(flow, context, request, form, control);
+        return turn == null ? AffinityTurn.of(flow, request, control) : turn;
     }
 
     /** Of those that serve the model the one that the session goes to, or all. */
-    List<Candidate> narrow(List<Candidate> all) {
-        List<Candidate> eligible = flow.planner.eligible(request, all);
-        List<Candidate> left =
-                flow.affinity.narrow(
-                        key,
-                        eligible,
-                        c -> !flow.admission.free(request.model(), List.of(c)).isEmpty());
-        offered = eligible;
-        narrowed = left != eligible;
-        return narrowed ? left : all;
-    }
+    List<Candidate> narrow(List<Candidate> all);
 
     /** The bound rank has failed; one of these gets the turn. */
-    void narrowed(List<Candidate> others) {
-        offered = others;
-        narrowed = false;
-    }
+    void narrowed(List<Candidate> others);
 
     /** Why a ready worker was not among those that could be chosen. */
-    String whyNot(Worker other) {
-        return narrowed ? "the session goes elsewhere" : "busy";
+    String whyNot(Worker other);
+
+    /** The turn is sent there. */
+    void sent(Candidate to);
+
+    /**
+     * Before the turn is sent there: the engine's side of the session.
+     *
+     * @param ids makes the prompt's ids there, which may block; none when they are not known
+     */
+    default void prepare(Candidate to, Supplier<int[]> ids, Ready ready) {
+        ready.go();
     }
 
-    void sent(Candidate to) {
-        if (to.equals(sentTo)) {
-            return; // the same turn over another connection
-        }
-        sentTo = to;
-        Turn now = flow.affinity.sent(key, to, offered);
-        turn = turn == null || now != Turn.KEPT ? now : turn;
+    /** What the engine is told of the session. */
+    default BodyChanges changes(BodyChanges so) {
+        return so;
+    }
+
+    /** What listens to the answer, and hands all of it on. */
+    default UpstreamListener listener(UpstreamListener client) {
+        return client;
+    }
+
+    /** The engine has refused what was told of the session: it is to be asked again, in full. */
+    default boolean askAgain() {
+        return false;
     }
 
     /** What the turn has done to its session, for an explanation. */
-    String word() {
-        return (turn == null ? Turn.UNBOUND : turn).name().toLowerCase(Locale.ROOT);
-    }
+    String word();
 
-    void ended() {
-        flow.affinity.ended(key, last);
-    }
+    /** The request is over. */
+    void ended();
 }

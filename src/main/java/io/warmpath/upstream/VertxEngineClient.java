@@ -145,6 +145,12 @@ public final class VertxEngineClient implements EngineClient {
         }
 
         private HttpClient client(HttpClientOptions http) {
+            HttpClient client = build(http);
+            tls.follow(client, http);
+            return client;
+        }
+
+        private HttpClient build(HttpClientOptions http) {
             return vertx.httpClientBuilder()
                     .with(http)
                     .with(

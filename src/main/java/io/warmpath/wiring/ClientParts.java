@@ -82,7 +82,8 @@ final class ClientParts implements AutoCloseable {
                                         text -> engineKeys.replace(config.engineKey(), text)));
     }
 
-    private void watch(String file, String what, WatchedFile.Use use) {
+    /** Before {@link #start}. */
+    void watch(String file, String what, WatchedFile.Use use) {
         files.add(new WatchedFile(Path.of(file), what, use));
     }
 

@@ -37,6 +37,7 @@ import io.warmpath.fleet.EventWatch;
 import io.warmpath.fleet.Fleet;
 import io.warmpath.gateway.DecisionLog;
 import io.warmpath.gateway.EngineIds;
+import io.warmpath.gateway.EngineSessions;
 import io.warmpath.gateway.FlowMetrics;
 import io.warmpath.gateway.GatewayOptions;
 import io.warmpath.gateway.ModelNames;
@@ -82,6 +83,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.function.BooleanSupplier;
+import java.util.stream.Stream;
 import org.jboss.logging.Logger;
 import org.jspecify.annotations.Nullable;
 
@@ -125,6 +127,7 @@ final class GatewayRuntime implements AutoCloseable {
     private final BusyThresholdApi busyApi;
     private final EventSourcesApi eventSourcesApi;
     private final EventsApi eventsApi;
+    private final SessionParts sessions;
     private final SessionsApi sessionsApi;
     private final ReplicasApi replicasApi;
     private final DecisionParts decisions;
@@ -182,6 +185,7 @@ final class GatewayRuntime implements AutoCloseable {
         }
         clients = new ClientParts(config.auth(), vertx);
         EngineTls tls = tls(config.upstream().tls(), clients.engineKeys());
+        watch(config.upstream().tls(), tls, clients);
         fleet =
                 new FleetRuntime(
                         config,
@@ -216,7 +220,9 @@ final class GatewayRuntime implements AutoCloseable {
         decisions = new DecisionParts(config.explain(), meters);
         telemetry = new TelemetryParts(config.telemetry(), meters);
         FlowMetrics metrics = new FlowMetrics(meters, telemetry.tracing());
-        SessionParts sessions = new SessionParts(config.session(), replicas.sessions());
+        sessions =
+                new SessionParts(
+                        config.session(), replicas.sessions(), vertx, fleet.registry(), engines);
         fleet.registry().addListener(new FleetLeft(metrics::forget));
         fleet.registry().addListener(new ModelsServed(metrics::serves));
         io.warmpath.routing.Router chooser = router(config, load, router, decisions.log());
@@ -238,6 +244,7 @@ final class GatewayRuntime implements AutoCloseable {
                                 ModelSettings.askingEngines(config), config.tokens().deadline()),
                         sessions.affinity(),
                         sessions.prefills(),
+                        sessions.engineSessions(),
                         shared,
                         migration(config.migration(), meters),
                         retries(config.retry()),
@@ -266,7 +273,13 @@ final class GatewayRuntime implements AutoCloseable {
                         subscriptions == null ? List::of : subscriptions::reports,
                         access,
                         InstantSource.system());
-        sessionsApi = new SessionsApi(sessions.table(), fleet.registry()::snapshot, access);
+        sessionsApi =
+                new SessionsApi(
+                        sessions.table(),
+                        sessions.controlled(),
+                        sessions.engineSessions()::id,
+                        fleet.registry()::snapshot,
+                        access);
         replicasApi = new ReplicasApi(replicas.sync(), access);
         decisionsApi = new DecisionsApi(decisions.log(), access);
         busyApi = new BusyThresholdApi(admission, fleet.registry(), access);
@@ -288,6 +301,7 @@ final class GatewayRuntime implements AutoCloseable {
             EngineIds engineIds,
             Affinity affinity,
             PrefillBudget prefills,
+            EngineSessions engineSessions,
             @Nullable SharedCache shared,
             Migration migration,
             Retries retries,
@@ -312,6 +326,7 @@ final class GatewayRuntime implements AutoCloseable {
                         engineIds,
                         affinity,
                         prefills,
+                        engineSessions,
                         shared,
                         migration,
                         retries,
@@ -364,6 +379,7 @@ final class GatewayRuntime implements AutoCloseable {
                                 EngineIds.OFF,
                                 Affinity.off(),
                                 PrefillBudget.off(),
+                                EngineSessions.off(apart),
                                 null, // its engine shares nothing
                                 migration(config.migration(), new SimpleMeterRegistry()),
                                 retries(config.retry()),
@@ -419,6 +435,7 @@ final class GatewayRuntime implements AutoCloseable {
             queueTimer = vertx.setPeriodic(QUEUE_CHECK_MILLIS, id -> admission.wake());
         }
         replicas.start();
+        sessions.start();
         sharedCache.start();
         reloads.start();
         clients.start();
@@ -432,6 +449,7 @@ final class GatewayRuntime implements AutoCloseable {
         clients.close();
         warmup.close();
         questions.close();
+        sessions.close();
         replicas.close();
         state.close();
         fleet.close();
@@ -522,6 +540,12 @@ final class GatewayRuntime implements AutoCloseable {
         } catch (IllegalArgumentException e) {
             throw new StartFailure("TLS to engines (warmpath.upstream.tls): " + e.getMessage());
         }
+    }
+
+    private static void watch(WarmpathConfig.Tls files, EngineTls tls, ClientParts watcher) {
+        Stream.of(files.caFile(), files.certFile(), files.keyFile())
+                .flatMap(Optional::stream)
+                .forEach(f -> watcher.watch(f, "warmpath.upstream.tls", text -> tls.reload()));
     }
 
     private static UpstreamOptions upstream(WarmpathConfig.Upstream u, int gatherMicros) {

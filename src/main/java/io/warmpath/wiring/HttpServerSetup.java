@@ -1,7 +1,10 @@
 package io.warmpath.wiring;
 
 import io.quarkus.vertx.http.HttpServerOptionsCustomizer;
+import io.vertx.core.http.ClientAuth;
 import io.vertx.core.http.HttpServerOptions;
+import io.warmpath.config.WarmpathConfig;
+import jakarta.inject.Inject;
 import jakarta.inject.Singleton;
 
 /**
@@ -13,6 +16,21 @@ import jakarta.inject.Singleton;
  */
 @Singleton
 class HttpServerSetup implements HttpServerOptionsCustomizer {
+    private final WarmpathConfig config;
+
+    @Inject
+    HttpServerSetup(WarmpathConfig config) {
+        this.config = config;
+    }
+
+    /** Who must show a certificate is fixed at build time for the runtime; not for operators. */
+    @Override
+    public void customizeHttpsServer(HttpServerOptions options) {
+        if (config.http().tls().clientCaFile().isPresent()) {
+            options.setClientAuth(ClientAuth.REQUIRED);
+        }
+    }
+
     @Override
     public void customizeHttpServer(HttpServerOptions options) {
         options.setHttp2ClearTextEnabled(false);

@@ -10,6 +10,7 @@ import io.warmpath.config.ConfigCheck;
 import io.warmpath.config.EventPlane;
 import io.warmpath.config.ServeHelp;
 import io.warmpath.config.SettingCatalog;
+import io.warmpath.config.TimeSpan;
 import io.warmpath.config.UsageException;
 import io.warmpath.config.WarmpathConfig;
 import io.warmpath.upstream.ServerConnections;
@@ -20,6 +21,7 @@ import java.io.IOException;
 import java.io.PrintStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
@@ -121,6 +123,11 @@ public final class Serve implements QuarkusApplication {
         }
         sizeEventLoops(raw);
         enableControl(raw);
+        try {
+            enableTls(raw);
+        } catch (IllegalArgumentException e) {
+            return List.of(String.valueOf(e.getMessage()));
+        }
         return typedProblems(raw);
     }
 
@@ -148,6 +155,24 @@ public final class Serve implements QuarkusApplication {
                 .addDefaultInterceptors()
                 .addSystemSources()
                 .addDiscoveredSources();
+    }
+
+    /** The runtime reads its own keys, before anything of ours is there. */
+    private static void enableTls(SmallRyeConfig raw) {
+        String group = "warmpath.http.tls.";
+        Map<String, String> tls =
+                ServerTls.properties(
+                        raw.getOptionalValue(group + "cert-file", String.class),
+                        raw.getOptionalValue(group + "key-file", String.class),
+                        raw.getOptionalValue(group + "client-ca-file", String.class),
+                        raw.getOptionalValue("warmpath.auth.reload-interval", String.class)
+                                .map(text -> new TimeSpan().convert(text))
+                                .orElse(Duration.ofSeconds(2)));
+        if (!tls.isEmpty()) {
+            String port = raw.getOptionalValue("warmpath.http.port", String.class).orElse("8000");
+            tls.forEach(System::setProperty);
+            ServerTls.instead(port).forEach(System::setProperty);
+        }
     }
 
     private static List<String> typedProblems(SmallRyeConfig raw) {
@@ -193,10 +218,13 @@ public final class Serve implements QuarkusApplication {
         int workers = config.workers().size() + config.workerUrls().map(List::size).orElse(0);
         System.out.printf(
                 Locale.ROOT,
-                "Warmpath %s listens on http://%s:%d, router mode %s, %s%n",
+                "Warmpath %s listens on %s://%s:%d, router mode %s, %s%n",
                 Main.VERSION,
+                config.http().tls().certFile().isPresent() ? "https" : "http",
                 config.http().host(),
-                server.getPort(),
+                config.http().tls().certFile().isPresent()
+                        ? server.getSecurePort()
+                        : server.getPort(),
                 config.router().mode().name().toLowerCase(Locale.ROOT).replace('_', '-'),
                 workers == 0 ? "no workers yet (POST /workers)" : workers + " worker(s)");
         Quarkus.waitForExit();

@@ -96,6 +96,24 @@ class EngineProbeTest {
     }
 
     @Test
+    void how_sglang_keeps_sessions_is_learnt() throws Exception {
+        String streaming = ",\"enable_streaming_session\":true";
+        for (String[] row :
+                new String[][] {
+                    {"", "sticky"},
+                    {",\"enable_streaming_session\":false", "sticky"},
+                    {streaming, "streaming"},
+                    {streaming + ",\"reasoning_parser\":null", "streaming"},
+                    {streaming + ",\"reasoning_parser\":\"qwen3\"", "sticky"},
+                    {streaming + ",\"enable_session_radix_cache\":true", "radix"},
+                    {",\"enable_session_radix_cache\":true", "radix"}
+                }) {
+            String said = "{\"page_size\":16,\"version\":\"0.5.23\"" + row[0] + "}";
+            assertEquals(row[1], probe(info(said)).learn(SPEC).sessions().word(), said);
+        }
+    }
+
+    @Test
     void sglang_tells_everything_and_its_wildcard_becomes_the_workers_host() throws ProbeException {
         WorkerProfile p = probe(sglang("sglang-server_info.json")).learn(SPEC);
         assertEquals(EngineKind.SGLANG, p.kind());

@@ -11,6 +11,8 @@ import io.warmpath.upstream.EngineTls;
 import io.warmpath.upstream.UpstreamOptions;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import java.util.concurrent.CountDownLatch;
 import javax.net.ssl.SSLContext;
 import javax.net.ssl.SSLServerSocket;
 import org.junit.jupiter.api.AfterEach;
@@ -171,5 +173,71 @@ class EngineTlsTest {
         assertThrows(
                 IllegalArgumentException.class,
                 () -> new EngineTls(null, here.certificate(), junk, true));
+    }
+
+    /** The engine's authority and our own certificate, both exchanged while it runs. */
+    @Test
+    void files_that_change_count_for_new_connections_and_running_streams_go_on() throws Exception {
+        Path authorities = Files.copy(here.certificate(), folder.resolve(path + "-ca.pem"));
+        Path certificate = Files.copy(elsewhere.certificate(), folder.resolve(path + "-own.pem"));
+        Path key = Files.copy(elsewhere.key(), folder.resolve(path + "-own.key"));
+        EngineTls tls = new EngineTls(authorities, certificate, key, true);
+        SSLServerSocket socket =
+                (SSLServerSocket)
+                        Certificates.server(here, ours)
+                                .getServerSocketFactory()
+                                .createServerSocket();
+        socket.setNeedClientAuth(true);
+        CountDownLatch goOn = new CountDownLatch(1);
+        engine =
+                new StubEngine(
+                        socket,
+                        "https",
+                        0,
+                        call -> {
+                            call.streamHead();
+                            call.chunk(StreamingPathTest.token("a"));
+                            if (call.header("x-wait") != null) {
+                                goOn.await();
+                            }
+                            call.chunk(StreamingPathTest.DONE);
+                            call.lastChunk();
+                        });
+        gateway =
+                new Gateway(
+                        path,
+                        GatewayOptions.defaults(),
+                        UpstreamOptions.defaults(),
+                        tls,
+                        Runnable::run,
+                        AdmissionOptions.OFF);
+        gateway.serve(engine);
+        assertTrue(gateway.post(Gateway.ASK).status() >= 500, "it does not know us");
+
+        // A pair that does not fit is refused, what was there stays.
+        Files.copy(ours.certificate(), certificate, StandardCopyOption.REPLACE_EXISTING);
+        assertTrue(
+                assertThrows(IllegalArgumentException.class, tls::reload)
+                        .getMessage()
+                        .contains("not that of the certificate"));
+        Files.copy(ours.key(), key, StandardCopyOption.REPLACE_EXISTING);
+        tls.reload();
+        assertEquals(200, gateway.post(Gateway.ASK).status());
+
+        try (RawClient running = new RawClient(gateway.port)) {
+            running.sendPost(Gateway.CHAT, Gateway.ASK, "x-wait: 1");
+            running.readHead();
+            // From now on nobody vouches for it.
+            Files.copy(ours.certificate(), authorities, StandardCopyOption.REPLACE_EXISTING);
+            tls.reload();
+            goOn.countDown();
+            StringBuilder rest = new StringBuilder();
+            for (String c = running.readChunk(); !c.isEmpty(); c = running.readChunk()) {
+                rest.append(c);
+            }
+            assertTrue(rest.toString().endsWith(StreamingPathTest.DONE), rest::toString);
+        }
+        engine.closeConnections();
+        await().until(() -> gateway.post(Gateway.ASK).status() >= 500);
     }
 }

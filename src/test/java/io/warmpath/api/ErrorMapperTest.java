@@ -190,6 +190,24 @@ class ErrorMapperTest {
                         "null",
                         "bad_upstream_answer"),
                 pin(
+                        new GatewayError.SessionConflict(
+                                "s1", GatewayError.SessionConflict.Why.NOT_OPEN),
+                        409,
+                        "The session `s1` is not open here, and this turn brings only what is new;"
+                                + " open the session again (`action`: `open`) with all messages so"
+                                + " far.",
+                        bad,
+                        "null",
+                        "session_not_open"),
+                pin(
+                        new GatewayError.SessionNotOpened("w0", "status 400"),
+                        502,
+                        "The worker `w0` has not opened the session: status 400; open it again, or"
+                                + " send the request without `session_control`.",
+                        upstream,
+                        "null",
+                        "session_open_failed"),
+                pin(
                         new GatewayError.Internal("r1"),
                         500,
                         "Internal error; the gateway's log has the cause under request id r1.",

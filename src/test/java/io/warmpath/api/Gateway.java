@@ -30,12 +30,14 @@ import io.warmpath.fleet.Worker;
 import io.warmpath.fleet.WorkerState;
 import io.warmpath.gateway.DecisionLog;
 import io.warmpath.gateway.EngineIds;
+import io.warmpath.gateway.EngineSessions;
 import io.warmpath.gateway.FlowMetrics;
 import io.warmpath.gateway.GatewayOptions;
 import io.warmpath.gateway.IndexOverlaps;
 import io.warmpath.gateway.ModelNames;
 import io.warmpath.gateway.RequestFlow;
 import io.warmpath.gateway.Retries;
+import io.warmpath.gateway.SessionCloser;
 import io.warmpath.gateway.TokenLanes;
 import io.warmpath.gateway.migration.Migration;
 import io.warmpath.gateway.migration.MigrationOptions;
@@ -63,6 +65,7 @@ import io.warmpath.routing.Scores;
 import io.warmpath.routing.Sent;
 import io.warmpath.session.Affinity;
 import io.warmpath.session.AffinityOptions;
+import io.warmpath.session.ControlledSessions;
 import io.warmpath.session.PrefillBudget;
 import io.warmpath.session.Rendezvous;
 import io.warmpath.session.SessionTable;
@@ -140,6 +143,16 @@ final class Gateway implements AutoCloseable {
                     100);
 
     final SessionTable sessions = new SessionTable(SESSIONS, System::nanoTime);
+
+    /** Moves on by what is added to it. */
+    final AtomicLong sessionNanos = new AtomicLong();
+
+    final SessionCloser closer = new SessionCloser(vertx, fleet, 100);
+    final ControlledSessions controlled =
+            new ControlledSessions(
+                    new ControlledSessions.Options(100, 4 << 10, 64 << 10, 0.5),
+                    () -> System.nanoTime() + sessionNanos.get(),
+                    closer);
     final FirstRouter router = new FirstRouter();
     final SimpleMeterRegistry meters = new SimpleMeterRegistry();
     volatile EventWatch events = EventWatch.OFF;
@@ -156,6 +169,13 @@ final class Gateway implements AutoCloseable {
     final int port;
     private final io.vertx.ext.web.Router routes;
     private final EngineClient engines;
+
+    private EngineSessions sessionsOnEngines() {
+        EngineSessions sessions =
+                new EngineSessions(controlled, engines, Duration.ofSeconds(2), 0xcafe);
+        closer.through(sessions);
+        return sessions;
+    }
 
     Gateway(EnginePath path) throws Exception {
         this(path, GatewayOptions.defaults(), UpstreamOptions.defaults(), Runnable::run);
@@ -374,6 +394,7 @@ final class Gateway implements AutoCloseable {
                         EngineIds.OFF,
                         new Affinity(SESSIONS, new Rendezvous((bytes, seed) -> seed), sessions),
                         PrefillBudget.off(),
+                        sessionsOnEngines(),
                         null,
                         migration,
                         new Retries(retrying, System::nanoTime),

@@ -459,7 +459,6 @@ class MigrationTest {
                     {"structured", "'guided_regex':'a+'"},
                     {"tool_calls", "'tool_choice':'required','tools':[]"},
                     {"session", "'session_params':{'id':'s'}"},
-                    {"session", "'nvext':{'session_control':{'session_id':'s'}}"},
                     {"prompt", "'continue_final_message':true"},
                     {"stop", "'stop':['xx','on the']"},
                     {"pinned", "'nvext':{'backend_instance_id':0}"}

@@ -151,6 +151,8 @@ class SessionsTest {
         Router router = Router.router(gateway.vertx);
         new SessionsApi(
                         gateway.sessions,
+                        gateway.controlled,
+                        at -> "wp-" + at.serial(),
                         gateway.fleet::snapshot,
                         new AdminAccess(Optional.of("token")))
                 .mount(router);

@@ -220,6 +220,13 @@ final class StubEngine implements AutoCloseable {
         return open.size();
     }
 
+    /** Ends every connection and goes on listening. */
+    void closeConnections() throws IOException {
+        for (Socket socket : open) {
+            socket.close();
+        }
+    }
+
     /** Stops listening and resets every connection, as a killed process does. */
     void kill() throws IOException {
         server.close();

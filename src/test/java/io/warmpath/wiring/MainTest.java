@@ -178,4 +178,10 @@ class MainTest {
                         new String[] {"hash"}, new ByteArrayInputStream(typed), stream, stream));
         assertTrue(err().contains("warmpath key new"), this::err);
     }
+
+    @Test
+    void a_certificate_without_its_key_stops_the_start() {
+        assertEquals(Serve.USAGE, run("serve", "--tls-cert-path", "own.crt"));
+        assertTrue(err().contains("--tls-key-path"), this::err);
+    }
 }

@@ -17,6 +17,7 @@ import io.warmpath.fleet.WorkerState;
 import io.warmpath.gateway.FlowMetrics;
 import io.warmpath.gateway.migration.Migration;
 import io.warmpath.gateway.migration.MigrationOptions;
+import io.warmpath.gateway.SessionCloser;
 import io.warmpath.gateway.selfcheck.SelfCheck;
 import io.warmpath.gateway.shared.SharedCache;
 import io.warmpath.gateway.shared.SharedOptions;
@@ -25,6 +26,7 @@ import io.warmpath.prefix.ReferencePrefixIndex;
 import io.warmpath.prefix.SlotCredits;
 import io.warmpath.prefix.WorkerSlot;
 import io.warmpath.session.AffinityOptions;
+import io.warmpath.session.ControlledSessions;
 import io.warmpath.session.SessionTable;
 import io.warmpath.state.SnapshotCounters;
 import io.warmpath.telemetry.KubernetesMeters;
@@ -125,6 +127,11 @@ class MetricsDocsTest {
             KubernetesMeters.bind(registry, "source", s -> true, s -> 0.0, s -> 0.0, s -> 0.0);
             StateMeters.bind(registry, new SnapshotCounters());
             SessionMeters.bind(registry, new SessionTable(AffinityOptions.OFF, () -> 0));
+            SessionMeters.bind(
+                    registry,
+                    new ControlledSessions(
+                            new ControlledSessions.Options(1, 0, 0, 0), () -> 0, at -> {}),
+                    new SessionCloser(vertx, fleet.registry(), 1));
             ReplicaMeters.bind(registry, TestReplicas.alone(load, fleet.registry()));
             new SharedCache(
                             new SharedOptions(

@@ -17,6 +17,7 @@ import io.vertx.ext.web.Route;
 import io.vertx.ext.web.Router;
 import io.warmpath.access.KeyHash;
 import jakarta.inject.Inject;
+import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.UncheckedIOException;
@@ -32,7 +33,13 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.logging.Handler;
 import java.util.logging.Level;
+import java.util.logging.LogRecord;
+import java.util.logging.Logger;
+import java.util.logging.SimpleFormatter;
+import java.util.zip.GZIPOutputStream;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -252,5 +259,105 @@ class SecuredGatewayTest {
                 .then()
                 .statusCode(200);
         assertEquals(Set.of("Bearer " + ENGINE_KEY), engine.authorizations());
+    }
+
+    /** Bodies are read as they come: nothing here unpacks, so nothing can swell. */
+    @Test
+    void a_packed_body_is_refused_and_never_unpacked() throws IOException {
+        ByteArrayOutputStream bomb = new ByteArrayOutputStream();
+        try (GZIPOutputStream zip = new GZIPOutputStream(bomb)) {
+            zip.write(new byte[10 << 20]);
+        }
+        serve();
+        for (String path : List.of("/v1/chat/completions", "/v1/messages", "/tokenize")) {
+            given().contentType(ContentType.JSON)
+                    .header("x-api-key", KEY)
+                    .header("content-encoding", "gzip")
+                    .body(bomb.toByteArray())
+                    .post(path)
+                    .then()
+                    .statusCode(400);
+        }
+    }
+
+    @Test
+    void heads_that_are_too_large_are_refused() throws IOException {
+        assertEquals(431, status("GET /live", "x-large: " + "x".repeat(40_000)));
+        assertEquals(414, status("GET /live?" + "x".repeat(40_000)));
+        List<String> many = new ArrayList<>();
+        for (int i = 0; i < 5_000; i++) {
+            many.add("x-many-" + i + ": 1");
+        }
+        assertEquals(431, status("GET /live", many.toArray(String[]::new)));
+        assertEquals(200, status("GET /live"), "control");
+    }
+
+    /** Everything that can be logged is, while secrets of all kinds go through. */
+    @Test
+    void no_secret_is_in_the_log_at_any_level() throws Exception {
+        serve();
+        List<String> lines = new CopyOnWriteArrayList<>();
+        Handler capture =
+                new Handler() {
+                    private final SimpleFormatter form = new SimpleFormatter();
+
+                    @Override
+                    public void publish(LogRecord record) {
+                        lines.add(form.format(record));
+                    }
+
+                    @Override
+                    public void flush() {}
+
+                    @Override
+                    public void close() {}
+                };
+        Logger ours = Logger.getLogger("io.warmpath");
+        Logger root = Logger.getLogger("");
+        Level before = ours.getLevel();
+        capture.setLevel(Level.ALL);
+        ours.setLevel(Level.ALL);
+        root.addHandler(capture);
+        try {
+            for (String shown :
+                    List.of(KEY, ENV_KEY, ADMIN, "wrong-0123456789", "eyJhbGciOiJub25lIn0.e30.")) {
+                for (String body :
+                        List.of("{\"model\":\"tiny\",\"prompt\":[1,2,3]}", "{oops", "{}")) {
+                    given().contentType(ContentType.JSON)
+                            .header("authorization", "Bearer " + shown)
+                            .body(body)
+                            .post("/v1/completions");
+                }
+                given().header("authorization", "Bearer " + shown).get("/workers");
+                given().contentType(ContentType.JSON)
+                        .header("authorization", "Bearer " + shown)
+                        .body("{\"url\":\"http://user:password-0123456789@127.0.0.1:1\"}")
+                        .post("/workers");
+            }
+        } finally {
+            root.removeHandler(capture);
+            ours.setLevel(before);
+        }
+        String all = String.join("", lines);
+        assertTrue(all.contains("attempt 1"), "debug lines are there");
+        for (String secret :
+                List.of(KEY, ENV_KEY, ADMIN, ENGINE_KEY, "wrong-0", "eyJhbGci", "password-0")) {
+            assertFalse(all.contains(secret), secret);
+        }
+    }
+
+    @Test
+    void a_password_in_a_workers_url_is_not_repeated() {
+        String said =
+                given().contentType(ContentType.JSON)
+                        .header("authorization", "Bearer " + ADMIN)
+                        .body("{\"url\":\"http://user:password-0123456789@127.0.0.1:1\"}")
+                        .post("/workers")
+                        .then()
+                        .statusCode(400)
+                        .extract()
+                        .asString();
+        assertTrue(said.contains("must have no user"), said);
+        assertFalse(said.contains("password-0"), said);
     }
 }

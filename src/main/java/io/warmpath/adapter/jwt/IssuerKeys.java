@@ -30,6 +30,11 @@ public final class IssuerKeys {
     /** Requests that wait for keys; more are refused at once. */
     private static final int WAITING = 32;
 
+    /**
+     * @param version another one for each reading
+     */
+    record Held(List<JsonWebKey> keys, long version) {}
+
     /** Where the keys are. */
     @FunctionalInterface
     public interface Source {
@@ -45,8 +50,7 @@ public final class IssuerKeys {
     private final LongSupplier nanoTime;
     private final ReentrantLock reading = new ReentrantLock();
     private final Semaphore waiting = new Semaphore(WAITING);
-    private volatile List<JsonWebKey> keys = List.of();
-    private volatile long version;
+    private volatile Held held = new Held(List.of(), 0);
 
     // Guarded by reading.
     private boolean asked;
@@ -64,12 +68,12 @@ public final class IssuerKeys {
         this.nanoTime = nanoTime;
     }
 
-    List<JsonWebKey> now() {
-        return keys;
+    Held now() {
+        return held;
     }
 
     public boolean isEmpty() {
-        return keys.isEmpty();
+        return held.keys().isEmpty();
     }
 
     /**
@@ -99,20 +103,16 @@ public final class IssuerKeys {
         try {
             reading.lock();
             try {
-                if (version == seen && mayAsk()) {
+                if (held.version() == seen && mayAsk()) {
                     read();
                 }
-                return version != seen;
+                return held.version() != seen;
             } finally {
                 reading.unlock();
             }
         } finally {
             waiting.release();
         }
-    }
-
-    long version() {
-        return version;
     }
 
     private boolean mayAsk() {
@@ -125,9 +125,8 @@ public final class IssuerKeys {
             if (read.isEmpty()) {
                 throw new IOException("it has no public key");
             }
-            boolean first = keys.isEmpty();
-            keys = read;
-            version = version + 1; // under the lock
+            boolean first = isEmpty();
+            held = new Held(read, held.version() + 1);
             if (failures > 0 || first) {
                 LOG.infof("%d keys of the tokens' issuer are known (%s)", read.size(), where);
             }
@@ -140,7 +139,7 @@ public final class IssuerKeys {
                         "the keys of the tokens' issuer cannot be had from %s: %s; %s",
                         where,
                         e.getMessage() == null ? e.getClass().getSimpleName() : e.getMessage(),
-                        keys.isEmpty() ? "no token is accepted" : "those known stay in force");
+                        isEmpty() ? "no token is accepted" : "those known stay in force");
             }
             long wait = FIRST_RETRY.toNanos() << Math.min(failures - 1, 20);
             return Duration.ofNanos(Math.min(wait, interval.toNanos()));

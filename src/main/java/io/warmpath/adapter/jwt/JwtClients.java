@@ -119,18 +119,18 @@ public final class JwtClients implements Authenticator {
     }
 
     private Verdict verify(String token, KeyHash hash) {
-        long version = keys.version();
+        IssuerKeys.Held held = keys.now();
         try {
-            return accepted(consumer().processToClaims(token), hash);
+            return accepted(consumer(held).processToClaims(token), hash);
         } catch (InvalidJwtException e) {
-            if (!isKeyMissing(e) || !keys.missed(version)) {
+            if (!isKeyMissing(e) || !keys.missed(held.version())) {
                 return refused(e);
             }
         } catch (MalformedClaimException | IllegalArgumentException e) {
             return new Verdict.Refused("A claim of the token cannot be used.");
         }
         try {
-            return accepted(consumer().processToClaims(token), hash);
+            return accepted(consumer(keys.now()).processToClaims(token), hash);
         } catch (InvalidJwtException e) {
             return refused(e);
         } catch (MalformedClaimException | IllegalArgumentException e) {
@@ -138,8 +138,8 @@ public final class JwtClients implements Authenticator {
         }
     }
 
-    private JwtConsumer consumer() {
-        JwksVerificationKeyResolver resolver = new JwksVerificationKeyResolver(keys.now());
+    private JwtConsumer consumer(IssuerKeys.Held held) {
+        JwksVerificationKeyResolver resolver = new JwksVerificationKeyResolver(held.keys());
         resolver.setDisambiguateWithVerifySignature(true);
         return new JwtConsumerBuilder()
                 .setJwsAlgorithmConstraints(

@@ -13,6 +13,7 @@ import io.warmpath.fleet.EventEndpoint;
 import io.warmpath.fleet.HostCopies;
 import io.warmpath.fleet.Offload;
 import io.warmpath.fleet.PriorityOrder;
+import io.warmpath.fleet.SessionSupport;
 import java.io.IOException;
 import java.net.URI;
 import java.util.List;
@@ -76,7 +77,8 @@ public final class SglangDialect implements EngineDialect {
                             capacity(info, pageSize),
                             List.of(),
                             offload(worker, info),
-                            priorities(info)));
+                            priorities(info),
+                            sessions(info)));
         }
         int blockSize = number(events, "block_size", pageSize);
         int ranks = number(events, "dp_size", dpSize);
@@ -89,7 +91,8 @@ public final class SglangDialect implements EngineDialect {
                         capacity(info, blockSize),
                         endpoints(worker, events, ranks),
                         offload(worker, info),
-                        priorities(info)));
+                        priorities(info),
+                        sessions(info)));
     }
 
     /** The server's arguments are members of the answer, by their names. */
@@ -116,6 +119,18 @@ public final class SglangDialect implements EngineDialect {
         return info.path("schedule_low_priority_values_first").asBoolean(false)
                 ? PriorityOrder.LOWER_FIRST
                 : PriorityOrder.HIGHER_FIRST;
+    }
+
+    /** A tag on evictable blocks rather than slots that nobody can evict, where it has both. */
+    private static SessionSupport sessions(JsonNode info) {
+        if (info.path("enable_session_radix_cache").asBoolean(false)) {
+            return SessionSupport.RADIX;
+        }
+        // Only /generate takes a session, and that does not tell thoughts from answers.
+        return info.path("enable_streaming_session").asBoolean(false)
+                        && info.path("reasoning_parser").asText("null").equals("null")
+                ? SessionSupport.STREAMING
+                : SessionSupport.STICKY;
     }
 
     /**

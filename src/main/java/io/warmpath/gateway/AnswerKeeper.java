@@ -1,0 +1,114 @@
+package io.warmpath.gateway;
+
+import io.vertx.core.MultiMap;
+import io.vertx.core.json.JsonObject;
+import io.warmpath.fault.GatewayError;
+import io.warmpath.session.ControlledSession;
+import io.warmpath.session.ControlledSessions;
+import io.warmpath.upstream.UpstreamListener;
+import java.io.ByteArrayOutputStream;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.RejectedExecutionException;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Reads along with a chat's answer and adds it to what is kept of its session's history. The answer
+ * passes as it comes; it is read once it has ended, on a tokenising thread. On the request's event
+ * loop.
+ */
+final class AnswerKeeper implements UpstreamListener {
+    /** Streamed answers are some 30 times what they say. */
+    private static final int MAX_ANSWER_BYTES = 2 << 20;
+
+    private final TokenLanes lanes;
+    private final ControlledSessions table;
+    private final ControlledSession session;
+    private final byte[] said;
+    private final UpstreamListener client;
+    private @Nullable ByteArrayOutputStream answer = new ByteArrayOutputStream(4096);
+    private boolean eventStream;
+
+    AnswerKeeper(
+            TokenLanes lanes,
+            ControlledSessions table,
+            ControlledSession session,
+            byte[] said,
+            UpstreamListener client) {
+        this.lanes = lanes;
+        this.table = table;
+        this.session = session;
+        this.said = said;
+        this.client = client;
+    }
+
+    @Override
+    public void head(int code, MultiMap headers) {
+        String type = headers.get("content-type");
+        eventStream = type != null && type.startsWith("text/event-stream");
+        if (code != 200 || headers.contains("content-encoding")) {
+            answer = null;
+        }
+        client.head(code, headers);
+    }
+
+    @Override
+    public void data(byte[] b, int from, int length) {
+        keep(b, from, length);
+        client.data(b, from, length);
+    }
+
+    @Override
+    public void end(byte[] b, int from, int length) {
+        keep(b, from, length);
+        ByteArrayOutputStream whole = answer;
+        answer = null;
+        if (whole != null) {
+            begin(whole.toByteArray()); // before the client can send its next turn
+        }
+        client.end(b, from, length);
+    }
+
+    @Override
+    public void failed(GatewayError error) {
+        answer = null;
+        client.failed(error);
+    }
+
+    private void keep(byte[] b, int from, int length) {
+        ByteArrayOutputStream kept = answer;
+        if (kept != null && kept.size() + length > MAX_ANSWER_BYTES) {
+            answer = null;
+            table.keep(session, new byte[0]);
+        } else if (kept != null) {
+            kept.write(b, from, length);
+        }
+    }
+
+    private void begin(byte[] whole) {
+        CompletableFuture<Void> keeping = new CompletableFuture<>();
+        session.keeping(keeping);
+        try {
+            lanes.brief(
+                    () -> {
+                        try {
+                            read(whole);
+                        } finally {
+                            keeping.complete(null);
+                        }
+                    });
+        } catch (RejectedExecutionException e) {
+            table.keep(session, new byte[0]);
+            keeping.complete(null);
+        }
+    }
+
+    private void read(byte[] whole) {
+        AnswerMessage message = AnswerMessage.read(whole, eventStream);
+        table.keep(
+                session,
+                message == null
+                        ? new byte[0]
+                        : ChatMessages.with(
+                                said, new JsonObject(message.asMessage()).toBuffer().getBytes()));
+    }
+}

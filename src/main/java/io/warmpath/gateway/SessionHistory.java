@@ -1,0 +1,116 @@
+package io.warmpath.gateway;
+
+import io.vertx.core.Context;
+import io.vertx.core.buffer.Buffer;
+import io.warmpath.fault.GatewayError;
+import io.warmpath.fault.GatewayError.SessionConflict.Why;
+import io.warmpath.fault.GatewayException;
+import io.warmpath.session.ControlledSession;
+import io.warmpath.session.ControlledSessions;
+import io.warmpath.session.SessionControl;
+import io.warmpath.session.SessionControl.Action;
+import io.warmpath.tokens.PromptInput;
+import java.util.concurrent.CompletableFuture;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Turns that bring only what is new: what was said before is put in front of it. A turn with an
+ * answer among its messages brings the history itself; raw prompts always are whole.
+ *
+ * <p>On the request's event loop.
+ */
+final class SessionHistory {
+    private SessionHistory() {}
+
+    /**
+     * Hands on the body of a chat as the engine is to get it, on the same loop, now or as soon as
+     * the last answer has been read.
+     *
+     * @param next gets null when the body is right as it is
+     * @param refused gets what is in the way
+     * @throws GatewayException SessionConflict
+     */
+    static void complete(
+            ControlledSessions table,
+            Context context,
+            InferenceRequest request,
+            Consumer<@Nullable Buffer> next,
+            Consumer<GatewayError> refused) {
+        SessionControl control = request.hints().session();
+        if (control == null || control.action() == Action.OPEN || control.action() == Action.BIND) {
+            next.accept(null);
+            return;
+        }
+        ControlledSession session = table.find(ControlledTurn.key(request, control));
+        if (session == null || brings(session, request)) {
+            next.accept(null);
+            return;
+        }
+        if (session.isAnswering()) {
+            throw conflict(control, Why.ANSWERING);
+        }
+        CompletableFuture<Void> keeping = session.keeping();
+        if (keeping == null || keeping.isDone()) {
+            next.accept(whole(session, request, control));
+            return;
+        }
+        CompletableFuture<Void> unused =
+                keeping.whenComplete(
+                        (ok, e) ->
+                                context.runOnContext(
+                                        v -> {
+                                            try {
+                                                next.accept(whole(session, request, control));
+                                            } catch (GatewayException g) {
+                                                refused.accept(g.error());
+                                            }
+                                        }));
+    }
+
+    private static Buffer whole(
+            ControlledSession session, InferenceRequest request, SessionControl control) {
+        byte[] before = session.conversation();
+        ChatMessages own = ChatMessages.find(request.body(), false);
+        if (before.length == 0 || own == null) {
+            throw conflict(control, Why.NO_HISTORY);
+        }
+        return own.after(before, request.body());
+    }
+
+    private static GatewayException conflict(SessionControl control, Why why) {
+        return new GatewayException(new GatewayError.SessionConflict(control.id(), why));
+    }
+
+    /**
+     * Whether a turn after the first can be sent as it is.
+     *
+     * @param session null: not known here
+     */
+    static boolean brings(@Nullable ControlledSession session, InferenceRequest request) {
+        if (!isChat(request) || (session != null && session.bringsHistories())) {
+            return true;
+        }
+        ChatMessages found = ChatMessages.find(request.body(), false);
+        return found == null || found.answers();
+    }
+
+    /** What this turn's history is without its answer; null where none is kept. */
+    static byte @Nullable [] said(
+            ControlledSessions table, ControlledSession session, InferenceRequest request) {
+        if (!isChat(request)
+                || !table.keeps(session)
+                || request.body().length() > 2L * table.maxHistoryBytes() + (64 << 10)) {
+            return null;
+        }
+        ChatMessages found = ChatMessages.find(request.body(), true);
+        return found == null || found.to() - found.from() > table.maxHistoryBytes()
+                ? null
+                : found.bytes(request.body());
+    }
+
+    private static boolean isChat(InferenceRequest request) {
+        return request.prompt() instanceof PromptInput.Chat
+                || request.prompt() instanceof PromptInput.Conversation;
+    }
+}
