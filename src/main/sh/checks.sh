@@ -252,11 +252,12 @@ run_fuzz() {
 # test.histories: random histories that the native index and the reference are compared over (300 otherwise).
 # test.bpe.chars: random text for each dialect that our tokenizer and the library are compared over (150,000 otherwise).
 # test.fuzz: random bodies and streams that the scanners and the slow readers are compared over (100,000 otherwise).
+# test.streams: streams at once when a worker is killed (40 otherwise).
 # test.kills: how often a gateway that keeps its state is killed (2 otherwise).
 # test.payloads: mutated event batches before the decoder and the index (20,000 otherwise); test.requests: requests to an engine
 # whose events are lost, doubled and swapped on the wire (300 otherwise); test.pause: seconds an engine is stopped for (3 otherwise).
 run_verify() { everything verify 'asan-ubsan release tsan' -Dtest.histories=10000 -Dtest.fuzz=10000000 \
-    -Dtest.bpe.chars=2000000 -Dtest.kills=50 -Dtest.payloads=1000000 -Dtest.requests=5000 -Dtest.pause=30; }
+    -Dtest.bpe.chars=2000000 -Dtest.kills=50 -Dtest.payloads=1000000 -Dtest.requests=5000 -Dtest.pause=30 -Dtest.streams=200; }
 
 jmh() {
     take_lock

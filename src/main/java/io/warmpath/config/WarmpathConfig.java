@@ -50,6 +50,10 @@ public interface WarmpathConfig {
 
     SessionConfig session();
 
+    MigrationConfig migration();
+
+    RetryConfig retry();
+
     TelemetryConfig telemetry();
 
     NatsConfig nats();

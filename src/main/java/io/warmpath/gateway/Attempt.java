@@ -1,6 +1,7 @@
 package io.warmpath.gateway;
 
 import io.vertx.core.MultiMap;
+import io.vertx.core.buffer.Buffer;
 import io.warmpath.fault.GatewayError;
 import io.warmpath.fleet.Candidate;
 import io.warmpath.fleet.EngineKind;
@@ -45,6 +46,7 @@ final class Attempt implements UpstreamListener {
     private final Planner.Decided decided;
     private final RoutingDecision decision;
     private final int promptTokens;
+    private final @Nullable Continued continued;
     private LoadBook.@Nullable Booking booking;
     private Sent sent = Sent.UNSEEN;
     private @Nullable LengthCheck check;
@@ -57,6 +59,7 @@ final class Attempt implements UpstreamListener {
     private @Nullable MultiMap headers;
     private @Nullable AnswerScanner scanner;
     private @Nullable Holdback held;
+    private @Nullable Relocation kept; // until the exchange has it
     private long started;
     private long firstTokenNanos = -1;
     private int status;
@@ -71,7 +74,16 @@ final class Attempt implements UpstreamListener {
     private boolean cutsUsage;
     private long cutBefore; // usage events that end here or earlier are out already
 
-    Attempt(Exchange exchange, Planner.Decided decided, int promptTokens) {
+    /**
+     * @param continued the stream that it goes on with; null: it begins the answer
+     */
+    Attempt(
+            Exchange exchange,
+            Planner.Decided decided,
+            int promptTokens,
+            @Nullable Continued continued) {
+        this.continued = continued;
+        this.released = continued != null;
         this.exchange = exchange;
         this.decided = decided;
         this.decision = decided.decision();
@@ -134,20 +146,25 @@ final class Attempt implements UpstreamListener {
         }
         // Before anything is booked: it may say that this worker cannot be asked so.
         EngineForm.Written written = exchange.form.write(request, to.worker(), changes);
+        Buffer body = continued == null ? written.body() : continued.body(written.body());
         booking =
                 flow.load.book(
                         to.slot(),
                         decision.chosen().prefillTokens(),
                         exchange.blocksOn(to.worker()),
                         request.hints().expectedOutput());
-        warmed = flow.warmed.take(exchange.blocksOn(to.worker()).chain(), to.slot().index());
+        warmed =
+                continued != null
+                        ? null
+                        : flow.warmed.take(
+                                exchange.blocksOn(to.worker()).chain(), to.slot().index());
         if (!request.passThrough()) {
             sent = flow.planner.sent(decision, request.stream());
             beginningOnly =
                     request.prompt() instanceof PromptInput.Conversation chat
                             && chat.extent().isBeginning();
             check =
-                    beginningOnly
+                    beginningOnly || continued != null
                             ? null
                             : flow.selfCheck.sent(
                                     request.model(),
@@ -163,7 +180,7 @@ final class Attempt implements UpstreamListener {
         }
         SharedCache shared = flow.shared;
         pooled =
-                shared == null || request.passThrough()
+                shared == null || request.passThrough() || continued != null
                         ? null
                         : shared.sent(
                                 to.worker(), exchange.knownIdsOn(to.worker()), request.space());
@@ -185,11 +202,14 @@ final class Attempt implements UpstreamListener {
                                 written.target(),
                                 request.headers(),
                                 extra,
-                                written.body(),
+                                body,
                                 freshConnection,
                                 request.passThrough()),
-                        exchange.nextTurn(
-                                to, exchange.form.read(to.worker(), exchange.answerTo(this))));
+                        continued == null
+                                ? exchange.nextTurn(
+                                        to,
+                                        exchange.form.read(to.worker(), exchange.answerTo(this)))
+                                : continued.joining(this));
     }
 
     /** We want to know what was cached; the client, who has not asked, does not get to see it. */
@@ -230,6 +250,13 @@ final class Attempt implements UpstreamListener {
             if (isWorkersFault(code)) {
                 tellFleet(RequestOutcome.FAILED);
             }
+            if (continued != null) {
+                goOn(code, engineHeaders);
+                return;
+            }
+            if (code >= 300 && exchange.leftToOther(this)) {
+                return;
+            }
             if (isWorkersFault(code) && exchange.retryElsewhere(this, RetryCause.STATUS)) {
                 return;
             }
@@ -248,6 +275,22 @@ final class Attempt implements UpstreamListener {
         }
     }
 
+    /** The client reads a stream already: only another one can be a part of it. */
+    private void goOn(int code, MultiMap engineHeaders) {
+        prepare(code, engineHeaders);
+        if (eventStream) {
+            return;
+        }
+        detach();
+        GatewayError error =
+                new GatewayError.BadUpstreamAnswer(
+                        candidate().worker().name(), "status " + code + " to the rest of a stream");
+        boolean busy = code == 429 || isWorkersFault(code);
+        if (!busy || !exchange.moveElsewhere(this, error, true)) {
+            exchange.breakAnswer(error, true);
+        }
+    }
+
     private void prepare(int code, MultiMap engineHeaders) {
         String type = engineHeaders.get("content-type");
         boolean readable =
@@ -260,7 +303,13 @@ final class Attempt implements UpstreamListener {
         if (eventStream) {
             // A stream that may get an error event at its end cannot promise its length.
             keepLength = false;
-            scanner = AnswerScanner.ofEvents();
+            Relocation keeper = exchange.relocation();
+            if (continued == null) {
+                int known = beginningOnly ? 0 : Math.max(0, promptTokens);
+                keeper = Relocation.of(exchange, candidate(), known);
+                kept = keeper;
+            }
+            scanner = AnswerScanner.ofEvents(keeper == null ? null : keeper.text());
             held = new Holdback(exchange.flow.options.tailBytes());
         } else if (readable && startsWithIgnoreCase(type, "application/json")) {
             scanner = AnswerScanner.ofJson();
@@ -333,7 +382,11 @@ final class Attempt implements UpstreamListener {
             return;
         }
         try {
-            if (isStaleConnection(error) && exchange.retryOnFreshConnection(this)) {
+            boolean stale = isStaleConnection(error);
+            if (stale && !released && exchange.leftToOther(this)) {
+                return;
+            }
+            if (stale && exchange.retryOnFreshConnection(this)) {
                 return;
             }
             tellFleet(outcome(error));
@@ -342,7 +395,7 @@ final class Attempt implements UpstreamListener {
             }
             if (released) {
                 breakAnswer(error);
-            } else {
+            } else if (!exchange.leftToOther(this)) {
                 answerOrRetry(error);
             }
         } catch (RuntimeException e) {
@@ -392,13 +445,19 @@ final class Attempt implements UpstreamListener {
             exchange.answer.end(NOTHING, 0, 0);
             return;
         }
-        exchange.finish(Outcome.BROKEN_MID_ANSWER);
-        // A full answer means that the client has stopped reading; it would not see the event.
-        if (held != null && held.isClean() && !exchange.answer.isFull()) {
-            exchange.answer.endWithErrorEvent(error);
-        } else {
-            exchange.answer.reset();
+        if (!exchange.moveElsewhere(this, error, eventStream)) {
+            exchange.breakAnswer(error, isClean());
         }
+    }
+
+    /** All that has been passed on ends between two events of a stream. */
+    boolean isClean() {
+        return held == null ? continued != null : held.isClean();
+    }
+
+    /** The answer's end has been passed on, but for usage and {@code [DONE]}. */
+    boolean finished() {
+        return scanner != null && scanner.finished();
     }
 
     /** Looks at the bytes; how many of them lie before the end of the last complete event. */
@@ -442,7 +501,10 @@ final class Attempt implements UpstreamListener {
             }
             if (status < 400) {
                 sent.firstToken();
-                if (!exchange.request.passThrough()) {
+                if (eventStream && continued == null) {
+                    exchange.flow.retries.firstToken(exchange.request.model(), firstTokenNanos);
+                }
+                if (!exchange.request.passThrough() && continued == null) {
                     exchange.flow.fleet.firstToken(
                             candidate().worker().id(),
                             firstTokenNanos,
@@ -483,6 +545,7 @@ final class Attempt implements UpstreamListener {
 
     private void release() {
         released = true;
+        exchange.won(this);
         InferenceRequest request = exchange.request;
         boolean explain =
                 switch (exchange.flow.options.explain()) {
@@ -503,11 +566,20 @@ final class Attempt implements UpstreamListener {
         }
         MultiMap engineHeaders = headers == null ? MultiMap.caseInsensitiveMultiMap() : headers;
         exchange.answer.head(status, engineHeaders, own, keepLength);
-        exchange.answered();
+        exchange.answered(kept);
+        kept = null;
     }
 
     private void compareWithReport() {
         AnswerScanner s = scanner;
+        if (continued != null) {
+            // What was predicted was the prompt's, without the answer's beginning.
+            if (s != null && status < 400) {
+                exchange.meters()
+                        .reported(s.promptTokens(), s.cachedTokens(), s.completionTokens());
+            }
+            return;
+        }
         FlowMetrics metrics = exchange.flow.metrics;
         int predicted = decision.chosen().cachedTokens();
         boolean whole = promptTokens >= 0 && !beginningOnly;
@@ -559,6 +631,11 @@ final class Attempt implements UpstreamListener {
     }
 
     private void closeBooking() {
+        Relocation nobodys = kept;
+        if (nobodys != null) {
+            kept = null;
+            nobodys.drop();
+        }
         if (booking != null) {
             booking.close();
             sent.ended(scanner == null ? -1 : scanner.completionTokens());
@@ -568,7 +645,11 @@ final class Attempt implements UpstreamListener {
             exchange.flow.planner.ended(decided, ending);
             if (status == 200) {
                 long counted = ending.promptTokens();
-                exchange.used(counted < 0 ? promptTokens : counted, ending.outputTokens());
+                if (continued == null) {
+                    exchange.used(counted < 0 ? promptTokens : counted, ending.outputTokens());
+                } else { // the prompt and the first part have been counted where they were made
+                    exchange.used(0, Math.max(0, ending.outputTokens() - continued.made()));
+                }
             }
             endTrace();
         }

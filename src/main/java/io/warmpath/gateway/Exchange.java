@@ -7,14 +7,18 @@ import io.warmpath.fault.GatewayException;
 import io.warmpath.fleet.Candidate;
 import io.warmpath.fleet.FleetSnapshot;
 import io.warmpath.fleet.Worker;
+import io.warmpath.gateway.FlowMetrics.Hedge;
 import io.warmpath.gateway.FlowMetrics.Outcome;
 import io.warmpath.gateway.FlowMetrics.RetryCause;
+import io.warmpath.gateway.migration.WhyNot;
 import io.warmpath.load.PromptBlocks;
 import io.warmpath.prefix.PrefixMatch;
 import io.warmpath.routing.RoutingDecision;
 import io.warmpath.upstream.UpstreamListener;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Predicate;
 import java.util.function.Supplier;
 import org.jboss.logging.Logger;
 import org.jspecify.annotations.Nullable;
@@ -22,17 +26,17 @@ import org.jspecify.annotations.Nullable;
 /**
  * One request on its way: tokens, admission, decision, attempts, one end.
  *
- * <p>It is sent to at most two workers: one that takes a worker down must not take down the fleet.
- * Workers that cannot even be reached do not count, they have not seen it.
+ * <p>It is sent to a few workers at most ({@link Retries}): one that takes a worker down must not
+ * take down the fleet. Workers that cannot even be reached do not count, they have not seen it.
+ *
+ * <p>Where its first token is late another worker may be asked beside the first (a hedge): whoever
+ * answers first goes on, the other one is stopped.
  *
  * <p>All methods on the request's event loop. Ends exactly once, by {@link #finish}; what comes
  * later (tokens, a second cancel) is ignored.
  */
 public final class Exchange {
     private static final Logger LOG = Logger.getLogger(Exchange.class);
-
-    /** Workers that may have begun with the request. */
-    private static final int MAX_WORKERS_SENT_TO = 2;
 
     /** Attempts of any kind, refused connections included. */
     private static final int MAX_ATTEMPTS = 8;
@@ -89,7 +93,11 @@ public final class Exchange {
     private @Nullable ModelMeters model;
     private Tracing.@Nullable Trace trace;
     private @Nullable SessionTurn session;
+    private @Nullable Relocation relocation;
     private @Nullable Attempt attempt;
+    private @Nullable Attempt hedge; // beside it, until one of both answers
+    private long hedgeTimer = -1;
+    private boolean hedged;
     private @Nullable Entrance entrance;
     private int attempts;
     private long queued; // nanoseconds, over all entries
@@ -117,6 +125,7 @@ public final class Exchange {
 
     void begin() {
         flow.metrics.started();
+        flow.retries.request();
         trace = flow.metrics.tracing().begin(request, started);
         try {
             FleetSnapshot fleet = flow.fleet.snapshot();
@@ -148,8 +157,12 @@ public final class Exchange {
     public void clientGone() {
         if (!over) {
             Attempt running = attempt;
+            Attempt beside = hedge;
             Entrance waiting = entrance;
             finish(Outcome.CANCELLED);
+            if (beside != null) {
+                beside.abandon();
+            }
             if (waiting != null) {
                 waiting.leave();
             }
@@ -170,12 +183,23 @@ public final class Exchange {
     }
 
     private void attempt(Planner.Decided decided, boolean freshConnection) {
+        attempt(decided, freshConnection, null);
+    }
+
+    /** Goes on with the stream there. */
+    void goOn(Planner.Decided decided, Continued stream) {
+        attempt(decided, true, stream);
+    }
+
+    private void attempt(
+            Planner.Decided decided, boolean freshConnection, @Nullable Continued stream) {
         attempts++;
         RoutingDecision decision = decided.decision();
         if (LOG.isDebugEnabled()) {
             LOG.debugf("%s attempt %d: %s", request.requestId(), attempts, decision);
         }
-        Attempt next = new Attempt(this, decided, promptTokens(decision));
+        Attempt next =
+                new Attempt(this, decided, stream == null ? promptTokens(decision) : -1, stream);
         attempt = next;
         flow.planner.booked(request, decision, tokens);
         if (session != null) {
@@ -185,7 +209,7 @@ public final class Exchange {
             flow.metrics.leaves(nanosSinceStart() - queued);
         }
         if (session == null) {
-            start(next, freshConnection);
+            start(next, freshConnection, stream);
             return;
         }
         Candidate to = next.candidate();
@@ -196,7 +220,7 @@ public final class Exchange {
                     @Override
                     public void go() {
                         if (!over && attempt == next) {
-                            start(next, freshConnection);
+                            start(next, freshConnection, stream);
                         }
                     }
 
@@ -207,18 +231,125 @@ public final class Exchange {
                 });
     }
 
-    private void start(Attempt next, boolean freshConnection) {
+    private void start(Attempt next, boolean freshConnection, @Nullable Continued stream) {
         try {
             next.start(freshConnection);
+            if (stream == null) {
+                hedgeLater();
+            }
         } catch (GatewayException e) {
+            if (stream != null) {
+                breakAnswer(e.error(), true);
+                return;
+            }
             refuse(Outcome.REJECTED, e.error()); // this worker cannot be asked so
         } catch (RuntimeException e) {
             crashed(e);
         }
     }
 
+    /** Has another worker asked when the first token takes longer than is usual. */
+    private void hedgeLater() {
+        long nanos =
+                hedged
+                                || !request.stream()
+                                || request.pinnedWorker().isPresent()
+                                || request.hints().session() != null
+                        ? -1
+                        : flow.retries.hedgeNanos(request.model());
+        if (nanos >= 0 && hedgeTimer < 0) {
+            long millis = Math.max(1, TimeUnit.NANOSECONDS.toMillis(nanos));
+            hedgeTimer = context.owner().setTimer(millis, t -> hedge());
+        }
+    }
+
+    private void hedge() {
+        hedgeTimer = -1;
+        Attempt late = attempt;
+        if (over
+                || late == null
+                || late.released()
+                || sentTo.size() + 2 > flow.retries.maxWorkers()) {
+            return;
+        }
+        hedged = true;
+        try {
+            long worker = late.candidate().worker().id();
+            if (!flow.retries.mayHedge()) {
+                flow.metrics.hedged(Hedge.NO_BUDGET);
+                return;
+            }
+            Planner.Decided second = decideElsewhere(c -> c.worker().id() != worker);
+            if (second == null) {
+                flow.metrics.hedged(Hedge.NO_WORKER);
+                return;
+            }
+            attempts++;
+            Attempt beside = new Attempt(this, second, promptTokens(second.decision()), null);
+            hedge = beside;
+            flow.planner.booked(request, second.decision(), tokens);
+            beside.start(true);
+            flow.metrics.hedged(Hedge.SENT);
+        } catch (GatewayException e) {
+            hedge = null; // that worker cannot be asked so; the first one still can answer
+            flow.metrics.hedged(Hedge.NO_WORKER);
+        } catch (RuntimeException e) {
+            crashed(e);
+        }
+    }
+
+    /** This one answers the client; another one that was asked beside it is stopped. */
+    void won(Attempt winner) {
+        cancelHedgeTimer();
+        Attempt late = attempt;
+        if (hedge == null || late == null) {
+            return;
+        }
+        Attempt loser = winner == late ? hedge : late;
+        hedge = null;
+        attempt = winner;
+        flow.metrics.hedged(winner == late ? Hedge.LOST : Hedge.WON);
+        if (winner != late && session != null) {
+            session.sent(winner.candidate());
+        }
+        loser.abandon();
+    }
+
     /**
-     * Tries another worker, if there is one and the request has not been sent to two already.
+     * This one has failed before it answered; another one that was asked beside it goes on alone.
+     *
+     * @return false when there is none
+     */
+    boolean leftToOther(Attempt failed) {
+        Attempt beside = hedge;
+        if (beside == null || (failed != beside && failed != attempt)) {
+            return false;
+        }
+        long worker = failed.candidate().worker().id();
+        failedWorkers.add(worker);
+        sentTo.add(worker);
+        hedge = null;
+        flow.metrics.hedged(failed == beside ? Hedge.LOST : Hedge.WON);
+        if (failed != beside) {
+            attempt = beside;
+            if (session != null) {
+                session.sent(beside.candidate());
+            }
+        }
+        failed.detach();
+        return true;
+    }
+
+    private void cancelHedgeTimer() {
+        if (hedgeTimer >= 0) {
+            context.owner().cancelTimer(hedgeTimer);
+            hedgeTimer = -1;
+        }
+    }
+
+    /**
+     * Tries another worker, if there is one, the request has not been sent to too many already and
+     * there have not been too many retries lately.
      *
      * @return false when the caller has to answer with what it has
      */
@@ -230,33 +361,17 @@ public final class Exchange {
         }
         if (over
                 || attempts >= MAX_ATTEMPTS
-                || sentTo.size() >= MAX_WORKERS_SENT_TO
+                || sentTo.size() >= flow.retries.maxWorkers()
                 || request.pinnedWorker().isPresent()) {
             return false;
         }
-        List<Candidate> others =
-                Planner.candidates(flow.fleet, request.model(), failedWorkers, draw);
-        if (others.isEmpty()) {
+        // Who could not be reached has not begun: nothing is done twice.
+        if (cause != RetryCause.UNREACHABLE && !flow.retries.mayRetry()) {
+            flow.metrics.retryRefused();
             return false;
         }
-        if (session != null) {
-            session.narrowed(others);
-        }
-        Planner.Decided second;
-        try {
-            second =
-                    flow.planner.decide(
-                            request,
-                            others,
-                            tokens,
-                            named,
-                            null,
-                            queued,
-                            w -> "failed this request",
-                            trace);
-        } catch (GatewayException e) {
-            // The pinned rank exists on the failed worker only.
-            LOG.debugf("%s no second attempt: %s", request.requestId(), e.getMessage());
+        Planner.Decided second = decideElsewhere(c -> true);
+        if (second == null) {
             return false;
         }
         failed.detach();
@@ -265,6 +380,94 @@ public final class Exchange {
         // may be dead too.
         attempt(second, true);
         return true;
+    }
+
+    /**
+     * @param fit which candidates can be asked
+     * @return null: nobody is there who has not failed this request
+     */
+    Planner.@Nullable Decided decideElsewhere(Predicate<Candidate> fit) {
+        List<Candidate> others =
+                Planner.candidates(flow.fleet, request.model(), failedWorkers, draw).stream()
+                        .filter(fit)
+                        .toList();
+        if (others.isEmpty()) {
+            return null;
+        }
+        if (session != null) {
+            session.narrowed(others);
+        }
+        try {
+            return flow.planner.decide(
+                    request,
+                    others,
+                    tokens,
+                    named,
+                    null,
+                    queued,
+                    w -> "failed this request",
+                    trace);
+        } catch (GatewayException e) {
+            // The pinned rank exists on the failed worker only.
+            LOG.debugf("%s no second attempt: %s", request.requestId(), e.getMessage());
+            return null;
+        }
+    }
+
+    /** What has been kept of the answer; null: it will not go on elsewhere. */
+    @Nullable Relocation relocation() {
+        return relocation;
+    }
+
+    /**
+     * Goes on elsewhere with an answer that has begun to reach the client.
+     *
+     * @param stream it is one of events
+     * @return false when the caller has to break it
+     */
+    boolean moveElsewhere(Attempt failed, GatewayError error, boolean stream) {
+        if (over || !flow.migration.isOn()) {
+            return false;
+        }
+        Relocation moving = relocation;
+        if (moving != null) {
+            failedWorkers.add(failed.candidate().worker().id());
+            return moving.move(failed, error);
+        }
+        WhyNot never = Relocation.whyNever(this, stream, failed.candidate());
+        flow.migration.refused(never == null ? WhyNot.TOO_LARGE : never);
+        return false;
+    }
+
+    boolean hasTriedOften() {
+        return attempts >= MAX_ATTEMPTS;
+    }
+
+    boolean isOver() {
+        return over;
+    }
+
+    /** On the request's event loop; what goes wrong there is a bug. */
+    void later(Runnable step) {
+        context.runOnContext(
+                v -> {
+                    try {
+                        step.run();
+                    } catch (RuntimeException e) {
+                        crashed(e);
+                    }
+                });
+    }
+
+    /** Ends an answer of which the client has a part. */
+    void breakAnswer(GatewayError error, boolean betweenEvents) {
+        finish(Outcome.BROKEN_MID_ANSWER);
+        // A full answer means that the client has stopped reading; it would not see the event.
+        if (betweenEvents && !answer.isFull()) {
+            answer.endWithErrorEvent(error);
+        } else {
+            answer.reset();
+        }
     }
 
     /** Tries the same worker again over a new connection. */
@@ -298,7 +501,7 @@ public final class Exchange {
      * @return false when that has been done already
      */
     boolean retryAllLater(Attempt failed) {
-        if (over || secondRound || sentTo.size() >= MAX_WORKERS_SENT_TO) {
+        if (over || secondRound || sentTo.size() >= flow.retries.maxWorkers()) {
             return false;
         }
         secondRound = true;
@@ -355,10 +558,19 @@ public final class Exchange {
         return session == null ? null : session.word();
     }
 
-    /** The answer has begun to reach the client: nobody else will be asked. */
-    void answered() {
-        request = request.answered();
-        tokens = null; // the names of its blocks stay with the decision
+    /**
+     * The answer has begun to reach the client: nobody else will be asked, but to go on with it.
+     *
+     * @param kept of the answer; null: it will not go on elsewhere
+     */
+    void answered(@Nullable Relocation kept) {
+        relocation = kept;
+        if (kept == null) {
+            request = request.answered();
+            tokens = null; // the names of its blocks stay with the decision
+        } else {
+            request = request.begun();
+        }
         form.answered();
     }
 
@@ -457,9 +669,14 @@ public final class Exchange {
     void finish(Outcome outcome) {
         over = true;
         attempt = null;
+        hedge = null;
+        cancelHedgeTimer();
         entrance = null;
         if (session != null) {
             session.ended();
+        }
+        if (relocation != null) {
+            relocation.ended(outcome);
         }
         flow.metrics.ended(outcome);
         if (trace != null) {
@@ -474,8 +691,12 @@ public final class Exchange {
     void crashed(RuntimeException cause) {
         LOG.errorf(cause, "request %s failed by a bug in the gateway", request.requestId());
         Attempt running = attempt;
+        Attempt beside = hedge;
         if (running != null) {
             running.abandon();
+        }
+        if (beside != null) {
+            beside.abandon();
         }
         if (over) {
             return;

@@ -61,6 +61,17 @@ public final class FlowMetrics {
         STALE_CONNECTION
     }
 
+    /** What became of asking a second worker because the first one was late. */
+    public enum Hedge {
+        SENT,
+        /** The second one answered first. */
+        WON,
+        LOST,
+        /** Too many lately. */
+        NO_BUDGET,
+        NO_WORKER
+    }
+
     /** Why a request was routed by load alone. */
     public enum WithoutTokens {
         /** Tools, images, batches, or a model without a tokenizer. */
@@ -120,6 +131,8 @@ public final class FlowMetrics {
 
     private final Map<Outcome, Counter> outcomes;
     private final Map<RetryCause, Counter> retries;
+    private final Counter retriesRefused;
+    private final Map<Hedge, Counter> hedges;
     private final Map<WithoutTokens, Counter> withoutTokens;
     private final Map<Overload, Counter> overloads;
     private final Map<EngineAnswer, Counter> engineAnswers;
@@ -171,6 +184,20 @@ public final class FlowMetrics {
                                 Counter.builder("warmpath.retries")
                                         .description("Second tries before the first byte")
                                         .tag("cause", tag(c)));
+        retriesRefused =
+                Counter.builder("warmpath.retries.refused")
+                        .description("Second tries not made because there were too many lately")
+                        .register(registry);
+        hedges =
+                counters(
+                        registry,
+                        Hedge.class,
+                        h ->
+                                Counter.builder("warmpath.hedges")
+                                        .description(
+                                                "Second workers asked because a first token was"
+                                                        + " late, and who answered first")
+                                        .tag("result", tag(h)));
         withoutTokens =
                 counters(
                         registry,
@@ -359,6 +386,14 @@ public final class FlowMetrics {
 
     void retried(RetryCause cause) {
         count(retries, cause);
+    }
+
+    void retryRefused() {
+        retriesRefused.increment();
+    }
+
+    void hedged(Hedge result) {
+        count(hedges, result);
     }
 
     void withoutTokens(WithoutTokens cause) {

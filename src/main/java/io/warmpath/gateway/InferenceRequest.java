@@ -174,11 +174,20 @@ public record InferenceRequest(
 
     /** The same without what is only needed until an answer has begun to reach the client. */
     InferenceRequest answered() {
+        return without(Buffer.buffer(0));
+    }
+
+    /** The same without its prompt, but with its body: it may have to be asked again. */
+    InferenceRequest begun() {
+        return without(body);
+    }
+
+    private InferenceRequest without(Buffer left) {
         return new InferenceRequest(
                 requestId,
                 target,
                 headers,
-                Buffer.buffer(0),
+                left,
                 name,
                 stream,
                 NO_PROMPT,

@@ -7,6 +7,7 @@ import io.warmpath.admission.Admission;
 import io.warmpath.fault.GatewayError;
 import io.warmpath.fleet.EventWatch;
 import io.warmpath.fleet.Fleet;
+import io.warmpath.gateway.migration.Migration;
 import io.warmpath.gateway.selfcheck.SelfCheck;
 import io.warmpath.gateway.shared.SharedCache;
 import io.warmpath.load.LoadBook;
@@ -48,6 +49,8 @@ public final class RequestFlow {
     final PromptTokens tokens;
     final TokenLanes lanes;
     final @Nullable SharedCache shared;
+    final Migration migration;
+    final Retries retries;
     final LongSupplier nanoTime;
 
     /**
@@ -59,6 +62,8 @@ public final class RequestFlow {
      * @param sessions that clients open and close
      * @param pins what clients want to have kept in cache
      * @param shared the pools of the workers; null: none is asked
+     * @param migration streams that go on elsewhere when their worker dies
+     * @param retries how much may be asked of engines twice
      * @param nanoTime as {@link System#nanoTime}
      */
     public RequestFlow(
@@ -82,6 +87,8 @@ public final class RequestFlow {
             EngineSessions sessions,
             Pins pins,
             @Nullable SharedCache shared,
+            Migration migration,
+            Retries retries,
             LongSupplier nanoTime) {
         this.fleet = fleet;
         this.models = models;
@@ -111,6 +118,8 @@ public final class RequestFlow {
                         shared,
                         nanoTime);
         this.shared = shared;
+        this.migration = migration;
+        this.retries = retries;
         this.selfCheck = selfCheck;
         this.affinity = affinity;
         this.prefills = prefills;

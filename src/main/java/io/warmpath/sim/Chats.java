@@ -35,7 +35,17 @@ final class Chats {
                         + (template == null ? chatMl(body, messages) : template.of(body)));
     }
 
+    /**
+     * With {@code continue_final_message} the last message is an answer's beginning: it stands
+     * behind what opens the answer, and nothing closes it.
+     */
     private String chatMl(JsonNode body, JsonNode messages) throws Malformed {
+        boolean goesOn = body.path("continue_final_message").asBoolean(false);
+        boolean opens = body.path("add_generation_prompt").asBoolean(!goesOn);
+        if (goesOn && opens) {
+            throw new Malformed(
+                    "Cannot set both `continue_final_message` and `add_generation_prompt` to True.");
+        }
         List<ChatMl.Message> read = new ArrayList<>();
         for (JsonNode m : messages) {
             JsonNode role = m.path("role");
@@ -44,7 +54,17 @@ final class Chats {
             }
             read.add(new ChatMl.Message(role.textValue(), content(m, read.size())));
         }
-        return ChatMl.render(read, body.path("add_generation_prompt").asBoolean(true));
+        if (!goesOn) {
+            return ChatMl.render(read, opens);
+        }
+        ChatMl.Message begun = read.removeLast();
+        return ChatMl.render(read, begun.role().equals("assistant"))
+                + (begun.role().equals("assistant") ? begun.content() : open(begun));
+    }
+
+    private static String open(ChatMl.Message last) {
+        String closed = ChatMl.render(List.of(last), false);
+        return closed.substring(0, closed.length() - ChatMl.END.length() - 1);
     }
 
     private String content(JsonNode message, int index) throws Malformed {

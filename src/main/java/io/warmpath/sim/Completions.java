@@ -145,7 +145,9 @@ final class Completions {
             return;
         }
         Integer asked = request.maxTokens();
-        int natural = Math.max(options.answerTokens(), request.minTokens());
+        // Where an answer ends is decided by what has been said of it.
+        int said = writer.begun(prompt);
+        int natural = Math.max(Math.max(1, options.answerTokens() - said), request.minTokens());
         int limit =
                 Math.min(
                         room, asked != null ? asked : request.chat() ? natural : COMPLETION_TOKENS);

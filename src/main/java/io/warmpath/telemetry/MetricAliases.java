@@ -56,6 +56,8 @@ public final class MetricAliases extends Collector implements Collector.Describa
                             "warmpath_requests",
                             "outcome=cancelled",
                             1),
+                    new Alias(
+                            FRONTEND + "model_migration", "warmpath_migrations", "result=moved", 1),
                     new Alias(FRONTEND + "model_rejection", "warmpath_overload_rejections"),
                     new Alias(FRONTEND + "time_to_first_token_seconds", "warmpath_ttft_seconds"),
                     new Alias(FRONTEND + "inter_token_latency_seconds", "warmpath_itl_seconds"),

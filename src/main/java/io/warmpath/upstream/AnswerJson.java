@@ -43,6 +43,15 @@ final class AnswerJson {
         CACHED_TOKENS
     }
 
+    /** Kinds of output: what a client shows as the answer. */
+    static final int TEXT_OUTPUT = 1;
+
+    static final int REASONING_OUTPUT = 2;
+    static final int IDS_OUTPUT = 4;
+
+    /** Tool calls, function calls, refusals. */
+    static final int OTHER_OUTPUT = 8;
+
     private static final int MAX_DEPTH = 5;
     private static final byte[] CHOICES = key("choices");
     private static final byte[] USAGE = key("usage");
@@ -76,7 +85,8 @@ final class AnswerJson {
     private boolean nullScalar;
     private long number; // -1 when the scalar is not a plain non-negative integer
 
-    private boolean token;
+    private int kind; // of the output that is being read
+    private int outputs; // kinds of those that were not empty
     private boolean finish;
     private boolean error;
     private boolean usage;
@@ -91,7 +101,7 @@ final class AnswerJson {
         state = State.VALUE;
         role = Role.ROOT;
         escaped = false;
-        token = false;
+        outputs = 0;
         finish = false;
         error = false;
         usage = false;
@@ -267,7 +277,9 @@ final class AnswerJson {
             } else if (c != ' ' && c != '\n' && c != '\t' && c != '\r') {
                 if (emptySoFar) {
                     emptySoFar = false;
-                    token |= role == Role.OUTPUT;
+                    if (role == Role.OUTPUT) {
+                        outputs |= kind;
+                    }
                 }
                 if (c == '{' || c == '[') {
                     skipDepth++;
@@ -300,7 +312,9 @@ final class AnswerJson {
         } else if (state == State.SKIP_STRING) {
             state = State.SKIP;
         } else {
-            token |= role == Role.OUTPUT && !emptySoFar;
+            if (role == Role.OUTPUT && !emptySoFar) {
+                outputs |= kind;
+            }
             finish |= role == Role.FINISH;
             error |= role == Role.ERROR;
             state = State.AFTER_VALUE;
@@ -371,25 +385,20 @@ final class AnswerJson {
                                     ? Role.USAGE
                                     : is(ERROR)
                                             ? Role.ERROR
-                                            : is(TEXT) || is(OUTPUT_IDS) || is(TOKEN_IDS)
-                                                    ? Role.OUTPUT
-                                                    : Role.NONE;
+                                            : is(TEXT)
+                                                    ? output(TEXT_OUTPUT)
+                                                    : is(OUTPUT_IDS) || is(TOKEN_IDS)
+                                                            ? output(IDS_OUTPUT)
+                                                            : Role.NONE;
             case CHOICE ->
                     is(DELTA) || is(MESSAGE)
                             ? Role.DELTA
-                            : is(TEXT) || is(TOKEN_IDS)
-                                    ? Role.OUTPUT
-                                    : is(FINISH_REASON) ? Role.FINISH : Role.NONE;
-            case DELTA ->
-                    is(CONTENT)
-                                    || is(REASONING)
-                                    || is(REASONING_CONTENT)
-                                    || is(TOOL_CALLS)
-                                    || is(FUNCTION_CALL)
-                                    || is(REFUSAL)
-                                    || is(TOKEN_IDS)
-                            ? Role.OUTPUT
-                            : Role.NONE;
+                            : is(TEXT)
+                                    ? output(TEXT_OUTPUT)
+                                    : is(TOKEN_IDS)
+                                            ? output(IDS_OUTPUT)
+                                            : is(FINISH_REASON) ? Role.FINISH : Role.NONE;
+            case DELTA -> inDelta();
             case USAGE ->
                     is(PROMPT_TOKENS)
                             ? Role.PROMPT_TOKENS
@@ -399,6 +408,24 @@ final class AnswerJson {
             case DETAILS -> is(CACHED_TOKENS) ? Role.CACHED_TOKENS : Role.NONE;
             default -> Role.NONE;
         };
+    }
+
+    private Role inDelta() {
+        if (is(CONTENT)) {
+            return output(TEXT_OUTPUT);
+        } else if (is(REASONING) || is(REASONING_CONTENT)) {
+            return output(REASONING_OUTPUT);
+        } else if (is(TOKEN_IDS)) {
+            return output(IDS_OUTPUT);
+        }
+        return is(TOOL_CALLS) || is(FUNCTION_CALL) || is(REFUSAL)
+                ? output(OTHER_OUTPUT)
+                : Role.NONE;
+    }
+
+    private Role output(int itsKind) {
+        kind = itsKind;
+        return Role.OUTPUT;
     }
 
     private boolean is(byte[] name) {
@@ -424,7 +451,17 @@ final class AnswerJson {
     }
 
     boolean sawToken() {
-        return token;
+        return outputs != 0;
+    }
+
+    /** Of the output that {@link #feedToOutput} has come to. */
+    int outputKind() {
+        return kind;
+    }
+
+    /** Kinds of all outputs that were not empty. */
+    int outputs() {
+        return outputs;
     }
 
     boolean sawFinish() {

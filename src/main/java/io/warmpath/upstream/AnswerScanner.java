@@ -33,6 +33,7 @@ public final class AnswerScanner {
     private final boolean events;
     private final AnswerJson json = new AnswerJson();
     private final @Nullable EventPattern pattern;
+    private final @Nullable StreamText kept;
 
     // Line state
     private Line line = Line.START;
@@ -71,7 +72,8 @@ public final class AnswerScanner {
     private long completionTokens = -1;
     private long cachedTokens = -1;
 
-    private AnswerScanner(boolean events, boolean usePattern) {
+    private AnswerScanner(boolean events, boolean usePattern, @Nullable StreamText kept) {
+        this.kept = kept;
         this.events = events;
         this.pattern = usePattern ? new EventPattern() : null;
         json.reset();
@@ -79,17 +81,26 @@ public final class AnswerScanner {
 
     /** For {@code text/event-stream}. */
     public static AnswerScanner ofEvents() {
-        return new AnswerScanner(true, true);
+        return ofEvents(null);
+    }
+
+    /**
+     * For {@code text/event-stream}.
+     *
+     * @param kept gets the text of every complete event; null: nobody wants it
+     */
+    public static AnswerScanner ofEvents(@Nullable StreamText kept) {
+        return new AnswerScanner(true, true, kept);
     }
 
     /** Takes every event byte by byte; what the short way has to agree with. */
     static AnswerScanner ofEventsWithoutPattern() {
-        return new AnswerScanner(true, false);
+        return new AnswerScanner(true, false, null);
     }
 
     /** For one JSON document. */
     public static AnswerScanner ofJson() {
-        return new AnswerScanner(false, false);
+        return new AnswerScanner(false, false, null);
     }
 
     /**
@@ -125,6 +136,9 @@ public final class AnswerScanner {
                 boundary = p;
             }
         }
+        if (kept != null) {
+            kept.retain();
+        }
         position += length;
         return boundary - from;
     }
@@ -148,8 +162,13 @@ public final class AnswerScanner {
     private int wholeEvent(EventPattern known, byte[] b, int p, int end) {
         int next = known.match(b, p, end);
         if (next < 0) {
-            known.learn(b, p, end);
+            if (known.learn(b, p, end) && kept != null) {
+                kept.learned();
+            }
             return p;
+        }
+        if (kept != null && !done) {
+            kept.text(b, known.textStart(), known.textEnd());
         }
         int number = eventCount++;
         if (!done && known.matchedText() && !sawToken) {
@@ -282,6 +301,9 @@ public final class AnswerScanner {
         }
         dataLength += q - p;
         json.feed(b, p, q);
+        if (kept != null) {
+            kept.data(b, p, q);
+        }
     }
 
     private void name(byte[] b, int p, int q) {
@@ -309,6 +331,9 @@ public final class AnswerScanner {
         eventsAndBlanks++;
         if (dataLines > 0) {
             dispatch();
+            if (kept != null) {
+                kept.begin();
+            }
         }
         pending = false;
         dataLines = 0;
@@ -332,6 +357,9 @@ public final class AnswerScanner {
             if (json.sawToken() && !sawToken) {
                 sawToken = true;
                 firstTokenEvent = number;
+            }
+            if (kept != null) {
+                kept.end(json);
             }
             finished |= json.sawFinish();
             usageOnly = json.isUsageOnly();
@@ -382,7 +410,7 @@ public final class AnswerScanner {
     }
 
     /** Some choice has its finish reason. */
-    boolean finished() {
+    public boolean finished() {
         return finished;
     }
 

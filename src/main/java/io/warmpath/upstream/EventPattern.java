@@ -31,6 +31,8 @@ final class EventPattern {
     private int gap; // where the text begins, just behind its opening quote
     private int tail; // where the text ended: its closing quote; to the end of the blank line
     private boolean text;
+    private int textStart;
+    private int textEnd;
     private int attempts;
     private int matches; // since the last attempt
     private boolean missed; // the event before was none of this pattern either
@@ -63,6 +65,8 @@ final class EventPattern {
                     return -1;
                 }
                 text = q > from;
+                textStart = from;
+                textEnd = q;
                 matches++;
                 missed = false;
                 return q + tailLength;
@@ -81,14 +85,28 @@ final class EventPattern {
         return -1;
     }
 
-    /** Takes the event at {@code p} as the new pattern, if it lies here whole and is fit for it. */
-    void learn(byte[] b, int p, int end) {
+    /** Where the text of the last match lies. */
+    int textStart() {
+        return textStart;
+    }
+
+    /** Just behind it. */
+    int textEnd() {
+        return textEnd;
+    }
+
+    /**
+     * Takes the event at {@code p} as the new pattern, if it lies here whole and is fit for it.
+     *
+     * @return true when it was taken
+     */
+    boolean learn(byte[] b, int p, int end) {
         if (!missed) {
             missed = true; // one that comes once, such as the role, is not worth an attempt
-            return;
+            return false;
         }
         if (!startsAt(b, p, end) || (attempts >= FREE_ATTEMPTS && matches < PAID)) {
-            return;
+            return false;
         }
         int limit = Math.min(end, p + MAX_BYTES);
         int lineEnd = p;
@@ -97,7 +115,7 @@ final class EventPattern {
         }
         boolean whole = lineEnd + 1 < end && b[lineEnd] == '\n' && b[lineEnd + 1] == '\n';
         if (!whole) {
-            return;
+            return false;
         }
         attempts++;
         matches = 0;
@@ -106,7 +124,7 @@ final class EventPattern {
         json.reset();
         int opens = json.feedToOutput(b, p + START.length - 1, lineEnd);
         if (!json.inOutputText() || json.sawToken()) {
-            return; // a role, finish or usage chunk, or [DONE]: comes once
+            return false; // a role, finish or usage chunk, or [DONE]: comes once
         }
         int closes = closingQuote(b, opens, lineEnd);
         // As if the text were empty: then a token would have to come from the bytes behind it.
@@ -117,11 +135,12 @@ final class EventPattern {
                 || json.sawError()
                 || json.sawFinish()
                 || json.sawUsage()) {
-            return;
+            return false;
         }
         bytes = Arrays.copyOfRange(b, p, lineEnd + 2);
         gap = opens - p;
         tail = closes - p;
+        return true;
     }
 
     private static boolean startsAt(byte[] b, int p, int end) {

@@ -24,7 +24,9 @@ import io.warmpath.api.Routes;
 import io.warmpath.api.SessionsApi;
 import io.warmpath.api.WorkersApi;
 import io.warmpath.config.EventPlane;
+import io.warmpath.config.MigrationConfig;
 import io.warmpath.config.RawPath;
+import io.warmpath.config.RetryConfig;
 import io.warmpath.config.TokenizerImplementation;
 import io.warmpath.config.WarmpathConfig;
 import io.warmpath.events.EventCounters;
@@ -43,6 +45,9 @@ import io.warmpath.gateway.Overlaps;
 import io.warmpath.gateway.PinMetrics;
 import io.warmpath.gateway.Pins;
 import io.warmpath.gateway.RequestFlow;
+import io.warmpath.gateway.Retries;
+import io.warmpath.gateway.migration.Migration;
+import io.warmpath.gateway.migration.MigrationOptions;
 import io.warmpath.gateway.selfcheck.SelfCheck;
 import io.warmpath.gateway.shared.SharedCache;
 import io.warmpath.load.BookingListener;
@@ -257,6 +262,8 @@ final class GatewayRuntime implements AutoCloseable {
                         sessions.engineSessions(),
                         pins.pins(),
                         shared,
+                        migration(config.migration(), meters),
+                        retries(config.retry()),
                         this::notReady,
                         clients.gate());
         GatewayMeters.bind(meters, index, load, fleet, events, tokens, caches.overlaps().prompts());
@@ -314,6 +321,8 @@ final class GatewayRuntime implements AutoCloseable {
             EngineSessions engineSessions,
             Pins pins,
             @Nullable SharedCache shared,
+            Migration migration,
+            Retries retries,
             Supplier<String> notReady,
             ClientGate gate) {
         RequestFlow flow =
@@ -338,6 +347,8 @@ final class GatewayRuntime implements AutoCloseable {
                         engineSessions,
                         pins,
                         shared,
+                        migration,
+                        retries,
                         System::nanoTime);
         return new Routes(
                 fleet,
@@ -390,6 +401,8 @@ final class GatewayRuntime implements AutoCloseable {
                                 EngineSessions.off(apart),
                                 Pins.off(new PinMetrics(new SimpleMeterRegistry())),
                                 null, // its engine shares nothing
+                                migration(config.migration(), new SimpleMeterRegistry()),
+                                retries(config.retry()),
                                 () -> "",
                                 ClientGate.OPEN)
                         .mount(router);
@@ -588,6 +601,26 @@ final class GatewayRuntime implements AutoCloseable {
                 ThreadLocalRandom::current,
                 System::nanoTime,
                 log.isOn());
+    }
+
+    private static Migration migration(MigrationConfig config, MeterRegistry meters) {
+        return new Migration(
+                new MigrationOptions(
+                        config.limit(),
+                        (int) Math.min(config.maxSize().bytes(), Integer.MAX_VALUE),
+                        config.maxMemory().bytes()),
+                meters);
+    }
+
+    private static Retries retries(RetryConfig config) {
+        return new Retries(
+                new Retries.Options(
+                        config.maxWorkers(),
+                        config.budget(),
+                        config.budgetPerSecond(),
+                        config.hedgePercentile(),
+                        config.hedgeShare()),
+                System::nanoTime);
     }
 
     private static GatewayOptions options(WarmpathConfig config, long maxBodyBytes) {

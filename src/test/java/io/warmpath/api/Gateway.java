@@ -38,8 +38,11 @@ import io.warmpath.gateway.ModelNames;
 import io.warmpath.gateway.PinMetrics;
 import io.warmpath.gateway.Pins;
 import io.warmpath.gateway.RequestFlow;
+import io.warmpath.gateway.Retries;
 import io.warmpath.gateway.SessionCloser;
 import io.warmpath.gateway.TokenLanes;
+import io.warmpath.gateway.migration.Migration;
+import io.warmpath.gateway.migration.MigrationOptions;
 import io.warmpath.gateway.selfcheck.SelfCheck;
 import io.warmpath.load.LoadBook;
 import io.warmpath.load.LoadTracker;
@@ -164,6 +167,7 @@ final class Gateway implements AutoCloseable {
     /** Flushes that have reached clients' sockets. */
     final AtomicLong flushes = new AtomicLong();
 
+    final Migration migration;
     final int port;
     private final io.vertx.ext.web.Router routes;
     private final EngineClient engines;
@@ -280,6 +284,39 @@ final class Gateway implements AutoCloseable {
                 gate);
     }
 
+    Gateway(EnginePath path, UpstreamOptions upstream, MigrationOptions migrating)
+            throws Exception {
+        this(
+                path,
+                GatewayOptions.defaults(),
+                upstream,
+                EngineTls.standard(),
+                Runnable::run,
+                AdmissionOptions.OFF,
+                DecisionLog.OFF,
+                NO_TOKENIZER,
+                ModelNames.NONE,
+                ClientGate.OPEN,
+                migrating,
+                Retries.Options.DEFAULTS);
+    }
+
+    Gateway(EnginePath path, Retries.Options retrying) throws Exception {
+        this(
+                path,
+                GatewayOptions.defaults(),
+                UpstreamOptions.defaults(),
+                EngineTls.standard(),
+                Runnable::run,
+                AdmissionOptions.OFF,
+                DecisionLog.OFF,
+                NO_TOKENIZER,
+                ModelNames.NONE,
+                ClientGate.OPEN,
+                MigrationOptions.DEFAULTS,
+                retrying);
+    }
+
     private Gateway(
             EnginePath path,
             GatewayOptions limits,
@@ -292,6 +329,36 @@ final class Gateway implements AutoCloseable {
             ModelNames names,
             ClientGate gate)
             throws Exception {
+        this(
+                path,
+                limits,
+                upstream,
+                tls,
+                tokenizers,
+                admitted,
+                decisions,
+                tokenizing,
+                names,
+                gate,
+                MigrationOptions.OFF,
+                Retries.Options.DEFAULTS);
+    }
+
+    private Gateway(
+            EnginePath path,
+            GatewayOptions limits,
+            UpstreamOptions upstream,
+            EngineTls tls,
+            Executor tokenizers,
+            AdmissionOptions admitted,
+            DecisionLog decisions,
+            Tokenizing tokenizing,
+            ModelNames names,
+            ClientGate gate,
+            MigrationOptions migrating,
+            Retries.Options retrying)
+            throws Exception {
+        migration = new Migration(migrating, meters);
         admission = new Admission(admitted, books, System::nanoTime);
         GatewayOptions options = path.options(limits);
         engines = new KeyedEngineClient(path.engines(vertx, upstream, tls), tls.keys());
@@ -332,6 +399,8 @@ final class Gateway implements AutoCloseable {
                         sessionsOnEngines(),
                         Pins.off(new PinMetrics(meters)),
                         null,
+                        migration,
+                        new Retries(retrying, System::nanoTime),
                         System::nanoTime);
         routes = io.vertx.ext.web.Router.router(vertx);
         AtomicLong ids = new AtomicLong();

@@ -16,6 +16,8 @@ import io.warmpath.fleet.Worker;
 import io.warmpath.fleet.WorkerState;
 import io.warmpath.gateway.FlowMetrics;
 import io.warmpath.gateway.PinMetrics;
+import io.warmpath.gateway.migration.Migration;
+import io.warmpath.gateway.migration.MigrationOptions;
 import io.warmpath.gateway.SessionCloser;
 import io.warmpath.gateway.selfcheck.SelfCheck;
 import io.warmpath.gateway.shared.SharedCache;
@@ -30,8 +32,8 @@ import io.warmpath.session.SessionTable;
 import io.warmpath.session.pin.PinFile;
 import io.warmpath.session.pin.PinLedger;
 import io.warmpath.state.SnapshotCounters;
-import io.warmpath.telemetry.MetricAliases;
 import io.warmpath.telemetry.KubernetesMeters;
+import io.warmpath.telemetry.MetricAliases;
 import io.warmpath.telemetry.ReplicaMeters;
 import io.warmpath.telemetry.SessionMeters;
 import io.warmpath.telemetry.StateMeters;
@@ -96,6 +98,7 @@ class MetricsDocsTest {
         FlowMetrics flow = new FlowMetrics(registry);
         flow.compared("w", 1, 1);
         flow.serves("m");
+        new Migration(MigrationOptions.DEFAULTS, registry).moved(Migration.Cause.BROKE);
         compareOnce(registry);
         Vertx vertx = Vertx.vertx();
         try (DecisionParts decisions =

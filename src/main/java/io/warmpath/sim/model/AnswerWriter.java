@@ -10,6 +10,10 @@ import java.util.SplittableRandom;
 /**
  * Writes answers: plain words, the same for the same prompt and seed.
  *
+ * <p>As with a model that takes the most probable token, the next word depends on all tokens before
+ * it and on nothing else: a prompt that ends with the first words of an answer is gone on with as
+ * that answer was.
+ *
  * <p>Only words that survive decode and encode unchanged are used, so an answer sent back as a
  * message of the next turn has the token ids that were generated, and its blocks are found in the
  * cache. The limit: a word of several tokens that {@code max_tokens} cuts in two may be encoded
@@ -42,6 +46,7 @@ public final class AnswerWriter {
     private final List<int[]> openers;
     private final List<int[]> followers;
     private final Map<Integer, String> pieces = new HashMap<>();
+    private final int[] opening;
 
     /**
      * @throws IllegalArgumentException when the tokenizer has no {@code <|im_end|>} or keeps no
@@ -58,6 +63,7 @@ public final class AnswerWriter {
         }
         this.end = endIds[0];
         this.pieces.put(end, "");
+        this.opening = tokenizer.encode(ChatMl.OPENING);
         this.openers = usable(tokenizer, "");
         this.followers = usable(tokenizer, " ");
         if (openers.isEmpty() || followers.isEmpty()) {
@@ -75,20 +81,39 @@ public final class AnswerWriter {
      * @param endsByItself the last one is the end token
      */
     public int[] write(int[] prompt, int length, boolean endsByItself) {
-        SplittableRandom random = new SplittableRandom(seed * 31 + Arrays.hashCode(prompt));
         int[] answer = new int[length];
         int words = endsByItself ? length - 1 : length;
+        int before = Arrays.hashCode(prompt); // of all tokens so far
+        boolean begins = prompt.length == 0 || !pieces.containsKey(prompt[prompt.length - 1]);
         for (int filled = 0; filled < words; ) {
-            List<int[]> choice = filled == 0 ? openers : followers;
+            List<int[]> choice = begins ? openers : followers;
+            begins = false;
+            SplittableRandom random = new SplittableRandom(seed * 31 + before);
             int[] word = choice.get(random.nextInt(choice.size()));
             int n = Math.min(word.length, words - filled);
             System.arraycopy(word, 0, answer, filled, n);
             filled += n;
+            for (int i = 0; i < n; i++) {
+                before = 31 * before + word[i]; // as Arrays.hashCode goes on
+            }
         }
         if (endsByItself) {
             answer[length - 1] = end;
         }
         return answer;
+    }
+
+    /** Tokens of the answer that this prompt of a chat ends with; 0 when none has begun. */
+    public int begun(int[] prompt) {
+        int at = prompt.length;
+        while (at > 0 && pieces.containsKey(prompt[at - 1]) && prompt[at - 1] != end) {
+            at--;
+        }
+        boolean opened =
+                at >= opening.length
+                        && Arrays.equals(
+                                prompt, at - opening.length, at, opening, 0, opening.length);
+        return opened ? prompt.length - at : 0;
     }
 
     /** Text that this token of an answer adds. */

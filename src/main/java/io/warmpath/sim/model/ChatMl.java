@@ -12,6 +12,9 @@ public final class ChatMl {
 
     private static final String START = "<|im_start|>";
 
+    /** Opens the assistant's answer. */
+    static final String OPENING = START + "assistant\n";
+
     private ChatMl() {}
 
     /**
@@ -28,7 +31,7 @@ public final class ChatMl {
                     .append('\n');
         }
         if (addGenerationPrompt) {
-            text.append(START).append("assistant\n");
+            text.append(OPENING);
         }
         return text.toString();
     }

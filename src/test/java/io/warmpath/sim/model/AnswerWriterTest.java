@@ -61,4 +61,26 @@ class AnswerWriterTest {
         assertFalse(Arrays.equals(answer, writer.write(new int[] {1, 2, 4}, 40, false)));
         assertEquals(writer.endToken(), writer.write(new int[] {1}, 5, true)[4]);
     }
+
+    @Test
+    void an_answer_is_gone_on_with_as_it_would_have_been() {
+        AnswerWriter writer = new AnswerWriter(tokenizer, 11);
+        int[] prompt = tokenizer.encode(ChatMl.render(List.of(new Message("user", "count")), true));
+        int[] answer = writer.write(prompt, 60, false);
+        assertEquals(0, writer.begun(prompt));
+        for (int cut = 1; cut < answer.length; cut++) {
+            StringBuilder said = new StringBuilder();
+            for (int i = 0; i < cut; i++) {
+                said.append(writer.piece(answer[i]));
+            }
+            int[] begun =
+                    tokenizer.encode(
+                            ChatMl.render(List.of(new Message("user", "count")), true) + said);
+            assertEquals(cut, writer.begun(begun));
+            assertArrayEquals(
+                    Arrays.copyOfRange(answer, cut, answer.length),
+                    writer.write(begun, answer.length - cut, false),
+                    "cut at " + cut);
+        }
+    }
 }

@@ -1,0 +1,39 @@
+package io.warmpath.gateway;
+
+import io.vertx.core.buffer.Buffer;
+import io.warmpath.gateway.migration.ContinuedBody;
+import io.warmpath.gateway.migration.JoinedStream;
+import io.warmpath.gateway.migration.NotContinuedException;
+import io.warmpath.upstream.StreamText;
+import io.warmpath.upstream.UpstreamListener;
+
+/**
+ * What an attempt needs to know to go on with a stream that another worker has begun.
+ *
+ * @param said what the client has
+ * @param made its length in tokens
+ * @param promptTokens the prompt's length; 0 when it is not known
+ * @param chat the client reads a chat, not a completion
+ */
+record Continued(StreamText said, int made, int promptTokens, boolean chat) {
+    /**
+     * @param asked the request as this worker would be asked anew
+     */
+    Buffer body(Buffer asked) {
+        byte[] text = said.escaped();
+        if (text.length == 0) {
+            return asked;
+        }
+        try {
+            return ContinuedBody.of(asked.getBytes(), chat).write(text, made);
+        } catch (NotContinuedException e) {
+            throw new IllegalStateException("a body that was read cannot be read again", e);
+        }
+    }
+
+    /** Makes the worker's answer a part of the stream that the client reads. */
+    UpstreamListener joining(UpstreamListener client) {
+        byte[] first = said.firstEvent();
+        return first.length == 0 ? client : new JoinedStream(first, made, promptTokens, client);
+    }
+}
