@@ -256,8 +256,10 @@ run_fuzz() {
 # test.kills: how often a gateway that keeps its state is killed (2 otherwise).
 # test.payloads: mutated event batches before the decoder and the index (20,000 otherwise); test.requests: requests to an engine
 # whose events are lost, doubled and swapped on the wire (300 otherwise); test.pause: seconds an engine is stopped for (3 otherwise).
+# test.chaos.*: how long, how many engines and streams while everything breaks (12 s, 4 and 24 otherwise).
 run_verify() { everything verify 'asan-ubsan release tsan' -Dtest.histories=10000 -Dtest.fuzz=10000000 \
-    -Dtest.bpe.chars=2000000 -Dtest.kills=50 -Dtest.payloads=1000000 -Dtest.requests=5000 -Dtest.pause=30 -Dtest.streams=200; }
+    -Dtest.bpe.chars=2000000 -Dtest.kills=50 -Dtest.payloads=1000000 -Dtest.requests=5000 -Dtest.pause=30 -Dtest.streams=200 \
+    -Dtest.chaos.seconds=600 -Dtest.chaos.engines=8 -Dtest.chaos.streams=200; }
 
 jmh() {
     take_lock

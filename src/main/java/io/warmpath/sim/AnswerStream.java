@@ -90,6 +90,6 @@ final class AnswerStream implements Sequence.Listener {
             events.send(shape.usage(head, usage));
         }
         events.send("[DONE]");
-        exchange.endStream();
+        events.end();
     }
 }

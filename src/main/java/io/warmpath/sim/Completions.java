@@ -74,7 +74,10 @@ final class Completions {
         }
         int chunks = faults.takeDeath();
         EventWriter.Death death =
-                chunks < 0 ? null : new EventWriter.Death(chunks, deathOf(exchange));
+                chunks < 0
+                        ? null
+                        : new EventWriter.Death(
+                                chunks, faults.end() == Faults.End.STALL, deathOf(exchange));
         if (death != null && chunks == 0) {
             death.act().run();
             return;
@@ -294,12 +297,15 @@ final class Completions {
     private Runnable deathOf(Exchange exchange) {
         // What was sent still arrives, then the stream ends unfinished: as the kernel closes the
         // sockets of a killed process.
-        if (faults.onlyTheConnection()) {
-            return exchange::cut;
-        }
-        return () -> {
-            exchange.cut();
-            death.now(exchange.channel());
+        return switch (faults.end()) {
+            case CONNECTION -> exchange::cut;
+            case STALL -> () -> {};
+            case GARBAGE -> exchange::babble;
+            case ENGINE ->
+                    () -> {
+                        exchange.cut();
+                        death.now(exchange.channel());
+                    };
         };
     }
 

@@ -7,6 +7,7 @@ import com.fasterxml.jackson.databind.json.JsonMapper;
 import io.warmpath.sim.http.Exchange;
 import java.time.Duration;
 import java.util.List;
+import java.util.Locale;
 import java.util.function.Supplier;
 
 /**
@@ -15,8 +16,9 @@ import java.util.function.Supplier;
  * <ul>
  *   <li>{@code /sim/stats}: what the engine holds and has done
  *   <li>{@code /sim/kill}: answers, then dies: connections reset, ports closed
- *   <li>{@code /sim/die?after=N[&scope=connection]}: the same after N events of the next answer; 0
- *       answers nothing at all; with the scope only that connection breaks
+ *   <li>{@code /sim/die?after=N[&scope=SCOPE]}: the same after N events of the next answer; 0
+ *       answers nothing at all; with the scope {@code connection} only that connection breaks, with
+ *       {@code stall} it stays and nothing more comes, with {@code garbage} no HTTP comes
  *   <li>{@code /sim/fail?status=S[&count=N][&retry-after=S]}: the next N completion requests (all
  *       by default) get this status; status 0 ends it
  *   <li>{@code /sim/drop-events?n=N}: the next N event batches of every rank are lost on the wire
@@ -55,8 +57,7 @@ final class ControlApi {
                     death.now(exchange.channel());
                 }
                 case "/sim/die" -> {
-                    boolean connection = "connection".equals(exchange.param("scope"));
-                    faults.dieAfter(number(exchange, "after", 0), connection);
+                    faults.dieAfter(number(exchange, "after", 0), scope(exchange));
                     exchange.json(200, "{\"armed\":true}");
                 }
                 case "/sim/fail" -> {
@@ -104,6 +105,19 @@ final class ControlApi {
             throw new IllegalStateException("a record of numbers is always JSON", e);
         }
         return true;
+    }
+
+    private static Faults.End scope(Exchange exchange) {
+        String scope = exchange.param("scope");
+        if (scope == null) {
+            return Faults.End.ENGINE;
+        }
+        try {
+            return Faults.End.valueOf(scope.toUpperCase(Locale.ROOT));
+        } catch (IllegalArgumentException e) {
+            throw new IllegalArgumentException(
+                    "scope must be engine, connection, stall or garbage, got " + scope, e);
+        }
     }
 
     private static int number(Exchange exchange, String name, int otherwise) {

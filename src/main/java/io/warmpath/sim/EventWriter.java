@@ -15,8 +15,9 @@ final class EventWriter {
      * A planned end in mid-answer.
      *
      * @param events still sent
+     * @param stalls the connection stays as it is
      */
-    record Death(int events, Runnable act) {}
+    record Death(int events, boolean stalls, Runnable act) {}
 
     EventWriter(Exchange exchange, @Nullable Death death) {
         this.exchange = exchange;
@@ -34,6 +35,13 @@ final class EventWriter {
         }
         sent++;
         exchange.event(event);
+    }
+
+    /** All has been sent. */
+    void end() {
+        if (death == null || !death.stalls()) {
+            exchange.endStream();
+        }
     }
 
     /** The answer to a request that did not ask for a stream. */

@@ -13,8 +13,20 @@ final class Faults {
     private int failStatus;
     private int failures;
     private int retryAfterSeconds;
+    /** What becomes of an answer that breaks off. */
+    enum End {
+        /** The engine dies with it. */
+        ENGINE,
+        /** Its connection is closed; the engine lives on. */
+        CONNECTION,
+        /** Nothing more comes; the connection stays. */
+        STALL,
+        /** What follows is neither HTTP nor an event, and then the connection is closed. */
+        GARBAGE
+    }
+
     private int chunksBeforeDeath = -1;
-    private boolean onlyTheConnection;
+    private End end = End.ENGINE;
     private String templateStart = "";
     private boolean stopped;
     private Duration delay = Duration.ZERO;
@@ -51,11 +63,10 @@ final class Faults {
      * The next answer breaks off.
      *
      * @param chunks events that are still sent
-     * @param connectionOnly the engine lives on
      */
-    void dieAfter(int chunks, boolean connectionOnly) {
+    void dieAfter(int chunks, End how) {
         chunksBeforeDeath = chunks;
-        onlyTheConnection = connectionOnly;
+        end = how;
     }
 
     /** Takes the pending death: events allowed before it, below 0 when none is pending. */
@@ -106,7 +117,7 @@ final class Faults {
         return templateStart;
     }
 
-    boolean onlyTheConnection() {
-        return onlyTheConnection;
+    End end() {
+        return end;
     }
 }

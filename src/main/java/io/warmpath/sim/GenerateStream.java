@@ -83,7 +83,7 @@ final class GenerateStream implements Sequence.Listener {
     public void finished() {
         if (request.stream()) {
             events.send("[DONE]");
-            exchange.endStream();
+            events.end();
         } else {
             events.whole(frame(0, answer.length));
         }

@@ -221,7 +221,7 @@ public final class SimEngine implements AutoCloseable {
     public void dieAfter(int chunks) {
         onLoop(
                 () -> {
-                    api.faults().dieAfter(chunks, false);
+                    api.faults().dieAfter(chunks, Faults.End.ENGINE);
                     return true;
                 });
     }

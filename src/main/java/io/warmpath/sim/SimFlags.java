@@ -89,7 +89,7 @@ record SimFlags(
               --seed N              of the answers' words                       (1)
               --help                this text
 
-            While it runs: GET /sim/stats; /sim/kill, /sim/die?after=N[&scope=connection],
+            While it runs: GET /sim/stats; /sim/kill, /sim/die?after=N[&scope=S],
             /sim/fail?status=S[&count=N][&retry-after=S], /sim/drop-events?n=N and
             /sim/template?start=TEXT break it on purpose.
             """;

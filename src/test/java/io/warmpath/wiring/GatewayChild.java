@@ -1,11 +1,13 @@
 package io.warmpath.wiring;
 
+import io.micrometer.core.instrument.Meter;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import io.vertx.core.Vertx;
 import io.vertx.core.http.HttpServerOptions;
 import io.vertx.ext.web.Router;
 import java.util.HashMap;
 import java.util.Map;
+import java.util.stream.Collectors;
 
 /**
  * Main of a gateway in a process of its own, to be killed: the whole runtime over plain Vert.x.
@@ -22,9 +24,10 @@ final class GatewayChild {
             settings.put(arg.substring(0, at), arg.substring(at + 1));
         }
         Vertx vertx = Vertx.vertx();
-        GatewayRuntime gateway =
-                new GatewayRuntime(TestConfig.of(settings), vertx, new SimpleMeterRegistry());
+        SimpleMeterRegistry meters = new SimpleMeterRegistry();
+        GatewayRuntime gateway = new GatewayRuntime(TestConfig.of(settings), vertx, meters);
         Router router = Router.router(vertx);
+        router.get("/test/metrics").handler(r -> r.response().end(text(meters)));
         gateway.mount(router);
         gateway.start();
         int port =
@@ -45,5 +48,25 @@ final class GatewayChild {
         }
         gateway.close();
         vertx.close().toCompletionStage().toCompletableFuture().get();
+    }
+
+    /** A line for each counter and gauge: name, tags in braces where it has some, value. */
+    private static String text(SimpleMeterRegistry meters) {
+        StringBuilder out = new StringBuilder();
+        for (Meter m : meters.getMeters()) {
+            Meter.Type type = m.getId().getType();
+            if (type == Meter.Type.COUNTER || type == Meter.Type.GAUGE) {
+                String tags =
+                        m.getId().getTags().stream()
+                                .map(t -> t.getKey() + "=" + t.getValue())
+                                .collect(Collectors.joining(","));
+                out.append(m.getId().getName())
+                        .append(tags.isEmpty() ? "" : "{" + tags + "}")
+                        .append(' ')
+                        .append(m.measure().iterator().next().getValue())
+                        .append('\n');
+            }
+        }
+        return out.toString();
     }
 }

@@ -166,6 +166,17 @@ public final class Exchange {
         ChannelFuture unused = ctx.channel().close();
     }
 
+    /** Sends bytes that are no HTTP, and closes the connection. */
+    public void babble() {
+        ByteBuf junk = ctx.alloc().buffer(64);
+        junk.writeCharSequence("\u0000\u0007zz\r\n{]:\r\n\r\nHTTP/9 0\r\n", StandardCharsets.ISO_8859_1);
+        ChannelFuture unused =
+                ctx.pipeline()
+                        .firstContext()
+                        .writeAndFlush(junk)
+                        .addListener(ChannelFutureListener.CLOSE);
+    }
+
     /** Breaks the connection off; what was sent may be lost. */
     public void reset() {
         HttpServer.reset(ctx.channel());
