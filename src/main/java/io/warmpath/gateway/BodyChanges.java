@@ -39,39 +39,88 @@ public record BodyChanges(
                     null);
 
     public BodyChanges withDpRank(int rank) {
-        return new BodyChanges(OptionalInt.of(rank), cacheSalt, model, priority, greedy, includeUsage, dropNvext, sessionId, append);
+        return new BodyChanges(
+                OptionalInt.of(rank),
+                cacheSalt,
+                model,
+                priority,
+                greedy,
+                includeUsage,
+                dropNvext,
+                sessionId,
+                append);
     }
 
     public BodyChanges withCacheSalt(@Nullable String salt) {
-        return new BodyChanges(dpRank, salt, model, priority, greedy, includeUsage, dropNvext, sessionId, append);
+        return new BodyChanges(
+                dpRank, salt, model, priority, greedy, includeUsage, dropNvext, sessionId, append);
     }
 
     public BodyChanges withModel(String name) {
-        return new BodyChanges(dpRank, cacheSalt, name, priority, greedy, includeUsage, dropNvext, sessionId, append);
+        return new BodyChanges(
+                dpRank,
+                cacheSalt,
+                name,
+                priority,
+                greedy,
+                includeUsage,
+                dropNvext,
+                sessionId,
+                append);
     }
 
     public BodyChanges withPriority(int value) {
-        return new BodyChanges(dpRank, cacheSalt, model, OptionalInt.of(value), greedy, includeUsage, dropNvext, sessionId, append);
+        return new BodyChanges(
+                dpRank,
+                cacheSalt,
+                model,
+                OptionalInt.of(value),
+                greedy,
+                includeUsage,
+                dropNvext,
+                sessionId,
+                append);
     }
 
     public BodyChanges withGreedy() {
-        return new BodyChanges(dpRank, cacheSalt, model, priority, true, includeUsage, dropNvext, sessionId, append);
+        return new BodyChanges(
+                dpRank,
+                cacheSalt,
+                model,
+                priority,
+                true,
+                includeUsage,
+                dropNvext,
+                sessionId,
+                append);
     }
 
     public BodyChanges withUsage() {
-        return new BodyChanges(dpRank, cacheSalt, model, priority, greedy, true, dropNvext, sessionId, append);
+        return new BodyChanges(
+                dpRank, cacheSalt, model, priority, greedy, true, dropNvext, sessionId, append);
     }
 
     public BodyChanges withoutNvext() {
-        return new BodyChanges(dpRank, cacheSalt, model, priority, greedy, includeUsage, true, sessionId, append);
+        return new BodyChanges(
+                dpRank, cacheSalt, model, priority, greedy, includeUsage, true, sessionId, append);
     }
 
     /** A tag, of a session that is no more than that. */
     public BodyChanges withSession(String id) {
-        return new BodyChanges(dpRank, cacheSalt, model, priority, greedy, includeUsage, dropNvext, id, append);
+        return new BodyChanges(
+                dpRank, cacheSalt, model, priority, greedy, includeUsage, dropNvext, id, append);
     }
 
     public BodyChanges withAppend(SessionAppend news) {
-        return new BodyChanges(dpRank, cacheSalt, model, priority, greedy, includeUsage, dropNvext, sessionId, news);
+        return new BodyChanges(
+                dpRank,
+                cacheSalt,
+                model,
+                priority,
+                greedy,
+                includeUsage,
+                dropNvext,
+                sessionId,
+                news);
     }
 }

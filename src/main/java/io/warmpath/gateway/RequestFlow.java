@@ -1,8 +1,8 @@
 package io.warmpath.gateway;
 
 import io.vertx.core.Context;
-import io.warmpath.access.Visit;
 import io.vertx.core.buffer.Buffer;
+import io.warmpath.access.Visit;
 import io.warmpath.admission.Admission;
 import io.warmpath.fault.GatewayError;
 import io.warmpath.fleet.EventWatch;

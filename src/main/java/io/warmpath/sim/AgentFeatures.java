@@ -1,7 +1,6 @@
 package io.warmpath.sim;
 
 import io.warmpath.sim.engine.QueueOrder;
-
 import org.jspecify.annotations.Nullable;
 
 /**

@@ -1,15 +1,12 @@
 package io.warmpath.sim;
 
 import com.fasterxml.jackson.databind.JsonNode;
-
 import io.warmpath.sim.session.SessionParams;
-
-import org.jspecify.annotations.Nullable;
-
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A completion request as far as a simulated engine understands it; other fields are ignored, tools

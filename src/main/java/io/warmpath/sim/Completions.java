@@ -7,14 +7,12 @@ import io.warmpath.sim.http.Exchange;
 import io.warmpath.sim.model.AnswerWriter;
 import io.warmpath.sim.session.SessionRefused;
 import io.warmpath.sim.session.SessionTurn;
-
-import org.jspecify.annotations.Nullable;
-
 import java.time.InstantSource;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.random.RandomGenerator;
+import org.jspecify.annotations.Nullable;
 
 /** Completion requests from the parsed body to a rank's queue. Engine's thread only. */
 final class Completions {

@@ -1,7 +1,6 @@
 package io.warmpath.sim;
 
 import com.fasterxml.jackson.databind.JsonNode;
-
 import io.netty.channel.Channel;
 import io.warmpath.sim.CompletionRequest.Malformed;
 import io.warmpath.sim.CompletionRequest.Prompt;
@@ -9,9 +8,6 @@ import io.warmpath.sim.http.Exchange;
 import io.warmpath.sim.http.HttpServer;
 import io.warmpath.sim.model.AnswerWriter;
 import io.warmpath.sim.model.SimTokenizer;
-
-import org.jspecify.annotations.Nullable;
-
 import java.time.InstantSource;
 import java.util.Arrays;
 import java.util.List;
@@ -19,6 +15,7 @@ import java.util.Map;
 import java.util.Random;
 import java.util.concurrent.Executor;
 import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Which path of a simulated engine does what. Engine's thread only.

@@ -13,6 +13,7 @@ final class Faults {
     private int failStatus;
     private int failures;
     private int retryAfterSeconds;
+
     /** What becomes of an answer that breaks off. */
     enum End {
         /** The engine dies with it. */

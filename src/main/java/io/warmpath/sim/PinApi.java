@@ -1,15 +1,12 @@
 package io.warmpath.sim;
 
 import com.fasterxml.jackson.databind.JsonNode;
-
 import io.warmpath.sim.CompletionRequest.Malformed;
 import io.warmpath.sim.cache.CacheSpace;
 import io.warmpath.sim.cache.KvCache;
 import io.warmpath.sim.http.Exchange;
-
-import org.jspecify.annotations.Nullable;
-
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 
 /**
  * {@code POST /hicache/pin_prefix}, which builds of SGLang from February to April 2026 have: each

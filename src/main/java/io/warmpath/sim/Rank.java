@@ -12,12 +12,10 @@ import io.warmpath.sim.engine.RankScheduler;
 import io.warmpath.sim.engine.Timers;
 import io.warmpath.sim.session.RankSessions;
 import io.warmpath.sim.wire.EventPublisher;
-
-import org.jspecify.annotations.Nullable;
-
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
+import org.jspecify.annotations.Nullable;
 
 /**
  * One data-parallel rank: cache, scheduler and event publisher, tied together. Engine's thread

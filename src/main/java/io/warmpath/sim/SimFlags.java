@@ -1,9 +1,6 @@
 package io.warmpath.sim;
 
 import io.warmpath.sim.wire.WireFormat;
-
-import org.jspecify.annotations.Nullable;
-
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -13,6 +10,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The flags of {@code warmpath sim}.

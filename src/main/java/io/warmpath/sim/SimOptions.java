@@ -3,11 +3,9 @@ package io.warmpath.sim;
 import io.warmpath.sim.cache.VllmBlockHasher;
 import io.warmpath.sim.engine.Timing;
 import io.warmpath.sim.wire.WireFormat;
-
-import org.jspecify.annotations.Nullable;
-
 import java.time.Duration;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 
 /**
  * What one simulated engine is like. Immutable; made by {@link #builder}.

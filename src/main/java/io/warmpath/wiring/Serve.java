@@ -14,9 +14,7 @@ import io.warmpath.config.TimeSpan;
 import io.warmpath.config.UsageException;
 import io.warmpath.config.WarmpathConfig;
 import io.warmpath.upstream.ServerConnections;
-
 import jakarta.inject.Inject;
-
 import java.io.IOException;
 import java.io.PrintStream;
 import java.nio.file.Files;

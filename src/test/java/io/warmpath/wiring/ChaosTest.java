@@ -107,10 +107,10 @@ class ChaosTest {
         }
         long began = System.nanoTime();
         long early = 0;
-        for (int second = 0; elapsed(began) < SECONDS; second++) {
+        while (elapsed(began) < SECONDS) {
             strike(random);
             Thread.sleep(Math.max(60, 4_000 / ENGINES)); // the pace of the blows is the test's load
-            if (early == 0 && elapsed(began) >= SECONDS / 4) {
+            if (early == 0 && 4 * elapsed(began) >= SECONDS) {
                 early = residentKb();
             }
         }
@@ -244,7 +244,7 @@ class ChaosTest {
         blows.merge(blow, 1, Integer::sum);
         Engine e = well.get(random.nextInt(well.size()));
         int some = random.nextInt(TOKENS);
-        long pause = 300 + random.nextInt(2_000);
+        long pause = 300L + random.nextInt(2_000);
         switch (blow) {
             case KILL -> e.later(pause, e::kill, e::begin);
             case STOP -> e.later(pause, () -> e.signal("STOP"), () -> e.signal("CONT"));
@@ -394,9 +394,7 @@ class ChaosTest {
                     cause("other text", "wanted " + want + "\n   got " + got);
                 }
             } catch (IOException | AssertionError e) {
-                cause(
-                        String.valueOf(e.getMessage()).split("[:\n]", 2)[0],
-                        e + "\nafter " + got);
+                cause(String.valueOf(e.getMessage()).split("[:\n]", 2)[0], e + "\nafter " + got);
             } catch (InterruptedException e) {
                 return;
             }
@@ -423,8 +421,7 @@ class ChaosTest {
     }
 
     private static String streamed(String body) {
-        return "{\"stream\":true,\"stream_options\":{\"include_usage\":true},"
-                + body.substring(1);
+        return "{\"stream\":true,\"stream_options\":{\"include_usage\":true}," + body.substring(1);
     }
 
     private String undisturbed(String body) throws IOException, InterruptedException {
@@ -534,8 +531,7 @@ class ChaosTest {
     }
 
     private long residentKb() throws IOException {
-        try (Stream<String> lines =
-                Files.lines(Path.of("/proc/" + gateway.pid() + "/status"))) {
+        try (Stream<String> lines = Files.lines(Path.of("/proc/" + gateway.pid() + "/status"))) {
             return lines.filter(l -> l.startsWith("VmRSS:"))
                     .mapToLong(l -> Long.parseLong(l.replaceAll("\\D", "")))
                     .findFirst()

@@ -1,11 +1,10 @@
 package io.warmpath.sim.cache;
 
-import org.jspecify.annotations.Nullable;
-
 import java.util.Arrays;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.Objects;
+import org.jspecify.annotations.Nullable;
 
 /**
  * One node of the cache's tree: a full block of tokens after the blocks of its ancestors.

@@ -1,7 +1,5 @@
 package io.warmpath.sim.cache;
 
-import org.jspecify.annotations.Nullable;
-
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Comparator;
@@ -10,6 +8,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.TreeSet;
 import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Paged KV cache of one rank: a tree of full blocks over GPU memory and, optionally, host memory.

@@ -2,7 +2,6 @@ package io.warmpath.sim.demo;
 
 import io.warmpath.sim.SimOptions;
 import io.warmpath.sim.model.SimTokenizer;
-
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

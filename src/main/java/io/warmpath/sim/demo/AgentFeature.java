@@ -1,9 +1,7 @@
 package io.warmpath.sim.demo;
 
 import com.fasterxml.jackson.databind.node.ObjectNode;
-
 import io.warmpath.sim.AgentFeatures;
-
 import java.util.ArrayList;
 import java.util.EnumSet;
 import java.util.HashMap;

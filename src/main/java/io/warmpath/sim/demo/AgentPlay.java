@@ -1,7 +1,6 @@
 package io.warmpath.sim.demo;
 
 import io.warmpath.sim.demo.GatewayClient.Message;
-
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;

@@ -1,7 +1,6 @@
 package io.warmpath.sim.demo;
 
 import io.warmpath.sim.wire.WireFormat;
-
 import java.util.List;
 import java.util.Map;
 import java.util.function.IntConsumer;

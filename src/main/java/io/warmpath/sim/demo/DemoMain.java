@@ -1,7 +1,6 @@
 package io.warmpath.sim.demo;
 
 import io.warmpath.sim.model.SimTokenizer;
-
 import java.io.IOException;
 import java.io.PrintStream;
 import java.net.BindException;

@@ -1,7 +1,6 @@
 package io.warmpath.sim.demo;
 
 import io.warmpath.sim.model.SimTokenizer;
-
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.file.Files;

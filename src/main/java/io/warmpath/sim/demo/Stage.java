@@ -5,9 +5,6 @@ import io.warmpath.sim.SimOptions;
 import io.warmpath.sim.SimPool;
 import io.warmpath.sim.SimStats;
 import io.warmpath.sim.model.SimTokenizer;
-
-import org.jspecify.annotations.Nullable;
-
 import java.io.IOException;
 import java.net.URI;
 import java.nio.file.Path;
@@ -17,6 +14,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.OptionalDouble;
 import java.util.concurrent.locks.LockSupport;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Fresh engines and a gateway in front of them. One thread, but for {@link #close}.

@@ -1,13 +1,11 @@
 package io.warmpath.sim.engine;
 
 import io.warmpath.sim.cache.KvCache;
-
-import org.jspecify.annotations.Nullable;
-
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 import java.util.PriorityQueue;
+import org.jspecify.annotations.Nullable;
 
 /**
  * One data-parallel rank: a queue, steps that compute prompts, and a batch of answers that grow by

@@ -2,7 +2,6 @@ package io.warmpath.sim.engine;
 
 import io.warmpath.sim.cache.CacheSpace;
 import io.warmpath.sim.cache.KvCache;
-
 import org.jspecify.annotations.Nullable;
 
 /**

@@ -169,7 +169,8 @@ public final class Exchange {
     /** Sends bytes that are no HTTP, and closes the connection. */
     public void babble() {
         ByteBuf junk = ctx.alloc().buffer(64);
-        junk.writeCharSequence("\u0000\u0007zz\r\n{]:\r\n\r\nHTTP/9 0\r\n", StandardCharsets.ISO_8859_1);
+        junk.writeCharSequence(
+                "\u0000\u0007zz\r\n{]:\r\n\r\nHTTP/9 0\r\n", StandardCharsets.ISO_8859_1);
         ChannelFuture unused =
                 ctx.pipeline()
                         .firstContext()

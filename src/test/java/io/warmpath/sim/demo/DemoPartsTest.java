@@ -7,7 +7,6 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
-
 import io.warmpath.tokens.JinjaChatTemplate;
 import io.warmpath.tokens.PromptInput;
 import io.warmpath.tokens.PromptInput.Message;
@@ -15,17 +14,15 @@ import io.warmpath.tokens.jinja.Template;
 import io.warmpath.tokens.profile.EngineProfile;
 import io.warmpath.tokens.profile.EnginePrompt;
 import io.warmpath.tokens.profile.ModelFacts;
-
-import org.junit.jupiter.api.Test;
-import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.CsvSource;
-
 import java.time.Clock;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 /** The demo's script and its arithmetic; the demo itself is played by {@code ./warmpath test}. */
 class DemoPartsTest {

@@ -16,16 +16,14 @@ import io.warmpath.sim.engine.RankScheduler;
 import io.warmpath.sim.engine.Sequence;
 import io.warmpath.sim.engine.Timing;
 import io.warmpath.sim.engine.VirtualTimers;
-
-import org.jspecify.annotations.Nullable;
-import org.junit.jupiter.api.Test;
-
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Set;
 import java.util.stream.IntStream;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Test;
 
 /**
  * What a rank remembers between turns, on virtual time: 1 ms per prompt token, 4 tokens a block.
