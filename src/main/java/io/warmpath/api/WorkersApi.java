@@ -136,7 +136,8 @@ public final class WorkersApi {
                     () -> {
                         sources.withdraw(status.worker().url());
                         return status.worker();
-                    });
+                    },
+                    () -> leaving(status));
         }
     }
 
@@ -161,7 +162,7 @@ public final class WorkersApi {
                     if (body.length() > MAX_BODY_BYTES) {
                         fail(rc, new GatewayError.BodyTooLarge(MAX_BODY_BYTES));
                     } else {
-                        blocking(rc, () -> change.apply(body));
+                        blocking(rc, () -> change.apply(body), Map::of);
                     }
                 });
         request.resume();
@@ -179,16 +180,28 @@ public final class WorkersApi {
         }
     }
 
-    /** Changes the fleet off the event loop, then answers 202 with the worker as it is by then. */
-    private void blocking(RoutingContext rc, Callable<Worker> change) {
+    /** An idle worker that drains may have gone before it can be shown. */
+    private Map<String, Object> leaving(WorkerStatus last) {
+        Map<String, Object> json = json(last);
+        json.put("state", "draining");
+        return json;
+    }
+
+    /**
+     * Changes the fleet off the event loop, then answers 202 with the worker as it is by then.
+     *
+     * @param gone the answer when it is there no more
+     */
+    private void blocking(
+            RoutingContext rc, Callable<Worker> change, Supplier<Map<String, Object>> gone) {
         rc.vertx()
                 .executeBlocking(change, false)
                 .onSuccess(
                         worker ->
-                                fleet.find(worker.name())
-                                        .ifPresentOrElse(
-                                                s -> answer(rc, 202, json(s)),
-                                                () -> answer(rc, 202, Map.of())))
+                                answer(
+                                        rc,
+                                        202,
+                                        fleet.find(worker.name()).map(this::json).orElseGet(gone)))
                 .onFailure(failure -> fail(rc, explained(rc, failure)));
     }
 

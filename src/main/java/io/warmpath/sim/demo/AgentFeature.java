@@ -14,6 +14,7 @@ enum AgentFeature {
     AFFINITY("session affinity"),
     PREFILL("speculative prefill"),
     PRIORITY("priority"),
+    SESSIONS("session control"),
     PINS("pins");
 
     private static final int IMPORTANT = 10;
@@ -59,6 +60,9 @@ enum AgentFeature {
         if (of.contains(PRIORITY)) {
             features = features.withPriorityScheduling(false).withPriorityEviction();
         }
+        if (of.contains(SESSIONS)) {
+            features = features.withRadixSessions();
+        }
         return of.contains(PINS) ? features.withPins(PINNED_RATIO) : features;
     }
 
@@ -78,9 +82,13 @@ enum AgentFeature {
      * What an agent says beside its messages.
      *
      * @param agent its name
-     * @param lead it lives on, so that what it has said is worth a pin
+     * @param lead it lives on, so that what it has said is worth a pin; others end with their task,
+     *     and their sessions with them
+     * @param number of its turn, from 0
+     * @param last no more of its turns will come
      */
-    static GatewayClient.Extras turn(Set<AgentFeature> of, String agent, boolean lead) {
+    static GatewayClient.Extras turn(
+            Set<AgentFeature> of, String agent, boolean lead, int number, boolean last) {
         GatewayClient.Extras none = GatewayClient.Extras.none();
         ObjectNode nvext = none.nvext();
         if (of.contains(PREFILL)) {
@@ -88,6 +96,14 @@ enum AgentFeature {
         }
         if (of.contains(PRIORITY)) {
             nvext.withObject("agent_hints").put("priority", IMPORTANT);
+        }
+        if (of.contains(SESSIONS) && !lead) {
+            ObjectNode session = nvext.withObject("session_control").put("session_id", agent);
+            if (number == 0) {
+                session.put("action", "open");
+            } else if (last) {
+                session.put("action", "close");
+            }
         }
         if (of.contains(PINS) && lead) {
             nvext.withObject("cache_control").put("type", "ephemeral").put("ttl", "5m");

@@ -107,13 +107,13 @@ final class AgentPlay {
         Conversation main = new Conversation(Who.LEAD, lead, number, LEAD_TOKENS);
         List<String> questions = team.lead().questions();
         for (int t = 0; t < questions.size(); t++) {
-            main.ask(t, questions.get(t));
+            main.ask(t, questions.get(t), t == questions.size() - 1);
             if (t < team.subs().size()) {
                 String name = lead + "-sub-" + (t + 1);
                 Conversation sub = new Conversation(Who.SUB, name, number, SUB_TOKENS);
                 List<String> tasks = team.subs().get(t).questions();
                 for (int s = 0; s < tasks.size(); s++) {
-                    sub.ask(s, tasks.get(s));
+                    sub.ask(s, tasks.get(s), s == tasks.size() - 1);
                     pause(TOOL_NANOS);
                 }
             }
@@ -158,7 +158,8 @@ final class AgentPlay {
             history.add(new Message("system", script.tools()));
         }
 
-        void ask(int number, String question) throws DemoFailure, InterruptedException {
+        void ask(int number, String question, boolean last)
+                throws DemoFailure, InterruptedException {
             history.add(new Message("user", question));
             GatewayClient.Answer answer =
                     stage.client()
@@ -166,7 +167,8 @@ final class AgentPlay {
                                     new Workload.Turn(team, number, question, tokens),
                                     Stage.MODEL,
                                     List.copyOf(history),
-                                    AgentFeature.turn(features, name, who == Who.LEAD),
+                                    AgentFeature.turn(
+                                            features, name, who == Who.LEAD, number, last),
                                     () -> {});
             history.add(new Message("assistant", answer.text()));
             add(who, name, answer);

@@ -114,17 +114,31 @@ class DemoPartsTest {
         assertEquals(AgentFeature.values().length + 2, runs.size());
         assertEquals(2, AgentFeature.runs(true).size());
         Set<AgentFeature> none = runs.getFirst();
-        assertTrue(AgentFeature.turn(none, "a", true).nvext().isEmpty());
+        assertTrue(AgentFeature.turn(none, "a", true, 0, false).nvext().isEmpty());
         assertTrue(AgentFeature.gateway(none).isEmpty());
         Set<AgentFeature> all = runs.getLast();
         assertEquals(
-                "{\"agent_hints\":{\"speculative_prefill\":true,\"priority\":10}}",
-                AgentFeature.turn(all, "a", false).nvext().toString());
-        assertEquals("a", AgentFeature.turn(all, "a", false).headers().get("X-Dynamo-Session-ID"));
+                "{\"agent_hints\":{\"speculative_prefill\":true,\"priority\":10},"
+                        + "\"session_control\":{\"session_id\":\"a\"}}",
+                AgentFeature.turn(all, "a", false, 1, false).nvext().toString());
+        assertEquals("open", action(AgentFeature.turn(all, "a", false, 0, false)));
+        assertEquals("close", action(AgentFeature.turn(all, "a", false, 3, true)));
+        assertEquals(
+                "a",
+                AgentFeature.turn(all, "a", false, 0, false)
+                        .headers()
+                        .get("X-Dynamo-Session-ID"));
         assertEquals(
                 "5m",
-                AgentFeature.turn(all, "a", true).nvext().at("/cache_control/ttl").textValue());
+                AgentFeature.turn(all, "a", true, 0, false)
+                        .nvext()
+                        .at("/cache_control/ttl")
+                        .textValue());
         assertTrue(AgentFeature.engines(all).priorityEviction());
+    }
+
+    private static String action(GatewayClient.Extras said) {
+        return said.nvext().at("/session_control/action").textValue();
     }
 
     /** Or nothing that the gateway predicts would be cached. */
