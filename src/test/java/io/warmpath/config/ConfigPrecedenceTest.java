@@ -311,9 +311,12 @@ class ConfigPrecedenceTest {
         assertEquals(
                 List.of(
                         "warmpath.admin.token",
+                        "warmpath.auth.engine-key",
+                        "warmpath.auth.keys",
                         "warmpath.nats.password",
                         "warmpath.nats.token",
-                        "warmpath.replica.secret"),
+                        "warmpath.replica.secret",
+                        "warmpath.telemetry.traces.headers"),
                 secrets.stream().map(SettingKey::name).sorted().toList());
         for (SettingKey secret : secrets) {
             assertEquals(0, secret.setting().flags().length, secret.name());

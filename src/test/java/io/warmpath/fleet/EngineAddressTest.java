@@ -1,6 +1,7 @@
 package io.warmpath.fleet;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
@@ -59,7 +60,6 @@ class EngineAddressTest {
                 "unix:run",
                 "unix://host/run/x",
                 "unix:///x?a=1",
-                "http://u@h",
                 "http://h#f",
                 "http://h?q"
             })
@@ -68,6 +68,17 @@ class EngineAddressTest {
                 assertThrows(IllegalArgumentException.class, () -> WorkerSpec.parse(url))
                         .getMessage();
         assertTrue(message.contains("`" + url + "`"), message);
+    }
+
+    @Test
+    void a_user_in_the_url_is_refused_and_not_repeated() {
+        String message =
+                assertThrows(
+                                IllegalArgumentException.class,
+                                () -> WorkerSpec.parse("http://me:word@h:1"))
+                        .getMessage();
+        assertTrue(message.contains("`h`"), message);
+        assertFalse(message.contains("word"), message);
     }
 
     @Test
