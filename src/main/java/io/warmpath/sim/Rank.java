@@ -44,7 +44,7 @@ final class Rank {
         this.sglang = options.wire().sglang();
         SimPool pool = options.pool();
         this.link = pool == null ? null : pool.link();
-        HostDma dma = new HostDma(timers, options.timing(), this::publish);
+        HostDma dma = new HostDma(timers, options.timing(), this::copied);
         this.cache =
                 new KvCache(
                         options.blockSize(),
@@ -67,6 +67,11 @@ final class Rank {
                         this::publish);
         this.sessions =
                 new RankSessions(scheduler, cache, timers, bos, options.agents().radixSessions());
+    }
+
+    /** A copy has landed: blocks that it has held can be given to a request that waits for them. */
+    private void copied() {
+        scheduler.cacheChanged();
     }
 
     private static CachePolicy policy(SimOptions options, Timers timers) {

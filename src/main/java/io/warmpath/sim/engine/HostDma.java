@@ -6,16 +6,16 @@ import io.warmpath.sim.cache.HostLink;
 public final class HostDma implements HostLink {
     private final Timers timers;
     private final Timing timing;
-    private final Runnable publish;
+    private final Runnable landed;
     private long freeAt;
 
     /**
-     * @param publish sends the cache events of a landed copy
+     * @param landed called after a copy, for its events and those who wait for the blocks it held
      */
-    public HostDma(Timers timers, Timing timing, Runnable publish) {
+    public HostDma(Timers timers, Timing timing, Runnable landed) {
         this.timers = timers;
         this.timing = timing;
-        this.publish = publish;
+        this.landed = landed;
         this.freeAt = timers.nanoTime();
     }
 
@@ -27,7 +27,7 @@ public final class HostDma implements HostLink {
                 freeAt - now,
                 () -> {
                     done.run();
-                    publish.run();
+                    landed.run();
                 });
     }
 }
