@@ -125,9 +125,7 @@ class DemoPartsTest {
         assertEquals("close", action(AgentFeature.turn(all, "a", false, 3, true)));
         assertEquals(
                 "a",
-                AgentFeature.turn(all, "a", false, 0, false)
-                        .headers()
-                        .get("X-Dynamo-Session-ID"));
+                AgentFeature.turn(all, "a", false, 0, false).headers().get("X-Dynamo-Session-ID"));
         assertEquals(
                 "5m",
                 AgentFeature.turn(all, "a", true, 0, false)
