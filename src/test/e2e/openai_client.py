@@ -277,14 +277,27 @@ class Checks:
         with urllib.request.urlopen(self.gateway + "/workers", timeout=PATIENCE) as answer:
             return sum(str(w.get("state", "")).lower() == "ready" for w in workers_in(json.load(answer)))
 
-    def an_engine_that_dies_in_mid_stream_raises(self):
+    def a_stream_whose_engine_dies_goes_on_elsewhere(self):
+        text = self.prompt()
+        holder = self.warm(text)
+        whole = self.chat(text, max_tokens=40).choices[0]
+        holder.break_next(8)
+        chunks = [c for c in self.chat(text, max_tokens=40, stream=True) if c.choices]
+        said = "".join(c.choices[0].delta.content or "" for c in chunks)
+        check(said == whole.message.content, f"{said!r} is not {whole.message.content!r}")
+        check(len({c.id for c in chunks}) == 1, "the stream has several ids")
+        check(chunks[-1].choices[0].finish_reason == whole.finish_reason, f"{chunks[-1]}")
+        holder.break_next(-1)
+        wait_until("the worker is healthy again", lambda: self.healthy() == len(self.engines))
+
+    def an_engine_that_dies_in_a_stream_that_cannot_go_on_raises(self):
         text = self.prompt()
         holder = self.warm(text)
         holder.break_next(8)
         seen = []
 
         def read():
-            for chunk in self.chat(text, max_tokens=40, stream=True):
+            for chunk in self.chat(text, max_tokens=40, stream=True, logprobs=True):
                 seen.extend(c.delta.content for c in chunk.choices if c.delta.content)
         error = raises(openai.APIError, read)
         check(seen, "nothing was streamed before the error")
