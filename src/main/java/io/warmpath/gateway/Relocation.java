@@ -95,7 +95,7 @@ final class Relocation {
         String text = ContinuedBody.text(kept.text().escaped());
         int pieces = kept.text().pieces();
         LOG.infof(
-                "%s: %s; the stream goes on elsewhere after %d events",
+                "%s: %s; its stream is to go on after %d events",
                 exchange.request.requestId(), error.message(), pieces);
         try {
             exchange.flow.lanes.lengthy(
@@ -127,9 +127,12 @@ final class Relocation {
         if (error instanceof GatewayError.WorkerUnreachable) {
             kept.notMoved();
         }
-        return kept.moves() >= migration.options().limit() || exchange.hasTriedOften()
-                ? WhyNot.LIMIT
-                : null;
+        return null;
+    }
+
+    /** Another worker may not be asked; what only lacks its end needs none. */
+    private boolean isAtLimit() {
+        return kept.moves() >= migration.options().limit() || exchange.hasTriedOften();
     }
 
     private boolean wantsUsage() {
@@ -176,6 +179,9 @@ final class Relocation {
                 cause = broke;
                 complete(lastChunk());
                 return;
+            }
+            if (isAtLimit()) {
+                throw new NotContinuedException(WhyNot.LIMIT);
             }
             Planner.Decided decided = exchange.decideElsewhere(Relocation::canContinue);
             if (decided == null) {

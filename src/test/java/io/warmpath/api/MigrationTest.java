@@ -222,6 +222,20 @@ class MigrationTest {
         assertEquals(5, asked.getInteger("seed"));
     }
 
+    /** Every engine dies after two tokens: the last death leaves nothing to be asked for. */
+    @Test
+    void an_answer_that_has_its_length_at_the_limit_of_moves_gets_its_end_too() throws Exception {
+        gateway.close();
+        gateway = gateway(new MigrationOptions(2, 4096, 1 << 20));
+        serve(EngineKind.SGLANG);
+        second.script(call -> begin(call, "B", 2, " a", " time"));
+        third.script(call -> begin(call, "C", 3, " there", " was"));
+        RawClient.Answer answer = ask("\"max_tokens\":6,");
+        assertTrue(answer.body().endsWith(DONE), answer.body());
+        assertEquals(1, answer.body().split("\"length\"", -1).length - 1, answer.body());
+        assertEquals(1, count("completed", "broke"));
+    }
+
     @Test
     void an_answer_that_has_its_length_gets_its_end_here() throws Exception {
         RawClient.Answer answer = ask("\"max_tokens\":2,");
