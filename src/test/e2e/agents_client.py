@@ -172,6 +172,23 @@ class Checks:
             grown = [now - was for now, was in zip(self.requests(), before)]
             check(sorted(grown)[-1] == len(words), f"{name}: turns per engine {grown}")
 
+    def a_session_is_opened_goes_on_with_what_is_new_and_is_closed(self):
+        def turn(**control):
+            return self.ask({"session_control": {"session_id": session, **control}})
+        session = uuid.uuid4().hex
+        told, first = turn(action="open", timeout=60)
+        check(told["x-warmpath-session"].startswith("opened"), f"{told}")
+        told, second = turn()
+        check(told["x-warmpath-session"].startswith("kept"), f"{told}")
+        said = first.usage.prompt_tokens + first.usage.completion_tokens
+        check(second.usage.prompt_tokens > said, f"{second.usage} after {first.usage}: the first turn is not in it")
+        cached = second.usage.prompt_tokens_details.cached_tokens
+        check(cached >= self.other.whole_blocks(first.usage.prompt_tokens), f"{cached} tokens were cached")
+        told, third = turn(action="close")
+        check(third.usage.prompt_tokens > second.usage.prompt_tokens, f"{third.usage}")
+        error = raises(openai.ConflictError, turn)
+        check(error.code == "session_not_open", f"{error.body}")
+
     def agents_of_claude_code_are_sessions_of_their_own(self):
         session = uuid.uuid4().hex
         main = {"x-claude-code-session-id": session}

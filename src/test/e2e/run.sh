@@ -104,7 +104,12 @@ for wire in ${E2E_WIRES:-vllm-map sglang-map}; do
     base=$(free_ports $((engines + 1)))
     first=$((base + 1))
     say "$engines engines ($wire) from port $first, gateway on port $base"
-    run_jar "$wire-engines" sim --port "$first" --count "$engines" --wire "$wire" --model demo --answer-tokens 64
+    case $wire in
+        sglang-*) features=--enable-session-radix-cache ;;
+        *) features='' ;;
+    esac
+    # shellcheck disable=SC2086 # a flag or none
+    run_jar "$wire-engines" sim --port "$first" --count "$engines" --wire "$wire" --model demo --answer-tokens 64 $features
     engines_pid=$pid
     workers=''
     urls=''
