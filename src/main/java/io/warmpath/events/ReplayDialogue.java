@@ -116,6 +116,14 @@ final class ReplayDialogue {
         return replies == 0 && works;
     }
 
+    /**
+     * The answer was nothing at all, from a publisher that has never answered with anything: it may
+     * be another one that has not come as far, or one whose replay never works.
+     */
+    boolean saysNothing() {
+        return replies == 0 && !works && about == About.AUDIT && from != 0;
+    }
+
     /** True when the silence has been too long, and asking again has not helped or would not. */
     boolean givenUp(long now) {
         if (now - deadline < 0) {

@@ -413,6 +413,10 @@ public final class SourceSession {
             restarted();
             return;
         }
+        if (order.started() && replay.saysNothing()) {
+            ask(About.AUDIT, 0, "asking for its first batch");
+            return;
+        }
         if (replay.about() == About.HISTORY && !order.started()) {
             standing.complete = true;
         }

@@ -276,6 +276,46 @@ class SourceSessionTest extends SessionFixture {
         assertEquals(List.of(EventView.GAP), states);
     }
 
+    /** Nothing was ever replayed, so that an empty answer alone proves nothing. */
+    @Test
+    void another_process_that_has_said_less_is_noticed_though_no_replay_ever_brought_anything() {
+        SourceSession session = session(true);
+        session.start();
+        session.replayEnded();
+        send(session, 0, 1, 2, 3, 4);
+        assertEquals(5, depth());
+        session.disconnected();
+        session.connected();
+        assertEquals(List.of(0L, 4L), requests);
+        session.replayEnded(); // it has no batch 4
+        assertEquals(List.of(0L, 4L, 0L), requests);
+        session.replayed(0, payload(1, 0));
+        assertEquals(0, depth());
+        session.replayed(0, payload(1, 0));
+        session.replayed(1, payload(1, 1));
+        session.replayEnded();
+        assertEquals(2, depth());
+        assertEquals(EventView.EXACT, session.status().state());
+        assertEquals(1, session.status().restarts());
+    }
+
+    @Test
+    void a_publisher_whose_replay_never_brings_anything_is_not_forgotten_for_it() {
+        SourceSession session = session(true);
+        session.start();
+        session.replayEnded();
+        send(session, 0, 1, 2);
+        session.disconnected();
+        session.connected();
+        session.replayEnded();
+        session.replayEnded();
+        assertEquals(List.of(0L, 2L, 0L), requests);
+        assertEquals(3, depth());
+        send(session, 3);
+        assertEquals(4, depth());
+        assertEquals(0, session.status().restarts());
+    }
+
     @Test
     void a_batch_that_was_overtaken_is_waited_for_and_applied_in_its_place() {
         SourceSession session = session(false);
