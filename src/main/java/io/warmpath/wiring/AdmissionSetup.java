@@ -5,6 +5,7 @@ import io.warmpath.admission.BusyThresholds;
 import io.warmpath.admission.Policies;
 import io.warmpath.admission.PolicyFile;
 import io.warmpath.admission.QueuePolicy;
+import io.warmpath.config.AdmissionConfig;
 import io.warmpath.config.WarmpathConfig;
 import java.io.IOException;
 import java.io.Reader;
@@ -28,7 +29,7 @@ final class AdmissionSetup {
      * @throws StartFailure that says what is wrong
      */
     static AdmissionOptions options(WarmpathConfig config) {
-        WarmpathConfig.Admission a = config.admission();
+        AdmissionConfig a = config.admission();
         if (a.policyConfig().isPresent() && a.queueThreshold().isPresent()) {
             throw new StartFailure(
                     "warmpath.admission.policy-config takes the place of queue-threshold; give one"
@@ -56,7 +57,7 @@ final class AdmissionSetup {
                 status);
     }
 
-    private static @Nullable Policies single(WarmpathConfig.Admission a) {
+    private static @Nullable Policies single(AdmissionConfig a) {
         return a.queueThreshold()
                 .map(t -> Policies.single(QueuePolicy.valueOf(a.queuePolicy().name()), t))
                 .orElse(null);

@@ -2,7 +2,7 @@ package io.warmpath.wiring;
 
 import io.micrometer.core.instrument.FunctionCounter;
 import io.micrometer.core.instrument.MeterRegistry;
-import io.warmpath.config.WarmpathConfig;
+import io.warmpath.config.ExplainConfig;
 import io.warmpath.gateway.DecisionLog;
 import java.io.IOException;
 import java.nio.file.Path;
@@ -20,7 +20,7 @@ final class DecisionParts implements AutoCloseable {
     /**
      * @throws StartFailure when the number is out of range or the file cannot be opened
      */
-    DecisionParts(WarmpathConfig.Explain config, MeterRegistry meters) {
+    DecisionParts(ExplainConfig config, MeterRegistry meters) {
         int kept = config.decisions();
         if (kept < 0 || kept > MOST) {
             throw new StartFailure(

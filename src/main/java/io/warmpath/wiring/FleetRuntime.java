@@ -5,6 +5,7 @@ import io.warmpath.adapter.enginehttp.VertxEngineHttp;
 import io.warmpath.adapter.openai.OpenAiModels;
 import io.warmpath.adapter.sglang.SglangDialect;
 import io.warmpath.adapter.vllm.VllmDialect;
+import io.warmpath.config.FleetConfig;
 import io.warmpath.config.HealthConfig;
 import io.warmpath.config.RoutingMode;
 import io.warmpath.config.WarmpathConfig;
@@ -90,7 +91,7 @@ public final class FleetRuntime implements AutoCloseable {
             Function<EventSource, @Nullable SourceMark> marks,
             LoadTracker load) {
         this.vertx = vertx;
-        WarmpathConfig.Fleet fleet = config.fleet();
+        FleetConfig fleet = config.fleet();
         registry = new FleetRegistry(slots, FleetRuntime::idOfUrl, load::forget);
         registry.openBy(
                 new Openings(

@@ -23,11 +23,17 @@ import io.warmpath.api.ReplicasApi;
 import io.warmpath.api.Routes;
 import io.warmpath.api.SessionsApi;
 import io.warmpath.api.WorkersApi;
+import io.warmpath.config.AdminConfig;
 import io.warmpath.config.EventPlane;
+import io.warmpath.config.EventsConfig;
 import io.warmpath.config.MigrationConfig;
 import io.warmpath.config.RawPath;
 import io.warmpath.config.RetryConfig;
+import io.warmpath.config.RouterConfig;
 import io.warmpath.config.TokenizerImplementation;
+import io.warmpath.config.TokensConfig;
+import io.warmpath.config.UpstreamConfig;
+import io.warmpath.config.UpstreamTlsConfig;
 import io.warmpath.config.WarmpathConfig;
 import io.warmpath.events.EventCounters;
 import io.warmpath.events.EventFeed;
@@ -500,7 +506,7 @@ final class GatewayRuntime implements AutoCloseable {
         caches.close();
     }
 
-    private static ModelLoader loader(WarmpathConfig.Tokens config, Optional<Path> library) {
+    private static ModelLoader loader(TokensConfig config, Optional<Path> library) {
         return config.implementation() == TokenizerImplementation.AUTO
                 ? new HuggingFaceModelLoader(parts -> new NativeBpeTokenizer(library, parts))
                 : new HuggingFaceModelLoader();
@@ -508,7 +514,7 @@ final class GatewayRuntime implements AutoCloseable {
 
     private static ZmqEventFeed feed(
             WarmpathConfig all, PrefixIndex index, EventCounters counters) {
-        WarmpathConfig.Events config = all.events();
+        EventsConfig config = all.events();
         return new ZmqEventFeed(
                 index,
                 counters,
@@ -532,7 +538,7 @@ final class GatewayRuntime implements AutoCloseable {
 
     private static PostedFeed posted(
             WarmpathConfig all, PrefixIndex index, EventCounters counters) {
-        WarmpathConfig.Events config = all.events();
+        EventsConfig config = all.events();
         return new PostedFeed(
                 index,
                 counters,
@@ -543,8 +549,7 @@ final class GatewayRuntime implements AutoCloseable {
                 System::nanoTime);
     }
 
-    private static LoadTracker loadTracker(
-            WarmpathConfig.Router r, long secret, BookingListener listener) {
+    private static LoadTracker loadTracker(RouterConfig r, long secret, BookingListener listener) {
         return new LoadTracker(System::nanoTime, RouterSettings.load(r), secret, listener);
     }
 
@@ -561,7 +566,7 @@ final class GatewayRuntime implements AutoCloseable {
     /**
      * @throws StartFailure when a file cannot be used
      */
-    private static EngineTls tls(WarmpathConfig.Tls config, EngineKeys keys) {
+    private static EngineTls tls(UpstreamTlsConfig config, EngineKeys keys) {
         try {
             return new EngineTls(
                     config.caFile().map(Path::of).orElse(null),
@@ -574,13 +579,13 @@ final class GatewayRuntime implements AutoCloseable {
         }
     }
 
-    private static void watch(WarmpathConfig.Tls files, EngineTls tls, ClientParts watcher) {
+    private static void watch(UpstreamTlsConfig files, EngineTls tls, ClientParts watcher) {
         Stream.of(files.caFile(), files.certFile(), files.keyFile())
                 .flatMap(Optional::stream)
                 .forEach(f -> watcher.watch(f, "warmpath.upstream.tls", text -> tls.reload()));
     }
 
-    private static UpstreamOptions upstream(WarmpathConfig.Upstream u, int gatherMicros) {
+    private static UpstreamOptions upstream(UpstreamConfig u, int gatherMicros) {
         return new UpstreamOptions(
                 u.connectTimeout(),
                 new AnswerTimeouts(u.firstByteTimeout(), u.idleTimeout()),
@@ -640,7 +645,7 @@ final class GatewayRuntime implements AutoCloseable {
     }
 
     /** The token itself, or the content of its file without the line end. */
-    private static Optional<String> adminToken(WarmpathConfig.Admin admin) {
+    private static Optional<String> adminToken(AdminConfig admin) {
         if (admin.token().isPresent() || admin.tokenFile().isEmpty()) {
             return admin.token();
         }

@@ -1,5 +1,6 @@
 package io.warmpath.wiring;
 
+import io.warmpath.config.ModelConfig;
 import io.warmpath.config.WarmpathConfig;
 import io.warmpath.gateway.ModelName;
 import io.warmpath.gateway.ModelNames;
@@ -133,7 +134,7 @@ final class ModelSettings {
         return models;
     }
 
-    private static @Nullable ModelSource source(String model, WarmpathConfig.ModelEntry entry) {
+    private static @Nullable ModelSource source(String model, ModelConfig entry) {
         Optional<Path> tokenizer = entry.tokenizer().map(Path::of);
         Optional<Path> template = entry.chatTemplate().map(Path::of);
         if (entry.path().isEmpty() && tokenizer.isEmpty()) {
@@ -183,7 +184,7 @@ final class ModelSettings {
     }
 
     private static Optional<String> namespace(WarmpathConfig config, String model) {
-        WarmpathConfig.ModelEntry entry = config.models().get(model);
+        ModelConfig entry = config.models().get(model);
         Optional<String> namespace = entry == null ? Optional.empty() : entry.namespace();
         namespace.ifPresent(
                 text ->
@@ -196,7 +197,7 @@ final class ModelSettings {
     }
 
     /** In the order of their names, so that the same mistake gives the same sentence. */
-    private static Map<String, WarmpathConfig.ModelEntry> entries(WarmpathConfig config) {
+    private static Map<String, ModelConfig> entries(WarmpathConfig config) {
         return new TreeMap<>(config.models());
     }
 

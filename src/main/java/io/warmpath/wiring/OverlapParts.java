@@ -2,7 +2,10 @@ package io.warmpath.wiring;
 
 import io.micrometer.core.instrument.MeterRegistry;
 import io.warmpath.adapter.nativeindex.NativePrefixIndex;
+import io.warmpath.config.IndexConfig;
 import io.warmpath.config.IndexImplementation;
+import io.warmpath.config.RouterConfig;
+import io.warmpath.config.VllmCacheAwareConfig;
 import io.warmpath.config.WarmpathConfig;
 import io.warmpath.gateway.IndexOverlaps;
 import io.warmpath.gateway.Overlaps;
@@ -63,10 +66,10 @@ final class OverlapParts implements AutoCloseable {
                     Thread.ofPlatform().daemon().name("warmpath-tidy").factory());
 
     OverlapParts(WarmpathConfig config, LongSupplier nanoTime) {
-        WarmpathConfig.Router router = config.router();
+        RouterConfig router = config.router();
         followsEvents = RouterSettings.followsEvents(router);
         if (RouterSettings.mode(router) == RouterMode.VLLM_CACHE_AWARE) {
-            WarmpathConfig.VllmCacheAware settings = config.routing().vllmCacheAware();
+            VllmCacheAwareConfig settings = config.routing().vllmCacheAware();
             trackers = VllmCacheAwareSettings.trackers(settings, library(config.index()));
             slots = trackers;
             overlaps = trackers;
@@ -218,14 +221,14 @@ final class OverlapParts implements AutoCloseable {
         return new DecisionLimits(ttl.toMillis(), DecisionLimits.DEFAULT.capacity());
     }
 
-    private static PrefixIndex index(WarmpathConfig.Index config, DecisionLimits limits) {
+    private static PrefixIndex index(IndexConfig config, DecisionLimits limits) {
         return config.implementation() == IndexImplementation.JAVA
                 ? new ReferencePrefixIndex(ReferencePrefixIndex.DEFAULT_ORPHAN_LIMIT, limits)
                 : new NativePrefixIndex(
                         library(config), NativePrefixIndex.DEFAULT_ORPHAN_LIMIT, limits);
     }
 
-    private static Optional<Path> library(WarmpathConfig.Index config) {
+    private static Optional<Path> library(IndexConfig config) {
         return config.nativePath().map(Path::of);
     }
 }

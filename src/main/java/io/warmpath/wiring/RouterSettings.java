@@ -1,8 +1,9 @@
 package io.warmpath.wiring;
 
+import io.warmpath.config.LatencyConfig;
+import io.warmpath.config.RouterConfig;
 import io.warmpath.config.RoutingCost;
 import io.warmpath.config.RoutingMode;
-import io.warmpath.config.WarmpathConfig;
 import io.warmpath.load.LoadOptions;
 import io.warmpath.routing.BlockWeights;
 import io.warmpath.routing.CostKind;
@@ -25,7 +26,7 @@ final class RouterSettings {
     /**
      * @throws StartFailure when presets are asked for that exclude each other
      */
-    static RouterOptions options(WarmpathConfig.Router r) {
+    static RouterOptions options(RouterConfig r) {
         if (r.agentic() && r.loadAware()) {
             throw new StartFailure(
                     "warmpath.router.agentic and warmpath.router.load-aware cannot both be set; leave"
@@ -49,7 +50,7 @@ final class RouterSettings {
      *
      * @throws StartFailure when output blocks are to be tracked without active blocks
      */
-    static LoadOptions load(WarmpathConfig.Router r) {
+    static LoadOptions load(RouterConfig r) {
         boolean activeBlocks = r.trackActiveBlocks() || r.loadAware();
         if (r.trackOutputBlocks() && !activeBlocks) {
             throw new StartFailure(
@@ -64,7 +65,7 @@ final class RouterSettings {
     }
 
     /** What to tell the operator about names that will go; empty when none is used. */
-    static Optional<String> deprecation(WarmpathConfig.Router r) {
+    static Optional<String> deprecation(RouterConfig r) {
         return r.overlapScoreWeight()
                 .map(
                         w ->
@@ -77,12 +78,12 @@ final class RouterSettings {
     }
 
     /** Decisions say how much of a prompt is cached, so that engines' reports can be compared. */
-    static boolean predictsCache(WarmpathConfig.Router r) {
+    static boolean predictsCache(RouterConfig r) {
         return usesIndex(r) || options(r).mode() == RouterMode.VLLM_CACHE_AWARE;
     }
 
     /** When what is cached is worth nothing nobody looks at the index, and there is none. */
-    static boolean usesIndex(WarmpathConfig.Router r) {
+    static boolean usesIndex(RouterConfig r) {
         return !r.loadAware()
                 && mode(r) != RouterMode.VLLM_CACHE_AWARE
                 && !(mode(r) == RouterMode.KV
@@ -91,7 +92,7 @@ final class RouterSettings {
     }
 
     /** Where there is no index nobody has to fill it. */
-    static boolean followsEvents(WarmpathConfig.Router r) {
+    static boolean followsEvents(RouterConfig r) {
         return r.useKvEvents() && usesIndex(r);
     }
 
@@ -99,7 +100,7 @@ final class RouterSettings {
      * With events: how long a decision counts beside them; empty: not at all. The cost in
      * milliseconds takes what was sent to a worker a moment ago for present.
      */
-    static Optional<Duration> predictedTtl(WarmpathConfig.Router r) {
+    static Optional<Duration> predictedTtl(RouterConfig r) {
         boolean latency = mode(r) == RouterMode.KV && r.cost() == RoutingCost.LATENCY;
         return r.predictedTtl()
                 .or(() -> latency ? Optional.of(LATENCY_PREDICTED_TTL) : Optional.empty())
@@ -111,7 +112,7 @@ final class RouterSettings {
      *
      * @throws StartFailure when one is not understood
      */
-    static Map<String, List<TaintMatch>> classTolerations(WarmpathConfig.Router r) {
+    static Map<String, List<TaintMatch>> classTolerations(RouterConfig r) {
         Map<String, List<TaintMatch>> all = new HashMap<>();
         r.classes()
                 .forEach(
@@ -133,13 +134,13 @@ final class RouterSettings {
         }
     }
 
-    static RouterMode mode(WarmpathConfig.Router r) {
+    static RouterMode mode(RouterConfig r) {
         return r.loadAware() && r.mode() != RoutingMode.KV
                 ? RouterMode.KV
                 : RouterMode.valueOf(r.mode().name());
     }
 
-    private static LatencyPriors latency(WarmpathConfig.Latency l) {
+    private static LatencyPriors latency(LatencyConfig l) {
         return new LatencyPriors(
                 l.stepMillis(),
                 l.decodeMicrosPerRequest() / 1e3,
@@ -152,7 +153,7 @@ final class RouterSettings {
                 l.outputTokens());
     }
 
-    private static BlockWeights weights(WarmpathConfig.Router r) {
+    private static BlockWeights weights(RouterConfig r) {
         BlockWeights d = BlockWeights.DEFAULT;
         BlockWeights w =
                 new BlockWeights(

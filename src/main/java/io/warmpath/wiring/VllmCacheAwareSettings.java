@@ -2,7 +2,8 @@ package io.warmpath.wiring;
 
 import io.warmpath.adapter.nativeindex.NativeBlockTracker;
 import io.warmpath.config.BlockHashing;
-import io.warmpath.config.WarmpathConfig;
+import io.warmpath.config.VllmCacheAwareConfig;
+import io.warmpath.config.VllmCacheAwareModelConfig;
 import io.warmpath.gateway.TrackerOverlaps;
 import io.warmpath.prefix.BlockTracker;
 import io.warmpath.routing.VllmCacheAwareOptions;
@@ -15,12 +16,12 @@ import java.util.Optional;
 final class VllmCacheAwareSettings {
     private VllmCacheAwareSettings() {}
 
-    static VllmCacheAwareOptions options(WarmpathConfig.VllmCacheAware all) {
+    static VllmCacheAwareOptions options(VllmCacheAwareConfig all) {
         return new VllmCacheAwareOptions((float) all.cacheThreshold(), all.loadFactor());
     }
 
     /** Of the models that have their own. */
-    static Map<String, VllmCacheAwareOptions> perModel(WarmpathConfig.VllmCacheAware all) {
+    static Map<String, VllmCacheAwareOptions> perModel(VllmCacheAwareConfig all) {
         Map<String, VllmCacheAwareOptions> perModel = new LinkedHashMap<>();
         all.models()
                 .forEach(
@@ -38,7 +39,7 @@ final class VllmCacheAwareSettings {
     /**
      * @param library as in {@link NativeBlockTracker}
      */
-    static TrackerOverlaps trackers(WarmpathConfig.VllmCacheAware all, Optional<Path> library) {
+    static TrackerOverlaps trackers(VllmCacheAwareConfig all, Optional<Path> library) {
         return new TrackerOverlaps(
                 (model, blockSize) ->
                         new NativeBlockTracker(
@@ -48,20 +49,20 @@ final class VllmCacheAwareSettings {
                 model -> blockSize(all, model));
     }
 
-    private static int blockSize(WarmpathConfig.VllmCacheAware all, String model) {
-        WarmpathConfig.VllmCacheAwareModel own = all.models().get(model);
+    private static int blockSize(VllmCacheAwareConfig all, String model) {
+        VllmCacheAwareModelConfig own = all.models().get(model);
         return own == null ? all.blockSize() : own.blockSize().orElse(all.blockSize());
     }
 
-    private static long maxBlocks(WarmpathConfig.VllmCacheAware all, String model) {
-        WarmpathConfig.VllmCacheAwareModel own = all.models().get(model);
+    private static long maxBlocks(VllmCacheAwareConfig all, String model) {
+        VllmCacheAwareModelConfig own = all.models().get(model);
         return own == null
                 ? all.maxBlocksPerBackend()
                 : own.maxBlocksPerBackend().orElse(all.maxBlocksPerBackend());
     }
 
-    private static BlockTracker.Hashing hashing(WarmpathConfig.VllmCacheAware all, String model) {
-        WarmpathConfig.VllmCacheAwareModel own = all.models().get(model);
+    private static BlockTracker.Hashing hashing(VllmCacheAwareConfig all, String model) {
+        VllmCacheAwareModelConfig own = all.models().get(model);
         BlockHashing word = own == null ? all.hashing() : own.hashing().orElse(all.hashing());
         return BlockTracker.Hashing.valueOf(word.name());
     }

@@ -3,6 +3,7 @@ package io.warmpath.wiring;
 import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import io.warmpath.config.WarmpathConfig;
+import io.warmpath.config.WorkerConfig;
 import io.warmpath.fleet.Capacity;
 import io.warmpath.fleet.EngineKind;
 import io.warmpath.fleet.HiCacheMetadata;
@@ -42,7 +43,7 @@ final class WorkerSpecs {
     /**
      * @throws IllegalArgumentException naming the key and what is wrong
      */
-    static List<WorkerSpec> of(List<WarmpathConfig.WorkerEntry> entries, List<String> bare) {
+    static List<WorkerSpec> of(List<WorkerConfig> entries, List<String> bare) {
         List<WorkerSpec> specs = new ArrayList<>();
         Set<URI> urls = new HashSet<>();
         for (int i = 0; i < entries.size(); i++) {
@@ -89,7 +90,7 @@ final class WorkerSpecs {
         }
     }
 
-    private static WorkerSpec spec(WarmpathConfig.WorkerEntry entry) {
+    private static WorkerSpec spec(WorkerConfig entry) {
         return new WorkerSpecBuilder(WorkerSpec.parse(entry.url()))
                 .name(entry.name().orElse(null))
                 .id(entry.id().map(WorkerSpecs::id).orElse(OptionalLong.empty()))
@@ -111,7 +112,7 @@ final class WorkerSpecs {
                 .build();
     }
 
-    private static @Nullable PoolMetadata pool(WarmpathConfig.WorkerEntry entry) {
+    private static @Nullable PoolMetadata pool(WorkerConfig entry) {
         if (entry.sglangHicacheMooncake().isPresent()) {
             return HiCacheMetadata.of(
                     json(HiCacheMetadata.KEY, entry.sglangHicacheMooncake().get()));

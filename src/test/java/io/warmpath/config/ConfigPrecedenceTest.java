@@ -148,7 +148,7 @@ class ConfigPrecedenceTest {
         WarmpathConfig c = typed(config);
         assertEquals(List.of("http://a:1", "http://b:2"), c.workerUrls().orElseThrow());
         assertEquals(Map.of("org/model-1.5", "/models/tokenizer.json"), c.tokens().tokenizers());
-        WarmpathConfig.WorkerEntry w = c.workers().get(0);
+        WorkerConfig w = c.workers().get(0);
         assertEquals("big", w.name().orElseThrow());
         assertEquals("18446744073709551615", w.id().orElseThrow());
         assertEquals(EngineType.VLLM, w.kind().orElseThrow());
@@ -282,7 +282,7 @@ class ConfigPrecedenceTest {
                         "DYN_ROUTER_PREDICTED_TTL_SECS", "2.5",
                         "DYN_ROUTER_USE_KV_EVENTS", "false");
         assertEquals(List.of(), problems(Map.of(), env, ""));
-        WarmpathConfig.Router router = typed(config(Map.of(), env, "")).router();
+        RouterConfig router = typed(config(Map.of(), env, "")).router();
         assertEquals(RoutingMode.VLLM_CACHE_AWARE, router.mode());
         assertEquals(Duration.ofMinutes(2), router.ttl());
         assertEquals(Optional.of(Duration.ofMillis(2500)), router.predictedTtl());

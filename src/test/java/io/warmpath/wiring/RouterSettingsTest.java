@@ -5,7 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.warmpath.config.WarmpathConfig;
+import io.warmpath.config.RouterConfig;
 import io.warmpath.load.LoadOptions;
 import io.warmpath.routing.BlockWeights;
 import io.warmpath.routing.CostKind;
@@ -24,7 +24,7 @@ import org.junit.jupiter.api.Test;
 class RouterSettingsTest {
     private static final String PREFIX = "warmpath.router.";
 
-    private static WarmpathConfig.Router router(String... keysAndValues) {
+    private static RouterConfig router(String... keysAndValues) {
         Map<String, String> properties = new LinkedHashMap<>();
         for (int i = 0; i < keysAndValues.length; i += 2) {
             properties.put(PREFIX + keysAndValues[i], keysAndValues[i + 1]);
@@ -67,14 +67,14 @@ class RouterSettingsTest {
 
     @Test
     void the_older_weight_is_mapped_with_a_warning() {
-        WarmpathConfig.Router two = router("overlap-score-weight", "2");
+        RouterConfig two = router("overlap-score-weight", "2");
         assertEquals(BlockWeights.DEFAULT.withPrefillLoadScale(2), weights(two));
         assertEquals(
                 Optional.of(
                         "warmpath.router.overlap-score-weight is deprecated; it now means"
                                 + " warmpath.router.prefill-load-scale = 2.0"),
                 RouterSettings.deprecation(two));
-        WarmpathConfig.Router none = router("overlap-score-weight", "0");
+        RouterConfig none = router("overlap-score-weight", "0");
         assertEquals(BlockWeights.DEFAULT.withPrefillLoadScale(0).withCredit(0), weights(none));
         assertTrue(
                 RouterSettings.deprecation(none)
@@ -100,14 +100,13 @@ class RouterSettingsTest {
                                 "assume-kv-reuse", "false"));
         assertEquals(new LoadOptions(Duration.ofSeconds(7), true, true, false), o);
         assertFalse(RouterSettings.load(router("track-active-blocks", "false")).activeBlocks());
-        WarmpathConfig.Router wrong =
-                router("track-active-blocks", "false", "track-output-blocks", "true");
+        RouterConfig wrong = router("track-active-blocks", "false", "track-output-blocks", "true");
         assertThrows(StartFailure.class, () -> RouterSettings.load(wrong));
     }
 
     @Test
     void the_load_aware_preset_counts_every_block_and_all_prefill() {
-        WarmpathConfig.Router r =
+        RouterConfig r =
                 router(
                         "load-aware", "true",
                         "track-active-blocks", "false",
@@ -119,7 +118,7 @@ class RouterSettingsTest {
 
     @Test
     void the_load_aware_preset_is_kv_mode_without_events_and_credit() {
-        WarmpathConfig.Router r = router("load-aware", "true", "mode", "random");
+        RouterConfig r = router("load-aware", "true", "mode", "random");
         assertEquals(RouterMode.KV, RouterSettings.options(r).mode());
         assertEquals(0, weights(r).overlapCredit());
         assertEquals(0, weights(r).hostWeight());
@@ -134,11 +133,11 @@ class RouterSettingsTest {
 
     @Test
     void the_latency_cost_needs_events_whatever_the_credit_and_no_preset_of_the_other() {
-        WarmpathConfig.Router r = router("cost", "latency", "overlap-score-credit", "0");
+        RouterConfig r = router("cost", "latency", "overlap-score-credit", "0");
         assertEquals(CostKind.LATENCY, RouterSettings.options(r).cost());
         assertEquals(LatencyPriors.DEFAULT, RouterSettings.options(r).latency());
         assertTrue(RouterSettings.followsEvents(r));
-        WarmpathConfig.Router agentic = router("cost", "latency", "agentic", "true");
+        RouterConfig agentic = router("cost", "latency", "agentic", "true");
         assertThrows(StartFailure.class, () -> RouterSettings.options(agentic));
     }
 
@@ -164,13 +163,13 @@ class RouterSettingsTest {
 
     @Test
     void policy_classes_tolerate_what_is_configured() {
-        WarmpathConfig.Router r = router("classes.\"batch\".tolerations", "spot,dedicated=batch");
+        RouterConfig r = router("classes.\"batch\".tolerations", "spot,dedicated=batch");
         assertEquals(
                 Map.of(
                         "batch",
                         List.of(TaintMatch.parse("spot"), TaintMatch.parse("dedicated=batch"))),
                 RouterSettings.classTolerations(r));
-        WarmpathConfig.Router wrong = router("classes.\"batch\".tolerations", "spot:NoSchedule");
+        RouterConfig wrong = router("classes.\"batch\".tolerations", "spot:NoSchedule");
         StartFailure failure =
                 assertThrows(StartFailure.class, () -> RouterSettings.classTolerations(wrong));
         assertTrue(String.valueOf(failure.getMessage()).contains("batch"), failure.getMessage());
@@ -178,11 +177,11 @@ class RouterSettingsTest {
 
     @Test
     void two_presets_at_once_stop_the_start() {
-        WarmpathConfig.Router both = router("agentic", "true", "load-aware", "true");
+        RouterConfig both = router("agentic", "true", "load-aware", "true");
         assertThrows(StartFailure.class, () -> RouterSettings.options(both));
     }
 
-    private static BlockWeights weights(WarmpathConfig.Router r) {
+    private static BlockWeights weights(RouterConfig r) {
         return RouterSettings.options(r).weights();
     }
 }

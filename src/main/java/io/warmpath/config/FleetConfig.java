@@ -1,0 +1,69 @@
+package io.warmpath.config;
+
+import io.smallrye.config.WithConverter;
+import io.smallrye.config.WithDefault;
+import java.time.Duration;
+
+/** Workers in general. */
+public interface FleetConfig {
+    @WithDefault("16")
+    @Setting(
+            doc = "Tokens per KV block of engines that neither tell it nor have it configured.",
+            unit = "tokens",
+            flags = {"--kv-cache-block-size"},
+            env = {"DYN_KV_CACHE_BLOCK_SIZE"},
+            min = 1,
+            max = 65536)
+    int defaultBlockSize();
+
+    @WithDefault("/health")
+    @Setting(doc = "Path that tells whether an engine is well.", unit = "path")
+    String healthPath();
+
+    @WithDefault("2s")
+    @WithConverter(TimeSpan.class)
+    @Setting(doc = "Time between health checks.", minTime = "10ms", maxTime = "10m")
+    Duration healthInterval();
+
+    @WithDefault("1s")
+    @WithConverter(TimeSpan.class)
+    @Setting(
+            doc = "How long a health check, or a question to an engine, may take.",
+            minTime = "10ms",
+            maxTime = "1m")
+    Duration healthTimeout();
+
+    @WithDefault("2")
+    @Setting(
+            doc =
+                    "Failed checks in a row that make a worker unhealthy. A refused connection"
+                            + " does so at once.",
+            unit = "checks",
+            min = 1,
+            max = 100)
+    int failuresToUnhealthy();
+
+    @WithDefault("500ms")
+    @WithConverter(TimeSpan.class)
+    @Setting(
+            doc = "Time between health checks of an unhealthy worker.",
+            minTime = "10ms",
+            maxTime = "10m")
+    Duration unhealthyInterval();
+
+    @WithDefault("60s")
+    @WithConverter(TimeSpan.class)
+    @Setting(
+            doc = "How long a worker that is being removed may take to finish its requests.",
+            maxTime = "1d")
+    Duration drainTimeout();
+
+    @WithDefault("1s")
+    @WithConverter(TimeSpan.class)
+    @Setting(
+            doc =
+                    "Time between looks at the configuration file, whose workers are taken up"
+                            + " anew when it has changed. 0: never.",
+            maxTime = "1h")
+    Duration reloadInterval();
+}
