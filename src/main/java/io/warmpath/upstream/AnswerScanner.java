@@ -90,6 +90,9 @@ public final class AnswerScanner {
      * @param kept gets the text of every complete event; null: nobody wants it
      */
     public static AnswerScanner ofEvents(@Nullable StreamText kept) {
+        if (kept != null) {
+            kept.nextStream();
+        }
         return new AnswerScanner(true, true, kept);
     }
 

@@ -40,6 +40,12 @@ public final class StreamText {
         this.room = room;
     }
 
+    /** Another stream goes on; what came of an event before is no part of it. */
+    void nextStream() {
+        learned = false;
+        begin();
+    }
+
     /** Lets go of the event that was read; the next one's data begins. */
     void begin() {
         event = own;

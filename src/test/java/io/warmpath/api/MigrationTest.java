@@ -313,6 +313,26 @@ class MigrationTest {
         assertEquals(1, count("completed", "broke"));
     }
 
+    /** What of an event has come must not be taken for a part of the next engine's first one. */
+    @Test
+    void a_stream_that_broke_inside_an_event_may_be_moved_again() throws Exception {
+        first.script(
+                call -> {
+                    call.streamHead();
+                    call.chunk(role("A", 1) + said("A", 1, "Once") + said("A", 1, " upon"));
+                    call.chunk(said("A", 1, " a mouse").substring(0, 120));
+                    call.close();
+                });
+        second.script(call -> begin(call, "B", 2, " a"));
+        third.script(call -> goOn(call, "C", 3, " time."));
+        assertWhole(ask("\"max_tokens\":9,"));
+        JsonObject asked = new JsonObject(third.calls.getFirst().bodyText());
+        assertEquals(
+                "Once upon a",
+                asked.getJsonArray("messages").getJsonObject(1).getString("content"));
+        assertEquals(6, asked.getInteger("max_tokens"));
+    }
+
     @Test
     void what_nobody_got_of_a_worker_that_died_before_its_first_token_is_forgotten()
             throws Exception {

@@ -63,7 +63,15 @@ class StreamTextTest {
                 scanner.scan(bytes, at, n);
                 at += n;
             }
-            scanner.scan(tail, 0, tail.length - 1); // an event that is not complete
+            // An event that is not complete, and the stream that goes on for this one.
+            scanner.scan(tail, 0, 1 + random.nextInt(tail.length - 1));
+            AnswerScanner next = AnswerScanner.ofEvents(kept);
+            for (int i = random.nextInt(3); i >= 0; i--) {
+                byte[] more = event(member, " more").getBytes(StandardCharsets.UTF_8);
+                next.scan(more, 0, more.length);
+                expected.append(" more");
+                pieces++;
+            }
             assertEquals(
                     expected.toString(),
                     new String(kept.escaped(), StandardCharsets.UTF_8),
