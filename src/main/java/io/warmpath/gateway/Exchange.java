@@ -6,20 +6,14 @@ import io.warmpath.fault.GatewayError;
 import io.warmpath.fault.GatewayException;
 import io.warmpath.fleet.Candidate;
 import io.warmpath.fleet.FleetSnapshot;
-import io.warmpath.fleet.Worker;
-import io.warmpath.gateway.FlowMetrics.Hedge;
 import io.warmpath.gateway.FlowMetrics.Outcome;
 import io.warmpath.gateway.FlowMetrics.RetryCause;
 import io.warmpath.gateway.migration.WhyNot;
-import io.warmpath.load.PromptBlocks;
 import io.warmpath.prefix.PrefixMatch;
 import io.warmpath.routing.RoutingDecision;
 import io.warmpath.upstream.UpstreamListener;
-import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.TimeUnit;
 import java.util.function.Predicate;
-import java.util.function.Supplier;
 import org.jboss.logging.Logger;
 import org.jspecify.annotations.Nullable;
 
@@ -38,22 +32,20 @@ import org.jspecify.annotations.Nullable;
 public final class Exchange {
     private static final Logger LOG = Logger.getLogger(Exchange.class);
 
-    /** Attempts of any kind, refused connections included. */
-    private static final int MAX_ATTEMPTS = 8;
-
     /** All workers refused: an engine that is just being replaced listens again after a moment. */
     private static final long SECOND_ROUND_MILLIS = 150;
 
     final RequestFlow flow;
     final Answer answer;
     final EngineForm form;
+    final AskedPrompt prompt;
+    final Tries tries;
     InferenceRequest request;
     private final Context context;
     private final long started;
     private final @Nullable Visit visit;
     private final double draw;
-    private @Nullable EnginePrompts tokens;
-    private final List<PromptBlocks> named = new ArrayList<>(1);
+    private final Hedging hedging;
     private final Entrance.Next entered =
             new Entrance.Next() {
                 @Override
@@ -71,8 +63,8 @@ public final class Exchange {
                             flow.planner.decide(
                                     request,
                                     candidates,
-                                    tokens,
-                                    named,
+                                    prompt.tokens(),
+                                    prompt.named(),
                                     known,
                                     queued,
                                     w -> session == null ? "busy" : session.whyNot(w),
@@ -95,15 +87,8 @@ public final class Exchange {
     private @Nullable SessionTurn session;
     private @Nullable Relocation relocation;
     private @Nullable Attempt attempt;
-    private @Nullable Attempt hedge; // beside it, until one of both answers
-    private long hedgeTimer = -1;
-    private boolean hedged;
     private @Nullable Entrance entrance;
-    private int attempts;
     private long queued; // nanoseconds, over all entries
-    private final List<Long> failedWorkers = new ArrayList<>(0);
-    private final List<Long> sentTo = new ArrayList<>(0);
-    private boolean secondRound;
     private boolean over;
 
     Exchange(
@@ -119,6 +104,9 @@ public final class Exchange {
         this.answer = answer;
         this.form = form;
         this.visit = visit;
+        this.prompt = new AskedPrompt(flow.tokenStep);
+        this.tries = new Tries(flow.retries.maxWorkers());
+        this.hedging = new Hedging(this, context);
         this.started = flow.nanoTime.getAsLong();
         this.draw = flow.fleet.draw();
     }
@@ -157,7 +145,7 @@ public final class Exchange {
     public void clientGone() {
         if (!over) {
             Attempt running = attempt;
-            Attempt beside = hedge;
+            Attempt beside = hedging.end();
             Entrance waiting = entrance;
             finish(Outcome.CANCELLED);
             if (beside != null) {
@@ -176,10 +164,10 @@ public final class Exchange {
         if (over) {
             return;
         }
-        tokens = promptTokens;
+        prompt.known(promptTokens);
         Entrance mine = new Entrance(flow, request, this::candidates, entered);
         entrance = mine;
-        mine.enter(context, tokens, true);
+        mine.enter(context, promptTokens, true);
     }
 
     private void attempt(Planner.Decided decided, boolean freshConnection) {
@@ -193,19 +181,18 @@ public final class Exchange {
 
     private void attempt(
             Planner.Decided decided, boolean freshConnection, @Nullable Continued stream) {
-        attempts++;
-        RoutingDecision decision = decided.decision();
+        boolean first = tries.attempt();
         if (LOG.isDebugEnabled()) {
-            LOG.debugf("%s attempt %d: %s", request.requestId(), attempts, decision);
+            LOG.debugf(
+                    "%s attempt %d: %s", request.requestId(), tries.attempts(), decided.decision());
         }
-        Attempt next =
-                new Attempt(this, decided, stream == null ? promptTokens(decision) : -1, stream);
+        Attempt next = attemptAt(decided, stream);
         attempt = next;
-        flow.planner.booked(request, decision, tokens);
+        booked(decided);
         if (session != null) {
-            session.sent(decision.chosen().candidate());
+            session.sent(next.candidate());
         }
-        if (attempts == 1 && !secondRound) {
+        if (first) {
             flow.metrics.leaves(nanosSinceStart() - queued);
         }
         if (session == null) {
@@ -215,7 +202,7 @@ public final class Exchange {
         Candidate to = next.candidate();
         session.prepare(
                 to,
-                idsOn(to.worker()),
+                prompt.ids(to.worker(), request),
                 new SessionTurn.Ready() {
                     @Override
                     public void go() {
@@ -235,7 +222,7 @@ public final class Exchange {
         try {
             next.start(freshConnection);
             if (stream == null) {
-                hedgeLater();
+                hedging.later();
             }
         } catch (GatewayException e) {
             if (stream != null) {
@@ -248,71 +235,27 @@ public final class Exchange {
         }
     }
 
-    /** Has another worker asked when the first token takes longer than is usual. */
-    private void hedgeLater() {
-        long nanos =
-                hedged
-                                || !request.stream()
-                                || request.pinnedWorker().isPresent()
-                                || request.hints().session() != null
-                        ? -1
-                        : flow.retries.hedgeNanos(request.model());
-        if (nanos >= 0 && hedgeTimer < 0) {
-            long millis = Math.max(1, TimeUnit.NANOSECONDS.toMillis(nanos));
-            hedgeTimer = context.owner().setTimer(millis, t -> hedge());
-        }
+    Attempt attemptAt(Planner.Decided decided, @Nullable Continued stream) {
+        int length = prompt.length(decided.decision().chosen().candidate().worker());
+        return new Attempt(this, decided, stream != null || length == 0 ? -1 : length, stream);
     }
 
-    private void hedge() {
-        hedgeTimer = -1;
-        Attempt late = attempt;
-        if (over
-                || late == null
-                || late.released()
-                || sentTo.size() + 2 > flow.retries.maxWorkers()) {
-            return;
-        }
-        hedged = true;
-        try {
-            long worker = late.candidate().worker().id();
-            if (!flow.retries.mayHedge()) {
-                flow.metrics.hedged(Hedge.NO_BUDGET);
-                return;
-            }
-            Planner.Decided second = decideElsewhere(c -> c.worker().id() != worker);
-            if (second == null) {
-                flow.metrics.hedged(Hedge.NO_WORKER);
-                return;
-            }
-            attempts++;
-            Attempt beside = new Attempt(this, second, promptTokens(second.decision()), null);
-            hedge = beside;
-            flow.planner.booked(request, second.decision(), tokens);
-            beside.start(true);
-            flow.metrics.hedged(Hedge.SENT);
-        } catch (GatewayException e) {
-            hedge = null; // that worker cannot be asked so; the first one still can answer
-            flow.metrics.hedged(Hedge.NO_WORKER);
-        } catch (RuntimeException e) {
-            crashed(e);
-        }
+    void booked(Planner.Decided decided) {
+        flow.planner.booked(request, decided.decision(), prompt.tokens());
+    }
+
+    /** The attempt that was asked first or goes on alone; null when there is none. */
+    @Nullable Attempt running() {
+        return attempt;
     }
 
     /** This one answers the client; another one that was asked beside it is stopped. */
     void won(Attempt winner) {
-        cancelHedgeTimer();
-        Attempt late = attempt;
-        if (hedge == null || late == null) {
-            return;
+        Attempt loser = hedging.won(winner, attempt);
+        if (loser != null) {
+            nowRuns(winner);
+            loser.abandon();
         }
-        Attempt loser = winner == late ? hedge : late;
-        hedge = null;
-        attempt = winner;
-        flow.metrics.hedged(winner == late ? Hedge.LOST : Hedge.WON);
-        if (winner != late && session != null) {
-            session.sent(winner.candidate());
-        }
-        loser.abandon();
     }
 
     /**
@@ -321,29 +264,24 @@ public final class Exchange {
      * @return false when there is none
      */
     boolean leftToOther(Attempt failed) {
-        Attempt beside = hedge;
-        if (beside == null || (failed != beside && failed != attempt)) {
+        Attempt other = hedging.leftBy(failed, attempt);
+        if (other == null) {
             return false;
         }
         long worker = failed.candidate().worker().id();
-        failedWorkers.add(worker);
-        sentTo.add(worker);
-        hedge = null;
-        flow.metrics.hedged(failed == beside ? Hedge.LOST : Hedge.WON);
-        if (failed != beside) {
-            attempt = beside;
-            if (session != null) {
-                session.sent(beside.candidate());
-            }
-        }
+        tries.failed(worker);
+        tries.hasBegun(worker);
+        nowRuns(other);
         failed.detach();
         return true;
     }
 
-    private void cancelHedgeTimer() {
-        if (hedgeTimer >= 0) {
-            context.owner().cancelTimer(hedgeTimer);
-            hedgeTimer = -1;
+    private void nowRuns(Attempt other) {
+        if (attempt != other) {
+            attempt = other;
+            if (session != null) {
+                session.sent(other.candidate());
+            }
         }
     }
 
@@ -355,14 +293,11 @@ public final class Exchange {
      */
     boolean retryElsewhere(Attempt failed, RetryCause cause) {
         long worker = failed.candidate().worker().id();
-        failedWorkers.add(worker);
-        if (cause != RetryCause.UNREACHABLE && !sentTo.contains(worker)) {
-            sentTo.add(worker);
+        tries.failed(worker);
+        if (cause != RetryCause.UNREACHABLE) {
+            tries.hasBegun(worker);
         }
-        if (over
-                || attempts >= MAX_ATTEMPTS
-                || sentTo.size() >= flow.retries.maxWorkers()
-                || request.pinnedWorker().isPresent()) {
+        if (over || !tries.mayGoOn() || request.pinnedWorker().isPresent()) {
             return false;
         }
         // Who could not be reached has not begun: nothing is done twice.
@@ -388,7 +323,7 @@ public final class Exchange {
      */
     Planner.@Nullable Decided decideElsewhere(Predicate<Candidate> fit) {
         List<Candidate> others =
-                Planner.candidates(flow.fleet, request.model(), failedWorkers, draw).stream()
+                Planner.candidates(flow.fleet, request.model(), tries.failed(), draw).stream()
                         .filter(fit)
                         .toList();
         if (others.isEmpty()) {
@@ -401,8 +336,8 @@ public final class Exchange {
             return flow.planner.decide(
                     request,
                     others,
-                    tokens,
-                    named,
+                    prompt.tokens(),
+                    prompt.named(),
                     null,
                     queued,
                     w -> "failed this request",
@@ -431,16 +366,12 @@ public final class Exchange {
         }
         Relocation moving = relocation;
         if (moving != null) {
-            failedWorkers.add(failed.candidate().worker().id());
+            tries.failed(failed.candidate().worker().id());
             return moving.move(failed, error);
         }
         WhyNot never = Relocation.whyNever(this, stream, failed.candidate());
         flow.migration.refused(never == null ? WhyNot.TOO_LARGE : never);
         return false;
-    }
-
-    boolean hasTriedOften() {
-        return attempts >= MAX_ATTEMPTS;
     }
 
     boolean isOver() {
@@ -472,13 +403,10 @@ public final class Exchange {
 
     /** Tries the same worker again over a new connection. */
     boolean retryOnFreshConnection(Attempt failed) {
-        if (over || attempts >= MAX_ATTEMPTS) {
+        if (over || tries.areMany()) {
             return false;
         }
-        long worker = failed.candidate().worker().id();
-        if (!sentTo.contains(worker)) {
-            sentTo.add(worker);
-        }
+        tries.hasBegun(failed.candidate().worker().id());
         failed.detach();
         flow.metrics.retried(RetryCause.STALE_CONNECTION);
         attempt(failed.decided(), true);
@@ -487,7 +415,7 @@ public final class Exchange {
 
     /** Asks the same worker again with the whole prompt, when it has lost the turn's session. */
     boolean askAgainInFull(Attempt failed) {
-        if (over || attempts >= MAX_ATTEMPTS || session == null || !session.askAgain()) {
+        if (over || tries.areMany() || session == null || !session.askAgain()) {
             return false;
         }
         failed.detach();
@@ -501,15 +429,12 @@ public final class Exchange {
      * @return false when that has been done already
      */
     boolean retryAllLater(Attempt failed) {
-        if (over || secondRound || sentTo.size() >= flow.retries.maxWorkers()) {
+        if (over || !tries.secondRound()) {
             return false;
         }
-        secondRound = true;
-        attempts = 0;
-        failedWorkers.clear();
         failed.detach();
         attempt = null;
-        context.owner().setTimer(SECOND_ROUND_MILLIS, t -> decide(tokens));
+        context.owner().setTimer(SECOND_ROUND_MILLIS, t -> decide(prompt.tokens()));
         return true;
     }
 
@@ -530,8 +455,8 @@ public final class Exchange {
                         context,
                         request,
                         to,
-                        lengthOn(to.worker()),
-                        blocksOn(to.worker()),
+                        prompt.length(to.worker()),
+                        prompt.blocks(to.worker()),
                         client)
                 : client;
     }
@@ -567,7 +492,7 @@ public final class Exchange {
         relocation = kept;
         if (kept == null) {
             request = request.answered();
-            tokens = null; // the names of its blocks stay with the decision
+            prompt.forget();
         } else {
             request = request.begun();
         }
@@ -616,39 +541,6 @@ public final class Exchange {
         return known == null ? flow.metrics.of(request.model()) : known;
     }
 
-    /** On the chosen worker; -1 when they are not known. */
-    private int promptTokens(RoutingDecision decision) {
-        int length = lengthOn(decision.chosen().candidate().worker());
-        return length == 0 ? -1 : length;
-    }
-
-    /** The prompt's length there, in tokens; 0 when it is not known, or no longer. */
-    int lengthOn(Worker worker) {
-        return tokens == null ? 0 : tokens.of(worker.kind()).length();
-    }
-
-    /** The prompt as that worker has it; null when it is not known, or no longer. */
-    @Nullable PromptContent contentOn(Worker worker) {
-        return tokens == null ? null : tokens.of(worker.kind());
-    }
-
-    /** The prompt's ids there; where there are hashes only they are made anew, which may block. */
-    Supplier<int[]> idsOn(Worker worker) {
-        int[] known = knownIdsOn(worker);
-        InferenceRequest asked = request;
-        return known.length > 0 ? () -> known : () -> flow.tokenStep.idsOn(worker.kind(), asked);
-    }
-
-    /** The prompt's ids there; empty where there are none, or hashes only. */
-    int[] knownIdsOn(Worker worker) {
-        return tokens == null ? PromptContent.NO_IDS : tokens.of(worker.kind()).ids();
-    }
-
-    /** The prompt's blocks as this worker cuts them; one when the prompt is not known. */
-    PromptBlocks blocksOn(Worker worker) {
-        return Planner.blocksOn(worker, tokens, named);
-    }
-
     GatewayError noWorker() {
         return new GatewayError.NoHealthyWorker(request.model(), flow.options.retryAfter());
     }
@@ -669,8 +561,7 @@ public final class Exchange {
     void finish(Outcome outcome) {
         over = true;
         attempt = null;
-        hedge = null;
-        cancelHedgeTimer();
+        hedging.end();
         entrance = null;
         if (session != null) {
             session.ended();
@@ -691,7 +582,7 @@ public final class Exchange {
     void crashed(RuntimeException cause) {
         LOG.errorf(cause, "request %s failed by a bug in the gateway", request.requestId());
         Attempt running = attempt;
-        Attempt beside = hedge;
+        Attempt beside = hedging.end();
         if (running != null) {
             running.abandon();
         }

@@ -50,20 +50,20 @@ final class PinTurn {
         if (wanted == null && (view == null || view.blocks(to) == 0)) {
             return null;
         }
-        PromptContent prompt = exchange.contentOn(to.worker());
+        PromptContent prompt = exchange.prompt.content(to.worker());
         long[] chain =
                 prompt == null ? NO_NAMES : pins.names(request, prompt, to.worker().blockSize());
         if (wanted == null) {
             return new PinTurn(pins, to, chain, null, null, false);
         }
-        Supplier<int[]> ids = exchange.idsOn(to.worker());
+        Supplier<int[]> ids = exchange.prompt.ids(to.worker(), exchange.request);
         PinCalls.Wish wish =
                 new PinCalls.Wish(
                         to,
                         Pins.scope(request),
                         request.name().on(to.worker().kind()),
                         chain,
-                        exchange.lengthOn(to.worker()),
+                        exchange.prompt.length(to.worker()),
                         pins.support(to.worker().id()),
                         wanted.ttlSeconds(),
                         ids,

@@ -132,7 +132,7 @@ final class Relocation {
 
     /** Another worker may not be asked; what only lacks its end needs none. */
     private boolean isAtLimit() {
-        return kept.moves() >= migration.options().limit() || exchange.hasTriedOften();
+        return kept.moves() >= migration.options().limit() || exchange.tries.areMany();
     }
 
     private boolean wantsUsage() {

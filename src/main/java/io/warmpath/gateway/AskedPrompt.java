@@ -1,0 +1,66 @@
+package io.warmpath.gateway;
+
+import io.warmpath.fleet.Worker;
+import io.warmpath.load.PromptBlocks;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What is known of one request's prompt, as each kind of engine makes it; nothing more once it has
+ * been forgotten. Confined to the request's event loop.
+ */
+final class AskedPrompt {
+    private final TokenStep tokenStep;
+    private final List<PromptBlocks> named = new ArrayList<>(1);
+    private @Nullable EnginePrompts tokens;
+
+    AskedPrompt(TokenStep tokenStep) {
+        this.tokenStep = tokenStep;
+    }
+
+    void known(@Nullable EnginePrompts tokens) {
+        this.tokens = tokens;
+    }
+
+    /** The names of its blocks stay. */
+    void forget() {
+        tokens = null;
+    }
+
+    @Nullable EnginePrompts tokens() {
+        return tokens;
+    }
+
+    /** Its blocks as they were cut for a decision; filled by the {@link Planner}. */
+    List<PromptBlocks> named() {
+        return named;
+    }
+
+    /** In tokens; 0 when it is not known, or no longer. */
+    int length(Worker on) {
+        return tokens == null ? 0 : tokens.of(on.kind()).length();
+    }
+
+    /** The prompt as that worker has it; null when it is not known, or no longer. */
+    @Nullable PromptContent content(Worker on) {
+        return tokens == null ? null : tokens.of(on.kind());
+    }
+
+    /** Its token ids; where there are hashes only they are made anew, which may block. */
+    Supplier<int[]> ids(Worker on, InferenceRequest request) {
+        int[] known = knownIds(on);
+        return known.length > 0 ? () -> known : () -> tokenStep.idsOn(on.kind(), request);
+    }
+
+    /** Its token ids; empty where there are none, or hashes only. */
+    int[] knownIds(Worker on) {
+        return tokens == null ? PromptContent.NO_IDS : tokens.of(on.kind()).ids();
+    }
+
+    /** Its blocks as this worker cuts them; one when the prompt is not known. */
+    PromptBlocks blocks(Worker on) {
+        return Planner.blocksOn(on, tokens, named);
+    }
+}
