@@ -151,13 +151,13 @@ final class Attempt implements UpstreamListener {
                 flow.load.book(
                         to.slot(),
                         decision.chosen().prefillTokens(),
-                        exchange.blocksOn(to.worker()),
+                        exchange.prompt.blocks(to.worker()),
                         request.hints().expectedOutput());
         warmed =
                 continued != null
                         ? null
                         : flow.warmed.take(
-                                exchange.blocksOn(to.worker()).chain(), to.slot().index());
+                                exchange.prompt.blocks(to.worker()).chain(), to.slot().index());
         if (!request.passThrough()) {
             sent = flow.planner.sent(decision, request.stream());
             beginningOnly =
@@ -170,8 +170,8 @@ final class Attempt implements UpstreamListener {
                                     request.model(),
                                     to.worker(),
                                     request.prompt(),
-                                    exchange.lengthOn(to.worker()),
-                                    exchange.idsOn(to.worker()),
+                                    exchange.prompt.length(to.worker()),
+                                    exchange.prompt.ids(to.worker(), exchange.request),
                                     () ->
                                             new EngineTokenizer.Question(
                                                     model,
@@ -183,7 +183,9 @@ final class Attempt implements UpstreamListener {
                 shared == null || request.passThrough() || continued != null
                         ? null
                         : shared.sent(
-                                to.worker(), exchange.knownIdsOn(to.worker()), request.space());
+                                to.worker(),
+                                exchange.prompt.knownIds(to.worker()),
+                                request.space());
         started = flow.nanoTime.getAsLong();
         MultiMap extra = MultiMap.caseInsensitiveMultiMap();
         extra.add("x-request-id", request.requestId());
@@ -416,15 +418,9 @@ final class Attempt implements UpstreamListener {
     }
 
     private void answerOrRetry(GatewayError error) {
-        boolean unreachable =
-                error instanceof GatewayError.WorkerUnreachable
-                        || (error instanceof GatewayError.UpstreamTimeout && error.safeToRetry());
-        boolean broke =
-                error instanceof GatewayError.UpstreamBroke
-                        || error instanceof GatewayError.BadUpstreamAnswer;
-        if ((unreachable || broke)
-                && exchange.retryElsewhere(
-                        this, unreachable ? RetryCause.UNREACHABLE : RetryCause.BROKE)) {
+        RetryCause cause = retryCause(error);
+        boolean unreachable = cause == RetryCause.UNREACHABLE;
+        if (cause != null && exchange.retryElsewhere(this, cause)) {
             return;
         }
         if (unreachable && exchange.retryAllLater(this)) {
@@ -435,6 +431,20 @@ final class Attempt implements UpstreamListener {
         } else {
             exchange.refuse(Outcome.UPSTREAM_FAILED, error);
         }
+    }
+
+    /** Null: it is not tried again. */
+    private @Nullable RetryCause retryCause(GatewayError error) {
+        return switch (error) {
+            case GatewayError.WorkerUnreachable e -> RetryCause.UNREACHABLE;
+            case GatewayError.UpstreamBroke e -> RetryCause.BROKE;
+            case GatewayError.BadUpstreamAnswer e -> RetryCause.BROKE;
+            case GatewayError.UpstreamTimeout e when e.safeToRetry() -> RetryCause.UNREACHABLE;
+            // A whole answer may just take as long as that, and would again.
+            case GatewayError.UpstreamTimeout e ->
+                    exchange.request.stream() ? RetryCause.TIMEOUT : null;
+            default -> null;
+        };
     }
 
     private void breakAnswer(GatewayError error) {

@@ -57,6 +57,8 @@ public final class FlowMetrics {
         UNREACHABLE,
         BROKE,
         STATUS,
+        /** A stream without its first token in time. */
+        TIMEOUT,
         /** Same worker, new connection. */
         STALE_CONNECTION
     }

@@ -351,13 +351,40 @@ class EngineFailureTest {
         assertServedByGood(gateway.post(Gateway.ASK));
     }
 
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void a_silent_worker_is_left_for_another(boolean afterHead) throws Exception {
+        Semaphore gone = new Semaphore(0);
+        bad.script(
+                call -> {
+                    if (afterHead) {
+                        call.streamHead();
+                    }
+                    assertTrue(call.awaitGone());
+                    gone.release();
+                });
+        assertServedByGood(gateway.post(Gateway.ASK));
+        assertEquals(1, gateway.counter("warmpath.retries", "cause", "timeout"));
+        assertTrue(gone.tryAcquire(10, TimeUnit.SECONDS), "the silent one works on");
+    }
+
     @Test
-    void silence_before_the_head_is_a_504_and_not_repeated() throws Exception {
+    void silence_of_all_is_a_504_after_two() throws Exception {
         bad.script(call -> assertTrue(call.awaitGone()));
+        good.script(call -> assertTrue(call.awaitGone()));
         RawClient.Answer answer = gateway.post(Gateway.ASK);
         assertEquals(504, answer.status());
         assertEquals("upstream_timeout", error(answer.body()).path("code").asText());
-        assertEquals(0, good.requests.get(), "the engine may be working on it");
+        assertEquals(1, bad.requests.get());
+        assertEquals(1, good.requests.get());
+    }
+
+    @Test
+    void a_whole_answer_that_takes_too_long_is_a_504_and_not_repeated() throws Exception {
+        bad.script(call -> assertTrue(call.awaitGone()));
+        RawClient.Answer answer = gateway.post(Gateway.ASK_WHOLE);
+        assertEquals(504, answer.status());
+        assertEquals(0, good.requests.get(), "it would take as long there");
     }
 
     @Test

@@ -177,6 +177,7 @@ class ChaosTest {
                                         ",", engines.stream().map(e -> e.url.toString()).toList()),
                         "warmpath.models.\"demo\".path=src/main/resources/demo-model",
                         "warmpath.upstream.idle-timeout=1s",
+                        "warmpath.upstream.first-byte-timeout=5s",
                         "warmpath.replica.sync=true",
                         "warmpath.replica.secret=of-this-test",
                         "warmpath.nats.router-id=one",
