@@ -88,6 +88,15 @@ public interface HealthConfig {
             maxTime = "1h")
     Duration slowStart();
 
+    @WithDefault("5s")
+    @WithConverter(TimeSpan.class)
+    @Setting(
+            doc =
+                    "How long a stream may be silent whose worker fails its health checks; it goes"
+                            + " on elsewhere then, where it can. 0: as long as any other.",
+            maxTime = "1h")
+    Duration silence();
+
     @WithDefault("0.8")
     @Setting(
             doc =

@@ -583,6 +583,36 @@ public sealed interface GatewayError {
         }
     }
 
+    /** It fails its health checks and has said nothing since. */
+    record WorkerUnwell(String worker) implements GatewayError {
+        @Override
+        public int httpStatus() {
+            return 504;
+        }
+
+        @Override
+        public String type() {
+            return "upstream_error";
+        }
+
+        @Override
+        public String code() {
+            return "worker_unwell";
+        }
+
+        @Override
+        public String message() {
+            return "Worker `"
+                    + worker
+                    + "` fails its health checks and has gone silent; send the request again.";
+        }
+
+        @Override
+        public boolean safeToRetry() {
+            return false;
+        }
+    }
+
     /** The engine's answer is not HTTP that can be passed on. */
     record BadUpstreamAnswer(String worker, String detail) implements GatewayError {
         @Override

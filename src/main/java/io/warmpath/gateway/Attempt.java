@@ -30,7 +30,7 @@ import org.jspecify.annotations.Nullable;
  * be answered by another attempt. A detached attempt has lost its request to another attempt; what
  * still comes is thrown away. All on the request's event loop.
  */
-final class Attempt implements UpstreamListener {
+final class Attempt implements UpstreamListener, UpstreamCall.Watch {
     /** A detached error answer is read this far, so that its connection can be used again. */
     private static final int DRAIN_BYTES = 64 << 10;
 
@@ -212,6 +212,7 @@ final class Attempt implements UpstreamListener {
                                         to,
                                         exchange.form.read(to.worker(), exchange.answerTo(this)))
                                 : continued.joining(this));
+        call.watchedBy(this);
     }
 
     /** We want to know what was cached; the client, who has not asked, does not get to see it. */
@@ -430,6 +431,29 @@ final class Attempt implements UpstreamListener {
             exchange.refuse(Outcome.NO_WORKER, exchange.noWorker());
         } else {
             exchange.refuse(Outcome.UPSTREAM_FAILED, error);
+        }
+    }
+
+    /** Goes on elsewhere where that is certain to be possible; waits on where it is not. */
+    @Override
+    public void silent() {
+        UpstreamCall waiting = call;
+        if (detached || waiting == null || !exchange.hasOther(this)) {
+            return;
+        }
+        try {
+            if (!released) {
+                if (exchange.request.stream()
+                        && (exchange.leftToOther(this)
+                                || exchange.retryElsewhere(this, RetryCause.TIMEOUT))) {
+                    waiting.cancel();
+                }
+            } else if (exchange.canMove(this)) {
+                waiting.cancel();
+                failed(new GatewayError.WorkerUnwell(candidate().worker().name()));
+            }
+        } catch (RuntimeException e) {
+            exchange.crashed(e);
         }
     }
 
@@ -715,6 +739,7 @@ final class Attempt implements UpstreamListener {
         return switch (error) {
             case GatewayError.BadUpstreamAnswer e -> RequestOutcome.FAILED;
             case GatewayError.UpstreamTimeout e -> RequestOutcome.STALLED;
+            case GatewayError.WorkerUnwell e -> RequestOutcome.STALLED;
             default -> RequestOutcome.LOST;
         };
     }

@@ -6,6 +6,7 @@ import io.warmpath.fault.GatewayError;
 import io.warmpath.fault.GatewayException;
 import io.warmpath.fleet.Candidate;
 import io.warmpath.fleet.FleetSnapshot;
+import io.warmpath.fleet.WorkerState;
 import io.warmpath.gateway.FlowMetrics.Outcome;
 import io.warmpath.gateway.FlowMetrics.RetryCause;
 import io.warmpath.gateway.migration.WhyNot;
@@ -372,6 +373,22 @@ public final class Exchange {
         WhyNot never = Relocation.whyNever(this, stream, failed.candidate());
         flow.migration.refused(never == null ? WhyNot.TOO_LARGE : never);
         return false;
+    }
+
+    /** Somebody well could take over from this one. */
+    boolean hasOther(Attempt from) {
+        long worker = from.candidate().worker().id();
+        return !over
+                && request.pinnedWorker().isEmpty()
+                && Planner.candidates(flow.fleet, request.model(), tries.failed(), draw).stream()
+                        .map(Candidate::worker)
+                        .anyMatch(w -> w.id() != worker && w.state() == WorkerState.READY);
+    }
+
+    /** Its stream, which the client is reading, would not have to be broken. */
+    boolean canMove(Attempt from) {
+        Relocation moving = relocation;
+        return !over && flow.migration.isOn() && moving != null && moving.isPossible(from);
     }
 
     boolean isOver() {

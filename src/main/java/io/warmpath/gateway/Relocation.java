@@ -109,6 +109,21 @@ final class Relocation {
         return true;
     }
 
+    /** A move from there would not be refused for what the request is or what has been said. */
+    boolean isPossible(Attempt from) {
+        GatewayError unwell = new GatewayError.WorkerUnwell(from.candidate().worker().name());
+        if (isAtLimit() || exchange.answer.isFull() || whyNot(from, unwell) != null) {
+            return false;
+        }
+        try {
+            // As for vLLM: whoever it will be can go on with it then.
+            ContinuedBody.of(exchange.request.body().getBytes(), chat).check(kept.text(), true);
+            return true;
+        } catch (NotContinuedException e) {
+            return false;
+        }
+    }
+
     private @Nullable WhyNot whyNot(Attempt failed, GatewayError error) {
         boolean slow = error instanceof GatewayError.UpstreamTimeout && exchange.answer.isFull();
         if (slow) {
@@ -142,6 +157,7 @@ final class Relocation {
     private static Cause cause(GatewayError error) {
         return switch (error) {
             case GatewayError.UpstreamTimeout t -> Cause.STALLED;
+            case GatewayError.WorkerUnwell u -> Cause.STALLED;
             case GatewayError.BadUpstreamAnswer b -> Cause.BAD_ANSWER;
             default -> Cause.BROKE;
         };

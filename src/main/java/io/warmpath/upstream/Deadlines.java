@@ -1,6 +1,8 @@
 package io.warmpath.upstream;
 
 import java.time.Duration;
+import java.util.HashMap;
+import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -16,10 +18,24 @@ final class Deadlines {
         private @Nullable Entry next;
         private boolean linked;
         private long deadlineNanos;
+        private long heardNanos;
+        private long patienceNanos; // 0: the worker is well
 
-        final void deadline(long nanos) {
-            deadlineNanos = nanos;
+        /**
+         * Something has come, or is waited for from now on.
+         *
+         * @param timeout nanoseconds
+         */
+        final void deadline(long now, long timeout) {
+            heardNanos = now;
+            deadlineNanos = now + timeout;
         }
+
+        /** Name of the worker that is waited for. */
+        abstract String worker();
+
+        /** The worker is unwell, and has been silent for as long as that is put up with. */
+        abstract void silent();
 
         /** The deadline has passed; the entry has been removed. */
         abstract void expired();
@@ -33,6 +49,7 @@ final class Deadlines {
     private static final long MIN_SWEEP_MILLIS = 5;
     private static final long MAX_SWEEP_MILLIS = 500;
 
+    private final Map<String, Long> unwell = new HashMap<>(); // nanoseconds to put up with
     private @Nullable Entry first;
 
     /**
@@ -48,6 +65,7 @@ final class Deadlines {
 
     void add(Entry e) {
         e.linked = true;
+        e.patienceNanos = unwell.isEmpty() ? 0 : unwell.getOrDefault(e.worker(), 0L);
         e.previous = null;
         e.next = first;
         if (first != null) {
@@ -74,17 +92,47 @@ final class Deadlines {
         e.next = null;
     }
 
+    /**
+     * From now on, until {@link #well}, its calls are told of each such time of silence.
+     *
+     * @param patience nanoseconds
+     */
+    void unwell(String worker, long now, long patience) {
+        unwell.put(worker, patience);
+        for (Entry e = first; e != null; e = e.next) {
+            if (e.worker().equals(worker)) {
+                e.patienceNanos = patience;
+                e.heardNanos = now;
+            }
+        }
+    }
+
+    void well(String worker) {
+        unwell.remove(worker);
+        for (Entry e = first; e != null; e = e.next) {
+            if (e.worker().equals(worker)) {
+                e.patienceNanos = 0;
+            }
+        }
+    }
+
     void sweep(long now) {
         Entry e = first;
         while (e != null) {
             Entry next = e.next;
+            boolean ran = true;
             if (e.deadlineNanos - now < 0) {
                 remove(e);
                 e.expired();
-                // What ran may have removed others; a removed entry no longer knows its next.
-                if (next != null && !next.linked) {
-                    return;
-                }
+            } else if (e.patienceNanos > 0 && now - e.heardNanos > e.patienceNanos) {
+                e.heardNanos = now;
+                e.silent();
+            } else {
+                ran = false;
+            }
+            // What ran may have removed others; a removed entry no longer knows its next.
+            if (ran && next != null && !next.linked) {
+                return;
             }
             e = next;
         }

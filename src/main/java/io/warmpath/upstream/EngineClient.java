@@ -1,5 +1,7 @@
 package io.warmpath.upstream;
 
+import java.time.Duration;
+
 /**
  * Sends requests to engines and hands back their answers.
  *
@@ -10,6 +12,15 @@ package io.warmpath.upstream;
 public interface EngineClient extends AutoCloseable {
     /** Starts one call. Never throws for what an engine does; that comes as {@code failed}. */
     UpstreamCall send(UpstreamRequest request, UpstreamListener listener);
+
+    /**
+     * The worker fails its health checks: who watches a call to it that is silent for this long,
+     * and for each such time more, is told ({@link UpstreamCall#watchedBy}). Any thread.
+     */
+    void unwell(String worker, Duration patience);
+
+    /** It is well again, or gone. Any thread. */
+    void well(String worker);
 
     @Override
     void close();

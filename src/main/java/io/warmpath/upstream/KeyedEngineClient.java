@@ -1,5 +1,7 @@
 package io.warmpath.upstream;
 
+import java.time.Duration;
+
 /** Shows engines the key that they want, in place of whatever the client has shown. */
 public final class KeyedEngineClient implements EngineClient {
     private final EngineClient client;
@@ -17,6 +19,16 @@ public final class KeyedEngineClient implements EngineClient {
             request.extra().set("authorization", key);
         }
         return client.send(request, listener);
+    }
+
+    @Override
+    public void unwell(String worker, Duration patience) {
+        client.unwell(worker, patience);
+    }
+
+    @Override
+    public void well(String worker) {
+        client.well(worker);
     }
 
     @Override

@@ -29,6 +29,8 @@ final class RawCall extends Deadlines.Entry implements UpstreamCall {
     private boolean reused;
     private boolean headSeen;
     private boolean over;
+    private boolean paused;
+    private @Nullable Watch watch;
     private boolean cancelled;
     private long received;
 
@@ -184,7 +186,31 @@ final class RawCall extends Deadlines.Entry implements UpstreamCall {
     }
 
     @Override
+    String worker() {
+        return worker;
+    }
+
+    @Override
+    public void watchedBy(Watch by) {
+        watch = by;
+    }
+
+    @Override
+    void silent() {
+        Watch told = watch;
+        if (told != null && !paused && !over) {
+            Object before = VertxInternals.enter(context);
+            try {
+                told.silent();
+            } finally {
+                VertxInternals.leave(context, before);
+            }
+        }
+    }
+
+    @Override
     public void pause() {
+        paused = true;
         if (connection != null && !over) {
             connection.pause();
         }
@@ -192,6 +218,7 @@ final class RawCall extends Deadlines.Entry implements UpstreamCall {
 
     @Override
     public void resume() {
+        paused = false;
         if (connection != null && !over) {
             deadlineIn(timeouts.idle());
             connection.resume();
@@ -210,6 +237,6 @@ final class RawCall extends Deadlines.Entry implements UpstreamCall {
     }
 
     private void deadlineIn(Duration timeout) {
-        deadline(loop.now() + timeout.toNanos());
+        deadline(loop.now(), timeout.toNanos());
     }
 }

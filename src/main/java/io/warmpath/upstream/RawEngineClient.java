@@ -3,6 +3,7 @@ package io.warmpath.upstream;
 import io.netty.channel.EventLoop;
 import io.vertx.core.Context;
 import io.warmpath.fleet.EngineAddress;
+import java.time.Duration;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.LongSupplier;
@@ -43,6 +44,18 @@ public final class RawEngineClient implements EngineClient {
         RawCall call = new RawCall(loop, context, request, listener);
         call.start();
         return call;
+    }
+
+    @Override
+    public void unwell(String worker, Duration patience) {
+        loops.values().forEach(l -> l.unwell(worker, patience));
+        http2.unwell(worker, patience);
+    }
+
+    @Override
+    public void well(String worker) {
+        loops.values().forEach(l -> l.well(worker));
+        http2.well(worker);
     }
 
     @Override

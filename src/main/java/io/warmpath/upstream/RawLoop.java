@@ -22,6 +22,7 @@ import io.netty.util.concurrent.ScheduledFuture;
 import io.warmpath.fleet.EngineAddress;
 import java.net.InetSocketAddress;
 import java.net.URI;
+import java.time.Duration;
 import java.util.HashMap;
 import java.util.Iterator;
 import java.util.Map;
@@ -182,6 +183,16 @@ final class RawLoop {
 
     boolean isClosed() {
         return closed;
+    }
+
+    /** Any thread. */
+    void unwell(String worker, Duration patience) {
+        loop.execute(() -> deadlines.unwell(worker, now(), patience.toNanos()));
+    }
+
+    /** Any thread. */
+    void well(String worker) {
+        loop.execute(() -> deadlines.well(worker));
     }
 
     private void sweep() {

@@ -14,6 +14,19 @@ public interface UpstreamCall {
      */
     void pause();
 
+    /**
+     * Has {@code watch} told when the worker is unwell ({@link EngineClient#unwell}) and the call
+     * waits for it in vain; not while it is paused.
+     */
+    void watchedBy(Watch watch);
+
+    /** Who can do something about a worker that is unwell and silent. */
+    @FunctionalInterface
+    interface Watch {
+        /** The call goes on, and is told of again, unless it is cancelled. */
+        void silent();
+    }
+
     /** Reads on after {@link #pause}. */
     void resume();
 

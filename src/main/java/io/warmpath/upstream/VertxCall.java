@@ -39,6 +39,8 @@ final class VertxCall extends Deadlines.Entry implements UpstreamCall, Handler<V
     private boolean flushQueued;
     private boolean reused;
     private boolean over;
+    private boolean paused;
+    private @Nullable Watch watch;
     private long received;
 
     VertxCall(
@@ -229,7 +231,26 @@ final class VertxCall extends Deadlines.Entry implements UpstreamCall, Handler<V
     }
 
     @Override
+    String worker() {
+        return worker;
+    }
+
+    @Override
+    public void watchedBy(Watch by) {
+        watch = by;
+    }
+
+    @Override
+    void silent() {
+        Watch told = watch;
+        if (told != null && !paused && !over) {
+            told.silent();
+        }
+    }
+
+    @Override
     public void pause() {
+        paused = true;
         if (response != null && !over) {
             response.pause();
         }
@@ -237,6 +258,7 @@ final class VertxCall extends Deadlines.Entry implements UpstreamCall, Handler<V
 
     @Override
     public void resume() {
+        paused = false;
         if (response != null && !over) {
             deadlineIn(timeouts.idle());
             response.resume();
@@ -254,6 +276,6 @@ final class VertxCall extends Deadlines.Entry implements UpstreamCall, Handler<V
     }
 
     private void deadlineIn(Duration timeout) {
-        deadline(loop.now() + timeout.toNanos());
+        deadline(loop.now(), timeout.toNanos());
     }
 }

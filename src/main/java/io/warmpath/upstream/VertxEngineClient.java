@@ -66,6 +66,20 @@ public final class VertxEngineClient implements EngineClient {
     }
 
     @Override
+    public void unwell(String worker, Duration patience) {
+        for (Loop loop : all) {
+            loop.run(() -> loop.deadlines.unwell(worker, loop.now(), patience.toNanos()));
+        }
+    }
+
+    @Override
+    public void well(String worker) {
+        for (Loop loop : all) {
+            loop.run(() -> loop.deadlines.well(worker));
+        }
+    }
+
+    @Override
     public void close() {
         all.forEach(Loop::close);
     }
@@ -84,6 +98,7 @@ public final class VertxEngineClient implements EngineClient {
         private @Nullable HttpClient http2Tls;
         private final Set<HttpConnection> used = Collections.newSetFromMap(new IdentityHashMap<>());
         private final Deadlines deadlines = new Deadlines();
+        private final Context context = CallingLoop.context();
         private final long timer;
 
         Loop() {
@@ -130,6 +145,10 @@ public final class VertxEngineClient implements EngineClient {
                 connection.closeHandler(v -> used.remove(connection));
             }
             return reused;
+        }
+
+        private void run(Runnable task) {
+            context.runOnContext(v -> task.run());
         }
 
         Deadlines deadlines() {

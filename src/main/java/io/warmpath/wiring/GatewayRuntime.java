@@ -216,6 +216,7 @@ final class GatewayRuntime implements AutoCloseable {
             fleet.registry().addListener(shared);
         }
         engines = engines(config, vertx, tls);
+        fleet.registry().addListener(new SilentWorkers(engines, config.health().silence()));
         questions = new EngineQuestions(vertx, tls);
         questions.bind(meters);
         SelfCheck selfCheck =

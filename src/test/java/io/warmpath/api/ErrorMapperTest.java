@@ -183,6 +183,14 @@ class ErrorMapperTest {
                         "null",
                         "upstream_timeout"),
                 pin(
+                        new GatewayError.WorkerUnwell("w"),
+                        504,
+                        "Worker `w` fails its health checks and has gone silent; send the request"
+                                + " again.",
+                        upstream,
+                        "null",
+                        "worker_unwell"),
+                pin(
                         new GatewayError.BadUpstreamAnswer("w", "no HTTP"),
                         502,
                         "Worker `w` sent an answer that cannot be passed on: no HTTP.",

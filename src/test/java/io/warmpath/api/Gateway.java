@@ -501,6 +501,11 @@ final class Gateway implements AutoCloseable {
                 true);
     }
 
+    /** The worker fails its health checks. */
+    void unwell(String worker, Duration patience) {
+        engines.unwell(worker, patience);
+    }
+
     void serve(StubEngine... workers) {
         List<Worker> list = new ArrayList<>();
         for (StubEngine engine : workers) {

@@ -108,6 +108,10 @@ final class StubEngine implements AutoCloseable {
             socket.close();
         }
 
+        Socket socket() {
+            return socket;
+        }
+
         /** Blocks until the gateway has closed this connection; false after ten seconds. */
         boolean awaitGone() throws IOException {
             socket.setSoTimeout(10_000);

@@ -12,15 +12,33 @@ import org.junit.jupiter.api.Test;
 class DeadlinesTest {
     private final Deadlines deadlines = new Deadlines();
     private final List<Integer> expired = new ArrayList<>();
+    private final List<Integer> silent = new ArrayList<>();
 
     private final class Call extends Deadlines.Entry {
         final int id;
+        final String worker;
         Runnable then = () -> {};
 
         Call(int id, long deadline) {
+            this(id, 0, deadline, "w");
+        }
+
+        Call(int id, long now, long timeout, String worker) {
             this.id = id;
-            deadline(deadline);
+            this.worker = worker;
+            deadline(now, timeout);
             deadlines.add(this);
+        }
+
+        @Override
+        String worker() {
+            return worker;
+        }
+
+        @Override
+        void silent() {
+            silent.add(id);
+            then.run();
         }
 
         @Override
@@ -38,10 +56,10 @@ class DeadlinesTest {
         assertEquals(List.of(), expired);
         deadlines.sweep(11);
         assertEquals(List.of(1), expired);
-        first.deadline(0);
+        first.deadline(0, 0);
         deadlines.sweep(12);
         assertEquals(List.of(1), expired);
-        second.deadline(100);
+        second.deadline(0, 100);
         deadlines.sweep(50);
         assertEquals(List.of(1), expired);
         deadlines.sweep(101);
@@ -89,5 +107,61 @@ class DeadlinesTest {
         deadlines.sweep(11);
         assertEquals(live, new TreeSet<>(expired), "seed " + seed);
         assertEquals(live.size(), expired.size(), "seed " + seed);
+    }
+
+    @Test
+    void silence_of_a_worker_that_is_unwell_is_told_again_and_again() {
+        new Call(1, 0, 1_000, "ill");
+        new Call(2, 0, 1_000, "well");
+        deadlines.sweep(500);
+        deadlines.unwell("ill", 500, 100);
+        deadlines.sweep(600);
+        assertEquals(List.of(), silent, "it has all of the time from then on");
+        deadlines.sweep(601);
+        deadlines.sweep(650);
+        assertEquals(List.of(1), silent);
+        deadlines.sweep(702);
+        assertEquals(List.of(1, 1), silent);
+        deadlines.sweep(1_001);
+        assertEquals(List.of(1, 2), expired.stream().sorted().toList());
+        assertEquals(2, silent.size(), "its own time-out comes first");
+    }
+
+    @Test
+    void who_speaks_is_not_silent_and_may_fall_silent_again() {
+        Call call = new Call(1, 0, 1_000, "ill");
+        deadlines.unwell("ill", 0, 100);
+        call.deadline(90, 1_000);
+        deadlines.sweep(150);
+        assertEquals(List.of(), silent);
+        deadlines.sweep(191);
+        assertEquals(List.of(1), silent);
+    }
+
+    @Test
+    void a_call_to_one_that_is_unwell_already_is_watched_and_nobody_is_once_it_is_well() {
+        deadlines.unwell("ill", 0, 100);
+        new Call(1, 50, 1_000, "ill");
+        deadlines.sweep(151);
+        assertEquals(List.of(1), silent);
+        deadlines.well("ill");
+        new Call(2, 200, 1_000, "ill");
+        deadlines.sweep(900);
+        assertEquals(List.of(1), silent);
+    }
+
+    @Test
+    void who_is_told_of_silence_may_remove_others() {
+        Call a = new Call(1, 0, 1_000, "ill");
+        Call b = new Call(2, 0, 1_000, "ill");
+        Call c = new Call(3, 0, 1_000, "ill");
+        deadlines.unwell("ill", 0, 100);
+        c.then = () -> deadlines.remove(b);
+        for (int i = 1; i <= 3; i++) {
+            deadlines.sweep(100 + i);
+        }
+        assertEquals(List.of(3, 1), silent);
+        deadlines.remove(a);
+        deadlines.remove(c);
     }
 }
