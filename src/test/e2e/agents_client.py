@@ -2,13 +2,15 @@
 """End to end with the real OpenAI client: what agents say in `nvext` and in headers, and what they are told.
 
 Each check is a promise; it prints one line. Exit code 0 only when all hold. The gateway binds sessions
-(--router-session-affinity-ttl-secs).
+(--router-session-affinity-ttl-secs) and takes pins (--enable-cache-control), with no keep-alives: they would be among
+what is counted here.
 
   agents_client.py --gateway http://127.0.0.1:8000 --engine http://127.0.0.1:30000 --engine ... [--only NAME]
 """
 import json
 import re
 import sys
+import urllib.error
 import urllib.request
 import uuid
 
@@ -40,9 +42,17 @@ class Checks:
         with urllib.request.urlopen(self.gateway + path, timeout=PATIENCE) as answer:
             return answer.read().decode()
 
-    def meter(self, name):
-        """The sum of a counter over its tags."""
-        found = re.findall(rf"^{name}(?:{{[^}}]*}})? ([0-9.eE+-]+)$", self.get("/metrics"), re.MULTILINE)
+    def status(self, method, path):
+        """What this answers, without its body."""
+        try:
+            with urllib.request.urlopen(urllib.request.Request(self.gateway + path, method=method), timeout=PATIENCE) as answer:
+                return answer.status
+        except urllib.error.HTTPError as error:
+            return error.code
+
+    def meter(self, name, tag=""):
+        """The sum of a counter over its tags, or over those that have this one."""
+        found = re.findall(rf"^{name}(?:{{[^}}]*{tag}[^}}]*}})? ([0-9.eE+-]+)$", self.get("/metrics"), re.MULTILINE)
         return sum(map(float, found))
 
     def requests(self):
@@ -59,7 +69,8 @@ class Checks:
             "greed_sampling": True})
         check(answer.choices[0].message.content, "no content")
         shown = headers["x-warmpath-hints"]
-        check(shown == "priority=10.0;strict=2;osl=512;engine=not-taken;greedy=1", shown)
+        taken = {"higher-first": "10", "lower-first": "-10", "not-taken": "not-taken"}[self.worker()[0]["priority"]]
+        check(shown == f"priority=10.0;strict=2;osl=512;engine={taken};greedy=1", shown)
         headers, _ = self.ask({"agent_hints": {"priority": 1}}, headers={"x-dynamo-request-priority": "7"})
         check(headers["x-warmpath-hints"].startswith("priority=7.0;"), f"the header does not win: {headers}")
 
@@ -71,6 +82,11 @@ class Checks:
             ({"agent_context": {"session_id": 7}}, "nvext.agent_context.session_id"),
             ({"session_control": {"action": "open"}}, "nvext.session_control.session_id"),
             ({"session_control": {"session_id": "s", "timeout": "300"}}, "nvext.session_control.timeout"),
+            ({"session_control": {"session_id": "s", "timeout": 0}}, "nvext.session_control.timeout"),
+            ({"session_control": {"session_id": "s", "action": "fork"}}, "nvext.session_control.action"),
+            ({"session_control": {"session_id": 257 * "s"}}, "nvext.session_control.session_id"),
+            ({"agent_hints": {"osl": -1}}, "nvext.agent_hints.osl"),
+            ({"agent_hints": []}, "nvext.agent_hints"),
             ({"cache_control": {"type": "ephemeral", "ttl": 1.5}}, "nvext.cache_control.ttl"),
             ({"cache_control": {"type": "forever"}}, "nvext.cache_control.type"),
             ({"annotations": [1]}, "nvext.annotations[0]"),
@@ -80,6 +96,12 @@ class Checks:
         ]:
             error = raises(openai.BadRequestError, lambda: self.ask(nvext))
             check(error.param == path, f"{nvext}: {error.body}")
+        for header, value in [
+            ("x-dynamo-request-priority", "soon"), ("x-dynamo-request-strict-priority", "-1"),
+            ("x-dynamo-worker-instance-id", "w1"), ("x-dynamo-dp-rank", "one"), ("X-Dynamo-Session-ID", 257 * "s"),
+        ]:
+            error = raises(openai.BadRequestError, lambda: self.ask({}, headers={header: value}))
+            check(header.lower() in f"{error.param} {error}".lower(), f"{header}: {error.body}")
         check(self.requests() == before, "an engine has got one of them")
 
     def a_worker_is_named_in_the_body_or_in_a_header(self):
@@ -189,6 +211,73 @@ class Checks:
         error = raises(openai.ConflictError, turn)
         check(error.code == "session_not_open", f"{error.body}")
 
+    def sessions_are_seen_and_ended_by_operators(self):
+        session, opened = uuid.uuid4().hex, uuid.uuid4().hex
+        told, _ = self.ask({}, headers={"X-Dynamo-Session-ID": session, "x-tenant-id": "acme"})
+        self.ask({"session_control": {"session_id": opened, "action": "open", "timeout": 60}})
+        listed = {s["id"]: s for s in json.loads(self.get("/sessions?limit=1000"))["data"]}
+        check(not listed[session]["controlled"] and listed[session]["turns"] == 1, f"{listed[session]}")
+        check(listed[session]["worker"] == told["x-warmpath-worker"], f"{listed[session]}")
+        check(listed[session]["has_tenant"] and "acme" not in self.get("/sessions"), f"{listed[session]}")
+        one = json.loads(self.get(f"/sessions/{opened}"))["data"][0]
+        check(one["controlled"] and one["state"] == "open" and one["timeout_s"] == 60, f"{one}")
+        check(one["kept_by"] == self.worker()[0]["sessions"], f"{one}")
+        for name in (session, opened):
+            check(self.status("DELETE", f"/sessions/{name}") == 204, "it cannot be ended")
+            check(self.status("GET", f"/sessions/{name}") == 404, "it is still there")
+            check(self.status("DELETE", f"/sessions/{name}") == 404, "it can be ended twice")
+        told, _ = self.ask({}, headers={"X-Dynamo-Session-ID": session, "x-tenant-id": "acme"})
+        check(told["x-warmpath-session"] == "first", f"{told}")
+        error = raises(openai.ConflictError, lambda: self.ask({"session_control": {"session_id": opened}}))
+        check(error.code == "session_not_open", f"{error.body}")
+
+    def a_tenant_does_not_meet_anothers_session(self):
+        session = uuid.uuid4().hex
+        control = {"session_control": {"session_id": session}}
+        self.ask({"session_control": {"session_id": session, "action": "open"}}, headers={"x-tenant-id": "acme"})
+        for action in ({}, {"action": "close"}):
+            error = raises(openai.ConflictError, lambda: self.ask(
+                {"session_control": {"session_id": session, **action}}, headers={"x-tenant-id": "rival"}))
+            check(error.code == "session_not_open", f"{error.body}")
+        told, _ = self.ask(control, headers={"x-tenant-id": "acme"})
+        check(told["x-warmpath-session"].startswith("kept"), f"{told}")
+        self.ask({"session_control": {"session_id": session, "action": "close"}}, headers={"x-tenant-id": "acme"})
+
+    def a_prompt_is_pinned_for_its_tenant(self):
+        how = self.worker()[0]["pins"]
+        result = {"rpc": "ok", "keep-alive": "unsupported"}[how]
+        tag = f'result="{result}"'
+        text, tenant = self.other.prompt(), uuid.uuid4().hex
+        before, requests = self.meter("warmpath_pins_total", tag), self.requests()
+        headers, answer = self.ask({"cache_control": {"type": "ephemeral", "ttl": "10m"}}, text, {"x-tenant-id": tenant})
+        check(headers["x-warmpath-hints"].endswith(";cache-control=600s"), headers["x-warmpath-hints"])
+        wait_until(f"the pin is {result}", lambda: self.meter("warmpath_pins_total", tag) == before + 1)
+        check(sum(self.requests()) == sum(requests) + 1, "the pin was a request of its own")
+        pins = json.loads(self.get("/sessions/pins?limit=1000"))
+        check(tenant not in json.dumps(pins), "the tenant is shown")
+        if result == "unsupported":
+            check(pins["refused"][-1]["result"] == result and pins["refused"][-1]["reason"], f"{pins}")
+            check(not pins["data"], f"{pins}")
+            return
+        pin = pins["data"][-1]
+        check(pin["state"] == "held" and pin["how"] == how and pin["ttl_seconds"] == 600 and pin["has_tenant"], f"{pin}")
+        check(pin["worker"] == headers["x-warmpath-worker"] and pin["nodes_pinned"] > 0, f"{pin}")
+        check(pin["tokens"] == answer.usage.prompt_tokens, f"{pin} of {answer.usage}")
+        check(sum(e.of_ranks("pinned_blocks") for e in self.engines) >= pin["blocks"], "no engine keeps it")
+        for who, blocks in ((tenant, str(pin["blocks"])), ("rival", None)):
+            told, again = self.ask({}, text, {"x-tenant-id": who})
+            check(told.get("x-warmpath-pinned-blocks") == blocks, f"{who}: {told}")
+            cached = again.usage.prompt_tokens_details.cached_tokens
+            check((cached > 0) == (who == tenant), f"{who} found {cached} tokens")
+        check(json.loads(self.get(f"/sessions/pins/{pin['id']}"))["hits"] == 1, "the other tenant's prompt was a hit")
+        check(self.status("DELETE", f"/sessions/pins/{pin['id']}") == 204, "it cannot be ended")
+        check(self.status("GET", f"/sessions/pins/{pin['id']}") == 404, "it is still there")
+
+    def times_of_pins_are_clamped(self):
+        for ttl, seconds in (("1s", 300), ("301", 301), ("5m", 300), ("1h", 3600), ("9h", 3600), (7200, 3600), ("soon", 300)):
+            headers, _ = self.ask({"cache_control": {"type": "ephemeral", "ttl": ttl}})
+            check(headers["x-warmpath-hints"].endswith(f";cache-control={seconds}s"), f"{ttl}: {headers['x-warmpath-hints']}")
+
     def agents_of_claude_code_are_sessions_of_their_own(self):
         session = uuid.uuid4().hex
         main = {"x-claude-code-session-id": session}
@@ -205,7 +294,7 @@ class Checks:
 
 
 def main():
-    return run(Checks, {"ask", "get", "meter", "requests", "worker"}, f"openai {openai.__version__} for agents", __doc__)
+    return run(Checks, {"ask", "get", "status", "meter", "requests", "worker"}, f"openai {openai.__version__} for agents", __doc__)
 
 
 if __name__ == "__main__":

@@ -5,8 +5,10 @@ Each check is a promise; it prints one line. Exit code 0 only when all hold.
 
   anthropic_client.py --gateway http://127.0.0.1:8000 --engine http://127.0.0.1:30000 --engine ... [--only NAME]
 """
+import json
 import sys
 import time
+import urllib.request
 import uuid
 
 import anthropic
@@ -39,6 +41,22 @@ class Checks:
             check(error.request_id, "no request id")
             return error
         raise AssertionError(f"expected {kind.__name__}, nothing was raised")
+
+    def the_ledger_has_it_where_engines_can(self, block):
+        def read(path):
+            with urllib.request.urlopen(self.other.gateway + path, timeout=20) as answer:
+                return json.load(answer)
+        if openai_client.workers_in(read("/workers"))[0]["pins"] != "rpc":
+            return
+        text = {**block, "text": self.other.prompt()}
+        usage = self.client.messages.create(
+            model=self.model, max_tokens=4, system=[text], messages=[{"role": "user", "content": "Hi"}]).usage
+        tokens = usage.input_tokens + usage.cache_read_input_tokens
+
+        def held():
+            return [p for p in read("/sessions/pins?limit=1000")["data"]
+                    if p["tokens"] == tokens and p["state"] == "held" and p["ttl_seconds"] == 3600]
+        wait_until("the prompt is pinned for an hour", held)
 
     # -- checks, in this order
 
@@ -143,6 +161,7 @@ class Checks:
         wrong = {**block, "cache_control": {"type": "forever"}}
         error = self.refused(anthropic.BadRequestError, 400, "invalid_request_error", lambda: hints([wrong]))
         check("system[0].cache_control.type" in error.body["error"]["message"], f"{error.body}")
+        self.the_ledger_has_it_where_engines_can(hour)
 
     def claude_codes_user_names_its_session(self):
         user = {"user_id": f"user_1_account__session_{uuid.uuid4()}"}
@@ -164,7 +183,7 @@ class Checks:
 
 
 def main():
-    return run(Checks, {"ask", "refused"}, f"anthropic {anthropic.__version__}", __doc__)
+    return run(Checks, {"ask", "refused", "the_ledger_has_it_where_engines_can"}, f"anthropic {anthropic.__version__}", __doc__)
 
 
 if __name__ == "__main__":

@@ -105,10 +105,11 @@ for wire in ${E2E_WIRES:-vllm-map sglang-map}; do
     first=$((base + 1))
     say "$engines engines ($wire) from port $first, gateway on port $base"
     case $wire in
-        sglang-*) features=--enable-session-radix-cache ;;
+        sglang-*) features='--enable-session-radix-cache --enable-priority-scheduling --schedule-low-priority-values-first
+            --host-blocks 4096 --hicache-max-pinned-ratio 0.5' ;;
         *) features='' ;;
     esac
-    # shellcheck disable=SC2086 # a flag or none
+    # shellcheck disable=SC2086 # flags or none
     run_jar "$wire-engines" sim --port "$first" --count "$engines" --wire "$wire" --model demo --answer-tokens 64 $features
     engines_pid=$pid
     workers=''
@@ -121,9 +122,12 @@ for wire in ${E2E_WIRES:-vllm-map sglang-map}; do
         urls="$urls --engine $url"
         i=$((i + 1))
     done
+    # Requests that keep pins alive would be among those that the checks count.
+    export WARMPATH_SESSION_PINS_KEEP_ALIVE_CONCURRENCY=0
     # shellcheck disable=SC2086 # words on purpose
     run_jar "$wire-gateway" serve --http-host 127.0.0.1 --http-port "$base" $workers \
-        --tokenizer "$root/src/main/resources/demo-model/tokenizer.json" --router-session-affinity-ttl-secs 300
+        --tokenizer "$root/src/main/resources/demo-model/tokenizer.json" --router-session-affinity-ttl-secs 300 \
+        --enable-cache-control
     gateway_pid=$pid
     wait_for 'the gateway' "http://127.0.0.1:$base/ready" "$gateway_pid" "$logs/$wire-gateway.log"
 

@@ -18,16 +18,23 @@ final class AffinityTurn implements SessionTurn {
     private final InferenceRequest request;
     private final SessionKey key;
     private final boolean last;
+    private final boolean closes;
     private volatile List<Candidate> offered = List.of();
     private volatile boolean narrowed;
     private @Nullable Candidate sentTo;
     private @Nullable Turn turn;
 
-    private AffinityTurn(RequestFlow flow, InferenceRequest request, SessionKey key, boolean last) {
+    private AffinityTurn(
+            RequestFlow flow,
+            InferenceRequest request,
+            SessionKey key,
+            boolean last,
+            boolean closes) {
         this.flow = flow;
         this.request = request;
         this.key = key;
         this.last = last;
+        this.closes = closes;
     }
 
     /**
@@ -48,18 +55,17 @@ final class AffinityTurn implements SessionTurn {
                         request,
                         new SessionKey(
                                 new SessionKey.Scope(request.model(), request.cacheSalt()), id),
-                        last);
+                        last,
+                        false);
     }
 
     /** A turn of a session that is not open here: it may have been bound at another gateway. */
     static @Nullable AffinityTurn of(
             RequestFlow flow, InferenceRequest request, SessionControl control) {
+        boolean closes = control.action() == SessionControl.Action.CLOSE;
         return flow.affinity.on()
                 ? new AffinityTurn(
-                        flow,
-                        request,
-                        ControlledTurn.key(request, control),
-                        control.action() == SessionControl.Action.CLOSE)
+                        flow, request, ControlledTurn.key(request, control), closes, closes)
                 : null;
     }
 
@@ -105,5 +111,8 @@ final class AffinityTurn implements SessionTurn {
     @Override
     public void ended() {
         flow.affinity.ended(key, last);
+        if (closes) {
+            flow.sessions.shared.closeElsewhere(key);
+        }
     }
 }

@@ -13,6 +13,7 @@ import io.warmpath.session.ControlledSessions.Event;
 import io.warmpath.session.SessionControl;
 import io.warmpath.session.SessionControl.Action;
 import io.warmpath.session.SessionKey;
+import io.warmpath.session.SharedSessions;
 import io.warmpath.upstream.UpstreamListener;
 import java.util.Arrays;
 import java.util.List;
@@ -54,6 +55,7 @@ final class ControlledTurn implements SessionTurn {
     private final SessionControl control;
     private final ControlledSession session;
     private final byte @Nullable [] said;
+    private final boolean adopted;
     private volatile boolean narrowed;
     private Word word = Word.UNBOUND;
     private SessionSupport support = SessionSupport.STICKY;
@@ -73,7 +75,8 @@ final class ControlledTurn implements SessionTurn {
             SessionKey key,
             SessionControl control,
             ControlledSession session,
-            byte @Nullable [] said) {
+            byte @Nullable [] said,
+            boolean adopted) {
         this.flow = flow;
         this.engines = flow.sessions;
         this.table = flow.sessions.table;
@@ -84,6 +87,7 @@ final class ControlledTurn implements SessionTurn {
         this.control = control;
         this.session = session;
         this.said = said;
+        this.adopted = adopted;
     }
 
     /**
@@ -102,6 +106,7 @@ final class ControlledTurn implements SessionTurn {
         boolean first = control.action() == Action.OPEN || control.action() == Action.BIND;
         ControlledSession session;
         byte[] said = null;
+        boolean adopted = false;
         if (first) {
             session = table.open(key, control.timeoutSeconds(), control.action() == Action.BIND);
             if (session == null) {
@@ -120,6 +125,12 @@ final class ControlledTurn implements SessionTurn {
                                         : GatewayError.SessionConflict.Why.NO_HISTORY));
             }
             if (session == null) {
+                session = adopted(flow, key, control);
+                adopted = session != null;
+            } else {
+                table.began(session);
+            }
+            if (session == null) {
                 table.count(Event.UNKNOWN);
                 return null;
             }
@@ -128,12 +139,25 @@ final class ControlledTurn implements SessionTurn {
             } else if (control.action() != Action.CLOSE) {
                 said = SessionHistory.said(table, session, request);
             }
-            table.began(session);
             if (control.action() == Action.CLOSE) {
                 table.take(key, session);
             }
         }
-        return new ControlledTurn(flow, context, request, form, key, control, session, said);
+        if (control.action() != Action.CLOSE) {
+            flow.sessions.shared.turn(key, session);
+        }
+        return new ControlledTurn(
+                flow, context, request, form, key, control, session, said, adopted);
+    }
+
+    /** The session that another gateway had so far; a close needs none, and is told to it. */
+    private static @Nullable ControlledSession adopted(
+            RequestFlow flow, SessionKey key, SessionControl control) {
+        SharedSessions.Elsewhere there =
+                control.action() == Action.CLOSE ? null : flow.sessions.shared.elsewhere(key);
+        return there == null
+                ? null
+                : flow.sessions.table.adopt(key, there.timeoutSeconds(), there.staysOnly());
     }
 
     static SessionKey key(InferenceRequest request, SessionControl control) {
@@ -149,6 +173,15 @@ final class ControlledTurn implements SessionTurn {
                 narrowed = true;
                 return List.of(eligible.get(i));
             }
+        }
+        if (adopted && !session.isSomewhere()) {
+            List<Candidate> left =
+                    flow.affinity.narrow(
+                            key,
+                            eligible,
+                            c -> !flow.admission.free(request.model(), List.of(c)).isEmpty());
+            narrowed = left != eligible;
+            return narrowed ? left : all;
         }
         narrowed = false;
         return all;
@@ -271,7 +304,7 @@ final class ControlledTurn implements SessionTurn {
 
     /** A turn where the session is not yet. */
     private void begin(Candidate to, int[] ids, Ready ready) {
-        boolean again = session.isSomewhere() || session.turns() > 1;
+        boolean again = adopted || session.isSomewhere() || session.turns() > 1;
         if (again) {
             table.count(Event.REOPENED);
         }
@@ -320,6 +353,7 @@ final class ControlledTurn implements SessionTurn {
             if (table.take(key, session)) {
                 table.release(session);
             }
+            engines.shared.over(key, session);
             ready.refused(new GatewayError.SessionNotOpened(to.worker().name(), problem));
         } else {
             word = Word.UNBOUND;
@@ -406,6 +440,7 @@ final class ControlledTurn implements SessionTurn {
         }
         if (!table.isThere(key, session)) {
             table.release(session);
+            engines.shared.over(key, session);
         }
     }
 }

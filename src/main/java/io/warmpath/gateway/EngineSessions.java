@@ -8,6 +8,8 @@ import io.warmpath.fault.GatewayError;
 import io.warmpath.fleet.Worker;
 import io.warmpath.session.ControlledSession.Place;
 import io.warmpath.session.ControlledSessions;
+import io.warmpath.session.SessionNews;
+import io.warmpath.session.SharedSessions;
 import io.warmpath.upstream.EngineClient;
 import io.warmpath.upstream.UpstreamCall;
 import io.warmpath.upstream.UpstreamListener;
@@ -34,17 +36,24 @@ public final class EngineSessions {
     private static final int CAPACITY = 65_536;
 
     final ControlledSessions table;
+    final SharedSessions shared;
     private final EngineClient engines;
     private final Duration openTimeout;
     private final String prefix;
 
     /**
+     * @param shared with other gateways
      * @param openTimeout how long a client waits for an engine to open its session
      * @param nonce another one for each process
      */
     public EngineSessions(
-            ControlledSessions table, EngineClient engines, Duration openTimeout, long nonce) {
+            ControlledSessions table,
+            SharedSessions shared,
+            EngineClient engines,
+            Duration openTimeout,
+            long nonce) {
         this.table = table;
+        this.shared = shared;
         this.engines = engines;
         this.openTimeout = openTimeout;
         this.prefix = "wp-" + Long.toHexString(nonce) + "-";
@@ -52,9 +61,12 @@ public final class EngineSessions {
 
     /** For gateways that are asked for no session. */
     public static EngineSessions off(EngineClient engines) {
-        return new EngineSessions(
+        ControlledSessions none =
                 new ControlledSessions(
-                        new ControlledSessions.Options(0, 0, 0, 0), System::nanoTime, p -> {}),
+                        new ControlledSessions.Options(0, 0, 0, 0), System::nanoTime, p -> {});
+        return new EngineSessions(
+                none,
+                new SharedSessions(SessionNews.NONE, none, 0, System::nanoTime, () -> 0),
                 engines,
                 Duration.ofSeconds(1),
                 0);

@@ -21,19 +21,24 @@ final class PinTurn {
     private final @Nullable Integer ownPriority;
     private final boolean priorityInBody;
 
+    /** The engine's session holds the prompt, outside of what can be pinned. */
+    private final boolean inSession;
+
     private PinTurn(
             Pins pins,
             Candidate to,
             long[] chain,
             PinCalls.@Nullable Wish wish,
             @Nullable Integer ownPriority,
-            boolean priorityInBody) {
+            boolean priorityInBody,
+            boolean inSession) {
         this.pins = pins;
         this.to = to;
         this.chain = chain;
         this.wish = wish;
         this.ownPriority = ownPriority;
         this.priorityInBody = priorityInBody;
+        this.inSession = inSession;
     }
 
     /** Null for nearly all requests: those that neither want a pin nor meet one. */
@@ -54,7 +59,7 @@ final class PinTurn {
         long[] chain =
                 prompt == null ? NO_NAMES : pins.names(request, prompt, to.worker().blockSize());
         if (wanted == null) {
-            return new PinTurn(pins, to, chain, null, null, false);
+            return new PinTurn(pins, to, chain, null, null, false, false);
         }
         Supplier<int[]> ids = exchange.prompt.ids(to.worker(), exchange.request);
         PinCalls.Wish wish =
@@ -75,7 +80,8 @@ final class PinTurn {
                 chain,
                 wish,
                 request.hints().enginePriority(),
-                request.edits().priority().present());
+                request.edits().priority().present(),
+                exchange.sessionChanges(BodyChanges.NONE).append() != null);
     }
 
     /**
@@ -84,6 +90,7 @@ final class PinTurn {
      */
     OptionalInt priority() {
         return wish != null
+                        && !inSession
                         && wish.how() == PinSupport.PRIORITY
                         && ownPriority == null
                         && !priorityInBody
@@ -108,7 +115,9 @@ final class PinTurn {
             return;
         }
         boolean lower = ownPriority == null ? priorityInBody : ownPriority < 1;
-        if (w.how() == PinSupport.PRIORITY && lower) {
+        if (inSession) {
+            pins.ended(w, Result.REJECTED, "it lies in a streaming session, which keeps it itself");
+        } else if (w.how() == PinSupport.PRIORITY && lower) {
             pins.ended(w, Result.REJECTED, "the request has a priority of its own");
         } else {
             pins.want(w);

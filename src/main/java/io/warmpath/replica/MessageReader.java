@@ -35,8 +35,9 @@ final class MessageReader {
     /** Told of the sessions of a message, in their order. */
     interface Sessions {
         /**
-         * @param what {@link Wire#SESSION_BOUND}, {@link Wire#SESSION_MOVED}, {@link
-         *     Wire#SESSION_ENDED}
+         * @param what {@link Wire#SESSION_BOUND} to {@link Wire#SESSION_CLOSED}
+         * @param worker its id; of an open session its opening and its time
+         * @param dpRank of an open session: whether it stays only
          */
         void session(byte what, SessionName session, long worker, int dpRank);
     }
@@ -148,7 +149,7 @@ final class MessageReader {
         in.position(Wire.HEADER);
         while (in.hasRemaining()) {
             byte what = in.get();
-            if (what < Wire.SESSION_BOUND || what > Wire.SESSION_ENDED) {
+            if (what < Wire.SESSION_BOUND || what > Wire.SESSION_CLOSED) {
                 throw new Malformed("a session of kind " + what);
             }
             int dpRank = in.getShort() & 0xffff;

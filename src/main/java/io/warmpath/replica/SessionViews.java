@@ -1,9 +1,11 @@
 package io.warmpath.replica;
 
+import io.warmpath.session.SessionControl;
 import io.warmpath.session.SessionKey;
 import io.warmpath.session.SessionName;
 import io.warmpath.session.SessionNews;
 import io.warmpath.session.SessionTable;
+import io.warmpath.session.SharedSessions;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
@@ -28,6 +30,7 @@ public final class SessionViews implements SessionNews, MessageReader.Sessions {
     private final ConcurrentLinkedQueue<News> queue = new ConcurrentLinkedQueue<>();
     private final AtomicInteger queued = new AtomicInteger();
     private volatile @Nullable SessionTable table;
+    private volatile @Nullable SharedSessions open;
 
     /** A 64-bit hash with a seed; the same on all gateways. Any thread. */
     @FunctionalInterface
@@ -47,6 +50,11 @@ public final class SessionViews implements SessionNews, MessageReader.Sessions {
         table = own;
     }
 
+    /** Where what others tell of sessions goes that clients open. */
+    public void into(SharedSessions own) {
+        open = own;
+    }
+
     @Override
     public SessionName name(SessionKey key) {
         byte[] all =
@@ -63,6 +71,17 @@ public final class SessionViews implements SessionNews, MessageReader.Sessions {
     @Override
     public void ended(SessionName session) {
         add(new News(session, Wire.SESSION_ENDED, 0, 0));
+    }
+
+    @Override
+    public void opened(SessionName session, int opening, int timeoutSeconds, boolean staysOnly) {
+        long both = (long) opening << Integer.SIZE | timeoutSeconds;
+        add(new News(session, Wire.SESSION_OPENED, both, staysOnly ? 1 : 0));
+    }
+
+    @Override
+    public void closed(SessionName session, int opening) {
+        add(new News(session, Wire.SESSION_CLOSED, (long) opening << Integer.SIZE, 0));
     }
 
     private void add(News news) {
@@ -85,14 +104,33 @@ public final class SessionViews implements SessionNews, MessageReader.Sessions {
 
     @Override
     public void session(byte what, SessionName session, long worker, int dpRank) {
-        SessionTable to = table;
-        if (to == null) {
-            return;
+        SessionTable bindings = table;
+        SharedSessions opened = open;
+        if (what == Wire.SESSION_OPENED || what == Wire.SESSION_CLOSED) {
+            if (opened != null) {
+                open(opened, what, session, worker, dpRank != 0);
+            }
+        } else if (bindings != null) {
+            if (what == Wire.SESSION_ENDED) {
+                bindings.toldEnded(session);
+            } else {
+                bindings.told(session, worker, dpRank, what == Wire.SESSION_MOVED);
+            }
         }
-        if (what == Wire.SESSION_ENDED) {
-            to.toldEnded(session);
+    }
+
+    private static void open(
+            SharedSessions to, byte what, SessionName session, long told, boolean staysOnly) {
+        int opening = (int) (told >>> Integer.SIZE);
+        if (what == Wire.SESSION_OPENED) {
+            to.toldOpened(session, opening, seconds((int) told), staysOnly);
         } else {
-            to.told(session, worker, dpRank, what == Wire.SESSION_MOVED);
+            to.toldClosed(session, opening);
         }
+    }
+
+    /** Whatever the wire says, a time that a session may have. */
+    private static int seconds(int told) {
+        return Math.clamp(told, 1, SessionControl.MAX_TIMEOUT_SECONDS);
     }
 }

@@ -39,6 +39,8 @@ final class Wire {
     static final byte SESSION_BOUND = 1;
     static final byte SESSION_MOVED = 2;
     static final byte SESSION_ENDED = 3;
+    static final byte SESSION_OPENED = 4;
+    static final byte SESSION_CLOSED = 5;
 
     /** Bytes of one session. */
     static final int SESSION_BYTES = 27;

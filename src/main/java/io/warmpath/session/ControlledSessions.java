@@ -34,7 +34,7 @@ public final class ControlledSessions {
     private final Consumer<Place> closer;
     private final Map<SessionKey, ControlledSession> sessions = new ConcurrentHashMap<>();
     private final Map<SessionKey.Scope, SessionKey.Scope> scopes = new ConcurrentHashMap<>();
-    private final Map<Integer, AtomicLong> pinned = new ConcurrentHashMap<>();
+    private final PinnedTokens pinned;
     private final AtomicInteger serials = new AtomicInteger();
     private final AtomicLong conversations = new AtomicLong();
     private final Map<Event, LongAdder> events = new ConcurrentHashMap<>();
@@ -52,6 +52,10 @@ public final class ControlledSessions {
     public enum Event {
         /** By a client, or again by the same. */
         OPENED,
+        /** Taken over from another gateway, which had it open. */
+        ADOPTED,
+        /** Taken over by another gateway. */
+        GIVEN,
         /** Put to a rank. */
         BOUND,
         /** Put to a rank again, after the one before was lost. */
@@ -94,6 +98,7 @@ public final class ControlledSessions {
         this.nanoTime = nanoTime;
         this.startNanos = nanoTime.getAsLong();
         this.closer = closer;
+        this.pinned = new PinnedTokens(options.pinnedShare());
         for (Event e : Event.values()) {
             events.put(e, new LongAdder());
         }
@@ -120,6 +125,17 @@ public final class ControlledSessions {
      * @return null when there is no room
      */
     public @Nullable ControlledSession open(SessionKey key, int timeoutSeconds, boolean staysOnly) {
+        return begin(key, timeoutSeconds, staysOnly, Event.OPENED);
+    }
+
+    /** As {@link #open}, of a session that another gateway had so far. */
+    public @Nullable ControlledSession adopt(
+            SessionKey key, int timeoutSeconds, boolean staysOnly) {
+        return begin(key, timeoutSeconds, staysOnly, Event.ADOPTED);
+    }
+
+    private @Nullable ControlledSession begin(
+            SessionKey key, int timeoutSeconds, boolean staysOnly, Event how) {
         ControlledSession old = sessions.remove(key);
         if (old != null) {
             release(old);
@@ -129,7 +145,7 @@ public final class ControlledSessions {
             count(Event.REFUSED);
             return null;
         }
-        count(Event.OPENED);
+        count(how);
         ControlledSession s = new ControlledSession(timeoutSeconds, staysOnly);
         s.began(now());
         SessionKey.Scope scope = scopes.computeIfAbsent(key.scope(), k -> k);
@@ -151,11 +167,32 @@ public final class ControlledSessions {
 
     /** Takes it out; the engine keeps it until {@link #release}. False: it was not there. */
     public boolean take(SessionKey key, ControlledSession s) {
+        return take(key, s, Event.CLOSED);
+    }
+
+    private boolean take(SessionKey key, ControlledSession s, Event why) {
         boolean was = sessions.remove(key, s);
         if (was) {
-            count(Event.CLOSED);
+            count(why);
         }
         return was;
+    }
+
+    /** Another gateway has it now. The engine lets go of what is here, after a running turn. */
+    void give(SessionKey key, ControlledSession s) {
+        end(key, s, Event.GIVEN);
+    }
+
+    /** Closed from outside; after a running turn. */
+    void close(SessionKey key, ControlledSession s) {
+        end(key, s, Event.CLOSED);
+    }
+
+    private void end(SessionKey key, ControlledSession s, Event why) {
+        // A turn that runs releases what is no longer there when it ends.
+        if (take(key, s, why) && !s.isAnswering()) {
+            release(s);
+        }
     }
 
     /** Whether it is still the one of this name. */
@@ -177,7 +214,7 @@ public final class ControlledSessions {
             s.leave();
         }
         if (at != null) {
-            pin(at.slot(), -at.held());
+            pinned.add(at.slot(), -at.held());
             if (at.support() != SessionSupport.STICKY) {
                 closer.accept(at);
             }
@@ -203,46 +240,27 @@ public final class ControlledSessions {
      * pinned tokens that fill an engine stop it for good.
      */
     public boolean mayPin(Candidate at, int tokens) {
-        long all = at.worker().capacity().kvBlocks() * at.worker().blockSize();
-        return pinned(at.slot().value()) + tokens <= all * options.pinnedShare();
+        return pinned.may(at, tokens);
     }
 
     /** Counts so many as pinned where that may be; until {@link #unpin}. */
     public boolean pin(Candidate at, int tokens) {
-        int slot = at.slot().value();
-        pin(slot, tokens);
-        if (mayPin(at, 0)) {
-            return true;
-        }
-        pin(slot, -tokens);
-        return false;
+        return pinned.take(at, tokens);
     }
 
     public void unpin(Place at, int tokens) {
-        pin(at.slot(), -tokens);
+        pinned.add(at.slot(), -tokens);
     }
 
     /** Tokens that sessions pin on this incarnation of a rank. */
     public long pinned(int slot) {
-        AtomicLong tokens = pinned.get(slot);
-        return tokens == null ? 0 : tokens.get();
+        return pinned.of(slot);
     }
 
     /** The engine has answered a turn in full. */
     public void appended(ControlledSession s, Place at, int[] prompt, int[] answer) {
         synchronized (s) {
-            pin(at.slot(), s.appended(at, prompt, answer));
-        }
-    }
-
-    private void pin(int slot, int tokens) {
-        if (tokens != 0) {
-            pinned.compute(
-                    slot,
-                    (k, sum) -> {
-                        AtomicLong now = sum == null ? new AtomicLong() : sum;
-                        return now.addAndGet(tokens) == 0 ? null : now;
-                    });
+            pinned.add(at.slot(), s.appended(at, prompt, answer));
         }
     }
 

@@ -1,6 +1,6 @@
 package io.warmpath.session;
 
-/** Told of bindings that other gateways should know. Any thread; must not wait. */
+/** Told of bindings and open sessions that other gateways should know. Any thread; must not wait. */
 public interface SessionNews {
     /** Nobody wants to know. */
     SessionNews NONE =
@@ -15,6 +15,13 @@ public interface SessionNews {
 
                 @Override
                 public void ended(SessionName session) {}
+
+                @Override
+                public void opened(
+                        SessionName session, int opening, int timeoutSeconds, boolean staysOnly) {}
+
+                @Override
+                public void closed(SessionName session, int opening) {}
             };
 
     /** What others know the session by. */
@@ -26,4 +33,14 @@ public interface SessionNews {
     void bound(SessionName session, long worker, int dpRank, boolean moved);
 
     void ended(SessionName session);
+
+    /**
+     * A session that its client has opened is in the hands of this gateway.
+     *
+     * @param opening tells it from another one of the same name
+     */
+    void opened(SessionName session, int opening, int timeoutSeconds, boolean staysOnly);
+
+    /** It is over, or its client has closed it here while another gateway had it. */
+    void closed(SessionName session, int opening);
 }

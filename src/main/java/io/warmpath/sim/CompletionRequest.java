@@ -15,7 +15,8 @@ import org.jspecify.annotations.Nullable;
  * @param prompt what the prompt's tokens are made of
  * @param maxTokens null when the client sets no limit
  * @param sessionId SGLang's {@code session_id}: the name of a session-radix session
- * @param session SGLang's {@code session_params}: the opened session it belongs to
+ * @param session SGLang's {@code session_params}: the opened session it belongs to; null except
+ *     for {@link Form#GENERATE}
  * @param rid id the client gives the request
  * @param priority null: none given
  * @param pinNanos how long its prompt is to be pinned, by {@code kv_hints}; 0: not at all
@@ -94,6 +95,7 @@ record CompletionRequest(
             throw new Malformed("max_tokens must be at least 1, got " + maxTokens + ".");
         }
         Integer minTokens = integer(body, "min_tokens", 0);
+        SessionParams unused = session(body); // SGLang reads it here, and does nothing with it
         return new CompletionRequest(
                 form,
                 text(body, "model", ownModel),
@@ -108,7 +110,7 @@ record CompletionRequest(
                 optional(body, "cache_salt"),
                 optional(body, "extra_key"),
                 optional(body, "session_id"),
-                session(body),
+                null,
                 optional(body, "rid"),
                 integer(body, "priority", null),
                 pinNanos(body),

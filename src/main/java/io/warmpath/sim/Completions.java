@@ -238,7 +238,10 @@ final class Completions {
                 : shape.idPrefix(request.chat()) + id;
     }
 
-    /** The session does not take it. A stream has begun by then, as far as the client can see. */
+    /**
+     * The session does not take it: of {@code /generate} alone, as others know none. A stream has
+     * begun by then, as far as the client can see.
+     */
     private void refused(
             Exchange exchange, CompletionRequest request, String id, String why, int promptTokens) {
         if (!request.stream()) {
@@ -247,16 +250,14 @@ final class Completions {
         }
         exchange.beginStream();
         exchange.event(
-                request.form() == CompletionRequest.Form.GENERATE
-                        ? "{\"text\":\"\",\"output_ids\":[],\"meta_info\":{\"id\":"
-                                + AnswerShape.quoted(id)
-                                + ",\"finish_reason\":{\"type\":\"abort\",\"message\":"
-                                + AnswerShape.quoted(why)
-                                + ",\"status_code\":400,\"err_type\":\"BadRequestError\"},"
-                                + "\"prompt_tokens\":"
-                                + promptTokens
-                                + ",\"completion_tokens\":0,\"cached_tokens\":0}}"
-                        : "{\"error\":" + shape.error(400, "BadRequestError", why, null) + "}");
+                "{\"text\":\"\",\"output_ids\":[],\"meta_info\":{\"id\":"
+                        + AnswerShape.quoted(id)
+                        + ",\"finish_reason\":{\"type\":\"abort\",\"message\":"
+                        + AnswerShape.quoted(why)
+                        + ",\"status_code\":400,\"err_type\":\"BadRequestError\"},"
+                        + "\"prompt_tokens\":"
+                        + promptTokens
+                        + ",\"completion_tokens\":0,\"cached_tokens\":0}}");
         exchange.event("[DONE]");
         exchange.endStream();
     }

@@ -39,8 +39,8 @@ public final class SessionMeters {
         for (ControlledSessions.Event e : ControlledSessions.Event.values()) {
             FunctionCounter.builder("warmpath.sessions.control", table, t -> t.counted(e))
                     .description(
-                            "What became of sessions that clients open: opened, bound to a rank,"
-                                    + " bound again after a loss, unknown at a later turn, refused"
+                            "What became of sessions that clients open: opened, adopted from"
+                                    + " another gateway, given to one, bound to a rank, bound again after a loss, unknown at a later turn, refused"
                                     + " for want of room, kept from pinning more than allowed, not"
                                     + " a continuation of what the engine holds, too long to keep,"
                                     + " not opened by the engine, expired, closed")

@@ -15,6 +15,7 @@ import io.warmpath.session.PrefillBudget;
 import io.warmpath.session.Rendezvous;
 import io.warmpath.session.SessionNews;
 import io.warmpath.session.SessionTable;
+import io.warmpath.session.SharedSessions;
 import io.warmpath.telemetry.SessionMeters;
 import io.warmpath.upstream.EngineClient;
 import java.security.SecureRandom;
@@ -37,6 +38,7 @@ final class SessionParts {
     private final Vertx vertx;
     private final SessionCloser closer;
     private final ControlledSessions controlled;
+    private final SharedSessions shared;
     private final EngineSessions engineSessions;
     private long reaper = -1;
 
@@ -62,12 +64,8 @@ final class SessionParts {
                         new PrefillBudget.Options(
                                 p.concurrency(), p.tokensPerSecond(), p.maxBacklog()),
                         System::nanoTime);
-        table =
-                new SessionTable(
-                        options, System::nanoTime, views == null ? SessionNews.NONE : views);
-        if (views != null) {
-            views.into(table);
-        }
+        SessionNews news = views == null ? SessionNews.NONE : views;
+        table = new SessionTable(options, System::nanoTime, news);
         SessionControlConfig control = config.control();
         closer = new SessionCloser(vertx, fleet, config.max());
         controlled =
@@ -79,9 +77,17 @@ final class SessionParts {
                                 control.maxPinned()),
                         System::nanoTime,
                         closer);
+        SecureRandom random = new SecureRandom();
+        shared =
+                new SharedSessions(
+                        news, controlled, config.max(), System::nanoTime, random::nextInt);
+        if (views != null) {
+            views.into(table);
+            views.into(shared);
+        }
         engineSessions =
                 new EngineSessions(
-                        controlled, engines, control.openTimeout(), new SecureRandom().nextLong());
+                        controlled, shared, engines, control.openTimeout(), random.nextLong());
         closer.through(engineSessions);
         XXHash64 hash = XXHashFactory.fastestJavaInstance().hash64();
         affinity =
@@ -112,7 +118,13 @@ final class SessionParts {
     }
 
     void start() {
-        reaper = vertx.setPeriodic(REAP_MILLIS, t -> controlled.reap());
+        reaper =
+                vertx.setPeriodic(
+                        REAP_MILLIS,
+                        t -> {
+                            controlled.reap();
+                            shared.sweep();
+                        });
     }
 
     /** Nobody will know the sessions any more: engines let go of them, as far as they answer. */

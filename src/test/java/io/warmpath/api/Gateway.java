@@ -70,7 +70,9 @@ import io.warmpath.session.AffinityOptions;
 import io.warmpath.session.ControlledSessions;
 import io.warmpath.session.PrefillBudget;
 import io.warmpath.session.Rendezvous;
+import io.warmpath.session.SessionNews;
 import io.warmpath.session.SessionTable;
+import io.warmpath.session.SharedSessions;
 import io.warmpath.tokens.PromptInput;
 import io.warmpath.tokens.PromptTokens;
 import io.warmpath.tokens.Tokenizing;
@@ -177,7 +179,13 @@ final class Gateway implements AutoCloseable {
 
     private EngineSessions sessionsOnEngines() {
         EngineSessions sessions =
-                new EngineSessions(controlled, engines, Duration.ofSeconds(2), 0xcafe);
+                new EngineSessions(
+                        controlled,
+                        new SharedSessions(
+                                SessionNews.NONE, controlled, 0, System::nanoTime, () -> 0),
+                        engines,
+                        Duration.ofSeconds(2),
+                        0xcafe);
         closer.through(sessions);
         return sessions;
     }

@@ -411,6 +411,24 @@ class RenderedManifestsTest {
     }
 
     @Test
+    void alerts_link_to_where_the_operator_shows_what_to_do() {
+        RenderedManifests.all();
+        RenderedManifests.Said said =
+                RenderedManifests.renderChart(
+                        "{\"monitoring\":{\"enabled\":true,\"runbooks\":\"https://wiki/ops\"}}");
+        assertEquals(0, said.status(), said.errors());
+        long alerts = said.out().lines().filter(l -> l.contains("- alert: ")).count();
+        assertTrue(alerts > 5, said.out());
+        assertEquals(
+                alerts,
+                said.out()
+                        .lines()
+                        .filter(l -> l.strip().startsWith("runbook_url: https://wiki/ops#warmpath"))
+                        .count());
+        assertTrue(!said.out().contains("runbook:"), said.out());
+    }
+
+    @Test
     void the_chart_refuses_what_cannot_work() {
         RenderedManifests.all();
         Map<String, String> wrong =
@@ -418,6 +436,7 @@ class RenderedManifestsTest {
                         "{\"replica\": 2}", "replica",
                         "{\"service\": {\"port\": 0}}", "port",
                         "{\"image\": {\"repository\": \"\"}}", "repository",
+                        "{\"monitoring\": {\"runbooks\": \"wiki/ops\"}}", "runbooks",
                         "{\"replicas\": 2}", "config.replica.sync",
                         "{\"autoscaling\": {\"enabled\": true}}", "config.replica.sync",
                         "{\"terminationGracePeriodSeconds\": 35}", "terminationGracePeriodSeconds");

@@ -144,6 +144,68 @@ class PinsOnSimTest {
         assertEquals(0, gateway.gauge("warmpath.pins.held"));
     }
 
+    /** A turn of a session with a pin. */
+    private void turn(String action, String text) throws Exception {
+        HttpResponse<String> answer =
+                gateway.post(
+                        "/v1/chat/completions",
+                        "{\"model\":\"demo\",\"max_tokens\":4,\"messages\":[{\"role\":\"user\",\"content\":\""
+                                + text.repeat(20)
+                                + "\"}],\"nvext\":{\"cache_control\":{\"type\":\"ephemeral\"},"
+                                + "\"session_control\":{\"session_id\":\"s\""
+                                + (action.isEmpty() ? "" : ",\"action\":\"" + action + "\"")
+                                + "}}}");
+        assertEquals(200, answer.statusCode(), answer.body());
+    }
+
+    private void startWithSessions(AgentFeatures sessions) throws Exception {
+        Map<String, String> settings = new HashMap<>();
+        settings.put("warmpath.session.pins.enabled", "true");
+        settings.put("warmpath.models.\"demo\".path", "src/main/resources/demo-model");
+        gateway =
+                SimGateway.start(
+                        settings,
+                        engine("SGLANG_MAP")
+                                .gpuBlocks(256)
+                                .hostBlocks(256)
+                                .agents(sessions.withPins(0.5)));
+        await().until(() -> gateway.get("/workers").body().contains("\"pins\":\"rpc\""));
+    }
+
+    @Test
+    void what_a_streaming_session_holds_is_not_pinned_and_the_reason_is_told() throws Exception {
+        startWithSessions(AgentFeatures.NONE.withStreamingSessions());
+        turn("open", "You are kind. ");
+        await().until(() -> pins("rejected") == 1);
+        turn("", "Go on. ");
+        await().until(() -> pins("rejected") == 2);
+        String list = gateway.get("/sessions/pins").body();
+        assertTrue(
+                list.contains("\"reason\":\"it lies in a streaming session, which keeps it itself\""),
+                list);
+        assertEquals(0, gateway.gauge("warmpath.pins.held"));
+        assertEquals(0, gateway.engines.get(0).stats().sum(SimStats.RankStats::pinnedBlocks));
+    }
+
+    @Test
+    void a_turn_of_a_session_that_is_tagged_is_pinned_and_stays_after_its_close() throws Exception {
+        startWithSessions(AgentFeatures.NONE.withRadixSessions());
+        turn("open", "You are kind. ");
+        await().until(() -> pins("ok") == 1);
+        long pinned = gateway.engines.get(0).stats().sum(SimStats.RankStats::pinnedBlocks);
+        assertTrue(pinned > 0);
+        assertEquals(204, gateway.delete("/sessions/s").statusCode());
+        await().until(
+                        () ->
+                                gateway.meters
+                                                .get("warmpath.sessions.closes")
+                                                .tag("result", "ok")
+                                                .functionCounter()
+                                                .count()
+                                        == 1);
+        assertEquals(pinned, gateway.engines.get(0).stats().sum(SimStats.RankStats::pinnedBlocks));
+    }
+
     @Test
     void where_eviction_goes_by_priority_the_pinned_request_has_one() throws Exception {
         start(engine("SGLANG_MAP").agents(AgentFeatures.NONE.withPriorityEviction()), "priority");

@@ -1,5 +1,6 @@
 package io.warmpath.wiring;
 
+import static io.warmpath.wiring.SessionTurns.messages;
 import static org.awaitility.Awaitility.await;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
@@ -11,7 +12,7 @@ import com.fasterxml.jackson.databind.node.ObjectNode;
 import io.warmpath.sim.AgentFeatures;
 import io.warmpath.sim.SimOptions;
 import io.warmpath.sim.wire.WireFormat;
-import java.io.IOException;
+import io.warmpath.wiring.SessionTurns.Said;
 import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
@@ -54,29 +55,6 @@ class SessionControlOnSimTest {
         gateway = SimGateway.start(all, engines);
     }
 
-    private static ObjectNode message(String role, String content) {
-        return JSON.createObjectNode().put("role", role).put("content", content);
-    }
-
-    private static ArrayNode messages(Object... all) {
-        ArrayNode out = JSON.createArrayNode();
-        for (Object m : all) {
-            out.add(m instanceof JsonNode n ? n : message("user", (String) m));
-        }
-        return out;
-    }
-
-    /** One turn as a client sees it. */
-    private record Said(HttpResponse<String> http, JsonNode message, int prompt, int cached) {
-        String session() {
-            return http.headers().firstValue("x-warmpath-session").orElse("-");
-        }
-
-        String worker() {
-            return http.headers().firstValue("x-warmpath-worker").orElse("-");
-        }
-    }
-
     private Said turn(boolean stream, String session, String action, ArrayNode messages)
             throws Exception {
         return turn(stream, session, action, messages, "acme");
@@ -85,57 +63,7 @@ class SessionControlOnSimTest {
     private Said turn(
             boolean stream, String session, String action, ArrayNode messages, String tenant)
             throws Exception {
-        ObjectNode body = JSON.createObjectNode().put("model", "demo").put("stream", stream);
-        body.put("max_tokens", 24).put("temperature", 0).set("messages", messages);
-        if (stream) {
-            body.putObject("stream_options").put("include_usage", true);
-        }
-        if (!session.isEmpty()) {
-            ObjectNode control = body.putObject("nvext").putObject("session_control");
-            control.put("session_id", session);
-            if (!action.isEmpty()) {
-                control.put("action", action);
-            }
-        }
-        HttpResponse<String> http =
-                gateway.post(
-                        "/v1/chat/completions",
-                        body.toString(),
-                        "x-warmpath-explain",
-                        "1",
-                        "x-tenant-id",
-                        tenant);
-        if (http.statusCode() != 200) {
-            return new Said(http, JSON.readTree(http.body()), 0, 0);
-        }
-        return stream ? streamed(http) : whole(http, JSON.readTree(http.body()));
-    }
-
-    private static Said whole(HttpResponse<String> http, JsonNode answer) {
-        assertEquals("chat.completion", answer.path("object").asText(), http::body);
-        JsonNode usage = answer.path("usage");
-        return new Said(
-                http,
-                answer.at("/choices/0/message"),
-                usage.path("prompt_tokens").asInt(),
-                usage.at("/prompt_tokens_details/cached_tokens").asInt());
-    }
-
-    private static Said streamed(HttpResponse<String> http) throws IOException {
-        StringBuilder text = new StringBuilder();
-        JsonNode usage = JSON.createObjectNode();
-        for (String line : http.body().lines().filter(l -> l.startsWith("data: {")).toList()) {
-            JsonNode chunk = JSON.readTree(line.substring(6));
-            assertEquals("chat.completion.chunk", chunk.path("object").asText(), line);
-            text.append(chunk.at("/choices/0/delta/content").asText(""));
-            usage = chunk.hasNonNull("usage") ? chunk.get("usage") : usage;
-        }
-        assertTrue(http.body().endsWith("data: [DONE]\n\n"), http::body);
-        return new Said(
-                http,
-                message("assistant", text.toString()),
-                usage.path("prompt_tokens").asInt(),
-                usage.at("/prompt_tokens_details/cached_tokens").asInt());
+        return SessionTurns.turn(gateway, stream, session, action, messages, tenant);
     }
 
     private double held() throws Exception {
@@ -147,17 +75,7 @@ class SessionControlOnSimTest {
     }
 
     private double onEngine(String metric) throws Exception {
-        try (HttpClient client = HttpClient.newHttpClient()) {
-            URI at = gateway.engines.getFirst().url().resolve("/metrics");
-            return client.send(
-                            HttpRequest.newBuilder(at).build(),
-                            HttpResponse.BodyHandlers.ofString())
-                    .body()
-                    .lines()
-                    .filter(l -> l.startsWith(metric + "{"))
-                    .mapToDouble(l -> Double.parseDouble(l.substring(l.lastIndexOf(' ') + 1)))
-                    .sum();
-        }
+        return SessionTurns.onEngine(gateway.engines.getFirst(), metric);
     }
 
     private void closeOnEngine(String id) throws Exception {

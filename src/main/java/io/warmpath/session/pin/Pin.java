@@ -39,4 +39,26 @@ public record Pin(
         long hits,
         int nodes,
         String said,
-        boolean held) {}
+        boolean held) {
+    /** The same, granted. */
+    Pin heldUntil(long expires, long hitsNow, int nodesNow, String saidNow) {
+        return new Pin(
+                number,
+                worker,
+                dpRank,
+                scope,
+                model,
+                name,
+                blockSize,
+                blocks,
+                tokens,
+                how,
+                ttlSeconds,
+                madeMillis,
+                expires,
+                hitsNow,
+                nodesNow,
+                saidNow,
+                true);
+    }
+}

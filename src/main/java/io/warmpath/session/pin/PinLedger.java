@@ -3,13 +3,7 @@ package io.warmpath.session.pin;
 import io.warmpath.load.PromptBlocks;
 import io.warmpath.session.SessionKey;
 import java.util.ArrayList;
-import java.util.HashMap;
-import java.util.Iterator;
-import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Map;
-import java.util.NavigableMap;
-import java.util.TreeMap;
 import java.util.function.LongSupplier;
 import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
@@ -45,38 +39,13 @@ public final class PinLedger {
     /** A rank that keeps the first {@code blocks} of the prompt that was asked about. */
     public record Holder(long worker, int dpRank, int blocks, long pin) {}
 
-    private static final class Entry {
-        private Pin pin;
-
-        /** What it takes the place of once it is granted. */
-        private List<Long> instead;
-
-        Entry(Pin pin, List<Long> instead) {
-            this.pin = pin;
-            this.instead = instead;
-        }
-    }
-
-    private static final class Tally {
-        private int pins;
-        private long tokens;
-    }
-
-    private final Options options;
     private final long secret;
     private final LongSupplier millis;
 
     // All guarded by this.
-    private final Map<Long, Entry> byNumber = new LinkedHashMap<>();
-    private final Map<Long, List<Entry>> byName = new HashMap<>();
-    private final Map<SessionKey.Scope, Integer> scopes = new HashMap<>();
-    private final Map<String, Tally> tenants = new HashMap<>();
-
-    /** By block size: how many pins have a length. */
-    private final Map<Integer, NavigableMap<Integer, Integer>> lengths = new HashMap<>();
-
+    private final PinIndex pins = new PinIndex();
+    private final PinQuotas quotas;
     private long last;
-    private long tokens;
     private long hits;
     private long hitTokens;
 
@@ -89,14 +58,14 @@ public final class PinLedger {
      * @param millis since 1970, as the pins outlive the process
      */
     public PinLedger(Options options, PinFile.Content kept, LongSupplier millis) {
-        this.options = options;
+        this.quotas = new PinQuotas(options);
         this.secret = kept.secret();
         this.millis = millis;
         long now = millis.getAsLong();
         for (Pin p : kept.pins()) {
             last = Math.max(last, p.number());
-            if (p.held() && p.expiresMillis() > now && byNumber.size() < options.max()) {
-                put(new Entry(p, List.of()));
+            if (p.held() && p.expiresMillis() > now && pins.size() < options.max()) {
+                put(new PinIndex.Entry(p, List.of()));
             }
         }
     }
@@ -112,7 +81,7 @@ public final class PinLedger {
             return false;
         }
         synchronized (this) {
-            return scopes.containsKey(scope);
+            return pins.has(scope);
         }
     }
 
@@ -120,34 +89,23 @@ public final class PinLedger {
     public synchronized PinOffer.Taken offer(PinOffer o) {
         long now = millis.getAsLong();
         long expires = now + o.ttlSeconds() * 1000L;
-        List<Entry> instead = new ArrayList<>();
-        for (int blocks : lengths(o.blockSize(), o.chain().length)) {
-            for (Entry e : byName.getOrDefault(o.chain()[blocks - 1], List.of())) {
-                Pin p = e.pin;
-                if (!on(p, o) || p.blocks() != blocks) {
-                    continue;
-                }
-                if (blocks == o.chain().length && p.expiresMillis() >= expires) {
-                    return new PinOffer.Taken.Covered(p.number());
-                }
-                if (p.expiresMillis() <= expires) {
-                    instead.add(e);
-                }
+        List<PinIndex.Entry> instead = new ArrayList<>();
+        for (PinIndex.Entry e : pins.along(o.blockSize(), o.chain())) {
+            Pin p = e.pin();
+            if (!on(p, o)) {
+                continue;
+            }
+            if (p.blocks() == o.chain().length && p.expiresMillis() >= expires) {
+                return new PinOffer.Taken.Covered(p.number());
+            }
+            if (p.expiresMillis() <= expires) {
+                instead.add(e);
             }
         }
-        long freed = instead.stream().mapToLong(e -> e.pin.tokens()).sum();
-        Tally tally = tenants.getOrDefault(o.scope().tenant(), new Tally());
-        if (tally.pins - instead.size() >= options.tenantMax()) {
-            return new PinOffer.Taken.Refused("the tenant has " + tally.pins + " pins");
-        }
-        if (tally.tokens - freed + o.tokens() > options.tenantTokens()) {
-            return new PinOffer.Taken.Refused("the tenant has pinned " + tally.tokens + " tokens");
-        }
-        if (byNumber.size() - instead.size() >= options.max()) {
-            return new PinOffer.Taken.Refused("there are " + byNumber.size() + " pins");
-        }
-        if (tokens - freed + o.tokens() > options.maxTokens()) {
-            return new PinOffer.Taken.Refused("pins have " + tokens + " tokens");
+        long freed = instead.stream().mapToLong(e -> e.pin().tokens()).sum();
+        String full = quotas.refusal(o.scope().tenant(), o.tokens(), instead.size(), freed);
+        if (full != null) {
+            return new PinOffer.Taken.Refused(full);
         }
         Pin pin =
                 new Pin(
@@ -168,14 +126,13 @@ public final class PinLedger {
                         0,
                         "",
                         false);
-        put(new Entry(pin, instead.stream().map(e -> e.pin.number()).toList()));
+        put(new PinIndex.Entry(pin, instead.stream().map(e -> e.pin().number()).toList()));
         return new PinOffer.Taken.Open(pin.number());
     }
 
     private static boolean on(Pin p, PinOffer o) {
         return p.worker() == o.worker()
                 && p.dpRank() == o.dpRank()
-                && p.blockSize() == o.blockSize()
                 && p.scope().equals(o.scope());
     }
 
@@ -187,16 +144,14 @@ public final class PinLedger {
      * @return false when it has been dropped meanwhile
      */
     public synchronized boolean confirm(long number, int nodes, String said) {
-        Entry e = byNumber.get(number);
+        PinIndex.Entry e = pins.get(number);
         if (e == null) {
             return false;
         }
-        Pin p = e.pin;
+        Pin p = e.pin();
         long expires = millis.getAsLong() + p.ttlSeconds() * 1000L;
-        e.pin = held(p, expires, p.hits(), nodes, said);
-        List<Long> instead = e.instead;
-        e.instead = List.of();
-        instead.forEach(this::drop);
+        e.now(p.heldUntil(expires, p.hits(), nodes, said));
+        e.takeInstead().forEach(this::drop);
         version++;
         return true;
     }
@@ -207,7 +162,7 @@ public final class PinLedger {
      * @return false when there is none of this number
      */
     public synchronized boolean drop(long number) {
-        Entry e = byNumber.get(number);
+        PinIndex.Entry e = pins.get(number);
         if (e == null) {
             return false;
         }
@@ -223,26 +178,16 @@ public final class PinLedger {
     public synchronized List<Holder> holders(int blockSize, long[] chain) {
         List<Holder> found = new ArrayList<>(1);
         long now = millis.getAsLong();
-        for (int blocks : lengths(blockSize, chain.length)) {
-            for (Entry e : byName.getOrDefault(chain[blocks - 1], List.of())) {
-                Pin p = e.pin;
-                if (p.held()
-                        && p.blocks() == blocks
-                        && p.blockSize() == blockSize
-                        && p.expiresMillis() > now
-                        && found.stream()
-                                .noneMatch(h -> h.worker == p.worker() && h.dpRank == p.dpRank())) {
-                    found.add(new Holder(p.worker(), p.dpRank(), blocks, p.number()));
-                }
+        for (PinIndex.Entry e : pins.along(blockSize, chain)) {
+            Pin p = e.pin();
+            if (p.held()
+                    && p.expiresMillis() > now
+                    && found.stream()
+                            .noneMatch(h -> h.worker == p.worker() && h.dpRank == p.dpRank())) {
+                found.add(new Holder(p.worker(), p.dpRank(), p.blocks(), p.number()));
             }
         }
         return found;
-    }
-
-    /** Lengths that pins have and this prompt may have, the longest first. */
-    private Iterable<Integer> lengths(int blockSize, int most) {
-        NavigableMap<Integer, Integer> all = lengths.get(blockSize);
-        return all == null ? List.of() : all.headMap(most, true).descendingKeySet();
     }
 
     /**
@@ -264,23 +209,17 @@ public final class PinLedger {
      */
     public synchronized Served served(
             long worker, int dpRank, int blockSize, long[] chain, long cachedTokens) {
-        List<Entry> fitting = new ArrayList<>(1);
-        for (int blocks : lengths(blockSize, chain.length)) {
-            for (Entry e : byName.getOrDefault(chain[blocks - 1], List.of())) {
-                Pin p = e.pin;
-                if (p.held()
-                        && p.worker() == worker
-                        && p.dpRank() == dpRank
-                        && p.blocks() == blocks
-                        && p.blockSize() == blockSize) {
-                    fitting.add(e);
-                }
+        List<PinIndex.Entry> fitting = new ArrayList<>(1);
+        for (PinIndex.Entry e : pins.along(blockSize, chain)) {
+            Pin p = e.pin();
+            if (p.held() && p.worker() == worker && p.dpRank() == dpRank) {
+                fitting.add(e);
             }
         }
         if (fitting.isEmpty()) {
             return Served.NONE;
         }
-        Pin longest = fitting.getFirst().pin;
+        Pin longest = fitting.getFirst().pin();
         long whole = (long) longest.blocks() * blockSize;
         // The last token of a prompt is always computed, and its block with it.
         if (cachedTokens >= 0 && cachedTokens + blockSize < whole) {
@@ -290,11 +229,11 @@ public final class PinLedger {
         hits++;
         hitTokens += whole;
         long now = millis.getAsLong();
-        for (Entry e : fitting) {
-            Pin p = e.pin;
+        for (PinIndex.Entry e : fitting) {
+            Pin p = e.pin();
             long expires = Math.max(p.expiresMillis(), now + p.ttlSeconds() * 1000L);
             long hit = p.hits() + (p.number() == longest.number() ? 1 : 0);
-            e.pin = held(p, expires, hit, p.nodes(), p.said());
+            e.now(p.heldUntil(expires, hit, p.nodes(), p.said()));
         }
         version++;
         return new Served(longest, false);
@@ -316,9 +255,9 @@ public final class PinLedger {
     }
 
     private int removeIf(Predicate<Pin> over) {
-        List<Entry> gone = new ArrayList<>();
-        for (Entry e : byNumber.values()) {
-            if (over.test(e.pin)) {
+        List<PinIndex.Entry> gone = new ArrayList<>();
+        for (PinIndex.Entry e : pins.all()) {
+            if (over.test(e.pin())) {
                 gone.add(e);
             }
         }
@@ -327,18 +266,13 @@ public final class PinLedger {
     }
 
     public synchronized @Nullable Pin find(long number) {
-        Entry e = byNumber.get(number);
-        return e == null ? null : e.pin;
+        PinIndex.Entry e = pins.get(number);
+        return e == null ? null : e.pin();
     }
 
     /** The first of them, in the order in which they were asked for. */
     public synchronized List<Pin> list(int limit) {
-        List<Pin> pins = new ArrayList<>(Math.min(limit, byNumber.size()));
-        Iterator<Entry> all = byNumber.values().iterator();
-        while (all.hasNext() && pins.size() < limit) {
-            pins.add(all.next().pin);
-        }
-        return pins;
+        return pins.all().stream().limit(limit).map(PinIndex.Entry::pin).toList();
     }
 
     /** What a later process goes on with. */
@@ -357,7 +291,7 @@ public final class PinLedger {
 
     /** Of the prompts of all pins. */
     public synchronized long tokens() {
-        return tokens;
+        return quotas.tokens();
     }
 
     /** Requests that were served by a pin. */
@@ -370,64 +304,17 @@ public final class PinLedger {
         return hitTokens;
     }
 
-    private void put(Entry e) {
-        Pin p = e.pin;
-        byNumber.put(p.number(), e);
-        byName.computeIfAbsent(p.name(), n -> new ArrayList<>(1)).add(e);
-        scopes.merge(p.scope(), 1, Integer::sum);
-        lengths.computeIfAbsent(p.blockSize(), b -> new TreeMap<>())
-                .merge(p.blocks(), 1, Integer::sum);
-        Tally tally = tenants.computeIfAbsent(p.scope().tenant(), t -> new Tally());
-        tally.pins++;
-        tally.tokens += p.tokens();
-        tokens += p.tokens();
-        size = byNumber.size();
+    private void put(PinIndex.Entry e) {
+        pins.put(e);
+        quotas.add(e.pin());
+        size = pins.size();
         version++;
     }
 
-    private void remove(Entry e) {
-        Pin p = e.pin;
-        byNumber.remove(p.number());
-        byName.computeIfPresent(
-                p.name(), (n, same) -> same.remove(e) && same.isEmpty() ? null : same);
-        scopes.computeIfPresent(p.scope(), (s, n) -> n == 1 ? null : n - 1);
-        lengths.computeIfPresent(
-                p.blockSize(),
-                (b, all) -> {
-                    all.computeIfPresent(p.blocks(), (l, n) -> n == 1 ? null : n - 1);
-                    return all.isEmpty() ? null : all;
-                });
-        Tally tally = tenants.get(p.scope().tenant());
-        if (tally != null) {
-            tally.pins--;
-            tally.tokens -= p.tokens();
-            if (tally.pins == 0) {
-                tenants.remove(p.scope().tenant());
-            }
-        }
-        tokens -= p.tokens();
-        size = byNumber.size();
+    private void remove(PinIndex.Entry e) {
+        pins.remove(e);
+        quotas.remove(e.pin());
+        size = pins.size();
         version++;
-    }
-
-    private static Pin held(Pin p, long expires, long hits, int nodes, String said) {
-        return new Pin(
-                p.number(),
-                p.worker(),
-                p.dpRank(),
-                p.scope(),
-                p.model(),
-                p.name(),
-                p.blockSize(),
-                p.blocks(),
-                p.tokens(),
-                p.how(),
-                p.ttlSeconds(),
-                p.madeMillis(),
-                expires,
-                hits,
-                nodes,
-                said,
-                true);
     }
 }
