@@ -209,17 +209,11 @@ public final class ZmqEventFeed implements EventFeed {
 
     private void run() {
         try (selector) {
-            long tickAt = nanoTime.getAsLong();
+            TickRound round = new TickRound(TICK_MILLIS * 1_000_000L, nanoTime.getAsLong());
             while (!stopping) {
                 calls.runAll();
                 selector.select(this::ready, TICK_MILLIS);
-                long now = nanoTime.getAsLong();
-                if (now - tickAt >= 0) {
-                    tickAt = now + TICK_MILLIS * 1_000_000L;
-                    for (ZmqSource source : List.copyOf(sources)) {
-                        guarded(source, source::tick);
-                    }
-                }
+                tick(round);
             }
         } catch (IOException e) {
             LOG.error("the KV event thread died; the prefix index gets no more events", e);
@@ -232,6 +226,18 @@ public final class ZmqEventFeed implements EventFeed {
             sources.clear();
             calls.end();
         }
+    }
+
+    private void tick(TickRound round) {
+        long now = nanoTime.getAsLong();
+        int until = round.until(now, sources.size());
+        if (until > round.from()) {
+            // A copy: a source whose events cannot be applied is dropped.
+            for (ZmqSource source : List.copyOf(sources.subList(round.from(), until))) {
+                guarded(source, source::tick);
+            }
+        }
+        round.looked(until, now);
     }
 
     private void ready(SelectionKey key) {
