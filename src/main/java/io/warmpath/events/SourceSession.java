@@ -1,8 +1,6 @@
 package io.warmpath.events;
 
-import io.warmpath.events.ReplayDialogue.About;
 import io.warmpath.events.SourceTally.Of;
-import io.warmpath.events.WaitingBatches.Batch;
 import io.warmpath.fleet.EventView;
 import io.warmpath.prefix.PrefixIndex;
 import java.util.Locale;
@@ -62,35 +60,17 @@ public final class SourceSession {
      */
     public record Timing(long replayTimeoutNanos, long auditIntervalNanos, long stallNanos) {}
 
-    /** Batches may wait so long to be applied before the source counts as lagging. */
-    private static final long LAG_NANOS = 100_000_000;
-
-    private final EventCounters counters;
     private final SourceTally tally = new SourceTally();
     private final Timing timing;
     private final LongSupplier nanoTime;
     private final SourceStanding standing;
-    private final StallWatch stall;
     private final SourceOrder order = new SourceOrder();
     private final SourceContent content;
     private final ReplayDialogue replay;
-    private final WaitingBatches waiting = new WaitingBatches();
-
-    /** What lies in between may have been overtaken: nobody can be asked, it is waited for. */
-    private boolean overtaken;
-
-    private long overtakenUntil;
-
-    /** A batch was applied since something is waited for. */
-    private boolean progress;
-
-    private boolean stallChecked;
-    private boolean everConnected;
-    private long quietSince;
-    private boolean behind;
-    private long behindSince;
-    private long refused;
-    private long refusedAt;
+    private final SourceSilence silence;
+    private final OrderedDelivery delivery;
+    private final RefusedBatches refused;
+    private final LagWatch lag;
 
     public SourceSession(
             EventSource source,
@@ -132,7 +112,6 @@ public final class SourceSession {
             Timing timing,
             LongSupplier nanoTime) {
         tally.set(Of.SEQUENCE, SourceStatus.NO_SEQUENCE);
-        this.counters = counters;
         this.replay =
                 new ReplayDialogue(link, counters, tally, timing.replayTimeoutNanos(), nanoTime);
         this.timing = timing;
@@ -141,44 +120,29 @@ public final class SourceSession {
         this.content =
                 new SourceContent(
                         source, sink.apply(tally), counters, tally, order, standing, nanoTime);
-        this.quietSince = nanoTime.getAsLong();
-        this.stall = new StallWatch(timing.stallNanos(), quietSince);
+        this.silence =
+                new SourceSilence(standing, timing.stallNanos(), nanoTime.getAsLong());
+        this.delivery =
+                new OrderedDelivery(
+                        order, content, standing, silence, replay, counters, tally, nanoTime);
+        this.refused =
+                new RefusedBatches(standing, counters, tally, timing.replayTimeoutNanos());
+        this.lag = new LagWatch(standing);
     }
 
     /** Any thread. */
     public SourceStatus status() {
-        SourceStanding.Now now = standing.now();
-        long time = nanoTime.getAsLong();
-        long batches = tally.get(Of.BATCHES);
-        return new SourceStatus(
-                now.state(),
-                now.belief(),
-                now.why(),
-                time - now.since(),
-                tally.get(Of.SEQUENCE),
-                batches == 0 ? -1 : time - tally.get(Of.NEWEST_AT),
-                batches,
-                tally.get(Of.DUPLICATES),
-                tally.get(Of.GAPS),
-                tally.get(Of.REPAIRED),
-                tally.get(Of.LOST),
-                tally.get(Of.RESTARTS),
-                tally.get(Of.REPLAYS),
-                tally.get(Of.REJECTED),
-                stall.owed(),
-                tally.get(Of.STORED_BLOCKS),
-                tally.get(Of.REMOVED_BLOCKS),
-                tally.get(Of.OFFLOADED_BLOCKS));
+        return tally.status(standing.now(), silence.owed(), nanoTime.getAsLong());
     }
 
     /** A request sent at {@code began} was answered and must cause an event. Any thread. */
     public void computed(long began) {
-        stall.computed(began, nanoTime.getAsLong());
+        silence.computed(began, nanoTime.getAsLong());
     }
 
     /** True while a replay, or an overtaken batch, is on its way. */
     public boolean replaying() {
-        return overtaken || replay.open();
+        return delivery.replaying();
     }
 
     /**
@@ -201,7 +165,7 @@ public final class SourceSession {
     /** The sockets are there: learn what the publisher said before. */
     public void start() {
         if (replay.possible()) {
-            askAgain("asking for what was said before");
+            delivery.askAgain("asking for what was said before");
         }
     }
 
@@ -214,11 +178,11 @@ public final class SourceSession {
     /** There is a connection: the first, or another one after it was lost. */
     public void connected() {
         boolean again = standing.disconnected;
-        everConnected = true;
+        delivery.connected();
         standing.disconnected = false;
         standing.unconfirmed |= again && order.started();
         if (replay.possible() && !replaying() && (again || !order.started())) {
-            askAgain("connected" + (again ? " again" : ""));
+            delivery.askAgain("connected" + (again ? " again" : ""));
         } else {
             standing.settle("connected again");
         }
@@ -247,7 +211,7 @@ public final class SourceSession {
      * @param same it speaks of the same process of the engine as before
      */
     public void rejoined(boolean same) {
-        everConnected = true;
+        delivery.connected();
         standing.disconnected = false;
         standing.unconfirmed |= !same && order.started();
         standing.settle("connected again");
@@ -256,30 +220,24 @@ public final class SourceSession {
     /** What came from a file, or before a pause, is known to be of this process of the engine. */
     public void confirm() {
         content.confirm();
-        settle("confirmed");
+        standing.settle("confirmed");
     }
 
     /** It is known that another process of the engine speaks from now on. */
     public void anotherProcess() {
-        overtaken = false;
-        replay.close();
-        waiting.clear();
-        content.forgetProcess();
+        delivery.anotherProcess();
     }
 
     /** It is known that the publisher has said more than has come. */
     public void missed(String why) {
         if (replay.possible() && !replaying() && order.started()) {
-            askAgain(why);
+            delivery.askAgain(why);
         }
     }
 
     /** Nobody is there who could answer the running replay. */
     public void replayRefused() {
-        if (replay.open()) {
-            counters.replayFailures.increment();
-            finish(false);
-        }
+        delivery.replayRefused();
     }
 
     /** Whether a batch has been taken, here or by a process before this one. */
@@ -299,34 +257,19 @@ public final class SourceSession {
 
     /** Batches that wait behind a hole. */
     public int waiting() {
-        return waiting.size();
+        return delivery.waiting();
     }
 
     /** A batch of the live stream. */
     public void live(long sequence, byte[] payload) {
-        heard();
-        if (refused > 0) {
-            refused = 0;
-            standing.repairing = false;
-            if (sequence == order.next()) {
-                tally.add(Of.REPAIRED, 1);
-                counters.repaired.increment();
-            }
-        }
-        Batch message = new Batch(sequence, payload);
-        if (overtaken) {
-            late(message);
-        } else if (replay.open()) {
-            waiting.add(message);
-        } else {
-            accept(message, true);
-        }
+        silence.heard(nanoTime.getAsLong());
+        refused.came(sequence == order.next());
+        delivery.live(sequence, payload);
     }
 
     /** A batch came again whose number was taken before; it was not looked at. */
     void repeated() {
-        counters.duplicates.increment();
-        tally.add(Of.DUPLICATES, 1);
+        delivery.duplicate();
     }
 
     /**
@@ -335,15 +278,10 @@ public final class SourceSession {
      * forgotten.
      */
     void refused(long expected, long sequence) {
-        if (refused > 0) {
-            return;
-        }
-        refused = sequence - expected;
-        refusedAt = nanoTime.getAsLong();
-        counters.gaps.increment();
-        tally.add(Of.GAPS, 1);
-        standing.repairing = true;
-        settle("batches " + range(sequence) + " have not come");
+        refused.refused(
+                sequence - expected,
+                "batches " + delivery.range(sequence) + " have not come",
+                nanoTime.getAsLong());
     }
 
     /**
@@ -352,16 +290,7 @@ public final class SourceSession {
      * @param more whether some was left
      */
     public void drained(boolean more) {
-        long now = nanoTime.getAsLong();
-        if (more && !behind) {
-            behindSince = now;
-        }
-        behind = more;
-        boolean lags = more && now - behindSince >= LAG_NANOS;
-        if (lags != standing.lagging) {
-            standing.lagging = lags;
-            standing.settle(lags ? "batches come faster than they are applied" : "caught up");
-        }
+        lag.drained(more, nanoTime.getAsLong());
     }
 
     /**
@@ -369,281 +298,50 @@ public final class SourceSession {
      * same process: its number would else be taken for a restart.
      */
     public void overtaken(long sequence, byte[] payload) {
-        if (!replaying() || Long.compareUnsigned(sequence, order.next()) < 0) {
-            repeated();
-        } else if (sequence != order.next()) {
-            waiting.insert(new Batch(sequence, payload));
-        } else if (overtaken) {
-            late(new Batch(sequence, payload));
-        } else {
-            take(sequence, payload);
-            takeWaiting();
-        }
+        delivery.overtaken(sequence, payload);
     }
 
     /** A batch of the running replay. */
     public void replayed(long sequence, byte[] payload) {
-        if (!replay.open()) {
-            return;
-        }
-        replay.answered();
-        switch (order.replayed(sequence, payload)) {
-            case FIRST -> {
-                standing.complete = Long.compareUnsigned(sequence, 1) <= 0;
-                take(sequence, payload);
-            }
-            case NEXT -> take(sequence, payload);
-            case DUPLICATE -> {}
-            case GAP -> {
-                content.lose("batches " + range(sequence) + " are gone from its replay buffer");
-                take(sequence, payload);
-            }
-            case RESTART -> restarted();
-        }
+        delivery.replayed(sequence, payload);
     }
 
     /** The publisher has sent all it has. */
     public void replayEnded() {
-        if (!replay.open()) {
-            return;
-        }
-        if (order.started() && replay.strangelyEmpty()) {
-            // The batch applied last is asked for too, so an empty answer means another process.
-            replay.works(false);
-            restarted();
-            return;
-        }
-        if (order.started() && replay.saysNothing()) {
-            ask(About.AUDIT, 0, "asking for its first batch");
-            return;
-        }
-        if (replay.about() == About.HISTORY && !order.started()) {
-            standing.complete = true;
-        }
-        finish(true);
+        delivery.replayEnded();
     }
 
     /** Looks at the clock; call it now and then. */
     public void tick() {
         long now = nanoTime.getAsLong();
-        if (overtaken) {
-            if (replay.possible() ? !replay.mayStillCome() : now - overtakenUntil >= 0) {
-                waitNoLonger();
-            }
-        } else if (replay.open()) {
-            if (replay.givenUp(now)) {
-                finish(false);
-            }
-        } else if (refused > 0 && now - refusedAt >= timing.replayTimeoutNanos()) {
-            long missing = refused;
-            refused = 0;
-            content.lose(missing + " batches from " + order.next() + " on were not sent again");
+        if (delivery.tick(now)) {
+            return;
+        }
+        if (refused.overdue(now)) {
+            content.lose(
+                    refused.giveUp()
+                            + " batches from "
+                            + order.next()
+                            + " on were not sent again");
         } else if (content.expired(now)) {
             content.lose("what was taken from a file was not confirmed in time");
-        } else if (stall.due(now) && standing.silent == null && standing.away == null) {
+        } else if (silence.stalls(now)) {
             stalled();
         } else if (replay.possible()
-                && (now - quietSince >= timing.auditIntervalNanos()
+                && (silence.longerThan(timing.auditIntervalNanos(), now)
                         || (content.restored()
                                 && now - replay.askedAt() >= timing.auditIntervalNanos()))) {
-            askAgain("silent for a while");
-        }
-    }
-
-    /** Asks whether the publisher is the same, and what it has said since. */
-    private void askAgain(String why) {
-        quietSince = nanoTime.getAsLong();
-        if (order.started()) {
-            ask(About.AUDIT, order.next() - 1, why);
-        } else if (replay.hasHistory()) {
-            ask(About.HISTORY, 0, why);
+            delivery.askAgain("silent for a while");
         }
     }
 
     /** Requests were answered and nothing was said about them. */
     private void stalled() {
-        if (replay.possible() && !stallChecked) {
-            stallChecked = true;
-            askAgain("requests are answered but no events come");
-            return;
-        }
-        standing.silent =
-                stall.owed()
-                        + " requests with new blocks were answered and no event came; check that the"
-                        + " engine publishes KV events, and where";
-        standing.settle("silent");
-    }
-
-    private void heard() {
-        long now = nanoTime.getAsLong();
-        quietSince = now;
-        stallChecked = false;
-        stall.heard(now);
-        if (standing.silent != null) {
-            standing.silent = null;
-            standing.settle("events come again");
-        }
-    }
-
-    private void accept(Batch m, boolean mayAsk) {
-        switch (order.live(m.sequence(), m.payload())) {
-            case FIRST -> first(m, mayAsk);
-            case NEXT -> take(m.sequence(), m.payload());
-            case DUPLICATE -> {
-                counters.duplicates.increment();
-                tally.add(Of.DUPLICATES, 1);
-            }
-            case GAP -> gap(m, mayAsk);
-            case RESTART -> {
-                content.forgetProcess();
-                // Judged again only to note its number as the newest of the new process.
-                order.live(m.sequence(), m.payload());
-                first(m, replay.possible());
-            }
-        }
-        if (!replaying()) {
-            settle("caught up");
-        }
-    }
-
-    private void first(Batch m, boolean mayAsk) {
-        if (m.sequence() != 0 && replay.hasHistory() && mayAsk) {
-            waiting.addFirst(m);
-            ask(About.HISTORY, 0, "asking for what was said before");
-            return;
-        }
-        standing.complete = Long.compareUnsigned(m.sequence(), 1) <= 0;
-        take(m.sequence(), m.payload());
-        settle(
-                standing.complete
-                        ? "heard from its first batch on"
-                        : "heard from batch " + m.sequence() + " on; what was before is not known");
-    }
-
-    private void gap(Batch m, boolean mayAsk) {
-        if (mayAsk) {
-            counters.gaps.increment();
-            tally.add(Of.GAPS, 1);
-            waiting.addFirst(m);
-            standing.repairing = true;
-            if (replay.possible() && !replay.mayStillCome()) {
-                ask(About.GAP, order.next() - 1, "batches " + range(m.sequence()) + " were missed");
-            } else {
-                overtaken = true;
-                progress = false;
-                overtakenUntil = nanoTime.getAsLong() + WaitingBatches.OVERTAKEN_NANOS;
-                settle("batches " + range(m.sequence()) + " have not come");
-            }
-            return;
-        }
-        content.lose("batches " + range(m.sequence()) + " were missed");
-        take(m.sequence(), m.payload());
-    }
-
-    /** While something is waited for without having asked. */
-    private void late(Batch m) {
-        if (m.sequence() != order.next()) {
-            waiting.add(m);
-            if (replay.possible() ? !replay.mayStillCome() : waiting.tooMany()) {
-                waitNoLonger();
-            }
-            return;
-        }
-        take(m.sequence(), m.payload());
-        takeWaiting();
-        if (waiting.isEmpty()) {
-            finish(true);
-        }
-    }
-
-    /** Whatever waits and is the next one. */
-    private void takeWaiting() {
-        for (Batch next = waiting.remove(order.next());
-                next != null;
-                next = waiting.remove(order.next())) {
-            take(next.sequence(), next.payload());
-        }
-    }
-
-    /** What has not come by itself is asked for, where somebody can be asked. */
-    private void waitNoLonger() {
-        if (replay.possible()) {
-            overtaken = false;
-            ask(About.GAP, order.next() - 1, "batches from " + order.next() + " on were missed");
+        if (replay.possible() && silence.mayAsk()) {
+            delivery.askAgain("requests are answered but no events come");
         } else {
-            finish(false);
+            silence.freeze();
         }
-    }
-
-    private void take(long sequence, byte[] payload) {
-        progress = true;
-        standing.reading &= replay.about() == About.HISTORY;
-        content.take(sequence, payload);
-    }
-
-    /** Another process publishes now. */
-    private void restarted() {
-        content.forgetProcess();
-        ask(About.HISTORY, 0, "the engine has restarted");
-    }
-
-    private void ask(About about, long from, String why) {
-        progress = false;
-        standing.reading = about == About.HISTORY;
-        settle(why);
-        replay.ask(about, from);
-    }
-
-    /**
-     * Nothing more is waited for: the batches that came meanwhile are applied now.
-     *
-     * @param well the publisher has told all it has, or the overtaken batch has come
-     */
-    private void finish(boolean well) {
-        boolean moved = progress;
-        boolean asked = replay.open();
-        boolean history = replay.about() == About.HISTORY;
-        overtaken = false;
-        replay.close();
-        quietSince = nanoTime.getAsLong();
-        if (moved && standing.repairing && !history) {
-            tally.add(Of.REPAIRED, 1);
-            counters.repaired.increment();
-        }
-        standing.repairing = false;
-        if (well && asked) {
-            content.confirm();
-        }
-        // Nobody there yet is no hole.
-        standing.reading = !order.started() && !standing.complete && !everConnected;
-        while (!replaying() && !waiting.isEmpty()) {
-            // A second hole may be asked for only when the last answer brought something, else a
-            // publisher whose buffer is empty would be asked for ever.
-            accept(waiting.removeFirst(), moved);
-        }
-        if (replaying()) {
-            return;
-        }
-        if (moved && asked) {
-            heard();
-        } else if (stallChecked) {
-            stalled();
-        }
-        settle(
-                well
-                        ? moved ? "all caught up" : "nothing was missed"
-                        : "the replay was not answered");
-    }
-
-    private void settle(String why) {
-        standing.settle(why);
-    }
-
-    private String range(long until) {
-        long from = order.next();
-        return from == until - 1
-                ? Long.toUnsignedString(from)
-                : Long.toUnsignedString(from) + " to " + Long.toUnsignedString(until - 1);
     }
 
     @Override
@@ -653,6 +351,6 @@ public final class SourceSession {
                 "next %s, %s, %d waiting",
                 order.started() ? Long.toUnsignedString(order.next()) : "unknown",
                 standing.now().state(),
-                waiting.size());
+                delivery.waiting());
     }
 }

@@ -45,4 +45,28 @@ final class SourceTally {
     long get(int what) {
         return values.getAcquire(what);
     }
+
+    /** All of it, with what is known besides. Any thread. */
+    SourceStatus status(SourceStanding.Now now, int owed, long time) {
+        long batches = get(Of.BATCHES);
+        return new SourceStatus(
+                now.state(),
+                now.belief(),
+                now.why(),
+                time - now.since(),
+                get(Of.SEQUENCE),
+                batches == 0 ? -1 : time - get(Of.NEWEST_AT),
+                batches,
+                get(Of.DUPLICATES),
+                get(Of.GAPS),
+                get(Of.REPAIRED),
+                get(Of.LOST),
+                get(Of.RESTARTS),
+                get(Of.REPLAYS),
+                get(Of.REJECTED),
+                owed,
+                get(Of.STORED_BLOCKS),
+                get(Of.REMOVED_BLOCKS),
+                get(Of.OFFLOADED_BLOCKS));
+    }
 }

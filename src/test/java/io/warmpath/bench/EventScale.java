@@ -12,7 +12,6 @@ import io.warmpath.prefix.PrefixSpace;
 import io.warmpath.prefix.Tier;
 import io.warmpath.prefix.WorkerSlot;
 import io.warmpath.state.StateStore;
-import java.io.IOException;
 import java.lang.management.ManagementFactory;
 import java.lang.management.ThreadMXBean;
 import java.nio.ByteBuffer;
@@ -29,8 +28,6 @@ import java.util.concurrent.FutureTask;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
-import org.msgpack.core.MessageBufferPacker;
-import org.msgpack.core.MessagePack;
 import org.zeromq.SocketType;
 import org.zeromq.ZContext;
 import org.zeromq.ZMQ;
@@ -50,41 +47,20 @@ final class EventScale {
     private static final int BLOCK = 16;
     private static final int RUN = 64;
     static final int SLOTS = 100;
-    private static final int MESSAGE_BYTES = 1 << 20;
-    private static final int WARM_UP = 100;
     private static final int PROMPTS = 1000;
     private static final long PAUSE_NANOS = 200_000;
 
-    /** One event in so many is timed; no multiple of the sources' number. */
-    private static final int TIMED = 997;
-
     private EventScale() {}
-
-    /**
-     * @param feedMicros CPU of the feed's thread for one event: what a busy machine cannot stretch
-     * @param p50Micros from sending to the batch being counted as applied
-     */
-    record Load(
-            long events, double feedMicros, long p50Micros, long p99Micros, long bytesPerSource) {}
 
     record Recovery(long residencies, long fileBytes, double saveSeconds, double loadSeconds) {}
 
     public static void main(String[] args) throws Exception {
         if (args.length == 4 && args[0].equals("sources")) {
-            Load l =
-                    sources(
+            System.out.println(
+                    SourceLatency.measure(
                             Integer.parseInt(args[1]),
                             Integer.parseInt(args[2]),
-                            Integer.parseInt(args[3]));
-            System.out.printf(
-                    Locale.ROOT,
-                    "%d events, %.2f us of the feed's thread each, event to visible p50 %d us p99 %d"
-                            + " us, %d bytes of heap a source%n",
-                    l.events,
-                    l.feedMicros,
-                    l.p50Micros,
-                    l.p99Micros,
-                    l.bytesPerSource);
+                            Integer.parseInt(args[3])));
         } else if (args.length == 3 && args[0].equals("stream")) {
             Stream s = stream(Integer.parseInt(args[1]), Integer.parseInt(args[2]));
             System.out.printf(
@@ -120,98 +96,6 @@ final class EventScale {
                             + " DIRECTORY | beside N SAVES DIRECTORY");
             System.exit(2);
         }
-    }
-
-    /** Each source sends one-block batches evenly; every thousandth event is timed. */
-    static Load sources(int count, int perSecond, int seconds) throws Exception {
-        EventCounters counters = new EventCounters();
-        WirePublisher[] publishers = new WirePublisher[count];
-        try (NativePrefixIndex index = new NativePrefixIndex(Optional.empty(), 0)) {
-            ByteBuffer out = ByteBuffer.allocateDirect(MESSAGE_BYTES);
-            for (int i = 0; i < count; i++) {
-                publishers[i] = new WirePublisher(out);
-            }
-            long before = heap();
-            try (ZmqEventFeed feed =
-                    new ZmqEventFeed(
-                            index, counters, ZmqEventFeed.Settings.DEFAULT, System::nanoTime)) {
-                for (int i = 0; i < count; i++) {
-                    feed.subscribe(
-                            new EventSource(
-                                    "w" + i,
-                                    0,
-                                    List.of(index.open(0)),
-                                    "tcp://127.0.0.1:" + publishers[i].port(),
-                                    false,
-                                    null,
-                                    "",
-                                    BLOCK));
-                }
-                for (WirePublisher p : publishers) {
-                    p.join();
-                }
-                return load(publishers, perSecond, seconds, counters, before);
-            }
-        } finally {
-            for (WirePublisher p : publishers) {
-                if (p != null) {
-                    p.close();
-                }
-            }
-        }
-    }
-
-    /**
-     * @param heapBefore bytes before the sources were subscribed
-     */
-    private static Load load(
-            WirePublisher[] publishers,
-            int perSecond,
-            int seconds,
-            EventCounters counters,
-            long heapBefore)
-            throws IOException {
-        long[] sequences = new long[publishers.length];
-        // Some rounds first: connections, and compiled code.
-        for (int round = 0; round < WARM_UP; round++) {
-            for (int i = 0; i < publishers.length; i++) {
-                send(publishers[i], i, sequences);
-            }
-            while (counters.batches() < (round + 1L) * publishers.length) {
-                LockSupport.parkNanos(50_000);
-            }
-        }
-        long bytes = (heap() - heapBefore) / publishers.length;
-        long base = counters.batches();
-        long cpu = cpu()[0];
-        long begin = System.nanoTime();
-        long total = (long) publishers.length * perSecond * seconds;
-        long step = 1_000_000_000L / ((long) publishers.length * perSecond);
-        List<Long> latencies = new ArrayList<>();
-        for (long sent = 0; sent < total; sent++) {
-            long due = begin + sent * step;
-            while (System.nanoTime() - due < 0) {
-                LockSupport.parkNanos(Math.max(1, due - System.nanoTime()));
-            }
-            int i = (int) (sent % publishers.length);
-            send(publishers[i], i, sequences);
-            if (sent % TIMED == 0) {
-                // Sent in order of time, but applied by source: visible when all so far are.
-                long at = System.nanoTime();
-                while (counters.batches() - base <= sent) {
-                    Thread.onSpinWait();
-                }
-                latencies.add((System.nanoTime() - at) / 1000);
-            }
-        }
-        long used = cpu()[0] - cpu;
-        latencies.sort(null);
-        return new Load(
-                total,
-                used / 1e3 / total,
-                latencies.get(latencies.size() / 2),
-                latencies.get(latencies.size() * 99 / 100),
-                bytes);
     }
 
     /**
@@ -291,43 +175,6 @@ final class EventScale {
             }
         }
         return sum;
-    }
-
-    private static void send(WirePublisher to, int source, long[] sequences) throws IOException {
-        long n = sequences[source]++;
-        to.send(n, oneBlock(source, n));
-    }
-
-    /** Stores a block in an even batch and removes it again in the next. */
-    private static byte[] oneBlock(int source, long n) {
-        try (MessageBufferPacker out = MessagePack.newDefaultBufferPacker()) {
-            out.packArrayHeader(3).packDouble((double) n).packArrayHeader(1);
-            boolean stores = n % 2 == 0;
-            out.packMapHeader(stores ? 5 : 2).packString("type");
-            out.packString(stores ? "BlockStored" : "BlockRemoved");
-            out.packString("block_hashes").packArrayHeader(1);
-            out.packLong((source + 1L) << 40 | (n & ~1L));
-            if (stores) {
-                out.packString("parent_block_hash").packNil();
-                out.packString("token_ids").packArrayHeader(BLOCK);
-                for (int i = 0; i < BLOCK; i++) {
-                    out.packInt((int) (n % 100_000) + i);
-                }
-                out.packString("block_size").packInt(BLOCK);
-            }
-            out.packInt(0);
-            return out.toByteArray();
-        } catch (IOException e) {
-            throw new IllegalStateException(e);
-        }
-    }
-
-    private static long heap() {
-        for (int i = 0; i < 3; i++) {
-            System.gc();
-        }
-        Runtime r = Runtime.getRuntime();
-        return r.totalMemory() - r.freeMemory();
     }
 
     /** An index of runs of 64 blocks, a fifth of them shared by all slots, through a file. */

@@ -11,9 +11,10 @@ import org.junit.jupiter.api.io.TempDir;
 class EventScaleTest {
     @Test
     void sources_in_small() throws Exception {
-        EventScale.Load load = EventScale.sources(5, 40, 1);
-        assertEquals(200, load.events());
-        assertTrue(load.p99Micros() >= load.p50Micros());
+        SourceLatency.Result r = SourceLatency.measure(5, 40, 1, 1);
+        assertEquals(200, r.micros().length);
+        assertTrue(r.micros(0) >= 0 && r.micros(0.99) >= r.micros(0.5), r.toString());
+        assertTrue(r.feedMicros() > 0 && r.micros(1) < 60_000_000, r.toString());
     }
 
     @Test

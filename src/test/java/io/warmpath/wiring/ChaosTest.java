@@ -71,7 +71,7 @@ class ChaosTest {
     private NatsServer nats;
     private SimTokenizer tokenizer;
     private SimEngine calm;
-    private Process gateway;
+    private ChildJvm gateway;
     private URI url = URI.create("http://127.0.0.1");
     private volatile boolean over;
 
@@ -82,7 +82,7 @@ class ChaosTest {
             e.end();
         }
         if (gateway != null) {
-            gateway.destroyForcibly().waitFor();
+            gateway.kill();
         }
         if (calm != null) {
             calm.close();
@@ -182,51 +182,12 @@ class ChaosTest {
                         "warmpath.replica.secret=of-this-test",
                         "warmpath.nats.router-id=one",
                         "warmpath.nats.servers=" + nats.url());
-        gateway = java("gateway", GatewayChild.class, settings);
-        url = URI.create("http://127.0.0.1:" + said(gateway, "port ").substring(5));
+        gateway =
+                ChildJvm.start(
+                        folder.resolve("gateway.log"), "port ", GatewayChild.class, settings);
+        url = TwinGateway.url(gateway);
         await().atMost(Duration.ofSeconds(60))
                 .until(() -> get("/workers").split("\"ready\"", -1).length == ENGINES + 1);
-    }
-
-    private Process java(String log, Class<?> main, List<String> arguments) throws IOException {
-        List<String> command =
-                new ArrayList<>(
-                        List.of(
-                                Path.of(System.getProperty("java.home"), "bin", "java").toString(),
-                                "-Xmx256m",
-                                "-XX:TieredStopAtLevel=1",
-                                "-XX:+UseSerialGC",
-                                "--enable-native-access=ALL-UNNAMED",
-                                "-cp",
-                                System.getProperty("java.class.path"),
-                                main.getName()));
-        command.addAll(arguments);
-        return new ProcessBuilder(command)
-                .redirectError(
-                        ProcessBuilder.Redirect.appendTo(folder.resolve(log + ".log").toFile()))
-                .start();
-    }
-
-    /** Waits for a line; what comes behind it is thrown away. */
-    private static String said(Process of, String start) throws IOException {
-        var out = of.inputReader();
-        for (String line = out.readLine(); line != null; line = out.readLine()) {
-            if (line.startsWith(start)) {
-                Thread.ofVirtual()
-                        .start(
-                                () -> {
-                                    try {
-                                        while (out.readLine() != null) {
-                                            // Its log must not fill the pipe.
-                                        }
-                                    } catch (IOException e) {
-                                        // It was killed.
-                                    }
-                                });
-                return line;
-            }
-        }
-        throw new IOException("ended before it said " + start);
     }
 
     private void strike(Random random) throws Exception {
@@ -269,7 +230,7 @@ class ChaosTest {
         private final int events;
         private final int replay;
         private volatile boolean disturbed;
-        private volatile Process process;
+        private volatile ChildJvm child;
         private volatile Thread helper;
 
         Engine(int number) throws IOException {
@@ -287,9 +248,10 @@ class ChaosTest {
         }
 
         void begin() throws IOException {
-            process =
-                    java(
-                            "engine" + number,
+            child =
+                    ChildJvm.again(
+                            folder.resolve("engine" + number + ".log"),
+                            "http://",
                             Main.class,
                             List.of(
                                     "sim",
@@ -300,15 +262,14 @@ class ChaosTest {
                                     number % 2 == 0 ? "sglang-map" : "vllm-map",
                                     "--max-batch=128",
                                     "--itl=20ms"));
-            said(process, "http://");
         }
 
         void kill() {
-            process.destroyForcibly().onExit().join();
+            child.kill();
         }
 
-        void signal(String name) throws Exception {
-            new ProcessBuilder("kill", "-" + name, Long.toString(process.pid())).start().waitFor();
+        void signal(String name) {
+            child.signal(name);
         }
 
         /** A tenth of its speed. */
@@ -374,8 +335,8 @@ class ChaosTest {
         }
 
         void end() {
-            if (process != null) {
-                process.destroyForcibly();
+            if (child != null) {
+                child.process().destroyForcibly();
             }
         }
     }
@@ -531,7 +492,7 @@ class ChaosTest {
     }
 
     private long residentKb() throws IOException {
-        try (Stream<String> lines = Files.lines(Path.of("/proc/" + gateway.pid() + "/status"))) {
+        try (Stream<String> lines = Files.lines(Path.of("/proc/" + gateway.process().pid() + "/status"))) {
             return lines.filter(l -> l.startsWith("VmRSS:"))
                     .mapToLong(l -> Long.parseLong(l.replaceAll("\\D", "")))
                     .findFirst()

@@ -4,30 +4,22 @@ import static org.awaitility.Awaitility.await;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import com.fasterxml.jackson.databind.JsonNode;
-import com.fasterxml.jackson.databind.ObjectMapper;
 import io.nats.client.Connection;
-import io.nats.client.JetStreamManagement;
 import io.nats.client.Nats;
+import io.nats.client.api.StreamState;
 import io.warmpath.adapter.nats.NatsNames;
 import io.warmpath.adapter.nats.NatsServer;
-import io.warmpath.sim.SimEngine;
-import io.warmpath.sim.SimOptions;
-import java.io.BufferedReader;
 import java.io.IOException;
-import java.net.URI;
-import java.net.http.HttpClient;
-import java.net.http.HttpRequest;
-import java.net.http.HttpResponse;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.List;
-import java.util.Map;
 import java.util.Random;
-import java.util.TreeMap;
+import java.util.regex.MatchResult;
+import java.util.regex.Pattern;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -41,31 +33,42 @@ import org.junit.jupiter.api.io.TempDir;
 class NatsPlaneTest {
     private static final int ROUNDS = Math.max(1, Integer.getInteger("test.kills", 2) / 2);
     private static final Duration SOON = Duration.ofSeconds(60);
-    private static final ObjectMapper JSON = new ObjectMapper();
+    private static final String STREAM = new NatsNames("warmpath", "backend").stream();
 
     /** Batches that an engine can say again: some more than come while a relay is down. */
     private static final int BUFFER = 40;
 
-    private static final int ROOM = 20;
-    private static final int PROMPTS = 24;
-    private static final int BLOCKS = 6;
+    private static final int THRESHOLD = 25;
+    private static final List<String> OFTEN =
+            List.of(
+                    "warmpath.state.shared.threshold=" + THRESHOLD,
+                    "warmpath.state.shared.lease=1s");
 
-    private final HttpClient client = HttpClient.newHttpClient();
-    private final Process[] relays = new Process[2];
+    private static final Pattern WROTE =
+            Pattern.compile("Wrote the shared snapshot (\\S+): .* covers the stream up to (\\d+),");
+
+    private final ChildJvm[] relays = new ChildJvm[2];
+    private final List<ChildJvm> gateways = new ArrayList<>();
     private @TempDir Path folder;
     private NatsServer server;
-    private SimGateway twin;
-    private Process gateway;
-    private URI url = URI.create("http://127.0.0.1");
+    private TwinGateway twin;
+
+    @BeforeEach
+    void engines() throws Exception {
+        server = NatsServer.start(folder.resolve("nats"));
+        twin = TwinGateway.start(BUFFER);
+        startRelay(0);
+        startRelay(1);
+    }
 
     @AfterEach
     void stop() throws Exception {
-        for (Process p : new Process[] {gateway, relays[0], relays[1]}) {
-            if (p != null) {
-                p.destroyForcibly().waitFor();
+        gateways.forEach(ChildJvm::kill);
+        for (ChildJvm relay : relays) {
+            if (relay != null) {
+                relay.kill();
             }
         }
-        client.close();
         if (twin != null) {
             twin.close();
         }
@@ -74,241 +77,144 @@ class NatsPlaneTest {
         }
     }
 
+    private void startRelay(int i) throws IOException {
+        relays[i] = twin.relay(folder.resolve("relay" + i), i, server.url());
+    }
+
+    private ChildJvm startGateway(String id, List<String> more) throws IOException {
+        List<String> settings =
+                new ArrayList<>(
+                        List.of(
+                                "warmpath.events.plane=nats",
+                                "warmpath.nats.servers=" + server.url(),
+                                "warmpath.nats.router-id=" + id));
+        settings.addAll(more);
+        ChildJvm started = twin.other(folder.resolve("gateway-" + id), settings);
+        gateways.add(started);
+        return started;
+    }
+
+    private static Random seeded() {
+        long seed = Long.getLong("warmpath.test.seed", System.nanoTime());
+        System.out.println("NatsPlaneTest -Dwarmpath.test.seed=" + seed);
+        return new Random(seed);
+    }
+
+    private void same(ChildJvm gateway, String when) throws Exception {
+        twin.same(TwinGateway.url(gateway), when);
+    }
+
     @Test
     void whatever_is_killed_a_gateway_on_the_stream_knows_what_one_on_the_engines_knows()
             throws Exception {
-        long seed = Long.getLong("warmpath.test.seed", System.nanoTime());
-        System.out.println("NatsPlaneTest -Dwarmpath.test.seed=" + seed);
-        Random random = new Random(seed);
-        engines();
-        startGateway();
-        compute(random, 100);
-        same("at first");
+        Random random = seeded();
+        ChildJvm gateway = startGateway("child", List.of());
+        twin.compute(random, 100);
+        same(gateway, "at first");
         for (int round = 0; round < ROUNDS; round++) {
             server.kill();
-            compute(random, 60);
+            twin.compute(random, 60);
             server.restart();
-            compute(random, 10);
-            same("after the server was killed");
+            twin.compute(random, 10);
+            same(gateway, "after the server was killed");
 
             int one = random.nextInt(2);
-            relays[one].destroyForcibly().waitFor();
-            compute(random, 15);
+            relays[one].kill();
+            twin.compute(random, 15);
             startRelay(one);
-            compute(random, 10);
-            same("after a relay was killed");
+            twin.compute(random, 10);
+            same(gateway, "after a relay was killed");
 
-            gateway.destroyForcibly().waitFor();
-            compute(random, 60); // more than engines could say again
-            startGateway();
-            compute(random, 10);
-            same("after the gateway was killed");
+            gateway.kill();
+            twin.compute(random, 60); // more than engines could say again
+            gateway = startGateway("child", List.of());
+            twin.compute(random, 10);
+            same(gateway, "after the gateway was killed");
         }
     }
 
     @Test
     void a_killed_gateway_takes_up_a_shared_snapshot_and_the_rest_of_a_purged_stream()
             throws Exception {
-        long seed = Long.getLong("warmpath.test.seed", System.nanoTime());
-        System.out.println("NatsPlaneTest -Dwarmpath.test.seed=" + seed);
-        Random random = new Random(seed);
-        String[] often = {"warmpath.state.shared.threshold=25", "warmpath.state.shared.lease=1s"};
-        engines();
-        startGateway(often);
+        Random random = seeded();
+        ChildJvm gateway = startGateway("child", OFTEN);
+        // More has gone from the stream than engines could say again.
+        await().atMost(SOON)
+                .until(
+                        () -> {
+                            twin.compute(random, 20);
+                            return stream().getFirstSequence() > BUFFER;
+                        });
+        same(gateway, "with a purged stream");
+        for (int kill = 0; kill < 2 * ROUNDS; kill++) {
+            twin.compute(random, random.nextInt(30));
+            Thread killer = Thread.ofVirtual().start(gateway::kill);
+            twin.compute(random, 20);
+            killer.join();
+            twin.compute(random, 30);
+            gateway = startGateway("child", OFTEN);
+            assertTrue(gateway.log().contains("Took up the shared snapshot"), gateway::log);
+            same(gateway, "after kill " + kill);
+        }
+    }
+
+    /**
+     * Both stand still while the threshold is passed, and go on in the same instant: each finds its
+     * look at the stream overdue and a snapshot due.
+     */
+    @Test
+    void two_gateways_that_cross_the_threshold_at_once_write_each_stretch_once() throws Exception {
+        Random random = seeded();
+        List<ChildJvm> both = List.of(startGateway("one", OFTEN), startGateway("two", OFTEN));
+        twin.compute(random, 40);
+        for (int wave = 0; wave < 2 * ROUNDS; wave++) {
+            await().atMost(SOON).until(() -> covers(both) > stream().getLastSequence() - THRESHOLD);
+            long covered = covers(both);
+            both.forEach(g -> g.signal("STOP"));
+            try {
+                await().atMost(SOON)
+                        .until(
+                                () -> {
+                                    twin.compute(random, 20);
+                                    return stream().getLastSequence() >= covered + THRESHOLD;
+                                });
+            } finally {
+                both.forEach(g -> g.signal("CONT"));
+            }
+            for (ChildJvm g : both) {
+                same(g, "after wave " + wave);
+            }
+        }
+        await().atMost(SOON).until(() -> covers(both) > stream().getLastSequence() - THRESHOLD);
+        List<Long> positions = written(both);
+        assertEquals(positions.size(), new HashSet<>(positions).size(), positions::toString);
+        assertTrue(positions.size() <= stream().getLastSequence() / THRESHOLD, positions::toString);
+        both.forEach(ChildJvm::kill);
+        twin.compute(random, 10);
+        ChildJvm third = startGateway("three", OFTEN);
+        assertTrue(third.log().contains("Took up the shared snapshot"), third::log);
+        same(third, "from their newest snapshot");
+    }
+
+    private StreamState stream() throws Exception {
         Connection nats = Nats.connect(server.url());
         try {
-            JetStreamManagement streams = nats.jetStreamManagement();
-            String stream = new NatsNames("warmpath", "backend").stream();
-            // More has gone from the stream than engines could say again.
-            await().atMost(SOON)
-                    .until(
-                            () -> {
-                                compute(random, 20);
-                                return streams.getStreamInfo(stream)
-                                                .getStreamState()
-                                                .getFirstSequence()
-                                        > BUFFER;
-                            });
+            return nats.jetStreamManagement().getStreamInfo(STREAM).getStreamState();
         } finally {
             nats.close();
         }
-        same("with a purged stream");
-        for (int kill = 0; kill < 2 * ROUNDS; kill++) {
-            compute(random, random.nextInt(30));
-            Thread killer = Thread.ofVirtual().start(gateway::destroyForcibly);
-            compute(random, 20);
-            killer.join();
-            gateway.waitFor();
-            compute(random, 30);
-            startGateway(often);
-            assertTrue(
-                    log("gateway").contains("Took up the shared snapshot"), () -> log("gateway"));
-            same("after kill " + kill);
-        }
     }
 
-    private String log(String of) {
-        try {
-            return Files.readString(folder.resolve(of));
-        } catch (IOException e) {
-            return e.toString();
-        }
+    /** The newest number of the stream that a snapshot covers. */
+    private static long covers(List<ChildJvm> gateways) {
+        return written(gateways).stream().mapToLong(n -> n).max().orElse(0);
     }
 
-    private void engines() throws Exception {
-        server = NatsServer.start(folder.resolve("nats"));
-        SimOptions.Builder[] engines = new SimOptions.Builder[2];
-        for (int i = 0; i < engines.length; i++) {
-            engines[i] =
-                    SimOptions.builder().bufferSteps(BUFFER).gpuBlocks(ROOM * BLOCKS).speed(1000);
-        }
-        twin = SimGateway.start(Map.of(), engines);
-        startRelay(0);
-        startRelay(1);
-    }
-
-    private void startRelay(int i) throws IOException {
-        SimEngine engine = twin.engines.get(i);
-        Process relay =
-                java(
-                        "relay" + i,
-                        Main.class,
-                        "relay",
-                        "--engine",
-                        "tcp://127.0.0.1:" + engine.eventsPort(),
-                        "--replay",
-                        "tcp://127.0.0.1:" + engine.replayPort(),
-                        "--worker",
-                        engine.url().toString(),
-                        "--nats-servers",
-                        server.url());
-        relays[i] = relay;
-        said(relay, "relaying KV events", "relay" + i);
-    }
-
-    private void startGateway(String... more) throws IOException {
-        List<String> settings =
-                new ArrayList<>(
-                        List.of(
-                                "warmpath.warmup.requests=0",
-                                "warmpath.events.plane=nats",
-                                "warmpath.nats.servers=" + server.url(),
-                                "warmpath.nats.router-id=child",
-                                "warmpath.worker-urls="
-                                        + String.join(
-                                                ",",
-                                                twin.engines.stream()
-                                                        .map(e -> e.url().toString())
-                                                        .toList())));
-        settings.addAll(List.of(more));
-        gateway = java("gateway", GatewayChild.class, settings.toArray(String[]::new));
-        url = URI.create("http://127.0.0.1:" + said(gateway, "port ", "gateway").substring(5));
-    }
-
-    private Process java(String log, Class<?> main, String... arguments) throws IOException {
-        List<String> command =
-                new ArrayList<>(
-                        List.of(
-                                Path.of(System.getProperty("java.home"), "bin", "java").toString(),
-                                "-Xmx256m",
-                                "-XX:TieredStopAtLevel=1",
-                                "--enable-native-access=ALL-UNNAMED",
-                                "-cp",
-                                System.getProperty("java.class.path"),
-                                main.getName()));
-        command.addAll(List.of(arguments));
-        return new ProcessBuilder(command).redirectError(folder.resolve(log).toFile()).start();
-    }
-
-    /** Waits for a line; what comes behind it is thrown away. */
-    private String said(Process of, String start, String log) throws IOException {
-        BufferedReader out = of.inputReader();
-        for (String line = out.readLine(); line != null; line = out.readLine()) {
-            if (line.startsWith(start)) {
-                Thread.ofVirtual().start(() -> drain(out));
-                return line;
-            }
-        }
-        throw new IOException(log + " ended: " + log(log));
-    }
-
-    private static void drain(BufferedReader out) {
-        try {
-            while (out.readLine() != null) {
-                // Its log must not fill the pipe.
-            }
-        } catch (IOException e) {
-            // It was killed.
-        }
-    }
-
-    private static String prompt(int number) {
-        StringBuilder ids = new StringBuilder("[");
-        for (int i = 0; i < BLOCKS * 16 + 1; i++) {
-            ids.append(i == 0 ? "" : ",").append(number * 100 + i % 90);
-        }
-        return ids.append(']').toString();
-    }
-
-    private HttpResponse<String> post(URI to, String json) throws Exception {
-        return client.send(
-                HttpRequest.newBuilder(to)
-                        .timeout(SOON)
-                        .header("content-type", "application/json")
-                        .POST(HttpRequest.BodyPublishers.ofString(json))
-                        .build(),
-                HttpResponse.BodyHandlers.ofString());
-    }
-
-    /** Engines compute, and tell whoever listens. */
-    private void compute(Random random, int requests) throws Exception {
-        for (int i = 0; i < requests; i++) {
-            URI engine = twin.engines.get(random.nextInt(2)).url();
-            HttpResponse<String> answer =
-                    post(
-                            engine.resolve("/v1/completions"),
-                            "{\"model\":\"demo\",\"max_tokens\":1,\"prompt\":"
-                                    + prompt(random.nextInt(PROMPTS))
-                                    + "}");
-            assertEquals(200, answer.statusCode(), answer.body());
-        }
-    }
-
-    private static Map<String, String> sources(String json) throws IOException {
-        Map<String, String> sources = new TreeMap<>();
-        for (JsonNode s : JSON.readTree(json).get("data")) {
-            sources.put(
-                    s.get("worker_id").textValue(),
-                    s.get("state").textValue() + " " + s.path("sequence").asText());
-        }
-        return sources;
-    }
-
-    /** Both have heard the same batches, trust them, and know the same of every prompt. */
-    private void same(String when) throws Exception {
-        await(when)
-                .atMost(SOON)
-                .pollInterval(Duration.ofMillis(20))
-                .untilAsserted(
-                        () -> {
-                            Map<String, String> want = sources(twin.get("/events/sources").body());
-                            assertTrue(
-                                    want.values().stream().allMatch(s -> s.startsWith("exact")),
-                                    want.toString());
-                            HttpRequest ask =
-                                    HttpRequest.newBuilder(url.resolve("/events/sources")).build();
-                            assertEquals(
-                                    want,
-                                    sources(
-                                            client.send(ask, HttpResponse.BodyHandlers.ofString())
-                                                    .body()));
-                        });
-        for (int i = 0; i < PROMPTS; i++) {
-            String question = "{\"token_ids\":" + prompt(i) + "}";
-            assertEquals(
-                    twin.post("/router/overlap_scores", question).body(),
-                    post(url.resolve("/router/overlap_scores"), question).body(),
-                    when + ": prompt " + i);
-        }
+    /** Of each snapshot the number up to which it covers the stream. */
+    private static List<Long> written(List<ChildJvm> gateways) {
+        return gateways.stream()
+                .flatMap(g -> WROTE.matcher(g.log()).results())
+                .map((MatchResult m) -> Long.valueOf(m.group(2)))
+                .toList();
     }
 }

@@ -1,31 +1,25 @@
 package io.warmpath.adapter.nats;
 
 import io.nats.client.Connection;
-import io.nats.client.Dispatcher;
 import io.nats.client.JetStreamApiException;
-import io.nats.client.Message;
 import io.nats.client.api.StreamInfo;
 import io.warmpath.events.BatchDecoder;
 import io.warmpath.events.EventCounters;
 import io.warmpath.events.EventFeed;
 import io.warmpath.events.EventSource;
 import io.warmpath.events.FeedCalls;
+import io.warmpath.events.FeedHandle;
 import io.warmpath.events.SourceMark;
 import io.warmpath.events.SourceSession;
-import io.warmpath.events.SourceStatus;
 import io.warmpath.prefix.PrefixIndex;
 import java.io.IOException;
-import java.nio.ByteBuffer;
 import java.time.Duration;
 import java.time.ZonedDateTime;
-import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
-import java.util.Queue;
 import java.util.concurrent.CancellationException;
-import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.concurrent.locks.LockSupport;
@@ -68,9 +62,6 @@ public final class NatsEventFeed implements EventFeed {
     private static final int BURST = 512;
     private static final long WAIT_MILLIS = 10;
 
-    /** Sources that read for themselves at once. */
-    private static final int CATCHING_UP = 8;
-
     /** Batches behind holes, of all sources, from which on no more are read. */
     private static final int MOST_WAITING = 50_000;
 
@@ -78,11 +69,6 @@ public final class NatsEventFeed implements EventFeed {
 
     /** Signs of life find holes at the end; the silence of an engine alone asks for nothing. */
     private static final Duration NO_AUDIT = Duration.ofDays(1);
-
-    private record Incoming(String subject, byte[] data, boolean refused) {}
-
-    /** A source that reads for itself, to the newest message it has in the stream. */
-    private record CatchUp(NatsSource source, StreamReader reader, long until) {}
 
     private final NatsLink link;
     private final NatsNames names;
@@ -92,7 +78,6 @@ public final class NatsEventFeed implements EventFeed {
     private final Settings settings;
     private final LongSupplier nanoTime;
     private final FeedCalls calls = new FeedCalls(() -> {}); // it looks every few milliseconds
-    private final Queue<Incoming> incoming = new ConcurrentLinkedQueue<>();
     private final LongAdder troubles = new LongAdder();
     private final Thread thread;
     private volatile boolean stopping;
@@ -101,15 +86,11 @@ public final class NatsEventFeed implements EventFeed {
 
     // Owned by the thread.
     private final Map<String, NatsSource> bySubject = new LinkedHashMap<>();
-    private final Map<String, NatsSource> byRelay = new LinkedHashMap<>();
-    private final Map<String, NatsSource> byQuestion = new LinkedHashMap<>();
-    private final List<CatchUp> catchUps = new ArrayList<>();
+    private final RelayTalk relays;
+    private final CatchUps catchUps;
     private @Nullable StreamReader reader;
-    private @Nullable Dispatcher dispatcher;
     private @Nullable ZonedDateTime made;
-    private String inbox = "";
     private long start;
-    private long questions;
     private boolean linked;
     private long losses;
     private long retryAt;
@@ -132,6 +113,8 @@ public final class NatsEventFeed implements EventFeed {
             LongSupplier nanoTime) {
         this.link = link;
         this.names = names;
+        this.relays = new RelayTalk(names);
+        this.catchUps = new CatchUps(names, BURST);
         this.index = index;
         this.decoder = decoder;
         this.counters = counters;
@@ -168,7 +151,8 @@ public final class NatsEventFeed implements EventFeed {
     public Subscription subscribe(
             EventSource source, SourceListener listener, @Nullable SourceMark from) {
         try {
-            return new Handle(calls.call(() -> open(source, listener, from)));
+            NatsSource opened = calls.call(() -> open(source, listener, from));
+            return new FeedHandle(source, opened.session(), calls, () -> drop(opened));
         } catch (CancellationException e) {
             throw new IllegalStateException("the event feed is closed", e);
         }
@@ -217,12 +201,11 @@ public final class NatsEventFeed implements EventFeed {
                             + " and another one have the same id and rank; events are told apart by"
                             + " them: give one another id");
         }
-        String question = names.replay(source.workerId(), source.dpRank());
         NatsSource opened =
                 new NatsSource(
                         source,
                         counters,
-                        number -> ask(question, number),
+                        number -> ask(subject, number),
                         () -> reading(subject),
                         settings.relayTimeout().toNanos(),
                         nanoTime.getAsLong(),
@@ -244,23 +227,14 @@ public final class NatsEventFeed implements EventFeed {
         }
         opened.linked(linked, nanoTime.getAsLong());
         bySubject.put(subject, opened);
-        byRelay.put(names.relay(source.workerId(), source.dpRank()), opened);
-        byQuestion.put(question, opened);
+        relays.add(opened);
         return opened;
     }
 
-    private boolean drop(NatsSource gone) {
-        EventSource s = gone.source();
-        bySubject.remove(names.events(s.workerId(), s.dpRank()), gone);
-        byRelay.remove(names.relay(s.workerId(), s.dpRank()), gone);
-        byQuestion.remove(names.replay(s.workerId(), s.dpRank()), gone);
-        for (CatchUp c : List.copyOf(catchUps)) {
-            if (c.source == gone) {
-                c.reader.close();
-                catchUps.remove(c);
-            }
-        }
-        return true;
+    private void drop(NatsSource gone) {
+        bySubject.remove(names.events(gone.source().workerId(), gone.source().dpRank()), gone);
+        relays.remove(gone);
+        catchUps.drop(gone);
     }
 
     private void run() {
@@ -269,7 +243,7 @@ public final class NatsEventFeed implements EventFeed {
                 calls.runAll();
                 long now = nanoTime.getAsLong();
                 follow(now);
-                takeIncoming(now);
+                relays.take(now, reader != null && reader.pending() == 0);
                 boolean open = linked && ready(now);
                 if (!open || !readAll()) {
                     LockSupport.parkNanos(this, TimeUnit.MILLISECONDS.toNanos(WAIT_MILLIS));
@@ -309,8 +283,7 @@ public final class NatsEventFeed implements EventFeed {
             reader.close();
             reader = null;
         }
-        catchUps.forEach(c -> c.reader.close());
-        catchUps.clear();
+        catchUps.closeAll();
     }
 
     /** True when the stream is being read. */
@@ -327,7 +300,7 @@ public final class NatsEventFeed implements EventFeed {
             return false;
         }
         try {
-            listen(c);
+            relays.listen(c);
             StreamInfo info = EventStream.ensure(c, names, settings.retention());
             ZonedDateTime madeNow = info.getCreateTime();
             if (info.getStreamState().getLastSequence() < start
@@ -362,65 +335,10 @@ public final class NatsEventFeed implements EventFeed {
         closeReaders();
     }
 
-    /** Once: what is subscribed to outlives connections. */
-    private void listen(Connection c) {
-        if (dispatcher == null) {
-            inbox = c.createInbox();
-            Dispatcher d = c.createDispatcher(this::arrived);
-            d.subscribe(names.relays());
-            d.subscribe(inbox + ".>");
-            dispatcher = d;
-        }
-    }
-
-    /** On jnats' thread. */
-    private void arrived(Message m) {
-        incoming.add(new Incoming(m.getSubject(), m.getData(), m.isStatusMessage()));
-    }
-
-    private void takeIncoming(long now) {
-        boolean caughtUp = reader != null && reader.pending() == 0;
-        for (Incoming m = incoming.poll(); m != null; m = incoming.poll()) {
-            NatsSource relay = byRelay.get(m.subject);
-            if (relay != null) {
-                relay.alive(m.data, now, caughtUp);
-            } else if (m.subject.startsWith(inbox + ".") && !inbox.isEmpty()) {
-                answered(m);
-            }
-        }
-    }
-
-    /** The subject of an answer names the question: its number, then whose it is. */
-    private void answered(Incoming m) {
-        String rest = m.subject.substring(inbox.length() + 1);
-        int dot = rest.indexOf('.');
-        NatsSource to = dot < 0 ? null : byQuestion.get(rest.substring(dot + 1));
-        if (to == null || !rest.substring(0, dot).equals(Long.toString(to.question))) {
-            return;
-        }
-        if (m.refused) {
-            to.session().replayRefused();
-        } else {
-            to.answer(m.data);
-        }
-    }
-
     private void ask(String subject, long from) {
-        NatsSource asking = Objects.requireNonNull(byQuestion.get(subject));
-        asking.question = ++questions;
-        String reply = inbox + "." + questions + "." + subject;
-        boolean behind = asking.catchingUp || reader == null || (reader.pending() > 0);
-        Connection c = link.connection().orElse(null);
-        // What is only late is not asked for: the relay may have it no more, and the stream does.
-        if (c == null || (behind && asking.session().waiting() == 0)) {
-            incoming.add(new Incoming(reply, new byte[0], true));
-            return;
-        }
-        try {
-            c.publish(subject, reply, ByteBuffer.allocate(Long.BYTES).putLong(from).array());
-        } catch (IllegalStateException e) {
-            incoming.add(new Incoming(reply, new byte[0], true));
-        }
+        NatsSource asking = Objects.requireNonNull(bySubject.get(subject));
+        boolean late = asking.catchingUp || reader == null || reader.pending() > 0;
+        relays.ask(asking.source(), from, link.connection().orElse(null), late);
     }
 
     /** False when there was nothing to wait for. */
@@ -438,7 +356,10 @@ public final class NatsEventFeed implements EventFeed {
             int n = r.read(BURST, catchUps.isEmpty() ? WAIT_MILLIS : 1, this::take);
             lag = r.pending();
             bySubject.values().forEach(s -> s.session().drained(n == BURST && lag > 0));
-            catchUp();
+            catchUps.step(
+                    link.connection().orElseThrow(() -> new IOException("no connection")),
+                    bySubject.values(),
+                    this::stored);
             // Others may purge what is acknowledged: not before the last source has it.
             if (applied() >= r.position()) {
                 r.acknowledge();
@@ -482,51 +403,6 @@ public final class NatsEventFeed implements EventFeed {
         }
     }
 
-    private void catchUp() throws IOException, JetStreamApiException, InterruptedException {
-        Connection c = link.connection().orElseThrow(() -> new IOException("no connection"));
-        for (NatsSource s : bySubject.values()) {
-            if (catchUps.size() >= CATCHING_UP) {
-                break;
-            }
-            if (s.catchingUp && catchUps.stream().noneMatch(u -> u.source == s)) {
-                begin(c, s);
-            }
-        }
-        for (CatchUp u : List.copyOf(catchUps)) {
-            u.reader.read(BURST, 1, (subject, at, data) -> stored(u.source, at, data));
-            if (u.source.position() >= Math.max(u.until, u.source.passed)) {
-                u.reader.close();
-                catchUps.remove(u);
-                joined(u.source);
-            }
-        }
-    }
-
-    private void begin(Connection c, NatsSource s) throws IOException, JetStreamApiException {
-        String subject = names.events(s.source().workerId(), s.source().dpRank());
-        long until;
-        try {
-            until = c.jetStreamManagement().getLastMessage(names.stream(), subject).getSeq();
-        } catch (JetStreamApiException e) {
-            if (e.getErrorCode() != 404) {
-                throw e;
-            }
-            until = 0;
-        }
-        if (s.position() >= Math.max(until, s.passed)) {
-            joined(s);
-            return;
-        }
-        catchUps.add(
-                new CatchUp(s, StreamReader.of(c, names.stream(), subject, s.position()), until));
-    }
-
-    /** It has come as far as the common reader. */
-    private void joined(NatsSource s) {
-        s.catchingUp = false;
-        s.passed = 0;
-    }
-
     /** See {@link #streamPosition}. */
     private long applied() {
         long least = reader == null ? start : reader.position();
@@ -536,41 +412,5 @@ public final class NatsEventFeed implements EventFeed {
             }
         }
         return least;
-    }
-
-    /** What a subscriber holds. */
-    private final class Handle implements Subscription {
-        private final NatsSource opened;
-
-        Handle(NatsSource opened) {
-            this.opened = opened;
-        }
-
-        @Override
-        public EventSource source() {
-            return opened.source();
-        }
-
-        @Override
-        public SourceStatus status() {
-            return opened.session().status();
-        }
-
-        @Override
-        public void computed(long began) {
-            opened.session().computed(began);
-        }
-
-        @Override
-        public void close() {
-            if (!calls.isOver()) {
-                try {
-                    calls.call(() -> drop(opened));
-                } catch (CancellationException e) {
-                    // The whole feed was closed meanwhile, and with it this source.
-                    LOG.debugf("feed closed before the source of %s", source().worker());
-                }
-            }
-        }
     }
 }

@@ -145,6 +145,12 @@ final class NatsSource implements SourceSession.ReplayLink {
         applied = streamPosition;
     }
 
+    /** It has come as far as the common reader. */
+    void joined() {
+        catchingUp = false;
+        passed = 0;
+    }
+
     /** The numbers of the stream begin anew. */
     void anotherStream() {
         position = 0;

@@ -34,7 +34,13 @@ final class Payload {
     /** Longest string or byte string that is read; none that engines send comes near. */
     private static final int MAX_BYTES = 64 * 1024;
 
+    private static final int WORD_BYTES = 32;
+
     private final byte[] bytes;
+
+    /** Of one value at a time. */
+    private final byte[] word = new byte[WORD_BYTES];
+
     private MessageUnpacker unpacker;
     private int base;
 
@@ -81,9 +87,17 @@ final class Payload {
     /** Any integer of 64 bits; unsigned ones keep their bits. */
     long bits() throws MalformedBatchException, BadValue {
         expect(ValueType.INTEGER);
-        return format() == MessageFormat.UINT64
-                ? read(() -> unpacker.unpackBigInteger().longValue())
-                : read(unpacker::unpackLong);
+        return format() == MessageFormat.UINT64 ? unsigned() : read(unpacker::unpackLong);
+    }
+
+    /** The library makes an object of each; these are hashes, the most frequent value of all. */
+    private long unsigned() throws MalformedBatchException {
+        read(
+                () -> {
+                    unpacker.readPayload(word, 0, 1 + Long.BYTES);
+                    return true;
+                });
+        return ByteBuffer.wrap(word, 1, Long.BYTES).getLong();
     }
 
     /** An integer from {@code min} to {@code max}, both below 2^63. */
@@ -105,13 +119,24 @@ final class Payload {
 
     String string() throws MalformedBatchException, BadValue {
         expect(ValueType.STRING);
-        byte[] raw = bytes(read(unpacker::unpackRawStringHeader));
+        int length = length(read(unpacker::unpackRawStringHeader));
+        byte[] raw = length <= word.length ? word : new byte[length];
+        read(
+                () -> {
+                    unpacker.readPayload(raw, 0, length);
+                    return true;
+                });
+        String known = KnownWords.OF_EVENTS.find(raw, length);
+        return known != null ? known : decoded(raw, length);
+    }
+
+    private static String decoded(byte[] raw, int length) throws BadValue {
         try {
             return StandardCharsets.UTF_8
                     .newDecoder()
                     .onMalformedInput(CodingErrorAction.REPORT)
                     .onUnmappableCharacter(CodingErrorAction.REPORT)
-                    .decode(ByteBuffer.wrap(raw))
+                    .decode(ByteBuffer.wrap(raw, 0, length))
                     .toString();
         } catch (CharacterCodingException e) {
             throw new BadValue("string is not UTF-8");
@@ -157,12 +182,17 @@ final class Payload {
         seek(position() + length);
     }
 
-    private byte[] bytes(int length) throws MalformedBatchException, BadValue {
-        plausible(length, 1);
-        if (length > MAX_BYTES) {
-            throw new BadValue("string of " + length + " bytes");
-        }
+    private byte[] bytes(int declared) throws MalformedBatchException, BadValue {
+        int length = length(declared);
         return read(() -> unpacker.readPayload(length));
+    }
+
+    private int length(int declared) throws MalformedBatchException, BadValue {
+        plausible(declared, 1);
+        if (declared > MAX_BYTES) {
+            throw new BadValue("string of " + declared + " bytes");
+        }
+        return declared;
     }
 
     private int plausible(int count, int bytesEach) throws MalformedBatchException {

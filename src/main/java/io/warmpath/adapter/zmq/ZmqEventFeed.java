@@ -5,9 +5,9 @@ import io.warmpath.events.EventCounters;
 import io.warmpath.events.EventFeed;
 import io.warmpath.events.EventSource;
 import io.warmpath.events.FeedCalls;
+import io.warmpath.events.FeedHandle;
 import io.warmpath.events.SourceMark;
 import io.warmpath.events.SourceSession;
-import io.warmpath.events.SourceStatus;
 import io.warmpath.prefix.PrefixIndex;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -152,7 +152,8 @@ public final class ZmqEventFeed implements EventFeed {
     public Subscription subscribe(
             EventSource source, SourceListener listener, @Nullable SourceMark from) {
         try {
-            return new Handle(calls.call(() -> open(source, listener, from)));
+            ZmqSource opened = calls.call(() -> open(source, listener, from));
+            return new FeedHandle(source, opened.session(), calls, () -> drop(opened));
         } catch (CancellationException e) {
             throw new IllegalStateException("the event feed is closed", e);
         }
@@ -163,7 +164,7 @@ public final class ZmqEventFeed implements EventFeed {
     public List<SourceMark> marks() {
         try {
             return calls.call(
-                    () -> sources.stream().map(ZmqSource::mark).filter(Objects::nonNull).toList());
+                    () -> sources.stream().map(s -> s.session().mark()).filter(Objects::nonNull).toList());
         } catch (CancellationException e) {
             throw new IllegalStateException("the event feed is closed", e);
         }
@@ -201,25 +202,18 @@ public final class ZmqEventFeed implements EventFeed {
         return opened;
     }
 
-    private boolean drop(ZmqSource source) {
+    private void drop(ZmqSource source) {
         sources.remove(source);
         source.close();
-        return true;
     }
 
     private void run() {
         try (selector) {
-            long tickAt = nanoTime.getAsLong();
+            TickRound round = new TickRound(TICK_MILLIS * 1_000_000L, nanoTime.getAsLong());
             while (!stopping) {
                 calls.runAll();
                 selector.select(this::ready, TICK_MILLIS);
-                long now = nanoTime.getAsLong();
-                if (now - tickAt >= 0) {
-                    tickAt = now + TICK_MILLIS * 1_000_000L;
-                    for (ZmqSource source : List.copyOf(sources)) {
-                        guarded(source, source::tick);
-                    }
-                }
+                tick(round);
             }
         } catch (IOException e) {
             LOG.error("the KV event thread died; the prefix index gets no more events", e);
@@ -232,6 +226,18 @@ public final class ZmqEventFeed implements EventFeed {
             sources.clear();
             calls.end();
         }
+    }
+
+    private void tick(TickRound round) {
+        long now = nanoTime.getAsLong();
+        int until = round.until(now, sources.size());
+        if (until > round.from()) {
+            // A copy: a source whose events cannot be applied is dropped.
+            for (ZmqSource source : List.copyOf(sources.subList(round.from(), until))) {
+                guarded(source, source::tick);
+            }
+        }
+        round.looked(until, now);
     }
 
     private void ready(SelectionKey key) {
@@ -250,42 +256,6 @@ public final class ZmqEventFeed implements EventFeed {
                     source.source().worker());
             sources.remove(source);
             source.giveUp("its events cannot be applied: " + e);
-        }
-    }
-
-    /** What a subscriber holds. */
-    private final class Handle implements Subscription {
-        private final ZmqSource opened;
-
-        Handle(ZmqSource opened) {
-            this.opened = opened;
-        }
-
-        @Override
-        public EventSource source() {
-            return opened.source();
-        }
-
-        @Override
-        public SourceStatus status() {
-            return opened.status();
-        }
-
-        @Override
-        public void computed(long began) {
-            opened.computed(began);
-        }
-
-        @Override
-        public void close() {
-            if (!calls.isOver()) {
-                try {
-                    calls.call(() -> drop(opened));
-                } catch (CancellationException e) {
-                    // The whole feed was closed meanwhile, and with it this source.
-                    LOG.debugf("feed closed before the source of %s", source().worker());
-                }
-            }
         }
     }
 }

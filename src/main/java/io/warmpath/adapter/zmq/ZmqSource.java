@@ -5,7 +5,6 @@ import io.warmpath.events.EventFeed.SourceListener;
 import io.warmpath.events.EventSource;
 import io.warmpath.events.SourceMark;
 import io.warmpath.events.SourceSession;
-import io.warmpath.events.SourceStatus;
 import java.io.IOException;
 import java.net.ProtocolException;
 import java.nio.ByteBuffer;
@@ -18,8 +17,7 @@ import org.jboss.logging.Logger;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The connections of one source and its session. Everything but {@link #status} and {@link
- * #computed} on the feed's thread.
+ * The connections of one source and its session. On the feed's thread.
  *
  * <p>One replay connection serves all requests. It is replaced only when a request is made before
  * the last one has ended, so that what still comes for that one goes nowhere; a request whose
@@ -75,16 +73,8 @@ final class ZmqSource {
         return source;
     }
 
-    SourceStatus status() {
-        return session.status();
-    }
-
-    @Nullable SourceMark mark() {
-        return session.mark();
-    }
-
-    void computed(long began) {
-        session.computed(began);
+    SourceSession session() {
+        return session;
     }
 
     /** It could not be handled: the connections close, the state says why. */

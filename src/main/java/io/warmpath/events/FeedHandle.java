@@ -1,0 +1,57 @@
+package io.warmpath.events;
+
+import java.util.concurrent.CancellationException;
+import org.jboss.logging.Logger;
+
+/** What a subscriber holds of a feed that has a thread of its own. Any thread, but on that one. */
+public final class FeedHandle implements EventFeed.Subscription {
+    private static final Logger LOG = Logger.getLogger(FeedHandle.class);
+
+    private final EventSource source;
+    private final SourceSession session;
+    private final FeedCalls calls;
+    private final Runnable drop;
+
+    /**
+     * @param drop ends the source, on the feed's thread
+     */
+    public FeedHandle(
+            EventSource source, SourceSession session, FeedCalls calls, Runnable drop) {
+        this.source = source;
+        this.session = session;
+        this.calls = calls;
+        this.drop = drop;
+    }
+
+    @Override
+    public EventSource source() {
+        return source;
+    }
+
+    @Override
+    public SourceStatus status() {
+        return session.status();
+    }
+
+    @Override
+    public void computed(long began) {
+        session.computed(began);
+    }
+
+    @Override
+    public void close() {
+        if (calls.isOver()) {
+            return;
+        }
+        try {
+            calls.call(
+                    () -> {
+                        drop.run();
+                        return true;
+                    });
+        } catch (CancellationException e) {
+            // The whole feed was closed meanwhile, and with it this source.
+            LOG.debugf("feed closed before the source of %s", source.worker());
+        }
+    }
+}
