@@ -198,6 +198,7 @@ final class InferenceEndpoint {
         private final String requestId;
         private final Context context;
         private @Nullable Buffer body;
+        private long promised; // by its head; -1: nothing
         private @Nullable Runnable leave;
         private boolean refused;
 
@@ -214,16 +215,13 @@ final class InferenceEndpoint {
         }
 
         void begin() {
-            long length = contentLength(request.headers());
+            promised = contentLength(request.headers());
             request.response().closeHandler(v -> clientGone());
             request.response().exceptionHandler(e -> clientGone());
             request.exceptionHandler(e -> clientGone());
-            if (length > options.maxBodyBytes()) {
+            if (promised > options.maxBodyBytes()) {
                 tooLarge();
                 return;
-            }
-            if (length > 0) {
-                body = Buffer.buffer((int) Math.min(length, FIRST_BUFFER));
             }
             request.handler(this::add);
             request.endHandler(v -> complete());
@@ -239,12 +237,16 @@ final class InferenceEndpoint {
                 return;
             }
             Buffer sofar = body;
-            if (sofar == null) {
-                body = Buffer.buffer(chunk.length()).appendBuffer(chunk);
-            } else {
+            if (sofar != null) {
                 sofar.appendBuffer(chunk);
+            } else if (chunk.length() == promised) {
+                sofar = chunk; // all of it, on the heap and nobody else's: no copy
+            } else {
+                int expected = (int) Math.min(promised, FIRST_BUFFER);
+                sofar = Buffer.buffer(Math.max(expected, chunk.length())).appendBuffer(chunk);
             }
-            if (body != null && body.length() > options.maxBodyBytes()) {
+            body = sofar;
+            if (sofar.length() > options.maxBodyBytes()) {
                 tooLarge();
             }
         }

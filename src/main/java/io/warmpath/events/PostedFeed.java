@@ -61,12 +61,12 @@ public final class PostedFeed implements EventFeed {
 
     // The thread's own.
     private final Map<Key, Source> sources = new HashMap<>();
+    private @Nullable Future<?> ticking; // while there are sources, or since there were
 
     /**
      * @param timing the replay's time-out is how long missing batches are waited for; there is no
      *     audit
      */
-    @SuppressWarnings("FutureReturnValueIgnored") // tick() lets nothing out
     public PostedFeed(
             PrefixIndex index,
             EventCounters counters,
@@ -79,7 +79,6 @@ public final class PostedFeed implements EventFeed {
         this.thread =
                 Executors.newSingleThreadScheduledExecutor(
                         Thread.ofPlatform().name("warmpath-posted-events").daemon().factory());
-        thread.scheduleWithFixedDelay(this::tick, TICK_MILLIS, TICK_MILLIS, TimeUnit.MILLISECONDS);
     }
 
     /**
@@ -148,6 +147,11 @@ public final class PostedFeed implements EventFeed {
     }
 
     private void tick() {
+        Future<?> running = ticking;
+        if (sources.isEmpty() && running != null) {
+            running.cancel(false); // nothing posts here: no wake-ups for it
+            ticking = null;
+        }
         for (Source source : List.copyOf(sources.values())) {
             source.guarded(source.session::tick);
         }
@@ -160,6 +164,14 @@ public final class PostedFeed implements EventFeed {
                 () -> {
                     Source made = new Source(source, listener);
                     sources.put(made.key(), made);
+                    if (ticking == null) {
+                        ticking =
+                                thread.scheduleWithFixedDelay(
+                                        this::tick,
+                                        TICK_MILLIS,
+                                        TICK_MILLIS,
+                                        TimeUnit.MILLISECONDS);
+                    }
                     return made;
                 });
     }

@@ -91,7 +91,7 @@ public final class AnswerScanner {
      */
     public static AnswerScanner ofEvents(@Nullable StreamText kept) {
         if (kept != null) {
-            kept.nextStream();
+            kept.begin();
         }
         return new AnswerScanner(true, true, kept);
     }
@@ -164,14 +164,14 @@ public final class AnswerScanner {
      */
     private int wholeEvent(EventPattern known, byte[] b, int p, int end) {
         int next = known.match(b, p, end);
+        if (next < 0 && known.learn(b, p, end, json)) {
+            next = known.match(b, p, end);
+        }
         if (next < 0) {
-            if (known.learn(b, p, end) && kept != null) {
-                kept.learned();
-            }
             return p;
         }
         if (kept != null && !done) {
-            kept.text(b, known.textStart(), known.textEnd());
+            kept.text(b, known.textStart(), known.textEnd(), known.kind());
         }
         int number = eventCount++;
         if (!done && known.matchedText() && !sawToken) {
@@ -363,6 +363,9 @@ public final class AnswerScanner {
             }
             if (kept != null) {
                 kept.end(json);
+            }
+            if (pattern != null && (json.sawFinish() || json.sawUsage())) {
+                pattern.comesOnce();
             }
             finished |= json.sawFinish();
             usageOnly = json.isUsageOnly();

@@ -1,7 +1,6 @@
 package io.warmpath.upstream;
 
 import java.util.Arrays;
-import org.jspecify.annotations.Nullable;
 
 /**
  * One event of a stream with a gap where its text is, so that the next event can be recognised by
@@ -30,13 +29,13 @@ final class EventPattern {
     private byte[] bytes = {};
     private int gap; // where the text begins, just behind its opening quote
     private int tail; // where the text ended: its closing quote; to the end of the blank line
+    private int kind;
     private boolean text;
     private int textStart;
     private int textEnd;
     private int attempts;
     private int matches; // since the last attempt
     private boolean missed; // the event before was none of this pattern either
-    private @Nullable AnswerJson reader; // for learning only
 
     /** Of the last match: its text is not empty. */
     boolean matchedText() {
@@ -95,12 +94,24 @@ final class EventPattern {
         return textEnd;
     }
 
+    /** What kind of output the pattern's text is, as {@link AnswerJson#outputKind}. */
+    int kind() {
+        return kind;
+    }
+
+    /** The event that was not matched comes once or twice a stream: its like is not looked for. */
+    void comesOnce() {
+        missed = false;
+    }
+
     /**
-     * Takes the event at {@code p} as the new pattern, if it lies here whole and is fit for it.
+     * Takes the event at {@code p} as the new pattern, if it lies here whole and is fit for it; it
+     * is matched by it then.
      *
+     * @param json in the midst of nothing; is left in any state
      * @return true when it was taken
      */
-    boolean learn(byte[] b, int p, int end) {
+    boolean learn(byte[] b, int p, int end, AnswerJson json) {
         if (!missed) {
             missed = true; // one that comes once, such as the role, is not worth an attempt
             return false;
@@ -119,13 +130,12 @@ final class EventPattern {
         }
         attempts++;
         matches = 0;
-        AnswerJson json = reader == null ? new AnswerJson() : reader;
-        reader = json;
         json.reset();
         int opens = json.feedToOutput(b, p + START.length - 1, lineEnd);
         if (!json.inOutputText() || json.sawToken()) {
             return false; // a role, finish or usage chunk, or [DONE]: comes once
         }
+        int itsKind = json.outputKind();
         int closes = closingQuote(b, opens, lineEnd);
         // As if the text were empty: then a token would have to come from the bytes behind it.
         json.feed(b, closes, lineEnd);
@@ -140,6 +150,7 @@ final class EventPattern {
         bytes = Arrays.copyOfRange(b, p, lineEnd + 2);
         gap = opens - p;
         tail = closes - p;
+        kind = itsKind;
         return true;
     }
 

@@ -31,8 +31,6 @@ public final class StreamText {
     private byte[] event = NOTHING; // where the event being read lies
     private int eventFrom;
     private int eventTo;
-    private boolean learned; // the event being read is what text() calls will be like
-    private int patternKind;
     private int kinds;
     private boolean lost;
 
@@ -40,13 +38,7 @@ public final class StreamText {
         this.room = room;
     }
 
-    /** Another stream goes on; what came of an event before is no part of it. */
-    void nextStream() {
-        learned = false;
-        begin();
-    }
-
-    /** Lets go of the event that was read; the next one's data begins. */
+    /** Lets go of the event that was read, or broke off with its stream; another one begins. */
     void begin() {
         event = own;
         eventFrom = 0;
@@ -102,15 +94,10 @@ public final class StreamText {
         return true;
     }
 
-    /** The event that ends next is the one that {@link #text} is then called for the likes of. */
-    void learned() {
-        learned = true;
-    }
-
     /**
      * Its blank line has come, and its data is one whole JSON object without an error.
      *
-     * @param json has read it, and does so again
+     * @param json has read it, and does so again when there is output in it
      */
     void end(AnswerJson json) {
         if (lost) {
@@ -120,8 +107,10 @@ public final class StreamText {
         if (first.length == 0) {
             first = Arrays.copyOfRange(event, eventFrom, end);
         }
+        if (!json.sawToken()) {
+            return; // a role, finish or usage: nothing to find in it
+        }
         json.reset();
-        int lastKind = 0;
         int opens = json.feedToOutput(event, eventFrom, end);
         while (json.inOutputText()) {
             int closes = opens;
@@ -129,8 +118,7 @@ public final class StreamText {
                 closes += event[closes] == '\\' ? 2 : 1;
             }
             closes = Math.min(closes, end);
-            lastKind = json.outputKind();
-            if (lastKind == AnswerJson.TEXT_OUTPUT) {
+            if (json.outputKind() == AnswerJson.TEXT_OUTPUT) {
                 append(event, opens, closes);
                 if (lost) {
                     return;
@@ -140,19 +128,19 @@ public final class StreamText {
             opens = json.feedToOutput(event, Math.min(closes + 1, end), end);
         }
         kinds |= json.outputs();
-        if (learned) {
-            learned = false;
-            patternKind = lastKind;
-        }
     }
 
-    /** An event that differs in its text only from the one that was {@link #learned}. */
-    void text(byte[] b, int from, int to) {
+    /**
+     * An event with one output, which is text of this kind.
+     *
+     * @param kind as {@link AnswerJson#outputKind}
+     */
+    void text(byte[] b, int from, int to, int kind) {
         if (lost || from == to) {
             return;
         }
-        kinds |= patternKind;
-        if (patternKind == AnswerJson.TEXT_OUTPUT) {
+        kinds |= kind;
+        if (kind == AnswerJson.TEXT_OUTPUT) {
             append(b, from, to);
         }
     }

@@ -18,6 +18,7 @@ import io.warmpath.prefix.PrefixSpace;
 import io.warmpath.prefix.ReferencePrefixIndex;
 import io.warmpath.prefix.Tier;
 import io.warmpath.prefix.WorkerSlot;
+import java.lang.management.ManagementFactory;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.List;
@@ -93,6 +94,53 @@ class PostedFeedTest {
         assertEquals(4, depth());
         assertEquals(EventView.EXACT, source.state());
         assertEquals(1, source.status().repaired());
+    }
+
+    /** The other feed's clock says when this one would have been awake ten times. */
+    @Test
+    void a_feed_without_sources_sleeps() throws Exception {
+        source.close();
+        AtomicLong looks = new AtomicLong();
+        PostedFeed other =
+                new PostedFeed(
+                        index,
+                        counters,
+                        new SourceSession.Timing(PATIENCE, Long.MAX_VALUE, Long.MAX_VALUE),
+                        looks::incrementAndGet);
+        try {
+            Thread mine = threadOf(feed);
+            other.subscribe(
+                    new EventSource(
+                            "o", 0, List.of(slot), EventEndpoint.POSTED, false, null, "", SIZE));
+            looks.set(0);
+            await().until(() -> looks.get() > 2); // the last tick of this feed is over
+            long slept = waits(mine);
+            looks.set(0);
+            await().until(() -> looks.get() > 10);
+            assertEquals(slept, waits(mine), "times that it went to sleep again");
+        } finally {
+            other.close();
+        }
+    }
+
+    private static Thread threadOf(PostedFeed feed) throws Exception {
+        CompletableFuture<Thread> its = new CompletableFuture<>();
+        assertTrue(
+                feed.post(
+                        new byte[0],
+                        b -> {
+                            its.complete(Thread.currentThread());
+                            return refuse();
+                        },
+                        taken -> {},
+                        refused -> {}));
+        return its.get(10, TimeUnit.SECONDS);
+    }
+
+    private static long waits(Thread thread) {
+        return ManagementFactory.getThreadMXBean()
+                .getThreadInfo(thread.threadId())
+                .getWaitedCount();
     }
 
     /** What was removed in the hole is not known. */

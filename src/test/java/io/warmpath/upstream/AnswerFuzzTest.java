@@ -153,8 +153,8 @@ class AnswerFuzzTest {
         byte[] empty = event("\"content\":\"\"", "null", "null").getBytes(StandardCharsets.UTF_8);
         EventPattern p = new EventPattern();
         assertEquals(-1, p.match(event, 0, event.length));
-        p.learn(event, 0, event.length);
-        p.learn(event, 0, event.length);
+        p.learn(event, 0, event.length, new AnswerJson());
+        p.learn(event, 0, event.length, new AnswerJson());
         assertEquals(event.length, p.match(event, 0, event.length));
         assertTrue(p.matchedText());
         assertEquals(-1, p.match(event, 0, event.length - 1), "its end is not here");

@@ -108,6 +108,24 @@ class StreamTextTest {
         assertTrue(kept.hasOther());
     }
 
+    /** The kind was once taken from the last output in the event, which here is never written. */
+    @Test
+    void text_is_kept_where_an_empty_output_of_another_kind_follows_it() {
+        StreamText kept = new StreamText(n -> true);
+        AnswerScanner scanner = AnswerScanner.ofEvents(kept);
+        StringBuilder expected = new StringBuilder();
+        for (int i = 0; i < 6; i++) {
+            byte[] next =
+                    event("\"delta\":{\"content\":\"%\",\"reasoning_content\":\"\"}", "t" + i)
+                            .getBytes(StandardCharsets.UTF_8);
+            scanner.scan(next, 0, next.length);
+            expected.append('t').append(i);
+        }
+        assertEquals(
+                expected.toString(), new String(kept.escaped(), StandardCharsets.UTF_8));
+        assertFalse(kept.hasReasoning());
+    }
+
     @Test
     void without_room_nothing_is_kept_any_more() {
         AtomicInteger room = new AtomicInteger(1000);

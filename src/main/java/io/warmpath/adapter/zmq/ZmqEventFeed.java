@@ -212,7 +212,8 @@ public final class ZmqEventFeed implements EventFeed {
             TickRound round = new TickRound(TICK_MILLIS * 1_000_000L, nanoTime.getAsLong());
             while (!stopping) {
                 calls.runAll();
-                selector.select(this::ready, TICK_MILLIS);
+                // 0 waits for a call: without sources there is no clock to look at.
+                selector.select(this::ready, sources.isEmpty() ? 0 : TICK_MILLIS);
                 tick(round);
             }
         } catch (IOException e) {

@@ -26,6 +26,8 @@ import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.List;
 import java.util.Random;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.LongSupplier;
 import org.awaitility.core.ConditionFactory;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
@@ -67,7 +69,13 @@ class ZmqEventFeedTest {
     /** A poller without sockets returns at once: the thread once took a whole core that way. */
     @Test
     void a_feed_without_sources_sleeps() {
-        try (ZmqEventFeed feed = feed(NO_AUDIT)) {
+        AtomicInteger looks = new AtomicInteger();
+        LongSupplier clock =
+                () -> {
+                    looks.incrementAndGet();
+                    return System.nanoTime();
+                };
+        try (ZmqEventFeed feed = new ZmqEventFeed(index, counters, NO_AUDIT, clock)) {
             assertEquals(counters, feed.counters());
             ThreadMXBean threads = ManagementFactory.getThreadMXBean();
             Thread thread =
@@ -76,11 +84,15 @@ class ZmqEventFeedTest {
                             .findFirst()
                             .orElseThrow();
             long cpu = threads.getThreadCpuTime(thread.threadId());
+            assertEquals(List.of(), feed.marks());
+            int before = looks.get();
             long begin = System.nanoTime();
             Duration watched = Duration.ofMillis(600);
             await().until(() -> System.nanoTime() - begin > watched.toNanos());
             long used = threads.getThreadCpuTime(thread.threadId()) - cpu;
             assertTrue(used < watched.toNanos() / 8, "CPU ns used while idle: " + used);
+            // The call above may still have to be seen off.
+            assertTrue(looks.get() - before <= 2, () -> looks + " looks at the clock, " + before);
         }
     }
 
