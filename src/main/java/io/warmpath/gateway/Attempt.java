@@ -4,23 +4,16 @@ import io.vertx.core.MultiMap;
 import io.vertx.core.buffer.Buffer;
 import io.warmpath.fault.GatewayError;
 import io.warmpath.fleet.Candidate;
-import io.warmpath.fleet.EngineKind;
-import io.warmpath.fleet.EngineTokenizer;
 import io.warmpath.fleet.RequestOutcome;
 import io.warmpath.gateway.FlowMetrics.Outcome;
 import io.warmpath.gateway.FlowMetrics.RetryCause;
-import io.warmpath.gateway.selfcheck.LengthCheck;
-import io.warmpath.gateway.shared.SharedCache;
 import io.warmpath.load.LoadBook;
 import io.warmpath.routing.RoutingDecision;
 import io.warmpath.routing.Sent;
-import io.warmpath.session.WarmLedger;
-import io.warmpath.tokens.PromptInput;
 import io.warmpath.upstream.AnswerScanner;
 import io.warmpath.upstream.UpstreamCall;
 import io.warmpath.upstream.UpstreamListener;
 import io.warmpath.upstream.UpstreamRequest;
-import java.util.OptionalInt;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -37,9 +30,6 @@ final class Attempt implements UpstreamListener, UpstreamCall.Watch {
     /** An engine's close of an idle connection shows within this time of sending on it. */
     private static final long STALE_NANOS = 1_000_000_000;
 
-    /** So many whole blocks beyond what was cached are computed for certain, and stored. */
-    private static final int CERTAIN_BLOCKS = 2;
-
     private static final byte[] NOTHING = {};
 
     private final Exchange exchange;
@@ -49,10 +39,7 @@ final class Attempt implements UpstreamListener, UpstreamCall.Watch {
     private final @Nullable Continued continued;
     private LoadBook.@Nullable Booking booking;
     private Sent sent = Sent.UNSEEN;
-    private @Nullable LengthCheck check;
-    private @Nullable Runnable pooled;
-    private WarmLedger.@Nullable Warmed warmed;
-    private boolean beginningOnly; // what is cached beyond it was not predicted
+    private @Nullable AnswerReport report;
     private @Nullable UpstreamCall call;
     private Tracing.@Nullable Call traced;
     private String problem = "left";
@@ -68,10 +55,9 @@ final class Attempt implements UpstreamListener, UpstreamCall.Watch {
     private boolean keepLength;
     private boolean sawFirst;
     private boolean released;
-    private OptionalInt enginePriority = OptionalInt.empty();
+    private EngineAsk asked = EngineAsk.NOTHING;
     private @Nullable PinTurn pin;
     private boolean detached;
-    private boolean cutsUsage;
     private long cutBefore; // usage events that end here or earlier are out already
 
     /**
@@ -106,46 +92,10 @@ final class Attempt implements UpstreamListener, UpstreamCall.Watch {
         RequestFlow flow = exchange.flow;
         InferenceRequest request = exchange.request;
         Candidate to = candidate();
-        BodyChanges changes = BodyChanges.NONE;
-        if (request.saltToSend() != null) {
-            changes = changes.withCacheSalt(request.saltToSend());
-        }
-        String model = request.name().on(to.worker().kind());
-        if (!model.equals(request.name().asked())) {
-            changes = changes.withModel(model);
-        }
-        if (!flow.options.forwardNvext() && !request.edits().nvext().isEmpty()) {
-            changes = changes.withoutNvext();
-        }
-        Integer priority = request.hints().enginePriority();
-        if (priority != null && !request.passThrough()) {
-            OptionalInt its = to.worker().priorities().of(priority);
-            if (its.isPresent()) {
-                changes = changes.withPriority(its.getAsInt());
-                enginePriority = its;
-            }
-        }
-        if (request.hints().greedy() && !request.passThrough()) {
-            changes = changes.withGreedy();
-        }
         pin = PinTurn.of(exchange, decision);
-        OptionalInt keeps = pin == null ? OptionalInt.empty() : pin.priority();
-        if (keeps.isPresent()) {
-            changes = changes.withPriority(keeps.getAsInt());
-        }
-        boolean ranks = to.worker().ranks().size() > 1;
-        boolean rankInBody =
-                ranks && to.worker().kind() == EngineKind.SGLANG && !request.passThrough();
-        if (rankInBody) {
-            changes = changes.withDpRank(to.dpRank());
-        }
-        changes = exchange.sessionChanges(changes);
-        if (asksForUsage(to)) {
-            changes = changes.withUsage();
-            cutsUsage = true;
-        }
+        asked = EngineAsk.of(exchange, to, pin);
         // Before anything is booked: it may say that this worker cannot be asked so.
-        EngineForm.Written written = exchange.form.write(request, to.worker(), changes);
+        EngineForm.Written written = exchange.form.write(request, to.worker(), asked.changes());
         Buffer body = continued == null ? written.body() : continued.body(written.body());
         booking =
                 flow.load.book(
@@ -153,43 +103,14 @@ final class Attempt implements UpstreamListener, UpstreamCall.Watch {
                         decision.chosen().prefillTokens(),
                         exchange.prompt.blocks(to.worker()),
                         request.hints().expectedOutput());
-        warmed =
-                continued != null
-                        ? null
-                        : flow.warmed.take(
-                                exchange.prompt.blocks(to.worker()).chain(), to.slot().index());
         if (!request.passThrough()) {
             sent = flow.planner.sent(decision, request.stream());
-            beginningOnly =
-                    request.prompt() instanceof PromptInput.Conversation chat
-                            && chat.extent().isBeginning();
-            check =
-                    beginningOnly || continued != null
-                            ? null
-                            : flow.selfCheck.sent(
-                                    request.model(),
-                                    to.worker(),
-                                    request.prompt(),
-                                    exchange.prompt.length(to.worker()),
-                                    exchange.prompt.ids(to.worker(), exchange.request),
-                                    () ->
-                                            new EngineTokenizer.Question(
-                                                    model,
-                                                    request.body().getBytes(),
-                                                    request.headers().get("authorization")));
         }
-        SharedCache shared = flow.shared;
-        pooled =
-                shared == null || request.passThrough() || continued != null
-                        ? null
-                        : shared.sent(
-                                to.worker(),
-                                exchange.prompt.knownIds(to.worker()),
-                                request.space());
+        report = AnswerReport.of(exchange, decision, promptTokens, continued, asked.model());
         started = flow.nanoTime.getAsLong();
         MultiMap extra = MultiMap.caseInsensitiveMultiMap();
         extra.add("x-request-id", request.requestId());
-        if (ranks && !rankInBody) {
+        if (asked.rankInHeader()) {
             extra.add("X-data-parallel-rank", Integer.toString(to.dpRank()));
         }
         traced = exchange.traced(decision, promptTokens);
@@ -213,16 +134,6 @@ final class Attempt implements UpstreamListener, UpstreamCall.Watch {
                                         exchange.form.read(to.worker(), exchange.answerTo(this)))
                                 : continued.joining(this));
         call.watchedBy(this);
-    }
-
-    /** We want to know what was cached; the client, who has not asked, does not get to see it. */
-    private boolean asksForUsage(Candidate to) {
-        InferenceRequest request = exchange.request;
-        return exchange.form.isAsSent() // others ask for what they need themselves
-                && exchange.flow.options.requestUsage()
-                && request.stream()
-                && to.worker().kind() != EngineKind.OPENAI
-                && !request.edits().asksForUsage(request.body());
     }
 
     /** The request goes on elsewhere: free the worker, let an error answer run out. */
@@ -308,7 +219,10 @@ final class Attempt implements UpstreamListener, UpstreamCall.Watch {
             keepLength = false;
             Relocation keeper = exchange.relocation();
             if (continued == null) {
-                int known = beginningOnly ? 0 : Math.max(0, promptTokens);
+                int known =
+                        report == null || report.knowsBeginningOnly()
+                                ? 0
+                                : Math.max(0, promptTokens);
                 keeper = Relocation.of(exchange, candidate(), known);
                 kept = keeper;
             }
@@ -355,7 +269,9 @@ final class Attempt implements UpstreamListener, UpstreamCall.Watch {
             boolean cut = cutUsage(b, from, length, complete);
             closeBooking();
             compareWithReport();
-            tellComputed();
+            if (report != null) {
+                report.computed(scanner, status, started);
+            }
             if (!isWorkersFault(status)) {
                 tellFleet(RequestOutcome.OK);
             }
@@ -512,7 +428,7 @@ final class Attempt implements UpstreamListener, UpstreamCall.Watch {
     private boolean cutUsage(byte[] b, int from, int length, int complete) {
         AnswerScanner s = scanner;
         Holdback h = held;
-        if (!cutsUsage || s == null || h == null || s.usageEnd() <= cutBefore) {
+        if (!asked.cutsUsage() || s == null || h == null || s.usageEnd() <= cutBefore) {
             return false;
         }
         h.hold(b, from, length, complete);
@@ -589,7 +505,7 @@ final class Attempt implements UpstreamListener, UpstreamCall.Watch {
                 };
         MultiMap own = explain ? Explanation.headers(decision, promptTokens) : null;
         if (own != null) {
-            Explanation.addHints(own, request, enginePriority);
+            Explanation.addHints(own, request, asked.priority());
             Explanation.addSession(own, exchange.sessionWord());
         }
         if (explain && request.explain() && eventStream) {
@@ -605,62 +521,12 @@ final class Attempt implements UpstreamListener, UpstreamCall.Watch {
     }
 
     private void compareWithReport() {
-        AnswerScanner s = scanner;
-        if (continued != null) {
-            // What was predicted was the prompt's, without the answer's beginning.
-            if (s != null && status < 400) {
-                exchange.meters()
-                        .reported(s.promptTokens(), s.cachedTokens(), s.completionTokens());
-            }
-            return;
-        }
-        FlowMetrics metrics = exchange.flow.metrics;
-        int predicted = decision.chosen().cachedTokens();
-        boolean whole = promptTokens >= 0 && !beginningOnly;
-        if (whole && !exchange.request.passThrough()) {
-            metrics.predicted(promptTokens, predicted); // beside what is reported, else misleading
-        }
-        if (s != null && s.cachedTokens() >= 0) {
-            metrics.reported(s.cachedTokens());
-            if (warmed != null) {
-                metrics.prefilledHit(warmed.hit(s.cachedTokens()));
-            }
-            if (whole) {
-                metrics.compared(candidate().worker().name(), predicted, s.cachedTokens());
-            }
-        }
-        if (s != null && s.promptTokens() >= 0 && check != null) {
-            check.answered(s.promptTokens());
-        }
-        if (s != null && status < 400 && !exchange.request.passThrough()) {
-            measure(s);
-        }
-    }
-
-    private void measure(AnswerScanner s) {
-        ModelMeters meters = exchange.meters();
-        meters.reported(s.promptTokens(), s.cachedTokens(), s.completionTokens());
-        if (eventStream && firstTokenNanos >= 0) {
-            long streamed = exchange.flow.nanoTime.getAsLong() - started - firstTokenNanos;
-            meters.streamed(
-                    streamed, s.completionTokens() >= 0 ? s.completionTokens() : s.events());
-        }
-    }
-
-    /** The rank has computed whole blocks: its events should say so. */
-    private void tellComputed() {
-        Candidate to = candidate();
-        int blockSize = to.worker().blockSize();
-        if (status >= 400 || promptTokens < 0 || blockSize <= 0) {
-            return;
-        }
-        long reported = scanner == null ? -1 : scanner.cachedTokens();
-        long cached = Math.max(decision.chosen().cachedTokens(), reported);
-        if (pooled != null) {
-            pooled.run();
-        }
-        if (promptTokens - cached >= (long) CERTAIN_BLOCKS * blockSize) {
-            exchange.flow.planner.computed(to, started);
+        if (report != null) {
+            boolean streamed = eventStream && firstTokenNanos >= 0;
+            report.compare(
+                    scanner,
+                    status,
+                    streamed ? exchange.flow.nanoTime.getAsLong() - started - firstTokenNanos : -1);
         }
     }
 
