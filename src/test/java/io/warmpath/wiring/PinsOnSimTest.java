@@ -216,6 +216,16 @@ class PinsOnSimTest {
     }
 
     @Test
+    void no_priority_pins_where_the_queue_wants_low_values_and_eviction_drops_them()
+            throws Exception {
+        AgentFeatures turned = AgentFeatures.NONE.withPriorityEviction().withPriorityScheduling(true);
+        start(engine("SGLANG_MAP").agents(turned), "keep-alive");
+        ask(0, PIN);
+        await().until(() -> pins("ok") == 1);
+        assertTrue(gateway.get("/sessions/pins").body().contains("\"how\":\"keep-alive\""));
+    }
+
+    @Test
     void keep_alives_keep_a_prefix_where_nothing_else_does() throws Exception {
         start(engine("VLLM_MAP"), "keep-alive", "keep-alive.interval", "200ms");
         assertEquals(0, ask(0, PIN));
