@@ -1,6 +1,8 @@
 package io.warmpath.session;
 
-/** Told of bindings and open sessions that other gateways should know. Any thread; must not wait. */
+/**
+ * Told of bindings and open sessions that other gateways should know. Any thread; must not wait.
+ */
 public interface SessionNews {
     /** Nobody wants to know. */
     SessionNews NONE =

@@ -108,16 +108,14 @@ public final class SharedSessions {
     }
 
     /** Another gateway has the session from now on, or still. */
-    public void toldOpened(
-            SessionName name, int opening, int timeoutSeconds, boolean staysOnly) {
+    public void toldOpened(SessionName name, int opening, int timeoutSeconds, boolean staysOnly) {
         Own mine = own.remove(name);
         if (mine != null) {
             table.give(mine.key, mine.session);
         }
         if (theirs.size() < max || theirs.containsKey(name)) {
             theirs.put(
-                    name,
-                    new Elsewhere(opening, timeoutSeconds, staysOnly, nanoTime.getAsLong()));
+                    name, new Elsewhere(opening, timeoutSeconds, staysOnly, nanoTime.getAsLong()));
         }
     }
 
@@ -130,7 +128,9 @@ public final class SharedSessions {
         }
     }
 
-    /** Forgets what is over, and tells of own sessions that have ended by themselves. O(sessions). */
+    /**
+     * Forgets what is over, and tells of own sessions that have ended by themselves. O(sessions).
+     */
     public void sweep() {
         theirs.values().removeIf(this::late);
         own.forEach(

@@ -15,8 +15,8 @@ import org.jspecify.annotations.Nullable;
  * @param prompt what the prompt's tokens are made of
  * @param maxTokens null when the client sets no limit
  * @param sessionId SGLang's {@code session_id}: the name of a session-radix session
- * @param session SGLang's {@code session_params}: the opened session it belongs to; null except
- *     for {@link Form#GENERATE}
+ * @param session SGLang's {@code session_params}: the opened session it belongs to; null except for
+ *     {@link Form#GENERATE}
  * @param rid id the client gives the request
  * @param priority null: none given
  * @param pinNanos how long its prompt is to be pinned, by {@code kv_hints}; 0: not at all

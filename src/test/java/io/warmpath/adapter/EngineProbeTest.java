@@ -88,6 +88,11 @@ class EngineProbeTest {
                         ",\"enable_priority_scheduling\":true,"
                                 + "\"schedule_low_priority_values_first\":true",
                         "lower-first"
+                    },
+                    {
+                        ",\"radix_eviction_policy\":\"priority\","
+                                + "\"schedule_low_priority_values_first\":true",
+                        "higher-first" // of the queue alone
                     }
                 }) {
             String said = "{\"page_size\":16,\"version\":\"0.5.23\"" + row[0] + "}";

@@ -80,8 +80,7 @@ class AlertsTest {
 
     @Test
     void every_alert_names_its_section() {
-        alerts()
-                .forEach(
+        alerts().forEach(
                         (name, rule) ->
                                 assertEquals(
                                         PAGE + "#" + name.toLowerCase(Locale.ROOT),
@@ -101,8 +100,7 @@ class AlertsTest {
                                 assertTrue(found > before, name + " lacks " + part);
                                 before = found;
                             }
-                            long commands =
-                                    text.lines().filter(l -> l.startsWith("    ")).count();
+                            long commands = text.lines().filter(l -> l.startsWith("    ")).count();
                             assertEquals(3, commands, "first commands of " + name);
                         });
     }
@@ -158,7 +156,8 @@ class AlertsTest {
                 } else if (!values.isEmpty()) {
                     Arrays.stream(tag.group(3).split("\\|", -1))
                             .filter(v -> !values.contains(v))
-                            .forEach(v -> wrong.add(metric.group(1) + " " + tag.group(1) + "=" + v));
+                            .forEach(
+                                    v -> wrong.add(metric.group(1) + " " + tag.group(1) + "=" + v));
                 }
             }
         }
@@ -211,9 +210,7 @@ class AlertsTest {
                                     assertTrue(
                                             names.stream()
                                                     .anyMatch(
-                                                            n ->
-                                                                    n.startsWith(
-                                                                            "warmpath_" + begin)),
+                                                            n -> n.startsWith("warmpath_" + begin)),
                                             section + ": warmpath_" + begin);
                                 }
                             }

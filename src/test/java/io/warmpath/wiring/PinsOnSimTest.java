@@ -181,7 +181,8 @@ class PinsOnSimTest {
         await().until(() -> pins("rejected") == 2);
         String list = gateway.get("/sessions/pins").body();
         assertTrue(
-                list.contains("\"reason\":\"it lies in a streaming session, which keeps it itself\""),
+                list.contains(
+                        "\"reason\":\"it lies in a streaming session, which keeps it itself\""),
                 list);
         assertEquals(0, gateway.gauge("warmpath.pins.held"));
         assertEquals(0, gateway.engines.get(0).stats().sum(SimStats.RankStats::pinnedBlocks));
@@ -213,6 +214,17 @@ class PinsOnSimTest {
         gateway.close();
         start(engine("SGLANG_MAP").agents(AgentFeatures.NONE.withPriorityEviction()), "priority");
         assertEquals(0, cachedAfterPressure(""), "the control");
+    }
+
+    @Test
+    void no_priority_pins_where_the_queue_wants_low_values_and_eviction_drops_them()
+            throws Exception {
+        AgentFeatures turned =
+                AgentFeatures.NONE.withPriorityEviction().withPriorityScheduling(true);
+        start(engine("SGLANG_MAP").agents(turned), "keep-alive");
+        ask(0, PIN);
+        await().until(() -> pins("ok") == 1);
+        assertTrue(gateway.get("/sessions/pins").body().contains("\"how\":\"keep-alive\""));
     }
 
     @Test

@@ -109,14 +109,18 @@ public final class SglangDialect implements EngineDialect {
         return new Offload(copies, HiCacheArguments.pool(worker, info));
     }
 
-    /** Its queue and its eviction take priorities one by one, each in the same order. */
+    /**
+     * Its queue and its eviction take priorities one by one. The queue alone can be turned round:
+     * blocks of lower values go first in any case, so with both and that flag what is sent serves
+     * the queue.
+     */
     private static PriorityOrder priorities(JsonNode info) {
         boolean queue = info.path("enable_priority_scheduling").asBoolean(false);
         boolean eviction = info.path("radix_eviction_policy").asText("").equals("priority");
         if (!queue && !eviction) {
             return PriorityOrder.NOT_TAKEN;
         }
-        return info.path("schedule_low_priority_values_first").asBoolean(false)
+        return queue && info.path("schedule_low_priority_values_first").asBoolean(false)
                 ? PriorityOrder.LOWER_FIRST
                 : PriorityOrder.HIGHER_FIRST;
     }

@@ -47,9 +47,15 @@ public final class SglangPins implements PinProbe {
                 && http.get(worker.url(), route).status() != NOT_FOUND) {
             return PinSupport.RPC;
         }
-        return info.path("radix_eviction_policy").asText("").equals("priority")
+        return info.path("radix_eviction_policy").asText("").equals("priority") && !turned(info)
                 ? PinSupport.PRIORITY
                 : PinSupport.KEEP_ALIVE;
+    }
+
+    /** Its queue wants low values of what matters, and its eviction drops those first. */
+    private static boolean turned(JsonNode info) {
+        return info.path("enable_priority_scheduling").asBoolean(false)
+                && info.path("schedule_low_priority_values_first").asBoolean(false);
     }
 
     private static JsonNode read(String body) throws IOException {

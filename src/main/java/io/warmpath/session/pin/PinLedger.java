@@ -131,9 +131,7 @@ public final class PinLedger {
     }
 
     private static boolean on(Pin p, PinOffer o) {
-        return p.worker() == o.worker()
-                && p.dpRank() == o.dpRank()
-                && p.scope().equals(o.scope());
+        return p.worker() == o.worker() && p.dpRank() == o.dpRank() && p.scope().equals(o.scope());
     }
 
     /**
