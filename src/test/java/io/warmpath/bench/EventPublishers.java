@@ -85,8 +85,8 @@ final class EventPublishers {
         return (int) (n * count + (hash >>> 40) - 1);
     }
 
-    private long[] send(
-            WirePublisher[] to, int perSecond, int first, int total, LongBuffer sentAt) throws IOException {
+    private long[] send(WirePublisher[] to, int perSecond, int first, int total, LongBuffer sentAt)
+            throws IOException {
         long step = 1_000_000_000L / ((long) to.length * perSecond);
         long[] late = new long[total];
         long begin = System.nanoTime();
@@ -143,8 +143,7 @@ final class EventPublishers {
     }
 
     private static ByteBuffer text(ByteBuffer to, String text) {
-        return to.put((byte) (0xa0 | text.length()))
-                .put(text.getBytes(StandardCharsets.US_ASCII));
+        return to.put((byte) (0xa0 | text.length())).put(text.getBytes(StandardCharsets.US_ASCII));
     }
 
     private static ByteBuffer whole(ByteBuffer b) {
