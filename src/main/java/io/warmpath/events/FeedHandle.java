@@ -15,8 +15,7 @@ public final class FeedHandle implements EventFeed.Subscription {
     /**
      * @param drop ends the source, on the feed's thread
      */
-    public FeedHandle(
-            EventSource source, SourceSession session, FeedCalls calls, Runnable drop) {
+    public FeedHandle(EventSource source, SourceSession session, FeedCalls calls, Runnable drop) {
         this.source = source;
         this.session = session;
         this.calls = calls;

@@ -15,10 +15,7 @@ final class RefusedBatches {
     private long since;
 
     RefusedBatches(
-            SourceStanding standing,
-            EventCounters counters,
-            SourceTally tally,
-            long timeoutNanos) {
+            SourceStanding standing, EventCounters counters, SourceTally tally, long timeoutNanos) {
         this.standing = standing;
         this.counters = counters;
         this.tally = tally;

@@ -120,13 +120,11 @@ public final class SourceSession {
         this.content =
                 new SourceContent(
                         source, sink.apply(tally), counters, tally, order, standing, nanoTime);
-        this.silence =
-                new SourceSilence(standing, timing.stallNanos(), nanoTime.getAsLong());
+        this.silence = new SourceSilence(standing, timing.stallNanos(), nanoTime.getAsLong());
         this.delivery =
                 new OrderedDelivery(
                         order, content, standing, silence, replay, counters, tally, nanoTime);
-        this.refused =
-                new RefusedBatches(standing, counters, tally, timing.replayTimeoutNanos());
+        this.refused = new RefusedBatches(standing, counters, tally, timing.replayTimeoutNanos());
         this.lag = new LagWatch(standing);
     }
 
@@ -319,10 +317,7 @@ public final class SourceSession {
         }
         if (refused.overdue(now)) {
             content.lose(
-                    refused.giveUp()
-                            + " batches from "
-                            + order.next()
-                            + " on were not sent again");
+                    refused.giveUp() + " batches from " + order.next() + " on were not sent again");
         } else if (content.expired(now)) {
             content.lose("what was taken from a file was not confirmed in time");
         } else if (silence.stalls(now)) {

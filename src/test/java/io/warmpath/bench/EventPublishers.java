@@ -28,12 +28,12 @@ final class EventPublishers {
     private static final byte INT_64 = (byte) 0xcf;
     private static final byte NIL = (byte) 0xc0;
 
-    private final ByteBuffer stored = stored();
-    private final ByteBuffer removed = removed();
+    private final byte[] stored = stored();
+    private final byte[] removed = removed();
 
     // Of the hash in each.
-    private final int storedAt = stored.capacity() - rest().length - Long.BYTES;
-    private final int removedAt = removed.capacity() - 1 - Long.BYTES;
+    private final int storedAt = stored.length - rest().length - Long.BYTES;
+    private final int removedAt = removed.length - 1 - Long.BYTES;
 
     private EventPublishers() {}
 
@@ -85,8 +85,8 @@ final class EventPublishers {
         return (int) (n * count + (hash >>> 40) - 1);
     }
 
-    private long[] send(
-            WirePublisher[] to, int perSecond, int first, int total, LongBuffer sentAt) throws IOException {
+    private long[] send(WirePublisher[] to, int perSecond, int first, int total, LongBuffer sentAt)
+            throws IOException {
         long step = 1_000_000_000L / ((long) to.length * perSecond);
         long[] late = new long[total];
         long begin = System.nanoTime();
@@ -101,9 +101,10 @@ final class EventPublishers {
             long n = sent / to.length;
             late[sent] = now - due;
             sentAt.put(sent, now);
-            ByteBuffer payload = n % 2 == 0 ? stored : removed;
-            payload.putLong(n % 2 == 0 ? storedAt : removedAt, (i + 1L) << 40 | (n & ~1L));
-            to[i].send(n, payload.array());
+            byte[] payload = n % 2 == 0 ? stored : removed;
+            ByteBuffer.wrap(payload)
+                    .putLong(n % 2 == 0 ? storedAt : removedAt, (i + 1L) << 40 | (n & ~1L));
+            to[i].send(n, payload);
         }
         Arrays.sort(late, first, total);
         return new long[] {late[first + (int) ((total - first) * 99L / 100)], late[total - 1]};
@@ -117,7 +118,7 @@ final class EventPublishers {
         return b;
     }
 
-    private static ByteBuffer stored() {
+    private static byte[] stored() {
         ByteBuffer b = start().put((byte) 0x85);
         text(text(text(b, "type"), "BlockStored"), "block_hashes");
         b.put((byte) 0x91).put(INT_64).putLong(0);
@@ -133,21 +134,22 @@ final class EventPublishers {
             b.put(INT_32).putInt(100_000 + i);
         }
         text(b, "block_size").put((byte) BLOCK).put((byte) 0);
-        return whole(b).array();
+        return whole(b);
     }
 
-    private static ByteBuffer removed() {
+    private static byte[] removed() {
         ByteBuffer b = start().put((byte) 0x82);
         text(text(text(b, "type"), "BlockRemoved"), "block_hashes");
         return whole(b.put((byte) 0x91).put(INT_64).putLong(0).put((byte) 0));
     }
 
     private static ByteBuffer text(ByteBuffer to, String text) {
-        return to.put((byte) (0xa0 | text.length()))
-                .put(text.getBytes(StandardCharsets.US_ASCII));
+        return to.put((byte) (0xa0 | text.length())).put(text.getBytes(StandardCharsets.US_ASCII));
     }
 
-    private static ByteBuffer whole(ByteBuffer b) {
-        return ByteBuffer.wrap(Arrays.copyOf(b.array(), b.position()));
+    private static byte[] whole(ByteBuffer b) {
+        byte[] out = new byte[b.flip().remaining()];
+        b.get(out);
+        return out;
     }
 }

@@ -110,10 +110,9 @@ final class SourceLatency {
         EventCounters counters = new EventCounters();
         try (NativePrefixIndex index = new NativePrefixIndex(Optional.empty(), 0)) {
             BufferedReader said = engines.inputReader();
-            String[] ports = said.readLine().split(" ");
+            String[] ports = said.readLine().split(" ", -1);
             long before = heap();
-            Stamping stamping =
-                    new Stamping(index, sentAt, count, first, total);
+            Stamping stamping = new Stamping(index, sentAt, count, first, total);
             try (ZmqEventFeed feed =
                     new ZmqEventFeed(
                             stamping, counters, ZmqEventFeed.Settings.DEFAULT, System::nanoTime)) {
@@ -176,7 +175,8 @@ final class SourceLatency {
         /** Nanoseconds for which the thread could have run. */
         private static long noCore() {
             try {
-                String[] words = Files.readString(Path.of("/proc/thread-self/schedstat")).split(" ");
+                String[] words =
+                        Files.readString(Path.of("/proc/thread-self/schedstat")).split(" ", -1);
                 return Long.parseLong(words[1]);
             } catch (IOException e) {
                 return 0; // not Linux

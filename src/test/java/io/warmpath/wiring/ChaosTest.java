@@ -492,7 +492,8 @@ class ChaosTest {
     }
 
     private long residentKb() throws IOException {
-        try (Stream<String> lines = Files.lines(Path.of("/proc/" + gateway.process().pid() + "/status"))) {
+        try (Stream<String> lines =
+                Files.lines(Path.of("/proc/" + gateway.process().pid() + "/status"))) {
             return lines.filter(l -> l.startsWith("VmRSS:"))
                     .mapToLong(l -> Long.parseLong(l.replaceAll("\\D", "")))
                     .findFirst()

@@ -8,7 +8,9 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 
-/** A small Java process of a test's own, to be killed. What it logs stands in a file. One thread. */
+/**
+ * A small Java process of a test's own, to be killed. What it logs stands in a file. One thread.
+ */
 final class ChildJvm {
     private final Process process;
     private final Path log;

@@ -106,8 +106,7 @@ class StateRecoveryTest {
                                         twin.known(url())
                                                 .toString()
                                                 .contains("\"gpu_blocks\":" + TwinGateway.BLOCKS)));
-        assertNotEquals(
-                twin.known(), twin.known(url()), "the replay alone would have been enough");
+        assertNotEquals(twin.known(), twin.known(url()), "the replay alone would have been enough");
     }
 
     @Test

@@ -24,7 +24,7 @@ import java.util.TreeMap;
  * Two engines that evict, and a gateway that always runs and hears them itself: what a gateway in a
  * process of its own must know, whatever has become of it in between. One thread.
  */
-final class TwinGateway implements AutoCloseable {
+final class TwinGateway {
     private static final Duration SOON = Duration.ofSeconds(60);
     private static final ObjectMapper JSON = new ObjectMapper();
 
@@ -212,8 +212,7 @@ final class TwinGateway implements AutoCloseable {
         return answer.body();
     }
 
-    @Override
-    public void close() throws Exception {
+    void close() throws Exception {
         client.close();
         twin.close();
     }

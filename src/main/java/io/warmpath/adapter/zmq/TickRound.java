@@ -15,8 +15,8 @@ final class TickRound {
     }
 
     /**
-     * Which to look at now: those from {@link #from} to before the number returned. All are due once
-     * the period is over; then the next one begins.
+     * Which to look at now: those from {@link #from} to before the number returned. All are due
+     * once the period is over; then the next one begins.
      *
      * @param count of all, which may have changed
      */

@@ -164,7 +164,11 @@ public final class ZmqEventFeed implements EventFeed {
     public List<SourceMark> marks() {
         try {
             return calls.call(
-                    () -> sources.stream().map(s -> s.session().mark()).filter(Objects::nonNull).toList());
+                    () ->
+                            sources.stream()
+                                    .map(s -> s.session().mark())
+                                    .filter(Objects::nonNull)
+                                    .toList());
         } catch (CancellationException e) {
             throw new IllegalStateException("the event feed is closed", e);
         }
