@@ -21,7 +21,8 @@ public final class ConfigCheck {
     /** One sentence per problem, none when the configuration is sound. */
     public static List<String> problems(SettingCatalog catalog, SmallRyeConfig config) {
         List<String> problems = new ArrayList<>();
-        for (String property : names(catalog, config)) {
+        Set<String> names = names(catalog, config);
+        for (String property : names) {
             SettingKey key = catalog.find(property).orElse(null);
             if (key == null) {
                 problems.add(unknown(catalog, config, property));
@@ -42,7 +43,7 @@ public final class ConfigCheck {
                                 + ".");
             }
         }
-        problems.addAll(missing(catalog, config));
+        problems.addAll(missing(catalog, names));
         for (ConfigSource source : config.getConfigSources()) {
             if (source.getOrdinal() == WarmpathSources.FILE_ORDINAL) {
                 problems.addAll(strangers(source));
@@ -52,8 +53,7 @@ public final class ConfigCheck {
     }
 
     /** Keys that every entry of their list must have. */
-    private static List<String> missing(SettingCatalog catalog, SmallRyeConfig config) {
-        Set<String> names = names(catalog, config);
+    private static List<String> missing(SettingCatalog catalog, Set<String> names) {
         Set<String> missing = new TreeSet<>();
         for (SettingKey key : catalog.keys()) {
             int star = key.name().indexOf("[*]");
@@ -96,20 +96,32 @@ public final class ConfigCheck {
         return problems;
     }
 
-    /** Plain keys, which the environment may set without listing them, and all that files name. */
+    /**
+     * What is set. To ask for every key there is would take a part of each start that can be felt:
+     * most keys are not set, and no source is quick to say so.
+     */
     private static Set<String> names(SettingCatalog catalog, SmallRyeConfig config) {
+        Set<String> listed = new LinkedHashSet<>();
+        for (String name : config.getPropertyNames()) {
+            if (name.startsWith(SettingCatalog.PREFIX + ".")) {
+                listed.add(name);
+            }
+        }
         Set<String> names = new LinkedHashSet<>();
-        catalog.keys().stream()
-                .filter(SettingKey::isPlain)
-                .map(SettingKey::name)
-                .forEach(names::add);
         // WARMPATH_HTTP_ACCEPT_BACKLOG is listed as warmpath.http.accept.backlog, and read when
         // asked for under the key's own name.
         Set<String> inEnvironment = new HashSet<>();
-        names.forEach(name -> inEnvironment.add(name.replace('-', '.')));
-        for (String name : config.getPropertyNames()) {
-            if (name.startsWith(SettingCatalog.PREFIX + ".")
-                    && (names.contains(name) || !inEnvironment.contains(name))) {
+        for (SettingKey key : catalog.keys()) {
+            String dotted = key.name().replace('-', '.');
+            if (key.isPlain()) {
+                inEnvironment.add(dotted);
+                if (listed.contains(key.name()) || listed.contains(dotted)) {
+                    names.add(key.name());
+                }
+            }
+        }
+        for (String name : listed) {
+            if (!inEnvironment.contains(name)) {
                 names.add(name);
             }
         }

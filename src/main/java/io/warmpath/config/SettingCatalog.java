@@ -8,6 +8,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Comparator;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
@@ -25,6 +26,7 @@ public final class SettingCatalog {
             Set.of(int.class, long.class, Integer.class, Long.class);
 
     private static final Pattern INDEX = Pattern.compile("\\[\\d+]");
+    private static final Pattern CAPITAL = Pattern.compile("(?<=[a-z0-9])[A-Z]");
 
     /** Read when first asked for; every configuration of the process asks. */
     private static final class Once {
@@ -33,8 +35,20 @@ public final class SettingCatalog {
 
     private final List<SettingKey> keys;
 
+    // Asked once for every property of a start, when nothing is compiled yet.
+    private final Map<String, SettingKey> byName;
+    private final List<SettingKey> withNames;
+
     private SettingCatalog(List<SettingKey> keys) {
         this.keys = List.copyOf(keys);
+        byName = HashMap.newHashMap(keys.size());
+        withNames = new ArrayList<>();
+        for (SettingKey k : keys) {
+            byName.put(k.name(), k);
+            if (k.name().contains(".*")) {
+                withNames.add(k);
+            }
+        }
     }
 
     /** The one of this process. */
@@ -60,11 +74,13 @@ public final class SettingCatalog {
 
     /** The key that a property name belongs to: indexes and map names become {@code *}. */
     public Optional<SettingKey> find(String property) {
-        String name = INDEX.matcher(property).replaceAll("[*]");
-        for (SettingKey k : keys) {
-            if (k.name().equals(name) || (k.name() + "[*]").equals(name)) {
-                return Optional.of(k);
-            }
+        String name =
+                property.indexOf('[') < 0 ? property : INDEX.matcher(property).replaceAll("[*]");
+        SettingKey exact = byName.getOrDefault(name, byName.get(ofList(name)));
+        if (exact != null) {
+            return Optional.of(exact);
+        }
+        for (SettingKey k : withNames) {
             int names = k.name().indexOf(".*.");
             if (names >= 0 && isEntry(ofList(name), k.name(), names)) {
                 return Optional.of(k);
@@ -184,6 +200,6 @@ public final class SettingCatalog {
     }
 
     private static String hyphenated(String method) {
-        return method.replaceAll("([a-z0-9])([A-Z])", "$1-$2").toLowerCase(Locale.ROOT);
+        return CAPITAL.matcher(method).replaceAll("-$0").toLowerCase(Locale.ROOT);
     }
 }

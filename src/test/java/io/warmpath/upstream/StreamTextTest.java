@@ -121,8 +121,7 @@ class StreamTextTest {
             scanner.scan(next, 0, next.length);
             expected.append('t').append(i);
         }
-        assertEquals(
-                expected.toString(), new String(kept.escaped(), StandardCharsets.UTF_8));
+        assertEquals(expected.toString(), new String(kept.escaped(), StandardCharsets.UTF_8));
         assertFalse(kept.hasReasoning());
     }
 
