@@ -64,6 +64,8 @@ public interface WarmpathConfig {
 
     Fleet fleet();
 
+    AddressConfig addresses();
+
     KubernetesConfig kubernetes();
 
     HealthConfig health();
