@@ -179,6 +179,7 @@ everything() {
     need_toolchain tests
     common_steps
     if [ "$label" = verify ]; then kube_apiserver_for_tests; fi
+    step 'SBOM' make_sbom # before the tests, which read it
     step 'Java: all tests' java_tests "$@"
     step 'Dockerfiles: hadolint' check_dockerfiles
     # shellcheck disable=SC2086 # names are words

@@ -74,16 +74,21 @@ public final class AdminAccess {
                     : Optional.of(
                             "This endpoint needs the admin token: Authorization: Bearer TOKEN.");
         }
+        return isOfThisMachine(request)
+                ? Optional.empty()
+                : Optional.of(
+                        "Without an admin token this endpoint answers only to this machine itself;"
+                                + " set WARMPATH_ADMIN_TOKEN.");
+    }
+
+    /** The caller is a process of this machine, not what one of them passes on. */
+    static boolean isOfThisMachine(HttpServerRequest request) {
         // A proxy on this machine makes every client look local, and so does a page in a browser.
         boolean forwarded =
                 request.headers().contains("x-forwarded-for")
                         || request.headers().contains("forwarded")
                         || request.headers().contains("origin");
-        return !forwarded && isLoopback(request.remoteAddress().hostAddress())
-                ? Optional.empty()
-                : Optional.of(
-                        "Without an admin token this endpoint answers only to this machine itself;"
-                                + " set WARMPATH_ADMIN_TOKEN.");
+        return !forwarded && isLoopback(request.remoteAddress().hostAddress());
     }
 
     private boolean presentsToken(@Nullable String header) {

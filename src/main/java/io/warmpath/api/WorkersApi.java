@@ -9,6 +9,7 @@ import io.vertx.ext.web.Router;
 import io.vertx.ext.web.RoutingContext;
 import io.warmpath.fault.GatewayError;
 import io.warmpath.fault.GatewayException;
+import io.warmpath.fleet.AddressGuard;
 import io.warmpath.fleet.DuplicateWorkerException;
 import io.warmpath.fleet.EngineKind;
 import io.warmpath.fleet.FleetRegistry;
@@ -52,6 +53,7 @@ public final class WorkersApi {
 
     private final FleetRegistry fleet;
     private final FleetSources sources;
+    private final AddressGuard addresses;
     private final LongFunction<Map<Integer, LoadPoll.Seen>> loads;
     private final AdminAccess access;
     private final Errors errors;
@@ -60,6 +62,7 @@ public final class WorkersApi {
     private final LongFunction<PinSupport> pins;
 
     /**
+     * @param addresses where workers may be
      * @param loads what a worker's engine last said of its ranks
      * @param followsEvents false: nobody here listens to engines' events, so that they, or what
      *     relays them, may stop sending
@@ -69,6 +72,7 @@ public final class WorkersApi {
     public WorkersApi(
             FleetRegistry fleet,
             FleetSources sources,
+            AddressGuard addresses,
             LongFunction<Map<Integer, LoadPoll.Seen>> loads,
             AdminAccess access,
             Errors errors,
@@ -78,6 +82,7 @@ public final class WorkersApi {
         this.pins = pins;
         this.fleet = fleet;
         this.sources = sources;
+        this.addresses = addresses;
         this.loads = loads;
         this.access = access;
         this.errors = errors;
@@ -110,7 +115,7 @@ public final class WorkersApi {
             List<Object> workers = fleet.status().stream().map(s -> (Object) json(s)).toList();
             answer(rc, 200, Map.of("object", "list", "data", workers));
         } else {
-            read(rc, body -> sources.add(spec(() -> WorkerJson.spec(body.getBytes()))));
+            read(rc, body -> sources.add(spec(rc, () -> WorkerJson.spec(body.getBytes()))));
         }
     }
 
@@ -122,7 +127,9 @@ public final class WorkersApi {
         WorkerStatus status = fleet.find(rc.pathParam("worker")).orElse(null);
         if (status != null && method.equals(HttpMethod.PATCH)) {
             URI url = status.worker().url();
-            read(rc, body -> sources.change(spec(() -> WorkerJson.patch(url, body.getBytes()))));
+            read(
+                    rc,
+                    body -> sources.change(spec(rc, () -> WorkerJson.patch(url, body.getBytes()))));
             return;
         }
         rc.request().resume();
@@ -168,9 +175,16 @@ public final class WorkersApi {
         request.resume();
     }
 
-    private static WorkerSpec spec(Supplier<WorkerSpec> read) {
+    private WorkerSpec spec(RoutingContext rc, Supplier<WorkerSpec> read) {
         try {
-            return read.get();
+            WorkerSpec spec = read.get();
+            addresses
+                    .refusal(spec, AdminAccess.isOfThisMachine(rc.request()))
+                    .ifPresent(
+                            why -> {
+                                throw new IllegalArgumentException(why);
+                            });
+            return spec;
         } catch (MetadataException e) {
             throw new GatewayException(
                     new GatewayError.BadRequest(e.path(), String.valueOf(e.getMessage())));

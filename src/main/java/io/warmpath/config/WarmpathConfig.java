@@ -62,6 +62,8 @@ public interface WarmpathConfig {
 
     FleetConfig fleet();
 
+    AddressConfig addresses();
+
     KubernetesConfig kubernetes();
 
     HealthConfig health();

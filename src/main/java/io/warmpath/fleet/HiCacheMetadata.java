@@ -92,6 +92,23 @@ public record HiCacheMetadata(
     }
 
     @Override
+    public PoolMetadata withoutMaster() {
+        return new HiCacheMetadata(
+                pageSize,
+                tpSize,
+                ppSize,
+                mla,
+                eagle,
+                tpLcmSize,
+                splitHeads,
+                backendTag,
+                "",
+                masterMetricsPort,
+                modelName,
+                version);
+    }
+
+    @Override
     public Map<String, Object> json() {
         Map<String, Object> json = new LinkedHashMap<>();
         json.put("backend", "mooncake");

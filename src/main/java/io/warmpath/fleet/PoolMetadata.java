@@ -31,6 +31,9 @@ public sealed interface PoolMetadata permits HiCacheMetadata, VllmStoreMetadata 
     /** Port of the master's admin HTTP. */
     int masterMetricsPort();
 
+    /** The same without a master's address. */
+    PoolMetadata withoutMaster();
+
     /** As JSON; what is not told is left out. */
     Map<String, Object> json();
 }

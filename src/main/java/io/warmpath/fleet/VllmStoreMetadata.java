@@ -79,6 +79,23 @@ public record VllmStoreMetadata(
     }
 
     @Override
+    public PoolMetadata withoutMaster() {
+        return new VllmStoreMetadata(
+                pageSize,
+                hashSeed,
+                modelName,
+                storeNamespace,
+                cachePrefix,
+                tpRanks,
+                pcpRanks,
+                dcpRanks,
+                ppRanks,
+                groups,
+                "",
+                masterMetricsPort);
+    }
+
+    @Override
     public Map<String, Object> json() {
         Map<String, Object> json = new LinkedHashMap<>();
         json.put("block_size", pageSize);

@@ -2,11 +2,13 @@ package io.warmpath.upstream;
 
 import io.netty.channel.EventLoop;
 import io.vertx.core.Context;
+import io.warmpath.fleet.AddressGuard;
 import io.warmpath.fleet.EngineAddress;
 import java.time.Duration;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.LongSupplier;
+import org.jspecify.annotations.Nullable;
 
 /**
  * {@link EngineClient} with an HTTP/1.1 client of its own on the event loops of Vert.x.
@@ -18,16 +20,23 @@ import java.util.function.LongSupplier;
 public final class RawEngineClient implements EngineClient {
     private final UpstreamOptions options;
     private final EngineTls tls;
+    private final @Nullable AddressGuard guard;
     private final LongSupplier nanoTime;
     private final Map<EventLoop, RawLoop> loops = new ConcurrentHashMap<>();
     private final EngineClient http2;
 
     /**
      * @param http2 for engines that speak HTTP/2; closed with this one
+     * @param guard asked of what names lead to; null: they lead anywhere
      * @param nanoTime as {@link System#nanoTime}
      */
     public RawEngineClient(
-            UpstreamOptions options, EngineTls tls, EngineClient http2, LongSupplier nanoTime) {
+            UpstreamOptions options,
+            EngineTls tls,
+            EngineClient http2,
+            @Nullable AddressGuard guard,
+            LongSupplier nanoTime) {
+        this.guard = guard;
         this.tls = tls;
         this.http2 = http2;
         this.options = options;
@@ -69,6 +78,6 @@ public final class RawEngineClient implements EngineClient {
         RawLoop known = loops.get(loop);
         return known != null
                 ? known
-                : loops.computeIfAbsent(loop, l -> new RawLoop(l, options, tls, nanoTime));
+                : loops.computeIfAbsent(loop, l -> new RawLoop(l, options, tls, guard, nanoTime));
     }
 }

@@ -19,7 +19,9 @@ import io.netty.channel.unix.DomainSocketAddress;
 import io.netty.resolver.dns.DnsAddressResolverGroup;
 import io.netty.resolver.dns.DnsNameResolverBuilder;
 import io.netty.util.concurrent.ScheduledFuture;
+import io.warmpath.fleet.AddressGuard;
 import io.warmpath.fleet.EngineAddress;
+import io.warmpath.fleet.Place;
 import java.net.InetSocketAddress;
 import java.net.URI;
 import java.time.Duration;
@@ -45,6 +47,7 @@ final class RawLoop {
     private final EventLoop loop;
     private final UpstreamOptions options;
     private final EngineTls tls;
+    private final @Nullable AddressGuard guard;
     private final LongSupplier nanoTime;
     private final Deadlines deadlines = new Deadlines();
     private final Map<URI, RawPool> pools = new HashMap<>();
@@ -56,8 +59,14 @@ final class RawLoop {
     private byte[] turn = new byte[READ_BYTES];
     private boolean closed;
 
-    RawLoop(EventLoop loop, UpstreamOptions options, EngineTls tls, LongSupplier nanoTime) {
+    RawLoop(
+            EventLoop loop,
+            UpstreamOptions options,
+            EngineTls tls,
+            @Nullable AddressGuard guard,
+            LongSupplier nanoTime) {
         this.tls = tls;
+        this.guard = guard;
         this.loop = loop;
         this.options = options;
         this.nanoTime = nanoTime;
@@ -151,11 +160,14 @@ final class RawLoop {
     }
 
     /** Connects, with {@code handler} in the channel. */
-    ChannelFuture connect(EngineAddress to, ChannelHandler handler) {
+    ChannelFuture connect(URI base, EngineAddress to, ChannelHandler handler) {
         String file = to.socket();
         if (file == null) {
-            return network.clone()
-                    .handler(handler)
+            Bootstrap one = network.clone();
+            if (guard != null && guard.judges(to.host())) {
+                one.resolver(new GuardedNames(resolver, guard, Place.of(base)));
+            }
+            return one.handler(handler)
                     .connect(InetSocketAddress.createUnresolved(to.host(), to.port()));
         }
         Bootstrap files = socketFiles;

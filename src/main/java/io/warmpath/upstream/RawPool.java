@@ -29,6 +29,7 @@ final class RawPool {
     private static final long FORGET_NANOS = 60_000_000_000L;
 
     private final RawLoop loop;
+    private final URI base;
     private final EngineAddress address;
     private final ArrayDeque<RawConnection> idle = new ArrayDeque<>();
     private final ArrayDeque<RawCall> waiting = new ArrayDeque<>();
@@ -38,6 +39,7 @@ final class RawPool {
 
     RawPool(RawLoop loop, URI base) {
         this.loop = loop;
+        this.base = base;
         this.address = EngineAddress.of(base);
         this.lastUse = loop.now();
     }
@@ -80,7 +82,7 @@ final class RawPool {
         connecting++;
         RawConnection connection = new RawConnection(this);
         ChannelFuture connected =
-                loop.connect(address, address.tls() ? new Secured(connection) : connection);
+                loop.connect(base, address, address.tls() ? new Secured(connection) : connection);
         connected.addListener(
                 f -> {
                     SslHandler tls = connected.channel().pipeline().get(SslHandler.class);

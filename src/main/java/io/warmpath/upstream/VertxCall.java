@@ -76,8 +76,8 @@ final class VertxCall extends Deadlines.Entry implements UpstreamCall, Handler<V
         }
         deadlineIn(loop.options().connectTimeout());
         loop.deadlines().add(this);
-        loop.client(engine, request.freshConnection())
-                .request(to)
+        loop.reach(request.base(), engine, to)
+                .compose(found -> loop.client(engine, request.freshConnection()).request(found))
                 .onComplete(
                         connected -> {
                             if (connected.succeeded()) {

@@ -1,6 +1,7 @@
 package io.warmpath.upstream;
 
 import io.vertx.core.Context;
+import io.vertx.core.Future;
 import io.vertx.core.Vertx;
 import io.vertx.core.http.Http2Settings;
 import io.vertx.core.http.HttpClient;
@@ -8,7 +9,13 @@ import io.vertx.core.http.HttpClientOptions;
 import io.vertx.core.http.HttpConnection;
 import io.vertx.core.http.HttpVersion;
 import io.vertx.core.http.PoolOptions;
+import io.vertx.core.http.RequestOptions;
+import io.vertx.core.net.SocketAddress;
+import io.warmpath.fleet.AddressGuard;
 import io.warmpath.fleet.EngineAddress;
+import io.warmpath.fleet.Place;
+import io.warmpath.fleet.RefusedAddressException;
+import java.net.URI;
 import java.time.Duration;
 import java.util.Collections;
 import java.util.IdentityHashMap;
@@ -42,16 +49,23 @@ public final class VertxEngineClient implements EngineClient {
     private final Vertx vertx;
     private final UpstreamOptions options;
     private final EngineTls tls;
+    private final @Nullable AddressGuard guard;
     private final LongSupplier nanoTime;
     private final ThreadLocal<Loop> loops = ThreadLocal.withInitial(this::newLoop);
     private final List<Loop> all = new CopyOnWriteArrayList<>();
 
     /**
+     * @param guard asked of what names lead to; null: they lead anywhere
      * @param nanoTime as {@link System#nanoTime}
      */
     public VertxEngineClient(
-            Vertx vertx, UpstreamOptions options, EngineTls tls, LongSupplier nanoTime) {
+            Vertx vertx,
+            UpstreamOptions options,
+            EngineTls tls,
+            @Nullable AddressGuard guard,
+            LongSupplier nanoTime) {
         this.tls = tls;
+        this.guard = guard;
         this.vertx = vertx;
         this.options = options;
         this.nanoTime = nanoTime;
@@ -136,6 +150,27 @@ public final class VertxEngineClient implements EngineClient {
                 }
             }
             return client;
+        }
+
+        /** What is connected to is what has been judged: the name is not looked up again. */
+        Future<RequestOptions> reach(URI base, EngineAddress engine, RequestOptions to) {
+            AddressGuard judge = guard;
+            if (judge == null || engine.socket() != null || !judge.judges(engine.host())) {
+                return Future.succeededFuture(to);
+            }
+            return VertxInternals.resolve(vertx, engine.host())
+                    .compose(
+                            found -> {
+                                try {
+                                    judge.check(Place.of(base), found);
+                                } catch (RefusedAddressException e) {
+                                    return Future.failedFuture(e);
+                                }
+                                return Future.succeededFuture(
+                                        to.setServer(
+                                                SocketAddress.inetSocketAddress(
+                                                        engine.port(), found.getHostAddress())));
+                            });
         }
 
         /** True from the second call on the same connection. */

@@ -4,10 +4,14 @@ import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelPipeline;
 import io.netty.channel.EventLoop;
 import io.vertx.core.Context;
+import io.vertx.core.Future;
+import io.vertx.core.Vertx;
 import io.vertx.core.http.HttpServerRequest;
 import io.vertx.core.http.HttpVersion;
 import io.vertx.core.impl.ContextInternal;
+import io.vertx.core.impl.VertxInternal;
 import io.vertx.core.net.impl.ConnectionBase;
+import java.net.InetAddress;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -86,6 +90,11 @@ public final class VertxInternals {
      */
     static @Nullable Object enter(Context context) {
         return ((ContextInternal) context).beginDispatch();
+    }
+
+    /** By the names' server or the hosts' file, as the clients of {@code vertx} look names up. */
+    static Future<InetAddress> resolve(Vertx vertx, String host) {
+        return Future.future(found -> ((VertxInternal) vertx).resolveAddress(host, found));
     }
 
     static void leave(Context context, @Nullable Object before) {

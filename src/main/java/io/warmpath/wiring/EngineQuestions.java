@@ -6,6 +6,7 @@ import io.micrometer.core.instrument.MeterRegistry;
 import io.vertx.core.Vertx;
 import io.warmpath.adapter.enginehttp.VertxEngineHttp;
 import io.warmpath.adapter.enginetokens.EngineTokenizers;
+import io.warmpath.fleet.AddressGuard;
 import io.warmpath.fleet.EngineTokenizer;
 import io.warmpath.gateway.EngineIds;
 import io.warmpath.upstream.EngineTls;
@@ -27,8 +28,8 @@ final class EngineQuestions implements AutoCloseable {
     private final EngineTokenizers tokenizer;
     private final ExecutorService threads = Executors.newVirtualThreadPerTaskExecutor();
 
-    EngineQuestions(Vertx vertx, EngineTls tls) {
-        http = new VertxEngineHttp(vertx, TIMEOUT, tls::applyTo, tls.keys()::of);
+    EngineQuestions(Vertx vertx, EngineTls tls, AddressGuard guard) {
+        http = new VertxEngineHttp(vertx, TIMEOUT, tls::applyTo, tls.keys()::of, guard);
         tokenizer = new EngineTokenizers(http, CACHE_BYTES, System::nanoTime);
     }
 

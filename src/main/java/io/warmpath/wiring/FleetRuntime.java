@@ -12,6 +12,7 @@ import io.warmpath.config.WarmpathConfig;
 import io.warmpath.events.EventFeed;
 import io.warmpath.events.EventSource;
 import io.warmpath.events.SourceMark;
+import io.warmpath.fleet.AddressGuard;
 import io.warmpath.fleet.DialectProbe;
 import io.warmpath.fleet.EventWatch;
 import io.warmpath.fleet.FleetListener;
@@ -19,6 +20,7 @@ import io.warmpath.fleet.FleetMonitor;
 import io.warmpath.fleet.FleetRegistry;
 import io.warmpath.fleet.FleetSource;
 import io.warmpath.fleet.FleetSources;
+import io.warmpath.fleet.GuardedProbe;
 import io.warmpath.fleet.HealthOptions;
 import io.warmpath.fleet.LoadPoll;
 import io.warmpath.fleet.Openings;
@@ -27,6 +29,7 @@ import io.warmpath.fleet.PinProbe;
 import io.warmpath.fleet.PinSupports;
 import io.warmpath.fleet.SourceName;
 import io.warmpath.fleet.Worker;
+import io.warmpath.fleet.WorkerProbe;
 import io.warmpath.fleet.WorkerSpec;
 import io.warmpath.fleet.WorkerStatus;
 import io.warmpath.load.LoadTracker;
@@ -71,11 +74,13 @@ public final class FleetRuntime implements AutoCloseable {
     private final ExecutorService probes;
     private final @Nullable EventSubscriptions subscriptions;
     private final Vertx vertx;
+    private final AddressGuard guard;
     private long mediaTimer = -1;
     private volatile boolean closed;
 
     /**
      * @param tls towards engines behind https
+     * @param guard where workers may be that the configuration does not name
      * @param feed null: no KV events are followed
      * @param credits told how far the events of each slot are believed
      * @param marks where a source is to go on that another process of ours has followed
@@ -85,12 +90,14 @@ public final class FleetRuntime implements AutoCloseable {
             WarmpathConfig config,
             Vertx vertx,
             EngineTls tls,
+            AddressGuard guard,
             WorkerSlots slots,
             @Nullable EventFeed feed,
             SlotCredits credits,
             Function<EventSource, @Nullable SourceMark> marks,
             LoadTracker load) {
         this.vertx = vertx;
+        this.guard = guard;
         FleetConfig fleet = config.fleet();
         registry = new FleetRegistry(slots, FleetRuntime::idOfUrl, load::forget);
         registry.openBy(
@@ -109,15 +116,19 @@ public final class FleetRuntime implements AutoCloseable {
         }
         registry.addListener(
                 new FleetLog(feed != null && config.router().mode() == RoutingMode.KV));
-        http = new VertxEngineHttp(vertx, fleet.healthTimeout(), tls::applyTo, tls.keys()::of);
+        http =
+                new VertxEngineHttp(
+                        vertx, fleet.healthTimeout(), tls::applyTo, tls.keys()::of, guard);
         probes = Executors.newVirtualThreadPerTaskExecutor();
-        DialectProbe probe =
-                new DialectProbe(
-                        http,
-                        new OpenAiModels(),
-                        List.of(new SglangDialect(), new VllmDialect()),
-                        fleet.healthPath(),
-                        served -> ModelSettings.blockSize(config, served));
+        WorkerProbe probe =
+                new GuardedProbe(
+                        new DialectProbe(
+                                http,
+                                new OpenAiModels(),
+                                List.of(new SglangDialect(), new VllmDialect()),
+                                fleet.healthPath(),
+                                served -> ModelSettings.blockSize(config, served)),
+                        guard);
         monitor =
                 new FleetMonitor(
                         registry,
@@ -175,7 +186,7 @@ public final class FleetRuntime implements AutoCloseable {
     }
 
     private void configured(List<WorkerSpec> specs) {
-        sources.feed(SourceName.CONFIG).replace(ConfigReload.byUrl(specs));
+        guarded(SourceName.CONFIG).replace(ConfigReload.byUrl(specs));
         sources.problems()
                 .forEach(
                         (url, problem) -> {
@@ -186,10 +197,14 @@ public final class FleetRuntime implements AutoCloseable {
     /** Begins to ask the workers. */
     public void start() {
         loop.start();
-        following.forEach(source -> source.start(sources.feed(source.name())));
+        following.forEach(source -> source.start(guarded(source.name())));
         if (subscriptions != null) {
             mediaTimer = vertx.setPeriodic(MEDIA_CHECK_MILLIS, id -> subscriptions.checkMedia());
         }
+    }
+
+    private FleetSource.Feed guarded(SourceName source) {
+        return guard.feed(source, sources.feed(source));
     }
 
     public FleetRegistry registry() {
@@ -226,6 +241,10 @@ public final class FleetRuntime implements AutoCloseable {
     /** Somebody else who names workers; started with this and closed with it. Before the start. */
     final void follow(FleetSource source) {
         following.add(source);
+    }
+
+    AddressGuard addresses() {
+        return guard;
     }
 
     /** Where workers are named. */

@@ -4,6 +4,7 @@ import io.micrometer.core.instrument.MeterRegistry;
 import io.warmpath.events.EventCounters;
 import io.warmpath.load.LoadTracker;
 import io.warmpath.prefix.PrefixIndex;
+import io.warmpath.telemetry.AddressMeters;
 import io.warmpath.telemetry.EventMeters;
 import io.warmpath.telemetry.FleetMeters;
 import io.warmpath.telemetry.IndexMeters;
@@ -37,6 +38,7 @@ final class GatewayMeters {
                 fleet.passiveHealth(),
                 fleet.sources(),
                 load);
+        AddressMeters.bind(registry, fleet.addresses());
         EventSubscriptions subscriptions = fleet.subscriptions();
         if (subscriptions != null) {
             EventMeters.bind(registry, events, subscriptions::inState);

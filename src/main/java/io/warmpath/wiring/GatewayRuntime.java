@@ -39,6 +39,7 @@ import io.warmpath.events.EventCounters;
 import io.warmpath.events.EventFeed;
 import io.warmpath.events.PostedFeed;
 import io.warmpath.events.SourceSession;
+import io.warmpath.fleet.AddressGuard;
 import io.warmpath.fleet.EventWatch;
 import io.warmpath.fleet.Fleet;
 import io.warmpath.gateway.DecisionLog;
@@ -179,6 +180,7 @@ final class GatewayRuntime implements AutoCloseable {
         load = loadTracker(config.router(), replicas.secret(), replicas.listener());
         admission = new Admission(AdmissionSetup.options(config), load, System::nanoTime);
         this.vertx = vertx;
+        AddressGuard addresses = AddressSetup.guard(config.addresses());
         EventCounters events = new EventCounters();
         PrefixIndex index = caches.index();
         PostedFeed posted = null;
@@ -189,7 +191,7 @@ final class GatewayRuntime implements AutoCloseable {
             feed =
                     new FeedsByEndpoint(
                             link == null
-                                    ? feed(config, index, events)
+                                    ? feed(config, index, events, addresses)
                                     : NatsParts.feed(
                                             config, link, index, events, meters, state.position()),
                             posted);
@@ -202,6 +204,7 @@ final class GatewayRuntime implements AutoCloseable {
                         config,
                         vertx,
                         tls,
+                        addresses,
                         state.slots(),
                         feed,
                         caches.credits(),
@@ -210,14 +213,15 @@ final class GatewayRuntime implements AutoCloseable {
         KubernetesParts.source(config.kubernetes(), meters).ifPresent(fleet::follow);
         tokenThreads = new TokenThreads(config.tokens().threads(), config.tokens().queueSize());
         sharedCache =
-                new SharedCacheParts(config, vertx, tokenThreads::brief, meters, System::nanoTime);
+                new SharedCacheParts(
+                        config, vertx, tokenThreads::brief, meters, addresses, System::nanoTime);
         SharedCache shared = sharedCache.cache();
         if (shared != null) {
             fleet.registry().addListener(shared);
         }
-        engines = engines(config, vertx, tls);
+        engines = engines(config, vertx, tls, addresses);
         fleet.registry().addListener(new SilentWorkers(engines, config.health().silence()));
-        questions = new EngineQuestions(vertx, tls);
+        questions = new EngineQuestions(vertx, tls, addresses);
         questions.bind(meters);
         SelfCheck selfCheck =
                 new SelfCheck(
@@ -284,6 +288,7 @@ final class GatewayRuntime implements AutoCloseable {
                 new WorkersApi(
                         fleet.registry(),
                         fleet.sources(),
+                        addresses,
                         fleet::engineLoads,
                         access,
                         ErrorMapper::respond,
@@ -374,7 +379,7 @@ final class GatewayRuntime implements AutoCloseable {
      * threads, and the index, which is only asked.
      */
     private Warmup.Parts warmupParts(WarmpathConfig config, Vertx vertx) {
-        EngineClient apart = engines(config, vertx, EngineTls.standard());
+        EngineClient apart = engines(config, vertx, EngineTls.standard(), fleet.addresses());
         // Its visitor names no worker, and its prompts are larger than the smallest limit.
         RouterOptions told = RouterSettings.options(config.router());
         RouterOptions kept = told.mode() == RouterMode.DIRECT ? told.with(RouterMode.KV) : told;
@@ -514,7 +519,7 @@ final class GatewayRuntime implements AutoCloseable {
     }
 
     private static ZmqEventFeed feed(
-            WarmpathConfig all, PrefixIndex index, EventCounters counters) {
+            WarmpathConfig all, PrefixIndex index, EventCounters counters, AddressGuard addresses) {
         EventsConfig config = all.events();
         return new ZmqEventFeed(
                 index,
@@ -526,7 +531,8 @@ final class GatewayRuntime implements AutoCloseable {
                         all.state().expiry(),
                         config.reconnectMinDelay(),
                         config.reconnectMaxDelay()),
-                System::nanoTime);
+                System::nanoTime,
+                addresses);
     }
 
     private static SnapshotPlace shared(
@@ -554,12 +560,14 @@ final class GatewayRuntime implements AutoCloseable {
         return new LoadTracker(System::nanoTime, RouterSettings.load(r), secret, listener);
     }
 
-    private static EngineClient engines(WarmpathConfig config, Vertx vertx, EngineTls tls) {
+    private static EngineClient engines(
+            WarmpathConfig config, Vertx vertx, EngineTls tls, AddressGuard addresses) {
         UpstreamOptions options = upstream(config.upstream(), config.http().gather());
-        EngineClient usual = new VertxEngineClient(vertx, options, tls, System::nanoTime);
+        EngineClient usual =
+                new VertxEngineClient(vertx, options, tls, addresses, System::nanoTime);
         EngineClient client =
                 config.upstream().rawPath() == RawPath.AUTO
-                        ? new RawEngineClient(options, tls, usual, System::nanoTime)
+                        ? new RawEngineClient(options, tls, usual, addresses, System::nanoTime)
                         : usual;
         return new KeyedEngineClient(client, tls.keys());
     }

@@ -10,6 +10,8 @@ import io.warmpath.config.SharedCacheConfig;
 import io.warmpath.config.SharedCacheHits;
 import io.warmpath.config.SharedCacheType;
 import io.warmpath.config.WarmpathConfig;
+import io.warmpath.fleet.AddressGuard;
+import io.warmpath.fleet.Place;
 import io.warmpath.gateway.shared.SharedCache;
 import io.warmpath.gateway.shared.SharedOptions;
 import io.warmpath.pool.JdkPageDigests;
@@ -21,6 +23,8 @@ import io.warmpath.pool.SharedPool;
 import io.warmpath.routing.RouterMode;
 import io.warmpath.routing.RouterOptions;
 import io.warmpath.routing.SharedRule;
+import java.io.IOException;
+import java.net.InetAddress;
 import java.net.URI;
 import java.net.URISyntaxException;
 import java.nio.file.Path;
@@ -38,6 +42,7 @@ final class SharedCacheParts implements AutoCloseable {
     private static final long CHECK_MILLIS = 5_000;
 
     private final Vertx vertx;
+    private final AddressGuard guard;
     private final @Nullable SharedCache cache;
     private long timer = -1;
 
@@ -50,8 +55,10 @@ final class SharedCacheParts implements AutoCloseable {
             Vertx vertx,
             Executor hashing,
             MeterRegistry meters,
+            AddressGuard guard,
             LongSupplier nanoTime) {
         this.vertx = vertx;
+        this.guard = guard;
         SharedCacheConfig shared = config.sharedCache();
         if (!isOn(config)) {
             cache = null;
@@ -96,11 +103,25 @@ final class SharedCacheParts implements AutoCloseable {
             LongSupplier nanoTime) {
         return new ProbingPool(
                 layout,
-                new MooncakeKeyStore(vertx, layout.masters(), masters, nanoTime),
+                new MooncakeKeyStore(vertx, layout.masters(), masters, nanoTime, reach()),
                 digests,
                 hashing,
                 asked,
                 nanoTime);
+    }
+
+    private MooncakeKeyStore.Reach reach() {
+        return new MooncakeKeyStore.Reach() {
+            @Override
+            public boolean judges(URI master) {
+                return guard.judges(master.getHost());
+            }
+
+            @Override
+            public void check(URI master, InetAddress found) throws IOException {
+                guard.check(Place.of(master), found);
+            }
+        };
     }
 
     /** The preset load-aware looks at no cache, so at no pool. */
@@ -123,13 +144,15 @@ final class SharedCacheParts implements AutoCloseable {
                                         }));
     }
 
-    private static SharedOptions options(SharedCacheConfig shared) {
+    private SharedOptions options(SharedCacheConfig shared) {
+        List<URI> masters = masters(shared.masters().orElse(List.of()));
+        masters.forEach(master -> guard.trust(master.getHost()));
         return new SharedOptions(
                 shared.type() == SharedCacheType.HICACHE
                         ? SharedOptions.Kind.HICACHE
                         : SharedOptions.Kind.MOONCAKE_STORE,
                 shared.deadline(),
-                masters(shared.masters().orElse(List.of())),
+                masters,
                 shared.engineVersion().orElse(""),
                 shared.checkInterval());
     }

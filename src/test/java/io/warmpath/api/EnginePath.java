@@ -15,14 +15,14 @@ enum EnginePath {
         @Override
         EngineClient engines(Vertx vertx, UpstreamOptions options, EngineTls tls) {
             return new RawEngineClient(
-                    options, tls, VERTX.engines(vertx, options, tls), System::nanoTime);
+                    options, tls, VERTX.engines(vertx, options, tls), null, System::nanoTime);
         }
     },
     /** Vert.x on both sides. */
     VERTX {
         @Override
         EngineClient engines(Vertx vertx, UpstreamOptions options, EngineTls tls) {
-            return new VertxEngineClient(vertx, options, tls, System::nanoTime);
+            return new VertxEngineClient(vertx, options, tls, null, System::nanoTime);
         }
     };
 

@@ -13,6 +13,8 @@ import io.restassured.specification.RequestSpecification;
 import io.vertx.core.Vertx;
 import io.vertx.core.http.HttpServer;
 import io.vertx.ext.web.Router;
+import io.warmpath.fleet.AddressGuard;
+import io.warmpath.fleet.AddressRules;
 import io.warmpath.fleet.EngineKind;
 import io.warmpath.fleet.EngineLoad;
 import io.warmpath.fleet.EventEndpoint;
@@ -69,6 +71,7 @@ class WorkersApiTest {
             new WorkersApi(
                             fleet,
                             new FleetSources(fleet, w -> {}),
+                            new AddressGuard(AddressRules.of(List.of("*")), w -> {}),
                             id -> Map.of(0, new LoadPoll.Seen(new EngineLoad(0, 3, 1, 64, -1), 2)),
                             new AdminAccess(token),
                             ErrorMapper::respond,
@@ -173,6 +176,31 @@ class WorkersApiTest {
                 .body("error.type", equalTo("invalid_request_error"))
                 .body("error.message", containsString(reason));
         assertEquals(0, fleet.status().size());
+    }
+
+    @Test
+    void only_who_is_on_this_machine_may_name_its_loopback() {
+        RequestSpecification api = api(Optional.of("t"));
+        String worker = "{\"url\":\"http://127.0.0.1:9\"}";
+        for (String header : List.of("x-forwarded-for", "forwarded", "origin")) {
+            given().spec(api)
+                    .header("authorization", "Bearer t")
+                    .header(header, "1.2.3.4")
+                    .contentType(ContentType.JSON)
+                    .body(worker)
+                    .post("/workers")
+                    .then()
+                    .statusCode(400)
+                    .body("error.message", containsString("127.0.0.1 in"));
+            assertEquals(0, fleet.status().size());
+        }
+        given().spec(api)
+                .header("authorization", "Bearer t")
+                .contentType(ContentType.JSON)
+                .body(worker)
+                .post("/workers")
+                .then()
+                .statusCode(202);
     }
 
     @Test

@@ -146,7 +146,12 @@ final class PoolLookUp {
             for (Way way : Way.values()) {
                 PoolLayout layout = new PoolLayout(recipe, List.of(master.url()));
                 MooncakeKeyStore store =
-                        new MooncakeKeyStore(vertx, layout.masters(), PATIENT, System::nanoTime);
+                        new MooncakeKeyStore(
+                                vertx,
+                                layout.masters(),
+                                PATIENT,
+                                System::nanoTime,
+                                MooncakeKeyStore.Reach.ANYWHERE);
                 try (ProbingPool pool =
                         new ProbingPool(
                                 layout,

@@ -31,12 +31,14 @@ class HygieneTest {
                     "www.w3.org", // name spaces of XML and SVG
                     "www.apache.org"); // the licence
 
-    /** Addresses of examples: no dot (a service name), loopback, documentation ranges. */
+    /**
+     * Addresses of examples: no dot (a service name), loopback, link-local, documentation ranges.
+     */
     private static final Pattern EXAMPLE =
             Pattern.compile(
                     "[A-Za-z0-9-]+|[a-z0-9-]+\\.sglang|.*\\.(?:example|invalid|test|local|internal)"
                             + "|(?:.*\\.)?example\\.(?:com|org|net)"
-                            + "|(?:127|10|192\\.0\\.2|192\\.168|198\\.51\\.100|203\\.0\\.113)\\..*"
+                            + "|(?:127|10|169\\.254|192\\.0\\.2|192\\.168|198\\.51\\.100|203\\.0\\.113)\\..*"
                             + "|0\\.0\\.0\\.0|\\.*");
 
     private static final Set<String> LOCK_FILES =

@@ -52,6 +52,7 @@ class FleetRuntimeTest {
                         TestConfig.of(properties),
                         vertx,
                         EngineTls.standard(),
+                        AddressSetup.guard(TestConfig.of(properties).addresses()),
                         index,
                         feed,
                         new SlotCredits(),

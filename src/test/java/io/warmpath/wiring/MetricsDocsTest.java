@@ -108,6 +108,7 @@ class MetricsDocsTest {
                                 TestConfig.of(Map.of("warmpath.worker-urls", "http://127.0.0.1:1")),
                                 vertx,
                                 EngineTls.standard(),
+                                AddressSetup.guard(TestConfig.of(Map.of()).addresses()),
                                 index,
                                 new TestFeed(),
                                 new SlotCredits(),
@@ -124,7 +125,8 @@ class MetricsDocsTest {
                     caches.bind(registry);
                 }
             }
-            try (EngineQuestions questions = new EngineQuestions(vertx, EngineTls.standard())) {
+            try (EngineQuestions questions =
+                    new EngineQuestions(vertx, EngineTls.standard(), fleet.addresses())) {
                 questions.bind(registry);
             }
             KubernetesMeters.bind(registry, "source", s -> true, s -> 0.0, s -> 0.0, s -> 0.0);

@@ -12,13 +12,18 @@ import io.vertx.core.http.HttpClientResponse;
 import io.vertx.core.http.HttpMethod;
 import io.vertx.core.http.HttpVersion;
 import io.vertx.core.http.RequestOptions;
+import io.vertx.core.impl.VertxInternal;
 import io.vertx.core.net.SocketAddress;
+import io.warmpath.fleet.AddressGuard;
 import io.warmpath.fleet.EngineAddress;
 import io.warmpath.fleet.EngineHttp;
+import io.warmpath.fleet.Place;
+import io.warmpath.fleet.RefusedAddressException;
 import java.io.FileNotFoundException;
 import java.io.IOException;
 import java.io.InterruptedIOException;
 import java.net.ConnectException;
+import java.net.InetAddress;
 import java.net.NoRouteToHostException;
 import java.net.URI;
 import java.net.UnknownHostException;
@@ -62,25 +67,31 @@ public final class VertxEngineHttp implements EngineHttp, AutoCloseable {
     private final Duration timeout;
     private final UnaryOperator<HttpClientOptions> tls;
     private final Function<URI, @Nullable String> keys;
+    private final @Nullable AddressGuard guard;
     private final Map<Kind, HttpClient> clients = new EnumMap<>(Kind.class); // guarded by this
 
     /**
+     * Shows no keys, and goes wherever a name leads.
+     *
      * @param timeout of a whole exchange, the body included
      * @param tls sets what is trusted and shown; asked at the first worker with TLS
      */
     public VertxEngineHttp(Vertx vertx, Duration timeout, UnaryOperator<HttpClientOptions> tls) {
-        this(vertx, timeout, tls, worker -> null);
+        this(vertx, timeout, tls, worker -> null, null);
     }
 
     /**
      * @param keys value of {@code Authorization} for an engine, null for none
+     * @param guard asked of what names lead to; null: names lead anywhere
      */
     public VertxEngineHttp(
             Vertx vertx,
             Duration timeout,
             UnaryOperator<HttpClientOptions> tls,
-            Function<URI, @Nullable String> keys) {
+            Function<URI, @Nullable String> keys,
+            @Nullable AddressGuard guard) {
         this.keys = keys;
+        this.guard = guard;
         this.vertx = vertx;
         this.timeout = timeout;
         this.tls = tls;
@@ -131,7 +142,7 @@ public final class VertxEngineHttp implements EngineHttp, AutoCloseable {
         }
         String own = keys.apply(worker);
         Exchange exchange = new Exchange(json, own == null ? authorization : own);
-        exchange.start(engine, path);
+        exchange.start(worker, engine, path);
         try {
             return exchange.answer.get(timeout.toMillis(), TimeUnit.MILLISECONDS);
         } catch (TimeoutException e) {
@@ -159,7 +170,7 @@ public final class VertxEngineHttp implements EngineHttp, AutoCloseable {
             this.authorization = authorization;
         }
 
-        void start(EngineAddress engine, String path) {
+        void start(URI worker, EngineAddress engine, String path) {
             RequestOptions to =
                     new RequestOptions()
                             .setMethod(question == null ? HttpMethod.GET : HttpMethod.POST)
@@ -172,11 +183,32 @@ public final class VertxEngineHttp implements EngineHttp, AutoCloseable {
             if (file != null) {
                 to.setServer(SocketAddress.domainSocketAddress(file));
             }
-            client(engine)
-                    .request(to)
+            reach(worker, engine, to)
+                    .compose(found -> client(engine).request(found))
                     .compose(this::send)
                     .onSuccess(answer::complete)
                     .onFailure(answer::completeExceptionally);
+        }
+
+        /** What is connected to is what has been judged: the name is not looked up again. */
+        private Future<RequestOptions> reach(URI worker, EngineAddress engine, RequestOptions to) {
+            if (guard == null || engine.socket() != null || !guard.judges(engine.host())) {
+                return Future.succeededFuture(to);
+            }
+            return Future.<InetAddress>future(
+                            done -> ((VertxInternal) vertx).resolveAddress(engine.host(), done))
+                    .compose(
+                            found -> {
+                                try {
+                                    guard.check(Place.of(worker), found);
+                                } catch (RefusedAddressException e) {
+                                    return Future.failedFuture(e);
+                                }
+                                return Future.succeededFuture(
+                                        to.setServer(
+                                                SocketAddress.inetSocketAddress(
+                                                        engine.port(), found.getHostAddress())));
+                            });
         }
 
         /**

@@ -13,9 +13,12 @@ import io.vertx.core.http.HttpClientResponse;
 import io.vertx.core.http.HttpMethod;
 import io.vertx.core.http.PoolOptions;
 import io.vertx.core.http.RequestOptions;
+import io.vertx.core.impl.VertxInternal;
+import io.vertx.core.net.SocketAddress;
 import io.warmpath.pool.PoolUnavailableException;
 import io.warmpath.pool.PoolUnavailableException.Reason;
 import java.io.IOException;
+import java.net.InetAddress;
 import java.net.URI;
 import java.net.UnknownHostException;
 import java.util.concurrent.TimeoutException;
@@ -43,10 +46,12 @@ final class MasterHttp implements AutoCloseable {
 
     private final Vertx vertx;
     private final MooncakeOptions options;
+    private final MooncakeKeyStore.Reach reach;
     private final HttpClient client;
 
-    MasterHttp(Vertx vertx, MooncakeOptions options) {
+    MasterHttp(Vertx vertx, MooncakeOptions options, MooncakeKeyStore.Reach reach) {
         this.vertx = vertx;
+        this.reach = reach;
         this.options = options;
         this.client =
                 vertx.httpClientBuilder()
@@ -103,7 +108,28 @@ final class MasterHttp implements AutoCloseable {
                             .setPort(master.getPort() < 0 ? 80 : master.getPort())
                             .setFollowRedirects(false)
                             .setURI(path);
-            client.request(to).onSuccess(this::send).onFailure(this::failed);
+            reach(to).compose(client::request).onSuccess(this::send).onFailure(this::failed);
+        }
+
+        /** What is connected to is what has been judged: the name is not looked up again. */
+        private Future<RequestOptions> reach(RequestOptions to) {
+            if (!reach.judges(master)) {
+                return Future.succeededFuture(to);
+            }
+            return Future.<InetAddress>future(
+                            done -> ((VertxInternal) vertx).resolveAddress(master.getHost(), done))
+                    .compose(
+                            found -> {
+                                try {
+                                    reach.check(master, found);
+                                } catch (IOException e) {
+                                    return Future.failedFuture(e);
+                                }
+                                return Future.succeededFuture(
+                                        to.setServer(
+                                                SocketAddress.inetSocketAddress(
+                                                        to.getPort(), found.getHostAddress())));
+                            });
         }
 
         /**

@@ -8,6 +8,7 @@ import io.warmpath.pool.KeyStore;
 import io.warmpath.pool.PoolUnavailableException;
 import io.warmpath.pool.PoolUnavailableException.Reason;
 import java.io.IOException;
+import java.net.InetAddress;
 import java.net.URI;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
@@ -33,6 +34,29 @@ public final class MooncakeKeyStore implements KeyStore {
     /** Engines write keys like this one when they start. */
     private static final String WARM_UP = "sglang_mooncake_store_warmup_key";
 
+    /** Judges what the names of masters lead to. Any thread, never blocks. */
+    public interface Reach {
+        /** Of masters that only the operator's configuration names. */
+        Reach ANYWHERE =
+                new Reach() {
+                    @Override
+                    public boolean judges(URI master) {
+                        return false;
+                    }
+
+                    @Override
+                    public void check(URI master, InetAddress found) {}
+                };
+
+        /** False: this master may be anywhere. */
+        boolean judges(URI master);
+
+        /**
+         * @throws IOException when nothing is to be sent there, saying why
+         */
+        void check(URI master, InetAddress found) throws IOException;
+    }
+
     private final MasterHttp http;
     private final MooncakeOptions options;
     private final Masters masters;
@@ -44,8 +68,12 @@ public final class MooncakeKeyStore implements KeyStore {
      * @param masters admin URLs
      */
     public MooncakeKeyStore(
-            Vertx vertx, List<URI> masters, MooncakeOptions options, LongSupplier nanoTime) {
-        this.http = new MasterHttp(vertx, options);
+            Vertx vertx,
+            List<URI> masters,
+            MooncakeOptions options,
+            LongSupplier nanoTime,
+            Reach reach) {
+        this.http = new MasterHttp(vertx, options, reach);
         this.options = options;
         this.masters =
                 new Masters(

@@ -8,6 +8,7 @@ import io.warmpath.events.FeedCalls;
 import io.warmpath.events.FeedHandle;
 import io.warmpath.events.SourceMark;
 import io.warmpath.events.SourceSession;
+import io.warmpath.fleet.AddressGuard;
 import io.warmpath.prefix.PrefixIndex;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -73,6 +74,7 @@ public final class ZmqEventFeed implements EventFeed {
     private final EventCounters counters;
     private final Settings settings;
     private final LongSupplier nanoTime;
+    private final @Nullable AddressGuard guard;
     private final FeedCalls calls;
     private final Thread thread;
     private volatile boolean stopping;
@@ -82,8 +84,21 @@ public final class ZmqEventFeed implements EventFeed {
     private final ByteBuffer buffer = ByteBuffer.allocateDirect(READ_BYTES);
     private final List<ZmqSource> sources = new ArrayList<>();
 
+    /** Connects to wherever a name leads. */
     public ZmqEventFeed(
             PrefixIndex index, EventCounters counters, Settings settings, LongSupplier nanoTime) {
+        this(index, counters, settings, nanoTime, null);
+    }
+
+    /**
+     * @param guard asked of what names lead to; null: they lead anywhere
+     */
+    public ZmqEventFeed(
+            PrefixIndex index,
+            EventCounters counters,
+            Settings settings,
+            LongSupplier nanoTime,
+            @Nullable AddressGuard guard) {
         this(
                 (source, replay, listener, timing, clock) ->
                         new SourceSession(
@@ -97,7 +112,8 @@ public final class ZmqEventFeed implements EventFeed {
                                 clock),
                 counters,
                 settings,
-                nanoTime);
+                nanoTime,
+                guard);
     }
 
     /** For batches that go elsewhere than into an index: as they came, in their order. */
@@ -118,14 +134,17 @@ public final class ZmqEventFeed implements EventFeed {
                                 clock),
                 counters,
                 settings,
-                nanoTime);
+                nanoTime,
+                null);
     }
 
     private ZmqEventFeed(
             SessionMaker sessions,
             EventCounters counters,
             Settings settings,
-            LongSupplier nanoTime) {
+            LongSupplier nanoTime,
+            @Nullable AddressGuard guard) {
+        this.guard = guard;
         this.sessions = sessions;
         this.counters = counters;
         this.settings = settings;
@@ -184,7 +203,8 @@ public final class ZmqEventFeed implements EventFeed {
     private ZmqSource open(EventSource source, SourceListener listener, @Nullable SourceMark from) {
         ZmqSource opened =
                 new ZmqSource(
-                        source, selector, buffer, sessions, counters, settings, nanoTime, listener);
+                        source, selector, buffer, sessions, counters, settings, nanoTime, listener,
+                        guard);
         try {
             opened.open(from);
         } catch (IOException | IllegalArgumentException e) {

@@ -5,6 +5,7 @@ import io.warmpath.events.EventFeed.SourceListener;
 import io.warmpath.events.EventSource;
 import io.warmpath.events.SourceMark;
 import io.warmpath.events.SourceSession;
+import io.warmpath.fleet.AddressGuard;
 import java.io.IOException;
 import java.net.ProtocolException;
 import java.nio.ByteBuffer;
@@ -51,10 +52,11 @@ final class ZmqSource {
             EventCounters counters,
             ZmqEventFeed.Settings settings,
             LongSupplier nanoTime,
-            SourceListener listener) {
+            SourceListener listener,
+            @Nullable AddressGuard guard) {
         this.source = source;
         this.topic = source.topic().getBytes(StandardCharsets.UTF_8);
-        this.loop = new ZmtpLoop(selector, buffer, nanoTime, this);
+        this.loop = new ZmtpLoop(selector, buffer, nanoTime, this, guard);
         this.counters = counters;
         this.settings = settings;
         this.session =

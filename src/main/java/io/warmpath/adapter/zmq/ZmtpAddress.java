@@ -1,5 +1,8 @@
 package io.warmpath.adapter.zmq;
 
+import io.warmpath.fleet.AddressGuard;
+import io.warmpath.fleet.Place;
+import io.warmpath.fleet.RefusedAddressException;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
@@ -22,6 +25,13 @@ sealed interface ZmtpAddress {
     SocketChannel open() throws IOException;
 
     ServerSocketChannel bind() throws IOException;
+
+    /**
+     * Asks {@code guard} of what {@link #resolve} has found.
+     *
+     * @throws RefusedAddressException when nothing is to be sent there
+     */
+    default void check(AddressGuard guard, SocketAddress found) throws RefusedAddressException {}
 
     /** What {@link #bind} left behind. */
     default void unbound() throws IOException {}
@@ -74,6 +84,11 @@ sealed interface ZmtpAddress {
         public SocketAddress resolve(int attempt) throws UnknownHostException {
             InetAddress[] all = InetAddress.getAllByName(host);
             return new InetSocketAddress(all[Math.floorMod(attempt, all.length)], port);
+        }
+
+        @Override
+        public void check(AddressGuard guard, SocketAddress found) throws RefusedAddressException {
+            guard.check(new Place("tcp", host, port, 1), ((InetSocketAddress) found).getAddress());
         }
 
         @Override

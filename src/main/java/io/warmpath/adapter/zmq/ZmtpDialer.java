@@ -1,6 +1,9 @@
 package io.warmpath.adapter.zmq;
 
+import io.warmpath.fleet.AddressGuard;
+import io.warmpath.fleet.RefusedAddressException;
 import java.io.IOException;
+import java.net.SocketAddress;
 import java.net.UnknownHostException;
 import java.time.Duration;
 import java.util.List;
@@ -15,7 +18,10 @@ import org.jspecify.annotations.Nullable;
 final class ZmtpDialer {
     /** Told of connections; see {@link ZmtpConnection.Listener}. */
     interface Listener extends ZmtpConnection.Listener {
-        /** The name of the host is not known yet; asked again after the longest pause. */
+        /**
+         * The name of the host is not known yet, or leads where nothing is sent; asked again after
+         * the longest pause.
+         */
         void unresolved(String why);
     }
 
@@ -54,10 +60,16 @@ final class ZmtpDialer {
 
     void dial() {
         try {
-            connection =
-                    ZmtpConnection.to(
-                            address, address.resolve(attempts++), loop, role, new Watch());
+            SocketAddress found = address.resolve(attempts++);
+            AddressGuard guard = loop.guard();
+            if (guard != null) {
+                address.check(guard, found);
+            }
+            connection = ZmtpConnection.to(address, found, loop, role, new Watch());
             resolved = true;
+        } catch (RefusedAddressException e) {
+            listener.unresolved(String.valueOf(e.getMessage()));
+            againAt = loop.nanoTime().getAsLong() + longestPause;
         } catch (UnknownHostException e) {
             listener.unresolved("unknown host " + e.getMessage());
             againAt = loop.nanoTime().getAsLong() + longestPause;

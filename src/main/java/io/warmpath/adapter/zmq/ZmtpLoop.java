@@ -1,11 +1,13 @@
 package io.warmpath.adapter.zmq;
 
+import io.warmpath.fleet.AddressGuard;
 import java.nio.ByteBuffer;
 import java.nio.channels.ClosedChannelException;
 import java.nio.channels.SelectableChannel;
 import java.nio.channels.SelectionKey;
 import java.nio.channels.Selector;
 import java.util.function.LongSupplier;
+import org.jspecify.annotations.Nullable;
 
 /**
  * What the connections of one source share with the feed's loop. One thread.
@@ -13,8 +15,14 @@ import java.util.function.LongSupplier;
  * @param selector of the loop
  * @param buffer read into by whoever's turn it is; empty between turns
  * @param owner whose connections these are
+ * @param guard asked before each connection to another host; null: names lead anywhere
  */
-record ZmtpLoop(Selector selector, ByteBuffer buffer, LongSupplier nanoTime, ZmqSource owner) {
+record ZmtpLoop(
+        Selector selector,
+        ByteBuffer buffer,
+        LongSupplier nanoTime,
+        ZmqSource owner,
+        @Nullable AddressGuard guard) {
     /** What waits for a channel to be ready. */
     interface Ready {
         void ready();

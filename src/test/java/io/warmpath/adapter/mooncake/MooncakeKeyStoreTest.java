@@ -58,7 +58,13 @@ class MooncakeKeyStoreTest {
     }
 
     private MooncakeKeyStore store(MooncakeOptions options, URI... masters) {
-        MooncakeKeyStore store = new MooncakeKeyStore(vertx, List.of(masters), options, clock::get);
+        MooncakeKeyStore store =
+                new MooncakeKeyStore(
+                        vertx,
+                        List.of(masters),
+                        options,
+                        clock::get,
+                        MooncakeKeyStore.Reach.ANYWHERE);
         store.onForget(forgotten::incrementAndGet);
         stores.add(store);
         return store;

@@ -79,7 +79,12 @@ class RealMasterTest {
         ProbingPool pool =
                 new ProbingPool(
                         new PoolLayout(recipe, List.of(url)),
-                        new MooncakeKeyStore(vertx, List.of(url), patient, System::nanoTime),
+                        new MooncakeKeyStore(
+                                vertx,
+                                List.of(url),
+                                patient,
+                                System::nanoTime,
+                                MooncakeKeyStore.Reach.ANYWHERE),
                         SHA,
                         Runnable::run,
                         options,
