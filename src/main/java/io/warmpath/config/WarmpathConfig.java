@@ -98,7 +98,7 @@ public interface WarmpathConfig {
     }
 
     /** The side that clients see. */
-    interface Http {
+    interface Http extends ClientBoundsConfig {
         HttpTlsConfig tls();
 
         @WithDefault("0.0.0.0")

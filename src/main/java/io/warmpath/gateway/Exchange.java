@@ -15,6 +15,7 @@ import io.warmpath.load.PromptBlocks;
 import io.warmpath.prefix.PrefixMatch;
 import io.warmpath.routing.RoutingDecision;
 import io.warmpath.upstream.UpstreamListener;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
@@ -45,7 +46,7 @@ public final class Exchange {
     private static final long SECOND_ROUND_MILLIS = 150;
 
     final RequestFlow flow;
-    final Answer answer;
+    final TimedAnswer answer;
     final EngineForm form;
     InferenceRequest request;
     private final Context context;
@@ -116,10 +117,10 @@ public final class Exchange {
         this.flow = flow;
         this.context = context;
         this.request = request;
-        this.answer = answer;
         this.form = form;
         this.visit = visit;
         this.started = flow.nanoTime.getAsLong();
+        this.answer = new TimedAnswer(answer, this, request, context, flow.times, started);
         this.draw = flow.fleet.draw();
     }
 
@@ -156,19 +157,31 @@ public final class Exchange {
     /** The client closed its connection: stop the engine now, not when its next token comes. */
     public void clientGone() {
         if (!over) {
-            Attempt running = attempt;
-            Attempt beside = hedge;
-            Entrance waiting = entrance;
-            finish(Outcome.CANCELLED);
-            if (beside != null) {
-                beside.abandon();
-            }
-            if (waiting != null) {
-                waiting.leave();
-            }
-            if (running != null) {
-                running.abandon();
-            }
+            stop(Outcome.CANCELLED);
+        }
+    }
+
+    /** It has taken longer than any request may. */
+    void overtime(Duration limit) {
+        if (!over) {
+            stop(Outcome.TIMED_OUT);
+            answer.cutOff(new GatewayError.RequestTimeout(limit));
+        }
+    }
+
+    private void stop(Outcome outcome) {
+        Attempt running = attempt;
+        Attempt beside = hedge;
+        Entrance waiting = entrance;
+        finish(outcome);
+        if (beside != null) {
+            beside.abandon();
+        }
+        if (waiting != null) {
+            waiting.leave();
+        }
+        if (running != null) {
+            running.abandon();
         }
     }
 
@@ -565,6 +578,7 @@ public final class Exchange {
      */
     void answered(@Nullable Relocation kept) {
         relocation = kept;
+        BodyMemory.answered(context);
         if (kept == null) {
             request = request.answered();
             tokens = null; // the names of its blocks stay with the decision
@@ -668,6 +682,7 @@ public final class Exchange {
     /** Ends the books of this request. */
     void finish(Outcome outcome) {
         over = true;
+        answer.settled();
         attempt = null;
         hedge = null;
         cancelHedgeTimer();

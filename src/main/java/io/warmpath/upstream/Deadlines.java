@@ -4,25 +4,25 @@ import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The running calls of one event loop, looked through from time to time.
+ * What is waited for on one event loop, looked through from time to time.
  *
  * <p>A timer per call, moved with every chunk, would cost more than the chunk. Here a chunk moves
  * one field, and a call is cut off late by at most one sweep. One thread.
  */
-final class Deadlines {
+public final class Deadlines {
     /** Member of the list; linked in itself, so that adding allocates nothing. */
-    abstract static class Entry {
+    public abstract static class Entry {
         private @Nullable Entry previous;
         private @Nullable Entry next;
         private boolean linked;
         private long deadlineNanos;
 
-        final void deadline(long nanos) {
+        protected final void deadline(long nanos) {
             deadlineNanos = nanos;
         }
 
-        /** The deadline has passed; the entry has been removed. */
-        abstract void expired();
+        /** The deadline has passed; the entry has been removed, and may be added again. */
+        protected abstract void expired();
     }
 
     /**
@@ -46,7 +46,8 @@ final class Deadlines {
         return Math.clamp(shortest / SWEEPS_PER_LIMIT, MIN_SWEEP_MILLIS, MAX_SWEEP_MILLIS);
     }
 
-    void add(Entry e) {
+    /** It must not be in a list. */
+    public void add(Entry e) {
         e.linked = true;
         e.previous = null;
         e.next = first;
@@ -57,7 +58,7 @@ final class Deadlines {
     }
 
     /** Harmless when it is not in the list. */
-    void remove(Entry e) {
+    public void remove(Entry e) {
         if (!e.linked) {
             return;
         }
