@@ -64,8 +64,7 @@ final class ExplainedAnswer implements Answer {
     @Override
     public void head(int status, MultiMap engine, @Nullable MultiMap own, boolean keepLength) {
         String type = engine.get("content-type");
-        if (type != null
-                && type.regionMatches(true, 0, EVENT_STREAM, 0, EVENT_STREAM.length())) {
+        if (type != null && type.regionMatches(true, 0, EVENT_STREAM, 0, EVENT_STREAM.length())) {
             kind = Kind.STREAM; // what there is to say may be known only when its head is out
         } else if (note.isWanted()) {
             kind = Kind.BODY;

@@ -350,7 +350,8 @@ public final class FlowMetrics {
         count(outcomes, Outcome.OVERLOADED);
     }
 
-    void bodies(BodyMemory memory) {
+    /** Shows what the bodies take; once. */
+    public void bodies(BodyMemory memory) {
         Gauge.builder("warmpath.request.body.bytes", memory, BodyMemory::held)
                 .description("Memory of requests' bodies until their answers begin")
                 .baseUnit("bytes")

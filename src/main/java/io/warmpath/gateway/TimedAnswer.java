@@ -63,7 +63,7 @@ final class TimedAnswer extends Deadlines.Entry implements Answer {
     private final boolean mayBegin;
     private final long end;
     private Stage stage = Stage.SILENT;
-    private int tail = '\n' << 8 | '\n'; // the last three bytes that were written
+    private int tail = ('\n' << 8) | '\n'; // the last three bytes that were written
     private @Nullable EngineRefusal refusal;
     private boolean settled;
 
@@ -197,7 +197,7 @@ final class TimedAnswer extends Deadlines.Entry implements Answer {
         }
         if (deadlines != null && stage == Stage.EVENTS && length > 0) {
             for (int i = Math.max(from, from + length - 3); i < from + length; i++) {
-                tail = (tail << 8 | b[i] & 0xff) & 0xffffff;
+                tail = ((tail << 8) | (b[i] & 0xff)) & 0xffffff;
             }
             due(times.nanoTime.getAsLong());
         }
@@ -210,7 +210,7 @@ final class TimedAnswer extends Deadlines.Entry implements Answer {
      */
     private boolean isBetweenEvents() {
         int last = tail & 0xff;
-        int before = tail >> 8 & 0xff;
+        int before = (tail >> 8) & 0xff;
         int third = tail >> 16;
         return last == '\r'
                 ? before == '\n' || before == '\r'

@@ -157,7 +157,9 @@ class KeepAliveTest {
         }
     }
 
-    /** An event larger than what is held back goes out in pieces; a second stream tells the time. */
+    /**
+     * An event larger than what is held back goes out in pieces; a second stream tells the time.
+     */
     @Test
     void nothing_is_put_into_an_event_of_which_a_part_is_out() throws Exception {
         begin(

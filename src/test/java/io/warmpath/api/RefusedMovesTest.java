@@ -40,7 +40,9 @@ class RefusedMovesTest {
                 new Gateway(
                         path,
                         Gateway.upstream(
-                                Duration.ofSeconds(2), Duration.ofSeconds(5), Duration.ofSeconds(1)),
+                                Duration.ofSeconds(2),
+                                Duration.ofSeconds(5),
+                                Duration.ofSeconds(1)),
                         new MigrationOptions(3, 1 << 20, 1 << 24));
         gateway.fleet.workers(
                 List.of(
