@@ -63,12 +63,11 @@ final class ExplainedAnswer implements Answer {
 
     @Override
     public void head(int status, MultiMap engine, @Nullable MultiMap own, boolean keepLength) {
-        if (note.isWanted()) {
-            String type = engine.get("content-type");
-            boolean events =
-                    type != null
-                            && type.regionMatches(true, 0, EVENT_STREAM, 0, EVENT_STREAM.length());
-            kind = events ? Kind.STREAM : Kind.BODY;
+        String type = engine.get("content-type");
+        if (type != null && type.regionMatches(true, 0, EVENT_STREAM, 0, EVENT_STREAM.length())) {
+            kind = Kind.STREAM; // what there is to say may be known only when its head is out
+        } else if (note.isWanted()) {
+            kind = Kind.BODY;
         }
         next.head(status, engine, own, keepLength && kind != Kind.BODY);
     }
@@ -147,6 +146,11 @@ final class ExplainedAnswer implements Answer {
         byte[] last = done ? NOTHING : note.last();
         done = true;
         return last;
+    }
+
+    @Override
+    public void keepAlive() {
+        next.keepAlive();
     }
 
     @Override

@@ -12,6 +12,8 @@ import org.jspecify.annotations.Nullable;
 
 /** {@link Answer} as an HTTP response of Vert.x. On the request's event loop. */
 class HttpAnswer implements Answer {
+    private static final byte[] KEEP_ALIVE = EventBytes.utf8(": keep-alive\n\n");
+
     final HttpServerResponse response;
     private final HttpVersion version;
     private final String requestId;
@@ -57,6 +59,11 @@ class HttpAnswer implements Answer {
 
     private static Buffer copy(byte[] b, int from, int length) {
         return Buffer.buffer(length).appendBytes(b, from, length);
+    }
+
+    @Override
+    public void keepAlive() {
+        write(KEEP_ALIVE, 0, KEEP_ALIVE.length);
     }
 
     @Override

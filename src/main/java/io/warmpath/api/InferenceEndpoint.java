@@ -8,6 +8,7 @@ import io.vertx.core.http.HttpServerRequest;
 import io.warmpath.fault.GatewayError;
 import io.warmpath.fault.GatewayException;
 import io.warmpath.gateway.Answer;
+import io.warmpath.gateway.BodyMemory;
 import io.warmpath.gateway.EngineForm;
 import io.warmpath.gateway.FlowMetrics;
 import io.warmpath.gateway.GatewayOptions;
@@ -197,6 +198,7 @@ final class InferenceEndpoint {
         private final Arrival arrival;
         private final String requestId;
         private final Context context;
+        private final BodyMemory.Share memory = flow.bodies().share();
         private @Nullable Buffer body;
         private long promised; // by its head; -1: nothing
         private @Nullable Runnable leave;
@@ -219,6 +221,7 @@ final class InferenceEndpoint {
             request.response().closeHandler(v -> clientGone());
             request.response().exceptionHandler(e -> clientGone());
             request.exceptionHandler(e -> clientGone());
+            request.response().bodyEndHandler(v -> memory.free());
             if (promised > options.maxBodyBytes()) {
                 tooLarge();
                 return;
@@ -234,6 +237,10 @@ final class InferenceEndpoint {
 
         private void add(Buffer chunk) {
             if (refused) {
+                return;
+            }
+            if (!memory.take(chunk.length())) {
+                noMemory();
                 return;
             }
             Buffer sofar = body;
@@ -258,6 +265,7 @@ final class InferenceEndpoint {
             try {
                 Buffer complete = body == null ? Buffer.buffer(0) : body;
                 body = null;
+                memory.belongsTo(context);
                 leave = arrival.complete(context, request, requestId, complete, this::clientGone);
             } catch (GatewayException e) {
                 refuse(e.error());
@@ -268,9 +276,14 @@ final class InferenceEndpoint {
         }
 
         private void refuse(GatewayError error) {
+            metrics.rejected();
+            answer(error);
+        }
+
+        private void answer(GatewayError error) {
             refused = true;
             body = null;
-            metrics.rejected();
+            memory.free();
             errors.respond(request.response(), error, requestId);
         }
 
@@ -279,7 +292,19 @@ final class InferenceEndpoint {
             ClientGate.discard(request, options.bodyLinger().toMillis());
         }
 
+        private void noMemory() {
+            metrics.noMemory();
+            answer(
+                    new GatewayError.Overloaded(
+                            503,
+                            "The requests that wait for their answers take all the memory there is"
+                                    + " for them",
+                            options.retryAfter()));
+            ClientGate.discard(request, options.bodyLinger().toMillis());
+        }
+
         private void clientGone() {
+            memory.free();
             Runnable running = leave;
             if (running != null) {
                 running.run();

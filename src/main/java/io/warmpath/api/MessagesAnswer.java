@@ -164,6 +164,13 @@ final class MessagesAnswer implements Answer {
     }
 
     @Override
+    public void keepAlive() {
+        if (frames != null) { // what is gathered is no stream
+            next.write(MessagesFrames.PING, 0, MessagesFrames.PING.length);
+        }
+    }
+
+    @Override
     public void fail(GatewayError error) {
         MessagesErrors.respond(response, error, requestId);
     }

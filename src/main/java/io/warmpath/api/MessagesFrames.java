@@ -19,7 +19,10 @@ import org.jspecify.annotations.Nullable;
  */
 final class MessagesFrames {
     private static final byte[] DONE = {'[', 'D', 'O', 'N', 'E', ']'};
-    private static final byte[] PING = utf8("event: ping\ndata: {\"type\":\"ping\"}\n\n");
+
+    /** An event that says nothing but that the stream is alive. */
+    static final byte[] PING = utf8("event: ping\ndata: {\"type\":\"ping\"}\n\n");
+
     private static final int NONE = -1;
     private static final int TEXT = -2;
     private static final int THINKING = -3;

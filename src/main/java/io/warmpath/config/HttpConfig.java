@@ -5,7 +5,7 @@ import io.smallrye.config.WithDefault;
 import java.time.Duration;
 
 /** The side that clients see. */
-public interface HttpConfig {
+public interface HttpConfig extends ClientBoundsConfig {
     HttpTlsConfig tls();
 
     @WithDefault("0.0.0.0")

@@ -113,6 +113,11 @@ public final class SettingCatalog {
     }
 
     private static void collect(Class<?> group, String prefix, List<SettingKey> into) {
+        for (Class<?> part : group.getInterfaces()) {
+            if (isGroup(part)) {
+                collect(part, prefix, into);
+            }
+        }
         for (Method m : group.getDeclaredMethods()) {
             if (m.isSynthetic() || m.isDefault()) {
                 continue;

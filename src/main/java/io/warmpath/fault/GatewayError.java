@@ -613,6 +613,47 @@ public sealed interface GatewayError {
         }
     }
 
+    /** A request took longer than any may, wherever it was. */
+    record RequestTimeout(Duration limit) implements GatewayError {
+        @Override
+        public int httpStatus() {
+            return 504;
+        }
+
+        @Override
+        public String type() {
+            return "server_error";
+        }
+
+        @Override
+        public String code() {
+            return "request_timeout";
+        }
+
+        @Override
+        public String message() {
+            return "The request took longer than the limit of "
+                    + limit.toMillis()
+                    + " ms (warmpath.http.request-timeout) and was ended.";
+        }
+    }
+
+    /**
+     * An engine's own error, told in an event because the stream had begun; {@code httpStatus} is
+     * the engine's, {@code message} what it said.
+     */
+    record EngineRefused(int httpStatus, String message) implements GatewayError {
+        @Override
+        public String type() {
+            return httpStatus < 500 ? "invalid_request_error" : "upstream_error";
+        }
+
+        @Override
+        public String code() {
+            return "engine_error";
+        }
+    }
+
     /** The engine's answer is not HTTP that can be passed on. */
     record BadUpstreamAnswer(String worker, String detail) implements GatewayError {
         @Override

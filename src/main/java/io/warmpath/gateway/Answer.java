@@ -34,6 +34,12 @@ public interface Answer {
      */
     default void facts(Supplier<AnswerFacts> now) {}
 
+    /**
+     * Tells the client of a stream, between two of its events, that it is alive; after {@link
+     * #head} only.
+     */
+    void keepAlive();
+
     /** The bytes are copied or written before this returns. */
     void write(byte[] b, int from, int length);
 

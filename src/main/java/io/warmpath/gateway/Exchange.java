@@ -13,6 +13,7 @@ import io.warmpath.gateway.migration.WhyNot;
 import io.warmpath.prefix.PrefixMatch;
 import io.warmpath.routing.RoutingDecision;
 import io.warmpath.upstream.UpstreamListener;
+import java.time.Duration;
 import java.util.List;
 import java.util.function.Predicate;
 import org.jboss.logging.Logger;
@@ -37,7 +38,7 @@ public final class Exchange {
     private static final long SECOND_ROUND_MILLIS = 150;
 
     final RequestFlow flow;
-    final Answer answer;
+    final TimedAnswer answer;
     final EngineForm form;
     final AskedPrompt prompt;
     final Tries tries;
@@ -102,13 +103,13 @@ public final class Exchange {
         this.flow = flow;
         this.context = context;
         this.request = request;
-        this.answer = answer;
         this.form = form;
         this.visit = visit;
         this.prompt = new AskedPrompt(flow.tokenStep);
         this.tries = new Tries(flow.retries.maxWorkers());
         this.hedging = new Hedging(this, context);
         this.started = flow.nanoTime.getAsLong();
+        this.answer = new TimedAnswer(answer, this, request, context, flow.times, started);
         this.draw = flow.fleet.draw();
     }
 
@@ -145,19 +146,31 @@ public final class Exchange {
     /** The client closed its connection: stop the engine now, not when its next token comes. */
     public void clientGone() {
         if (!over) {
-            Attempt running = attempt;
-            Attempt beside = hedging.end();
-            Entrance waiting = entrance;
-            finish(Outcome.CANCELLED);
-            if (beside != null) {
-                beside.abandon();
-            }
-            if (waiting != null) {
-                waiting.leave();
-            }
-            if (running != null) {
-                running.abandon();
-            }
+            stop(Outcome.CANCELLED);
+        }
+    }
+
+    /** It has taken longer than any request may. */
+    void overtime(Duration limit) {
+        if (!over) {
+            stop(Outcome.TIMED_OUT);
+            answer.cutOff(new GatewayError.RequestTimeout(limit));
+        }
+    }
+
+    private void stop(Outcome outcome) {
+        Attempt running = attempt;
+        Attempt beside = hedging.end();
+        Entrance waiting = entrance;
+        finish(outcome);
+        if (beside != null) {
+            beside.abandon();
+        }
+        if (waiting != null) {
+            waiting.leave();
+        }
+        if (running != null) {
+            running.abandon();
         }
     }
 
@@ -507,6 +520,7 @@ public final class Exchange {
      */
     void answered(@Nullable Relocation kept) {
         relocation = kept;
+        BodyMemory.answered(context);
         if (kept == null) {
             request = request.answered();
             prompt.forget();
@@ -577,6 +591,7 @@ public final class Exchange {
     /** Ends the books of this request. */
     void finish(Outcome outcome) {
         over = true;
+        answer.settled();
         attempt = null;
         hedging.end();
         entrance = null;

@@ -38,6 +38,8 @@ public final class FlowMetrics {
         UPSTREAM_FAILED,
         /** The engine failed in the middle of the answer. */
         BROKEN_MID_ANSWER,
+        /** It took longer than any request may. */
+        TIMED_OUT,
         /** The client left. */
         CANCELLED,
         /** A bug here. */
@@ -137,6 +139,7 @@ public final class FlowMetrics {
     private final Map<Hedge, Counter> hedges;
     private final Map<WithoutTokens, Counter> withoutTokens;
     private final Map<Overload, Counter> overloads;
+    private final Counter noMemory;
     private final Map<EngineAnswer, Counter> engineAnswers;
     private final Map<Prediction, Counter> predictions;
     private final Map<Prefill, Counter> prefills;
@@ -225,6 +228,11 @@ public final class FlowMetrics {
                                 Counter.builder("warmpath.overload.rejections")
                                         .description("Requests refused because of load")
                                         .tag("cause", tag(c)));
+        noMemory =
+                Counter.builder("warmpath.overload.rejections")
+                        .description("Requests refused because of load")
+                        .tag("cause", "memory")
+                        .register(registry);
         queueWait =
                 Timer.builder("warmpath.queue.wait")
                         .description("Time in the queue, of the requests that had to wait")
@@ -336,6 +344,20 @@ public final class FlowMetrics {
     /** A request that never became one: refused before it could be started. */
     public void rejected() {
         count(outcomes, Outcome.REJECTED);
+    }
+
+    /** A request that never became one: all bodies together take what they may. */
+    public void noMemory() {
+        noMemory.increment();
+        count(outcomes, Outcome.OVERLOADED);
+    }
+
+    /** Shows what the bodies take; once. */
+    public void bodies(BodyMemory memory) {
+        Gauge.builder("warmpath.request.body.bytes", memory, BodyMemory::held)
+                .description("Memory of requests' bodies until their answers begin")
+                .baseUnit("bytes")
+                .register(registry);
     }
 
     /** The client left before its request was complete. */

@@ -24,6 +24,7 @@ import java.util.Map;
  * @param forwardNvext leave {@code nvext} in what engines get
  * @param rawPath write answers past the server's encoder where that is possible
  * @param classTolerations taints that requests of a policy class tolerate, by its name
+ * @param clients what one client may cost, and what it is spared
  */
 public record GatewayOptions(
         long maxBodyBytes,
@@ -36,7 +37,8 @@ public record GatewayOptions(
         boolean requestUsage,
         boolean forwardNvext,
         boolean rawPath,
-        Map<String, List<TaintMatch>> classTolerations) {
+        Map<String, List<TaintMatch>> classTolerations,
+        ClientBounds clients) {
 
     /** When the {@code x-warmpath-*} headers that explain a decision are sent. */
     public enum Explain {
@@ -68,7 +70,8 @@ public record GatewayOptions(
                 requestUsage,
                 false,
                 rawPath,
-                Map.of());
+                Map.of(),
+                ClientBounds.DEFAULTS);
     }
 
     public GatewayOptions {
@@ -89,6 +92,22 @@ public record GatewayOptions(
                             + bodyLinger
                             + " is wrong");
         }
+    }
+
+    public GatewayOptions with(ClientBounds other) {
+        return new GatewayOptions(
+                maxBodyBytes,
+                holdBytes,
+                tailBytes,
+                explain,
+                tokenDeadline,
+                retryAfter,
+                bodyLinger,
+                requestUsage,
+                forwardNvext,
+                rawPath,
+                classTolerations,
+                other);
     }
 
     public static GatewayOptions defaults() {

@@ -51,6 +51,8 @@ public final class RequestFlow {
     final @Nullable SharedCache shared;
     final Migration migration;
     final Retries retries;
+    final TimedAnswer.Times times;
+    private final BodyMemory bodies;
     final LongSupplier nanoTime;
 
     /**
@@ -132,6 +134,9 @@ public final class RequestFlow {
         this.engines = engines;
         this.options = options;
         this.metrics = metrics;
+        this.times = new TimedAnswer.Times(options.clients(), nanoTime);
+        this.bodies = new BodyMemory(options.clients().bodyMemory());
+        metrics.bodies(bodies);
         this.nanoTime = nanoTime;
     }
 
@@ -169,6 +174,11 @@ public final class RequestFlow {
             Consumer<@Nullable Buffer> next,
             Consumer<GatewayError> refused) {
         SessionHistory.complete(sessions.table, context, request.named(models), next, refused);
+    }
+
+    /** What the bodies of all requests take. */
+    public BodyMemory bodies() {
+        return bodies;
     }
 
     /** What the names of models in requests stand for. */

@@ -6,14 +6,14 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The running calls of one event loop, looked through from time to time.
+ * What is waited for on one event loop, looked through from time to time.
  *
  * <p>A timer per call, moved with every chunk, would cost more than the chunk. Here a chunk moves
  * one field, and a call is cut off late by at most one sweep. One thread.
  */
-final class Deadlines {
+public final class Deadlines {
     /** Member of the list; linked in itself, so that adding allocates nothing. */
-    abstract static class Entry {
+    public abstract static class Entry {
         private @Nullable Entry previous;
         private @Nullable Entry next;
         private boolean linked;
@@ -26,19 +26,21 @@ final class Deadlines {
          *
          * @param timeout nanoseconds
          */
-        final void deadline(long now, long timeout) {
+        protected final void deadline(long now, long timeout) {
             heardNanos = now;
             deadlineNanos = now + timeout;
         }
 
-        /** Name of the worker that is waited for. */
-        abstract String worker();
+        /** Name of the worker that is waited for; null: it is none. */
+        @Nullable String worker() {
+            return null;
+        }
 
         /** The worker is unwell, and has been silent for as long as that is put up with. */
-        abstract void silent();
+        void silent() {}
 
-        /** The deadline has passed; the entry has been removed. */
-        abstract void expired();
+        /** The deadline has passed; the entry has been removed, and may be added again. */
+        protected abstract void expired();
     }
 
     /**
@@ -63,9 +65,11 @@ final class Deadlines {
         return Math.clamp(shortest / SWEEPS_PER_LIMIT, MIN_SWEEP_MILLIS, MAX_SWEEP_MILLIS);
     }
 
-    void add(Entry e) {
+    /** It must not be in a list. */
+    public void add(Entry e) {
         e.linked = true;
-        e.patienceNanos = unwell.isEmpty() ? 0 : unwell.getOrDefault(e.worker(), 0L);
+        String worker = unwell.isEmpty() ? null : e.worker();
+        e.patienceNanos = worker == null ? 0 : unwell.getOrDefault(worker, 0L);
         e.previous = null;
         e.next = first;
         if (first != null) {
@@ -75,7 +79,7 @@ final class Deadlines {
     }
 
     /** Harmless when it is not in the list. */
-    void remove(Entry e) {
+    public void remove(Entry e) {
         if (!e.linked) {
             return;
         }
@@ -100,7 +104,7 @@ final class Deadlines {
     void unwell(String worker, long now, long patience) {
         unwell.put(worker, patience);
         for (Entry e = first; e != null; e = e.next) {
-            if (e.worker().equals(worker)) {
+            if (worker.equals(e.worker())) {
                 e.patienceNanos = patience;
                 e.heardNanos = now;
             }
@@ -110,7 +114,7 @@ final class Deadlines {
     void well(String worker) {
         unwell.remove(worker);
         for (Entry e = first; e != null; e = e.next) {
-            if (e.worker().equals(worker)) {
+            if (worker.equals(e.worker())) {
                 e.patienceNanos = 0;
             }
         }

@@ -160,7 +160,7 @@ final class RawCall extends Deadlines.Entry implements UpstreamCall {
     }
 
     @Override
-    void expired() {
+    protected void expired() {
         RawConnection running = connection;
         fail(
                 !started

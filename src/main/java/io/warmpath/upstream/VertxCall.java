@@ -205,7 +205,7 @@ final class VertxCall extends Deadlines.Entry implements UpstreamCall, Handler<V
     }
 
     @Override
-    void expired() {
+    protected void expired() {
         GatewayError error =
                 sent == null
                         ? timedOut("connect", loop.options().connectTimeout())

@@ -42,6 +42,7 @@ import io.warmpath.events.SourceSession;
 import io.warmpath.fleet.AddressGuard;
 import io.warmpath.fleet.EventWatch;
 import io.warmpath.fleet.Fleet;
+import io.warmpath.gateway.ClientBounds;
 import io.warmpath.gateway.DecisionLog;
 import io.warmpath.gateway.EngineIds;
 import io.warmpath.gateway.EngineSessions;
@@ -402,7 +403,7 @@ final class GatewayRuntime implements AutoCloseable {
                                 apart,
                                 caches.overlaps().askedOnly(WARMUP_CACHE_BYTES),
                                 router(config, apartLoad, kept, DecisionLog.OFF),
-                                options(config, body),
+                                options(config, body).with(ClientBounds.OFF),
                                 metrics,
                                 DecisionLog.OFF,
                                 EventWatch.OFF,
@@ -650,7 +651,8 @@ final class GatewayRuntime implements AutoCloseable {
                 config.upstream().requestUsage() && RouterSettings.predictsCache(config.router()),
                 config.upstream().forwardNvext(),
                 config.upstream().rawPath() == RawPath.AUTO,
-                RouterSettings.classTolerations(config.router()));
+                RouterSettings.classTolerations(config.router()),
+                ClientSettings.bounds(config.http(), maxBodyBytes));
     }
 
     /** The token itself, or the content of its file without the line end. */

@@ -63,7 +63,8 @@ class DecisionTest {
                         false,
                         false,
                         true,
-                        Map.of("batch", List.of(TaintMatch.parse("dedicated=batch"))));
+                        Map.of("batch", List.of(TaintMatch.parse("dedicated=batch"))),
+                        d.clients());
         gateway = new Gateway(EnginePath.RAW, options, UpstreamOptions.defaults(), tokenizers);
         engine =
                 new StubEngine(

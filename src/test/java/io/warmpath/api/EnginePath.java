@@ -40,6 +40,7 @@ enum EnginePath {
                 o.requestUsage(),
                 o.forwardNvext(),
                 this == RAW,
-                o.classTolerations());
+                o.classTolerations(),
+                o.clients());
     }
 }

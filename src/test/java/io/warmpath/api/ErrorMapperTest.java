@@ -66,6 +66,28 @@ class ErrorMapperTest {
                         "null",
                         "request_too_large"),
                 pin(
+                        new GatewayError.RequestTimeout(Duration.ofSeconds(60)),
+                        504,
+                        "The request took longer than the limit of 60000 ms"
+                                + " (warmpath.http.request-timeout) and was ended.",
+                        "server_error",
+                        "null",
+                        "request_timeout"),
+                pin(
+                        new GatewayError.EngineRefused(400, "too long"),
+                        400,
+                        "too long",
+                        bad,
+                        "null",
+                        "engine_error"),
+                pin(
+                        new GatewayError.EngineRefused(503, "full"),
+                        503,
+                        "full",
+                        upstream,
+                        "null",
+                        "engine_error"),
+                pin(
                         new GatewayError.UnknownModel("x"),
                         404,
                         "The model `x` does not exist; GET /v1/models lists those served here.",

@@ -81,14 +81,14 @@ class MigrationTest {
                 + "],\"usage\":null}\n\n";
     }
 
-    private static String said(String id, int created, String text) {
+    static String said(String id, int created, String text) {
         return chunk(
                 id,
                 created,
                 "{\"index\":0,\"delta\":{\"content\":\"" + text + "\"},\"finish_reason\":null}");
     }
 
-    private static String role(String id, int created) {
+    static String role(String id, int created) {
         return chunk(
                 id,
                 created,
@@ -96,7 +96,7 @@ class MigrationTest {
                         + "\"finish_reason\":null}");
     }
 
-    private static String finish(String id, int created) {
+    static String finish(String id, int created) {
         return chunk(id, created, "{\"index\":0,\"delta\":{},\"finish_reason\":\"stop\"}");
     }
 

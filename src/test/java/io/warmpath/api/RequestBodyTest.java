@@ -5,9 +5,12 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.micrometer.core.instrument.Gauge;
+import io.warmpath.gateway.ClientBounds;
 import io.warmpath.gateway.TokenLanes;
 import io.warmpath.upstream.UpstreamOptions;
 import java.io.IOException;
+import java.time.Duration;
 import java.util.Objects;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.Executor;
@@ -225,6 +228,51 @@ class RequestBodyTest {
         assertEquals(json, engine.calls.get(0).bodyText());
         assertEquals("3000", engine.calls.get(0).header("content-length"));
         assertEquals(null, engine.calls.get(0).header("transfer-encoding"));
+    }
+
+    /** What a client that has sent half of its body takes is missing to the next one. */
+    @Test
+    void bodies_take_no_more_memory_together_than_they_may() throws Exception {
+        gateway.close();
+        ClientBounds bounds = new ClientBounds(Duration.ZERO, Duration.ZERO, 20_000);
+        gateway =
+                new Gateway(
+                        path,
+                        Gateway.limits(100_000, 100, 100).with(bounds),
+                        UpstreamOptions.defaults(),
+                        Runnable::run);
+        gateway.serve(engine);
+        String large = Gateway.ASK.replace("hi", "x".repeat(12_000));
+        Gauge held = gateway.meters.get("warmpath.request.body.bytes").gauge();
+        try (RawClient half = new RawClient(gateway.port)) {
+            half.send(
+                    "POST "
+                            + Gateway.CHAT
+                            + " HTTP/1.1\r\nHost: gateway\r\nContent-Length: "
+                            + large.length()
+                            + "\r\n\r\n"
+                            + large.substring(0, 11_000));
+            await().untilAsserted(() -> assertEquals(11_000, held.value()));
+            RawClient.Answer refused = gateway.post(large);
+            assertEquals(503, refused.status(), refused::body);
+            assertEquals("1", refused.header("retry-after"));
+            assertTrue(refused.body().contains("\"code\":\"overloaded\""), refused.body());
+            assertEquals(200, gateway.post(Gateway.ASK).status());
+            half.send(large.substring(11_000));
+            assertEquals(200, half.readAnswer().status());
+        }
+        await().untilAsserted(() -> assertEquals(0, held.value()));
+        assertEquals(200, gateway.post(large).status());
+        assertEquals(1, gateway.counter("warmpath.requests", "outcome", "overloaded"));
+        assertEquals(1, gateway.counter("warmpath.overload.rejections", "cause", "memory"));
+        try (RawClient leaves = new RawClient(gateway.port)) {
+            leaves.send(
+                    "POST "
+                            + Gateway.CHAT
+                            + " HTTP/1.1\r\nHost: gateway\r\nContent-Length: 9000\r\n\r\n{");
+            await().untilAsserted(() -> assertEquals(1, held.value()));
+        }
+        await().untilAsserted(() -> assertEquals(0, held.value()));
     }
 
     @Test

@@ -14,6 +14,7 @@ import io.warmpath.fleet.EngineKind;
 import io.warmpath.fleet.EngineTokenizer;
 import io.warmpath.fleet.Worker;
 import io.warmpath.fleet.WorkerState;
+import io.warmpath.gateway.BodyMemory;
 import io.warmpath.gateway.FlowMetrics;
 import io.warmpath.gateway.PinMetrics;
 import io.warmpath.gateway.SessionCloser;
@@ -98,6 +99,7 @@ class MetricsDocsTest {
         FlowMetrics flow = new FlowMetrics(registry);
         flow.compared("w", 1, 1);
         flow.serves("m");
+        flow.bodies(new BodyMemory(1));
         new Migration(MigrationOptions.DEFAULTS, registry).moved(Migration.Cause.BROKE);
         compareOnce(registry);
         Vertx vertx = Vertx.vertx();

@@ -1,0 +1,34 @@
+package io.warmpath.gateway;
+
+import java.time.Duration;
+
+/**
+ * What one client may cost, and what it is spared: silence, endless waiting. Immutable.
+ *
+ * @param keepAlive a stream that is silent towards its client for this long says that it is alive;
+ *     zero: never
+ * @param requestTimeout a request that takes longer in all is ended; zero: never
+ * @param bodyMemory bytes of all requests' bodies together, from 1; a body beyond it is refused
+ */
+public record ClientBounds(Duration keepAlive, Duration requestTimeout, long bodyMemory) {
+    /** Nobody is spared, nothing is bounded. */
+    public static final ClientBounds OFF =
+            new ClientBounds(Duration.ZERO, Duration.ZERO, Long.MAX_VALUE);
+
+    /** As the keys' defaults, for a heap of 1 GiB. */
+    public static final ClientBounds DEFAULTS =
+            new ClientBounds(Duration.ofSeconds(15), Duration.ofHours(6), 256L << 20);
+
+    public ClientBounds {
+        if (keepAlive.isNegative() || requestTimeout.isNegative() || bodyMemory < 1) {
+            throw new IllegalArgumentException(
+                    "keepAlive "
+                            + keepAlive
+                            + ", requestTimeout "
+                            + requestTimeout
+                            + " or bodyMemory "
+                            + bodyMemory
+                            + " is wrong");
+        }
+    }
+}

@@ -1,0 +1,23 @@
+package io.warmpath.wiring;
+
+import io.warmpath.config.ClientBoundsConfig;
+import io.warmpath.gateway.ClientBounds;
+
+/** {@link ClientBoundsConfig} as the gateway takes it. Stateless. */
+final class ClientSettings {
+    /** Of the heap: requests hold more than their bodies. */
+    private static final int HEAP_SHARE = 4;
+
+    private ClientSettings() {}
+
+    /**
+     * @param maxBodyBytes what one body may have; all together may have no less, or the largest
+     *     would never be taken
+     */
+    static ClientBounds bounds(ClientBoundsConfig config, long maxBodyBytes) {
+        long told = config.maxBodyMemory().bytes();
+        long wanted = told > 0 ? told : Runtime.getRuntime().maxMemory() / HEAP_SHARE;
+        return new ClientBounds(
+                config.sseKeepAlive(), config.requestTimeout(), Math.max(wanted, maxBodyBytes));
+    }
+}
