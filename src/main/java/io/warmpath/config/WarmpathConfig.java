@@ -1037,6 +1037,8 @@ public interface WarmpathConfig {
                                 + " anew when it has changed. 0: never.",
                 maxTime = "1h")
         Duration reloadInterval();
+
+        FleetNatsConfig nats();
     }
 
     /** Operators' endpoints. */

@@ -13,13 +13,11 @@ import io.warmpath.adapter.nats.NatsNames;
 import io.warmpath.adapter.nats.NatsServer;
 import io.warmpath.sim.SimEngine;
 import io.warmpath.sim.SimOptions;
-import java.io.BufferedReader;
 import java.io.IOException;
 import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -148,11 +146,7 @@ class NatsPlaneTest {
     }
 
     private String log(String of) {
-        try {
-            return Files.readString(folder.resolve(of));
-        } catch (IOException e) {
-            return e.toString();
-        }
+        return JavaChild.log(folder.resolve(of));
     }
 
     private void engines() throws Exception {
@@ -170,8 +164,8 @@ class NatsPlaneTest {
     private void startRelay(int i) throws IOException {
         SimEngine engine = twin.engines.get(i);
         Process relay =
-                java(
-                        "relay" + i,
+                JavaChild.start(
+                        folder.resolve("relay" + i),
                         Main.class,
                         "relay",
                         "--engine",
@@ -183,7 +177,7 @@ class NatsPlaneTest {
                         "--nats-servers",
                         server.url());
         relays[i] = relay;
-        said(relay, "relaying KV events", "relay" + i);
+        JavaChild.said(relay, "relaying KV events", folder.resolve("relay" + i));
     }
 
     private void startGateway(String... more) throws IOException {
@@ -201,45 +195,10 @@ class NatsPlaneTest {
                                                         .map(e -> e.url().toString())
                                                         .toList())));
         settings.addAll(List.of(more));
-        gateway = java("gateway", GatewayChild.class, settings.toArray(String[]::new));
-        url = URI.create("http://127.0.0.1:" + said(gateway, "port ", "gateway").substring(5));
-    }
-
-    private Process java(String log, Class<?> main, String... arguments) throws IOException {
-        List<String> command =
-                new ArrayList<>(
-                        List.of(
-                                Path.of(System.getProperty("java.home"), "bin", "java").toString(),
-                                "-Xmx256m",
-                                "-XX:TieredStopAtLevel=1",
-                                "--enable-native-access=ALL-UNNAMED",
-                                "-cp",
-                                System.getProperty("java.class.path"),
-                                main.getName()));
-        command.addAll(List.of(arguments));
-        return new ProcessBuilder(command).redirectError(folder.resolve(log).toFile()).start();
-    }
-
-    /** Waits for a line; what comes behind it is thrown away. */
-    private String said(Process of, String start, String log) throws IOException {
-        BufferedReader out = of.inputReader();
-        for (String line = out.readLine(); line != null; line = out.readLine()) {
-            if (line.startsWith(start)) {
-                Thread.ofVirtual().start(() -> drain(out));
-                return line;
-            }
-        }
-        throw new IOException(log + " ended: " + log(log));
-    }
-
-    private static void drain(BufferedReader out) {
-        try {
-            while (out.readLine() != null) {
-                // Its log must not fill the pipe.
-            }
-        } catch (IOException e) {
-            // It was killed.
-        }
+        Path log = folder.resolve("gateway");
+        gateway = JavaChild.start(log, GatewayChild.class, settings.toArray(String[]::new));
+        String port = JavaChild.said(gateway, "port ", log).substring(5);
+        url = URI.create("http://127.0.0.1:" + port);
     }
 
     private static String prompt(int number) {
