@@ -84,6 +84,7 @@ final class WorkerJson {
         json.put("events_followed", followsEvents);
         json.put("tokens_drifted", List.copyOf(drifted));
         json.put("taints", w.taints().stream().map(Taint::toString).toList());
+        json.put("weight", w.weight());
         json.put("labels", new TreeMap<>(status.spec().labels()));
         json.put("max_num_batched_tokens", w.capacity().batchedTokens());
         json.put("total_kv_blocks", w.capacity().kvBlocks());

@@ -66,4 +66,6 @@ public interface FleetConfig {
                             + " anew when it has changed. 0: never.",
             maxTime = "1h")
     Duration reloadInterval();
+
+    FleetNatsConfig nats();
 }

@@ -93,6 +93,14 @@ public interface WorkerConfig {
 
     @Setting(
             doc =
+                    "Load that each of its ranks can carry where others carry 1, see"
+                            + " routing.md; default: as other sources tell it, else 1.",
+            min = 0.01,
+            max = 100)
+    Optional<Double> weight();
+
+    @Setting(
+            doc =
                     "How it is made to keep what clients pin: rpc, kv-hints, priority, keep-alive or"
                             + " none; default: asked of the engine, see agents.md.")
     Optional<String> pins();

@@ -168,7 +168,9 @@ public final class FleetRegistry implements Fleet {
                         spec.taints(),
                         "",
                         Offload.NONE.with(spec.pool()),
-                        PriorityOrder.NOT_TAKEN);
+                        PriorityOrder.NOT_TAKEN,
+                        SessionSupport.STICKY,
+                        spec.weightOrUsual());
         byId.put(id, new WorkerStatus(worker, spec, List.of(), "not answered yet", List.of()));
         publish();
         listeners.forEach(l -> l.added(worker));
@@ -176,8 +178,8 @@ public final class FleetRegistry implements Fleet {
     }
 
     /**
-     * Another record for a worker that stays the same one: taints at once, the rest with its next
-     * answer.
+     * Another record for a worker that stays the same one: taints and weight at once, the rest with
+     * its next answer.
      *
      * @return false when there is no such worker, or the record makes it another one
      */
@@ -190,7 +192,7 @@ public final class FleetRegistry implements Fleet {
             return true;
         }
         Worker before = s.worker();
-        Worker after = before.with(before.state(), spec.taints());
+        Worker after = before.as(spec);
         byId.put(id, new WorkerStatus(after, spec, s.events(), s.problem(), s.disagreements()));
         publish();
         listeners.forEach(l -> l.changed(before, after, "its record has changed"));
@@ -264,7 +266,8 @@ public final class FleetRegistry implements Fleet {
                         profile.version(),
                         profile.offload(),
                         profile.priorities(),
-                        profile.sessions());
+                        profile.sessions(),
+                        old.spec().weightOrUsual());
         byId.put(
                 id,
                 new WorkerStatus(after, old.spec(), profile.events(), "", profile.disagreements()));
@@ -465,7 +468,7 @@ public final class FleetRegistry implements Fleet {
 
     private void move(WorkerStatus s, WorkerState to, String problem, String why) {
         Worker w = s.worker();
-        Worker after = w.with(to, w.taints());
+        Worker after = w.with(to);
         byId.put(w.id(), new WorkerStatus(after, s.spec(), s.events(), problem, s.disagreements()));
         publish();
         listeners.forEach(l -> l.changed(w, after, why));

@@ -22,6 +22,8 @@ import java.util.Set;
  * @param offload what it keeps below its device's memory
  * @param priorities what it makes of priorities
  * @param sessions how it keeps sessions
+ * @param weight load that each of its ranks can carry, beside a worker of weight 1; {@link
+ *     WorkerSpec#MIN_WEIGHT} to {@link WorkerSpec#MAX_WEIGHT}
  */
 public record Worker(
         long id,
@@ -37,10 +39,45 @@ public record Worker(
         String version,
         Offload offload,
         PriorityOrder priorities,
-        SessionSupport sessions) {
+        SessionSupport sessions,
+        double weight) {
 
     /** One schedulable rank and its slot in the prefix index. */
     public record Rank(int dpRank, WorkerSlot slot) {}
+
+    /** A worker of weight 1. */
+    public Worker(
+            long id,
+            String name,
+            URI url,
+            EngineKind kind,
+            Set<String> models,
+            int blockSize,
+            WorkerState state,
+            List<Rank> ranks,
+            Capacity capacity,
+            List<Taint> taints,
+            String version,
+            Offload offload,
+            PriorityOrder priorities,
+            SessionSupport sessions) {
+        this(
+                id,
+                name,
+                url,
+                kind,
+                models,
+                blockSize,
+                state,
+                ranks,
+                capacity,
+                taints,
+                version,
+                offload,
+                priorities,
+                sessions,
+                WorkerSpec.USUAL_WEIGHT);
+    }
 
     /** A worker whose sessions only stay on it. */
     public Worker(
@@ -139,7 +176,16 @@ public record Worker(
         }
     }
 
-    Worker with(WorkerState nowIs, List<Taint> nowHas) {
+    Worker with(WorkerState nowIs) {
+        return with(nowIs, taints, weight);
+    }
+
+    /** As another record has it; what is learnt of the engine stays. */
+    Worker as(WorkerSpec record) {
+        return with(state, record.taints(), record.weightOrUsual());
+    }
+
+    private Worker with(WorkerState nowIs, List<Taint> nowHas, double nowWeighs) {
         return new Worker(
                 id,
                 name,
@@ -154,7 +200,8 @@ public record Worker(
                 version,
                 offload,
                 priorities,
-                sessions);
+                sessions,
+                nowWeighs);
     }
 
     /** Gets requests, be it few. */

@@ -36,6 +36,7 @@ public final class WorkerFields {
                     "total-kv-blocks",
                     "priority",
                     "pins",
+                    "weight",
                     "sglang-hicache-mooncake",
                     "vllm-mooncake-store");
 
@@ -59,6 +60,18 @@ public final class WorkerFields {
      */
     public static WorkerSpec spec(Map<?, ?> record) {
         return new WorkerFields(record, false).spec();
+    }
+
+    /**
+     * The same, of a record that a later version may have written: fields that this one does not
+     * know are stepped over.
+     *
+     * @throws IllegalArgumentException with a sentence for the operator
+     */
+    public static WorkerSpec specOfKnown(Map<?, ?> record) {
+        WorkerFields all = new WorkerFields(record, false);
+        all.fields.keySet().retainAll(KEYS);
+        return all.spec();
     }
 
     /**
@@ -120,6 +133,7 @@ public final class WorkerFields {
                                 number("total-kv-blocks", Integer.MAX_VALUE)))
                 .labels(labels())
                 .pins(pins == null ? null : PinSupport.parse(pins))
+                .weight(weight())
                 .build();
     }
 
@@ -147,6 +161,29 @@ public final class WorkerFields {
         }
         throw new IllegalArgumentException(
                 "The field " + key + " must be a whole number from 0 to " + max + ".");
+    }
+
+    private double weight() {
+        Object value = fields.get("weight");
+        if (value == null) {
+            return 0;
+        }
+        try {
+            if (value instanceof Number || texts) {
+                double weight = Double.parseDouble(value.toString().strip());
+                if (weight >= WorkerSpec.MIN_WEIGHT && weight <= WorkerSpec.MAX_WEIGHT) {
+                    return weight;
+                }
+            }
+        } catch (NumberFormatException e) {
+            // Said below, as for a number that is out of bounds.
+        }
+        throw new IllegalArgumentException(
+                "The field weight must be a number from "
+                        + WorkerSpec.MIN_WEIGHT
+                        + " to "
+                        + (int) WorkerSpec.MAX_WEIGHT
+                        + ".");
     }
 
     private boolean flag(String key) {

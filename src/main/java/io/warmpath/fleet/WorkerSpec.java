@@ -31,6 +31,8 @@ import org.jspecify.annotations.Nullable;
  * @param capacity of each rank, what is 0 is asked
  * @param labels what operators tell apart by; kept and shown
  * @param pins how it is made to keep a prefix, null: asked
+ * @param weight load that each rank can carry, {@link #MIN_WEIGHT} to {@link #MAX_WEIGHT}; 0: not
+ *     told, which is {@link #USUAL_WEIGHT}
  */
 public record WorkerSpec(
         URI url,
@@ -49,13 +51,20 @@ public record WorkerSpec(
         @Nullable PriorityOrder priorities,
         Capacity capacity,
         Map<String, String> labels,
-        @Nullable PinSupport pins) {
+        @Nullable PinSupport pins,
+        double weight) {
 
     private static final Pattern NAME = Pattern.compile("[A-Za-z0-9][A-Za-z0-9._-]{0,62}");
     private static final Pattern ENDPOINT = Pattern.compile("(tcp|ipc|inproc)://.+");
 
     /** Largest data-parallel size taken seriously. */
     public static final int MAX_DP_SIZE = 1024;
+
+    public static final double MIN_WEIGHT = 0.01;
+    public static final double MAX_WEIGHT = 100;
+
+    /** Of a worker of which nobody tells one. */
+    public static final double USUAL_WEIGHT = 1;
 
     public WorkerSpec {
         models = Set.copyOf(models);
@@ -79,6 +88,17 @@ public record WorkerSpec(
                             + " must not be negative, dp-size at most "
                             + MAX_DP_SIZE);
         }
+        if (weight != 0 && !(weight >= MIN_WEIGHT && weight <= MAX_WEIGHT)) { // NaN, too
+            throw new IllegalArgumentException(
+                    "worker "
+                            + url
+                            + ": weight "
+                            + weight
+                            + " must be a number from "
+                            + MIN_WEIGHT
+                            + " to "
+                            + (int) MAX_WEIGHT);
+        }
         checkEndpoint(url, "events-endpoint", eventsEndpoint);
         checkEndpoint(url, "replay-endpoint", replayEndpoint);
         if (EventEndpoint.POSTED.equals(eventsEndpoint)
@@ -96,7 +116,7 @@ public record WorkerSpec(
         }
     }
 
-    /** Nothing is said of a pool, of priorities, capacity or pins. */
+    /** Nothing is said of a pool, of priorities, capacity, pins or a weight. */
     public WorkerSpec(
             URI url,
             @Nullable String name,
@@ -127,7 +147,13 @@ public record WorkerSpec(
                 null,
                 Capacity.UNKNOWN,
                 Map.of(),
-                null);
+                null,
+                0);
+    }
+
+    /** The weight, also where nobody tells one. */
+    public double weightOrUsual() {
+        return weight == 0 ? USUAL_WEIGHT : weight;
     }
 
     /** Only the URL is known. */
@@ -160,7 +186,8 @@ public record WorkerSpec(
                 priorities == null ? weaker.priorities : priorities,
                 capacity.or(weaker.capacity),
                 joined,
-                pins == null ? weaker.pins : pins);
+                pins == null ? weaker.pins : pins,
+                weight == 0 ? weaker.weight : weight);
     }
 
     /** A URL as people write it; the error names what is wrong with it. */

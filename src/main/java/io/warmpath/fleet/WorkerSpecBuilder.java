@@ -26,6 +26,7 @@ public final class WorkerSpecBuilder {
     private Capacity capacity = Capacity.UNKNOWN;
     private Map<String, String> labels = Map.of();
     private @Nullable PinSupport pins;
+    private double weight;
 
     /**
      * @param url as {@link WorkerSpec#parse} reads it
@@ -108,6 +109,14 @@ public final class WorkerSpecBuilder {
     }
 
     /**
+     * @param value 0: not told
+     */
+    public WorkerSpecBuilder weight(double value) {
+        weight = value;
+        return this;
+    }
+
+    /**
      * @throws IllegalArgumentException with a sentence for the operator
      */
     public WorkerSpec build() {
@@ -128,6 +137,7 @@ public final class WorkerSpecBuilder {
                 priorities,
                 capacity,
                 labels,
-                pins);
+                pins,
+                weight);
     }
 }

@@ -9,19 +9,21 @@ import org.jspecify.annotations.Nullable;
  *
  * <pre>
  * raw     = (booked prefill tokens + prompt tokens) / B        0 when prefill is not tracked
- * excess  = (booked prefill - least booked prefill) / B / blocks of the prompt
+ * excess  = (booked prefill / W - least of any candidate) / B / blocks of the prompt
  * decay   = 1 / (1 + credit_decay * excess)
  * credit  = overlap_credit * decay * D + host_weight * H + disk_weight * (K + E)
  *           + shared_multiplier * S
  * prefill = max(0, raw - credit)
- * cost    = taints * max(0, prefill_load_scale * prefill + decode + active_request_weight * requests
+ * cost    = taints * max(0, prefill_load_scale * prefill / W
+ *                           + active / W + new + active_request_weight * requests / W
  *                           - pin_weight * P)
  * </pre>
  *
  * <p>D device blocks from the start; H, K, E blocks by which host, disk and external tier go on
- * from there; S pool blocks; P pinned blocks, see {@link PinView}; taints as {@link
- * TaintRules#costFactor}. When the candidates' block sizes differ, all terms are in blocks of the
- * smallest size, because a larger block is more work. Stateless.
+ * from there; S pool blocks; P pinned blocks, see {@link PinView}; W the worker's weight; active
+ * blocks of running requests, new ones of this one, which together are the term decode_blocks;
+ * taints as {@link TaintRules#costFactor}. When the candidates' block sizes differ, all terms are
+ * in blocks of the smallest size, because a larger block is more work. Stateless.
  */
 final class BlockCost implements CostModel {
     private static final List<String> TERMS =
@@ -69,7 +71,10 @@ final class BlockCost implements CostModel {
         double decode = decodeBlocks * own;
         double requests = w.activeRequestWeight() * f.activeRequests;
         double pin = f.pinned == 0 ? 0 : f.pinWeight() * f.pinned * own;
-        double work = w.prefillLoadScale() * prefill + decode + requests;
+        // Exactly the plain sum where the weight is 1.
+        double active = f.activeBlocks * own;
+        double weighed = decode - active * (1 - 1 / f.weight);
+        double work = w.prefillLoadScale() * prefill / f.weight + weighed + requests / f.weight;
         double cost = f.taintFactor * Math.max(0, work - pin);
         if (terms != null) {
             terms[at] = raw;
@@ -100,7 +105,7 @@ final class BlockCost implements CostModel {
         if (w.creditDecay() == 0 || !w.trackPrefill() || f.request.promptTokens() == 0) {
             return 1;
         }
-        double excess = Math.max(0, f.activePrefillTokens - f.leastPrefillTokens);
+        double excess = Math.max(0, f.activePrefillTokens / f.weight - f.leastPrefillTokens);
         double promptBlocks = Math.ceilDiv(f.request.promptTokens(), f.blockSize);
         return 1 / (1 + w.creditDecay() * excess / f.blockSize / promptBlocks);
     }

@@ -86,10 +86,10 @@ public record Choice(
                             + number(best);
             case RANDOM -> "random one" + of;
             case NEXT_IN_TURN -> "next in turn" + of;
-            case FEWEST_REQUESTS -> "fewest requests, " + (long) best + "," + of;
+            case FEWEST_REQUESTS -> "fewest requests, " + (long) best + detail + "," + of;
             case CACHE_HIT -> "cache hit: " + detail;
             case NO_CACHE_HIT -> "least loaded (" + (long) value + "): " + detail;
-            case FEWER_OF_TWO -> "fewer requests, " + (long) value + ", of two drawn" + of;
+            case FEWER_OF_TWO -> "fewer requests, " + (long) value + detail + ", of two drawn" + of;
         };
     }
 

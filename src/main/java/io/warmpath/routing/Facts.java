@@ -29,7 +29,8 @@ final class Facts {
                     "active_blocks",
                     "active_requests",
                     "taint_factor",
-                    "pinned_blocks");
+                    "pinned_blocks",
+                    "weight");
 
     final RoutingRequest request;
     final BlockWeights weights;
@@ -38,8 +39,8 @@ final class Facts {
     /** Smallest block size among the candidates; costs are in blocks of this size. */
     final int unit;
 
-    /** Booked prefill of the least busy candidate; {@link BlockCost}'s. */
-    long leastPrefillTokens;
+    /** Booked prefill of the least busy candidate, by its weight; {@link BlockCost}'s. */
+    double leastPrefillTokens;
 
     // Of the speeds, where they are kept: the moment, all candidates, the expected answer's length.
     long nowNanos;
@@ -54,6 +55,9 @@ final class Facts {
 
     /** Some candidate has a taint; else factors are 1 without a look. */
     private final boolean tainted;
+
+    /** Some candidate's weight is not 1. */
+    private final boolean weighted;
 
     private int toldBlockSize = -1;
     int blockSize = 1;
@@ -84,6 +88,9 @@ final class Facts {
     /** By which its taints, or those it lacks, make the candidate dearer. */
     double taintFactor = 1;
 
+    /** By which the candidate's load is divided. */
+    double weight = 1;
+
     WorkerSlot slot = new WorkerSlot(0);
 
     // The load as it was read.
@@ -98,6 +105,7 @@ final class Facts {
         this.loads = loads;
         this.unit = roster.unit();
         this.tainted = roster.tainted();
+        this.weighted = roster.weighted();
     }
 
     void read(Candidate candidate) {
@@ -108,6 +116,9 @@ final class Facts {
         slot = candidate.slot();
         if (tainted) {
             taintFactor = request.taints().costFactor(candidate.worker());
+        }
+        if (weighted) {
+            weight = candidate.worker().weight();
         }
         WorkerLoad load = loads.load(slot);
         activePrefillTokens = load.prefillTokens();
@@ -163,9 +174,11 @@ final class Facts {
 
     /** Finds {@link #leastPrefillTokens}; only for who needs it, it reads every load. */
     void findLeastPrefill(List<Candidate> candidates) {
-        long least = Long.MAX_VALUE;
+        double least = Double.POSITIVE_INFINITY;
         for (int i = 0; i < candidates.size(); i++) {
-            least = Math.min(least, loads.load(candidates.get(i).slot()).prefillTokens());
+            Candidate c = candidates.get(i);
+            double booked = loads.load(c.slot()).prefillTokens();
+            least = Math.min(least, weighted ? booked / c.worker().weight() : booked);
         }
         leastPrefillTokens = least;
     }
@@ -181,6 +194,7 @@ final class Facts {
         out[at + 7] = activeRequests;
         out[at + 8] = taintFactor;
         out[at + 9] = pinned;
+        out[at + 10] = weight;
     }
 
     /** Worth of each of {@link #pinned}. */

@@ -8,7 +8,8 @@ import org.jspecify.annotations.Nullable;
  * The cost in milliseconds: when the answer will be done, and what the others lose by it.
  *
  * <pre>
- * cost = t * max(0, f * (wait + price * (prefill + load) + step + overdue) + d * (own + others) - p)
+ * cost = t * max(0, (f * (wait + price * (prefill + load) + step + overdue) + d * (own + others)) / w
+ *                   - p)
  * </pre>
  *
  * <p>wait: predicted prefill of requests there without a first token, less what the oldest has been
@@ -17,8 +18,9 @@ import org.jspecify.annotations.Nullable;
  * prefill, load: of the tokens not cached, and of those in slower tiers. step: of the first token.
  * overdue: the oldest request there takes longer than can be right. own: a tenth of how much slower
  * the answer will run there. others: a tenth of how much slower it makes theirs. f and d: how much
- * slower the worker is than predicted, in prefill and in decoding. p: {@link PinView#weight} times
- * the prefill of what is pinned there. t: {@link TaintRules#costFactor}.
+ * slower the worker is than predicted, in prefill and in decoding. w: the worker's weight. p:
+ * {@link PinView#weight} times the prefill of what is pinned there. t: {@link
+ * TaintRules#costFactor}.
  *
  * <p>Needs {@link Speeds}. Any thread. A prompt of unknown length counts as one token.
  */
@@ -87,7 +89,7 @@ final class LatencyCost implements CostModel {
         double work =
                 prefillFactor * (wait + f.workPrice * (prefill + load) + step + overdue)
                         + decodeFactor * (own + others);
-        double cost = f.taintFactor * Math.max(0, work - pin);
+        double cost = f.taintFactor * Math.max(0, work / f.weight - pin);
         if (terms != null) {
             terms[at] = cached;
             terms[at + 1] = fresh;

@@ -48,14 +48,7 @@ final class Picker {
                     Choice.Kind.SERVED_LAST, last, count, ties, cost, cost, Double.NaN, 0);
         }
         double drawn = random.get().nextDouble();
-        int left = (int) (drawn * ties);
-        int chosen = best;
-        for (int i = best; i < count; i++) {
-            if (scores.cost(i) == cost && left-- == 0) {
-                chosen = i;
-                break;
-            }
-        }
+        int chosen = Lot.draw(candidates, i -> scores.cost(i) == cost, drawn);
         return new Choice(Choice.Kind.TIE_DRAWN, chosen, count, ties, cost, cost, drawn, 0);
     }
 

@@ -5,7 +5,7 @@ import java.util.List;
 import java.util.function.Supplier;
 import java.util.random.RandomGenerator;
 
-/** Any candidate, each with the same chance. Any thread. */
+/** Any candidate, each with the chance that its weight gives it. Any thread. */
 final class RandomRouter implements Router {
     private final Scorer scorer;
     private final Supplier<? extends RandomGenerator> random;
@@ -20,8 +20,8 @@ final class RandomRouter implements Router {
         List<Candidate> candidates = scorer.eligible(request);
         int count = candidates.size();
         double drawn = random.get().nextDouble();
-        Choice choice =
-                new Choice(Choice.Kind.RANDOM, (int) (drawn * count), count, 0, 0, 0, drawn, 0);
+        int chosen = scorer.weighted(request) ? Lot.draw(candidates, drawn) : (int) (drawn * count);
+        Choice choice = new Choice(Choice.Kind.RANDOM, chosen, count, 0, 0, 0, drawn, 0);
         return scorer.decision(request, candidates, scorer.effective(request), choice, null);
     }
 

@@ -6,9 +6,10 @@ import java.util.function.Supplier;
 import java.util.random.RandomGenerator;
 
 /**
- * The candidate with the fewest running requests: of all ({@code least-loaded}), or of two that are
- * drawn ({@code power-of-two}), which needs no look at the others and does not make every gateway
- * pick the same one. Equals are decided by lot. Any thread.
+ * The candidate with the fewest running requests for its weight, this one counted: of all ({@code
+ * least-loaded}), or of two that are drawn by their weights ({@code power-of-two}), which needs no
+ * look at the others' load and does not make every gateway pick the same one. Equals are decided by
+ * lot. Any thread.
  */
 final class RequestCountRouter implements Router {
     private final RouterMode mode;
@@ -27,54 +28,78 @@ final class RequestCountRouter implements Router {
         Choice choice =
                 candidates.size() == 1
                         ? Choice.only()
-                        : mode == RouterMode.POWER_OF_TWO ? ofTwo(candidates) : ofAll(candidates);
+                        : mode == RouterMode.POWER_OF_TWO
+                                ? ofTwo(candidates, scorer.weighted(request))
+                                : ofAll(candidates);
         return scorer.decision(request, candidates, scorer.effective(request), choice, null);
     }
 
-    private Choice ofTwo(List<Candidate> candidates) {
+    private Choice ofTwo(List<Candidate> candidates, boolean weighted) {
         RandomGenerator r = random.get();
         int count = candidates.size();
-        int first = r.nextInt(count);
-        int second = (first + 1 + r.nextInt(count - 1)) % count;
-        int a = scorer.requests(candidates.get(first));
-        int b = scorer.requests(candidates.get(second));
+        int first;
+        int second;
+        if (weighted) {
+            first = Lot.draw(candidates, r.nextDouble());
+            int without = first;
+            second = Lot.draw(candidates, i -> i != without, r.nextDouble());
+        } else {
+            first = r.nextInt(count);
+            second = (first + 1 + r.nextInt(count - 1)) % count;
+        }
+        double a = share(candidates.get(first));
+        double b = share(candidates.get(second));
         // The first is any of the two already, so that equals are decided by lot.
         int chosen = a <= b ? first : second;
+        int requests = scorer.requests(candidates.get(chosen));
         return new Choice(
                 Choice.Kind.FEWER_OF_TWO,
                 chosen,
                 count,
                 a == b ? 2 : 1,
-                Math.min(a, b),
-                Math.min(a, b),
+                requests,
+                requests,
                 (double) first / count,
-                0);
+                0,
+                forItsWeight(candidates.get(chosen)));
+    }
+
+    /** With this request, how much of what the candidate can carry: the larger, the busier. */
+    private double share(Candidate candidate) {
+        return (scorer.requests(candidate) + 1) / candidate.worker().weight();
+    }
+
+    private static String forItsWeight(Candidate candidate) {
+        double weight = candidate.worker().weight();
+        return weight == 1 ? "" : " for its weight " + weight;
     }
 
     private Choice ofAll(List<Candidate> candidates) {
         RandomGenerator r = random.get();
         int chosen = 0;
-        int best = scorer.requests(candidates.getFirst());
+        double best = share(candidates.getFirst());
         int ties = 1;
         for (int i = 1; i < candidates.size(); i++) {
-            int requests = scorer.requests(candidates.get(i));
-            if (requests < best) {
+            double share = share(candidates.get(i));
+            if (share < best) {
                 chosen = i;
-                best = requests;
+                best = share;
                 ties = 1;
-            } else if (requests == best && r.nextInt(++ties) == 0) { // reservoir of one
+            } else if (share == best && r.nextInt(++ties) == 0) { // reservoir of one
                 chosen = i;
             }
         }
+        int requests = scorer.requests(candidates.get(chosen));
         return new Choice(
                 Choice.Kind.FEWEST_REQUESTS,
                 chosen,
                 candidates.size(),
                 ties,
-                best,
-                best,
+                requests,
+                requests,
                 Double.NaN,
-                0);
+                0,
+                forItsWeight(candidates.get(chosen)));
     }
 
     @Override

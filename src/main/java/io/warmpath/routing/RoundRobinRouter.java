@@ -9,7 +9,8 @@ import java.util.List;
  *
  * <p>Any thread; a short critical section per decision. With one model and a constant fleet this is
  * the plain cycle; it stays even when several models share workers, when workers come and go, and
- * when a retry leaves one out, where a common counter would skip.
+ * when a retry leaves one out, where a common counter would skip. Where weights differ, turns are
+ * given by {@link Strides}.
  */
 final class RoundRobinRouter implements Router {
     private final Scorer scorer;
@@ -19,6 +20,9 @@ final class RoundRobinRouter implements Router {
 
     /** Guarded by this. */
     private long turn;
+
+    /** Guarded by this. */
+    private final Strides strides = new Strides();
 
     RoundRobinRouter(Scorer scorer) {
         this.scorer = scorer;
@@ -32,7 +36,9 @@ final class RoundRobinRouter implements Router {
         Choice choice =
                 new Choice(
                         Choice.Kind.NEXT_IN_TURN,
-                        next(candidates, forReal),
+                        scorer.weighted(request)
+                                ? nextByWeight(candidates, forReal)
+                                : next(candidates, forReal),
                         count,
                         0,
                         0,
@@ -40,6 +46,14 @@ final class RoundRobinRouter implements Router {
                         Double.NaN,
                         0);
         return scorer.decision(request, candidates, scorer.effective(request), choice, null);
+    }
+
+    private synchronized int nextByWeight(List<Candidate> candidates, boolean forReal) {
+        int chosen = strides.next(candidates);
+        if (forReal) {
+            strides.taken(candidates, chosen);
+        }
+        return chosen;
     }
 
     private synchronized int next(List<Candidate> candidates, boolean forReal) {

@@ -141,6 +141,11 @@ final class Scorer {
                 : request.candidates();
     }
 
+    /** Some candidate of the request has another weight than 1. */
+    boolean weighted(RoutingRequest request) {
+        return roster(request.candidates()).weighted();
+    }
+
     @SuppressWarnings("ReferenceEquality") // a snapshot gives the same list until the fleet changes
     private Roster roster(List<Candidate> candidates) {
         Roster last = roster;

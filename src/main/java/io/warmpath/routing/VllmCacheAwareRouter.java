@@ -20,9 +20,10 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Any thread. Load is running requests, the mean is over all candidates. Both comparisons are
  * strict, the first in floats: {@code hits / total > threshold} and {@code load < mean * factor}.
- * Of equally long prefixes the less loaded wins, of equally loaded candidates the longer prefix (so
- * that an idle fleet, where no load is below the mean, still follows its caches), then the lot
- * decides.
+ * Loads are compared by the workers' weights: the mean is of all requests over all weights, and the
+ * least loaded is who has the smallest share of its weight with this request. Of equally long
+ * prefixes the less loaded wins, of equally loaded candidates the longer prefix (so that an idle
+ * fleet, where no load is below the mean, still follows its caches), then the lot decides.
  */
 final class VllmCacheAwareRouter implements Router {
     private final VllmCacheAwareOptions options;
@@ -89,7 +90,7 @@ final class VllmCacheAwareRouter implements Router {
         }
         double most = mean(untainted(request)) * options.loadFactor();
         boolean hit = longest.ratio() > options.cacheThreshold();
-        boolean take = hit && longest.load() < most;
+        boolean take = hit && longest.weighed() < most;
         Reach chosen = take ? longest : idlest;
         Choice choice =
                 new Choice(
@@ -110,7 +111,7 @@ final class VllmCacheAwareRouter implements Router {
                 + ", above "
                 + two(options.cacheThreshold())
                 + "; load "
-                + longest.load()
+                + longest.loadInWords()
                 + " is below "
                 + two(most);
     }
@@ -125,7 +126,7 @@ final class VllmCacheAwareRouter implements Router {
                         + " at "
                         + longest.candidate().label()
                         + ", has load "
-                        + longest.load()
+                        + longest.loadInWords()
                         + ", not below "
                         + two(most)
                 : "the longest prefix, "
@@ -146,10 +147,12 @@ final class VllmCacheAwareRouter implements Router {
 
     private double mean(List<Candidate> all) {
         long sum = 0;
+        double weights = 0;
         for (int i = 0; i < all.size(); i++) {
             sum += loads.load(all.get(i).slot()).requests();
+            weights += all.get(i).worker().weight();
         }
-        return (double) sum / all.size();
+        return sum / weights;
     }
 
     private Reach reach(int index, Candidate candidate, List<PrefixMatch> matches) {
@@ -182,6 +185,21 @@ final class VllmCacheAwareRouter implements Router {
      * @param total complete blocks of the prompt, 0 when not known
      */
     private record Reach(int index, Candidate candidate, int load, int hits, int total) {
+        /** Running requests for each 1 of the candidate's weight. */
+        double weighed() {
+            return load / candidate.worker().weight();
+        }
+
+        /** With this request, how much of what the candidate can carry. */
+        double share() {
+            return (load + 1) / candidate.worker().weight();
+        }
+
+        String loadInWords() {
+            double weight = candidate.worker().weight();
+            return weight == 1 ? Integer.toString(load) : load + " / " + weight;
+        }
+
         float ratio() {
             return total == 0 ? 0 : (float) hits / (float) total;
         }
@@ -189,12 +207,12 @@ final class VllmCacheAwareRouter implements Router {
         /** Positive: a longer prefix, or of equals the smaller load. */
         int comparePrefix(Reach o) {
             int longer = Float.compare(ratio(), o.ratio());
-            return longer != 0 ? longer : Integer.compare(o.load, load);
+            return longer != 0 ? longer : Double.compare(o.share(), share());
         }
 
         /** Positive: a smaller load, or of equals the longer prefix. */
         int compareIdle(Reach o) {
-            int idler = Integer.compare(o.load, load);
+            int idler = Double.compare(o.share(), share());
             return idler != 0 ? idler : Float.compare(ratio(), o.ratio());
         }
 

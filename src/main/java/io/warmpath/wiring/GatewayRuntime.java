@@ -212,6 +212,7 @@ final class GatewayRuntime implements AutoCloseable {
                         state::mark,
                         load);
         KubernetesParts.source(config.kubernetes(), meters).ifPresent(fleet::follow);
+        RegistrationParts.source(config, meters).ifPresent(fleet::follow);
         tokenThreads = new TokenThreads(config.tokens().threads(), config.tokens().queueSize());
         sharedCache =
                 new SharedCacheParts(

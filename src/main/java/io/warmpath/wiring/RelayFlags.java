@@ -14,6 +14,7 @@ import org.jspecify.annotations.Nullable;
  * The flags of {@code warmpath relay}.
  *
  * @param worker URL of the engine as the gateways have it; null: by id
+ * @param registration null: gateways know the worker from elsewhere
  * @param settings configuration keys that flags set
  */
 record RelayFlags(
@@ -21,6 +22,7 @@ record RelayFlags(
         @Nullable String worker,
         long workerId,
         long ringBytes,
+        @Nullable RelayRegistration registration,
         Map<String, String> settings,
         boolean help) {
 
@@ -40,6 +42,12 @@ record RelayFlags(
               --worker URL          the engine as the gateways have it in --worker;
                                     its id is made from this                       (required, or)
               --worker-id N         the id, where gateways have one configured
+              --register            registers the worker at NATS, for gateways with
+                                    --nats-discovery; needs --worker
+              --lease TIME          it leaves so long after this relay has died    (10s)
+              --field KEY=VALUE     what gateways are to know of it, such as weight=2,
+                                    labels=zone=a,rack=7; keys of warmpath.workers as
+                                    annotations have them (kubernetes.md); again for each
               --ring-size SIZE      events kept for each rank while NATS is away,
                                     and for who missed some                        (64M)
               --nats-servers URL,.. NATS servers                    (nats://127.0.0.1:4222)
@@ -51,7 +59,7 @@ record RelayFlags(
             NATS_SERVER, WARMPATH_NATS_CREDENTIALS_FILE, WARMPATH_NATS_RETENTION and so on.
             """;
 
-    private static final Set<String> BARE = Set.of("--bind", "--help");
+    private static final Set<String> BARE = Set.of("--bind", "--help", "--register");
 
     private static final Map<String, String> KEYS =
             Map.of(
@@ -67,6 +75,8 @@ record RelayFlags(
                     "--dp-size",
                     "--worker",
                     "--worker-id",
+                    "--lease",
+                    "--field",
                     "--ring-size");
 
     /**
@@ -75,7 +85,7 @@ record RelayFlags(
     static RelayFlags parse(String... args) {
         Map<String, String> given = given(args);
         if (given.containsKey("--help")) {
-            return new RelayFlags(List.of(), null, 0, 0, Map.of(), true);
+            return new RelayFlags(List.of(), null, 0, 0, null, Map.of(), true);
         }
         String engine = given.get("--engine");
         if (engine == null) {
@@ -85,10 +95,16 @@ record RelayFlags(
         }
         String worker = given.get("--worker");
         OptionalLong id = id(given.get("--worker-id"));
-        if ((worker == null) == id.isEmpty()) {
+        boolean registers = given.containsKey("--register");
+        if (registers ? worker == null : (worker == null) == id.isEmpty()) {
             throw new IllegalArgumentException(
-                    "either --worker, the engine's URL as the gateways have it, or --worker-id is"
-                            + " needed");
+                    registers
+                            ? "--register needs --worker, the engine's URL as gateways reach it"
+                            : "either --worker, the engine's URL as the gateways have it, or"
+                                    + " --worker-id is needed");
+        }
+        if (!registers && (given.containsKey("--lease") || given.containsKey("--field"))) {
+            throw new IllegalArgumentException("--lease and --field need --register");
         }
         int ranks = ranks(given.getOrDefault("--dp-size", "1"));
         Map<String, String> settings = new HashMap<>();
@@ -106,14 +122,26 @@ record RelayFlags(
                         given.getOrDefault("--topic", ""),
                         ranks),
                 worker,
-                worker == null
+                worker == null || id.isPresent()
                         ? id.orElseThrow()
                         : FleetRuntime.idOfUrl(WorkerSpec.parse(worker).toString()),
                 size(given.getOrDefault("--ring-size", "64M")),
+                registers && worker != null ? registration(worker, given) : null,
                 Map.copyOf(settings),
                 false);
     }
 
+    private static RelayRegistration registration(String worker, Map<String, String> given) {
+        String fields = given.getOrDefault("--field", "");
+        return RelayRegistration.of(
+                worker,
+                given.get("--worker-id"),
+                given.get("--dp-size"),
+                fields.isEmpty() ? List.of() : List.of(fields.split("\n")),
+                given.getOrDefault("--lease", "10s"));
+    }
+
+    /** What is given again follows in a line of its own where it may be; else the last counts. */
     private static Map<String, String> given(String... args) {
         Map<String, String> given = new HashMap<>();
         for (int i = 0; i < args.length; i++) {
@@ -138,7 +166,8 @@ record RelayFlags(
                 }
                 value = args[i];
             }
-            given.put(flag, value);
+            String before = flag.equals("--field") ? given.get(flag) : null;
+            given.put(flag, before == null ? value : before + "\n" + value);
         }
         return given;
     }

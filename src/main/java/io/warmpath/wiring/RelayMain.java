@@ -4,6 +4,7 @@ import io.smallrye.config.SmallRyeConfig;
 import io.smallrye.config.SmallRyeConfigBuilder;
 import io.warmpath.adapter.nats.NatsLink;
 import io.warmpath.adapter.nats.NatsNames;
+import io.warmpath.adapter.nats.Registration;
 import io.warmpath.adapter.nats.Relay;
 import io.warmpath.adapter.zmq.ZmqEventFeed;
 import io.warmpath.config.NatsConfig;
@@ -20,6 +21,7 @@ import java.io.PrintStream;
 import java.security.SecureRandom;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.HexFormat;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
@@ -47,10 +49,13 @@ public final class RelayMain implements AutoCloseable {
     private final ZmqEventFeed feed;
     private final Map<EventSource, EventFeed.Subscription> open = new ConcurrentHashMap<>();
     private final CountDownLatch stopped = new CountDownLatch(1);
+    private final NatsNames names;
+    private final SecureRandom random = new SecureRandom();
+
+    private @Nullable Registration registration; // guarded by this
 
     private RelayMain(RelayFlags flags, NatsConfig config) {
-        NatsNames names = NatsParts.names(config);
-        SecureRandom random = new SecureRandom();
+        names = NatsParts.names(config);
         link = NatsParts.open(config);
         relay =
                 new Relay(
@@ -99,6 +104,7 @@ public final class RelayMain implements AutoCloseable {
             Thread hook = new Thread(main::stop, "warmpath-relay-stop");
             Runtime.getRuntime().addShutdownHook(hook);
             main.follow(flags, out);
+            main.register(flags);
             main.stopped.await();
             return 0;
         } catch (StartFailure | IllegalArgumentException e) {
@@ -136,6 +142,22 @@ public final class RelayMain implements AutoCloseable {
                     link);
         }
         out.flush();
+    }
+
+    /** Once its events are read, so that gateways miss none of a worker they hear of. */
+    private synchronized void register(RelayFlags flags) {
+        RelayRegistration r = flags.registration();
+        if (r != null && stopped.getCount() > 0) {
+            registration =
+                    new Registration(
+                            link,
+                            names,
+                            r.worker(),
+                            flags.workerId(),
+                            r.lease(),
+                            HexFormat.of().toHexDigits(random.nextLong()),
+                            System::nanoTime);
+        }
     }
 
     private static List<EventSource> sources(RelayFlags flags) {
@@ -198,11 +220,19 @@ public final class RelayMain implements AutoCloseable {
         close();
     }
 
-    /** Sends what still waits, for a moment. */
+    /** Takes the worker back, so that it gets nothing new, and sends what still waits. */
     @Override
     public void close() {
+        takeBack();
         feed.close();
         relay.close();
         link.close();
+    }
+
+    private synchronized void takeBack() {
+        if (registration != null) {
+            registration.close();
+            registration = null;
+        }
     }
 }

@@ -109,6 +109,7 @@ final class WorkerSpecs {
                 .capacity(new Capacity(entry.maxNumBatchedTokens(), entry.totalKvBlocks()))
                 .labels(WorkerFields.labels(entry.labels().orElse(List.of())))
                 .pins(entry.pins().map(PinSupport::parse).orElse(null))
+                .weight(entry.weight().orElse(0.0))
                 .build();
     }
 

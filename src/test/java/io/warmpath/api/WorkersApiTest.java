@@ -101,7 +101,7 @@ class WorkersApiTest {
                 .body(
                         """
                         {"url":"http://10.0.0.1:8000/","name":"big","id":"18446744073709551615",
-                         "kind":"vllm","models":["m"],"block_size":32,"dp-size":2,
+                         "kind":"vllm","models":["m"],"block_size":32,"dp-size":2,"weight":2.5,
                          "events_endpoint":"tcp://10.0.0.1:5557","topic":"kv",
                          "taints":["dedicated=batch:NoSchedule","gpu=a"]}
                         """)
@@ -110,6 +110,7 @@ class WorkersApiTest {
                 .statusCode(202)
                 .body("id", equalTo("18446744073709551615"))
                 .body("name", equalTo("big"))
+                .body("weight", equalTo(2.5f))
                 .body("url", equalTo("http://10.0.0.1:8000"))
                 .body("state", equalTo("starting"))
                 .body("problem", equalTo("not answered yet"));

@@ -1,7 +1,11 @@
 package io.warmpath.routing;
 
 import io.warmpath.fleet.Candidate;
+import io.warmpath.fleet.Capacity;
 import io.warmpath.fleet.EngineKind;
+import io.warmpath.fleet.Offload;
+import io.warmpath.fleet.PriorityOrder;
+import io.warmpath.fleet.SessionSupport;
 import io.warmpath.fleet.Worker;
 import io.warmpath.fleet.WorkerState;
 import io.warmpath.prefix.PrefixMatch;
@@ -33,8 +37,21 @@ final class Fleets {
         return all;
     }
 
+    /** Worker {@code i}, in slot {@code i}, of the {@code i}-th weight. */
+    static List<Candidate> weighing(int blockSize, double... weights) {
+        List<Candidate> all = new ArrayList<>();
+        for (int i = 0; i < weights.length; i++) {
+            all.add(ranks(i, blockSize, weights[i], i).getFirst());
+        }
+        return all;
+    }
+
     /** One worker with a rank per slot. */
     static List<Candidate> ranks(int id, int blockSize, int... slots) {
+        return ranks(id, blockSize, 1, slots);
+    }
+
+    private static List<Candidate> ranks(int id, int blockSize, double weight, int... slots) {
         List<Worker.Rank> ranks = new ArrayList<>();
         for (int r = 0; r < slots.length; r++) {
             ranks.add(new Worker.Rank(r, new WorkerSlot(slots[r])));
@@ -48,7 +65,14 @@ final class Fleets {
                         Set.of("m"),
                         blockSize,
                         WorkerState.READY,
-                        ranks);
+                        ranks,
+                        Capacity.UNKNOWN,
+                        List.of(),
+                        "",
+                        Offload.NONE,
+                        PriorityOrder.NOT_TAKEN,
+                        SessionSupport.STICKY,
+                        weight);
         return ranks.stream().map(r -> new Candidate(worker, r.dpRank(), r.slot())).toList();
     }
 

@@ -35,6 +35,7 @@ import io.warmpath.session.pin.PinLedger;
 import io.warmpath.state.SnapshotCounters;
 import io.warmpath.telemetry.KubernetesMeters;
 import io.warmpath.telemetry.MetricAliases;
+import io.warmpath.telemetry.RegistrationMeters;
 import io.warmpath.telemetry.ReplicaMeters;
 import io.warmpath.telemetry.SessionMeters;
 import io.warmpath.telemetry.StateMeters;
@@ -132,6 +133,8 @@ class MetricsDocsTest {
                 questions.bind(registry);
             }
             KubernetesMeters.bind(registry, "source", s -> true, s -> 0.0, s -> 0.0, s -> 0.0);
+            RegistrationMeters.bind(
+                    registry, "source", s -> true, s -> 0.0, s -> 0.0, s -> 0.0, s -> 0.0);
             StateMeters.bind(registry, new SnapshotCounters());
             new PinMetrics(registry)
                     .bind(

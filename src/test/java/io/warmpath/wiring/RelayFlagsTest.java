@@ -11,6 +11,7 @@ import io.warmpath.config.NatsConfig;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
@@ -63,6 +64,81 @@ class RelayFlagsTest {
         says("not -1", "--engine", ENGINE, "--worker-id", "-1");
         says("from 1 to 1024", "--engine", ENGINE, "--worker-id", "1", "--dp-size", "0");
         says("from 64K on", "--engine", ENGINE, "--worker-id", "1", "--ring-size", "1K");
+    }
+
+    @Test
+    void a_relay_registers_the_worker_whose_events_it_passes_on() {
+        RelayFlags f =
+                RelayFlags.parse(
+                        "--engine",
+                        ENGINE,
+                        "--worker",
+                        "http://10.0.0.1:30000",
+                        "--register",
+                        "--dp-size",
+                        "2",
+                        "--field",
+                        "labels=zone=a,rack=7",
+                        "--field=total_kv_blocks=900",
+                        "--field",
+                        "weight=2.5",
+                        "--lease",
+                        "1m");
+        RelayRegistration r = f.registration();
+        assertEquals(FleetRuntime.idOfUrl("http://10.0.0.1:30000"), f.workerId());
+        assertEquals("http://10.0.0.1:30000", r.worker().url().toString());
+        assertEquals(2, r.worker().dpSize());
+        assertEquals(900, r.worker().capacity().kvBlocks());
+        assertEquals(2.5, r.worker().weight());
+        assertEquals(Map.of("zone", "a", "rack", "7"), r.worker().labels());
+        assertEquals(Duration.ofMinutes(1), r.lease());
+
+        RelayFlags named =
+                RelayFlags.parse(
+                        "--engine",
+                        ENGINE,
+                        "--worker",
+                        "http://h:1",
+                        "--worker-id",
+                        "7",
+                        "--register");
+        assertEquals(7, named.workerId());
+        assertEquals(7, named.registration().worker().id().orElseThrow());
+        assertEquals(Duration.ofSeconds(10), named.registration().lease());
+        assertEquals(0, named.registration().worker().dpSize(), "the engine is asked");
+        assertNull(RelayFlags.parse("--engine", ENGINE, "--worker-id", "7").registration());
+    }
+
+    @Test
+    void a_registration_that_cannot_be_is_told_before_the_start() {
+        says("--register needs --worker", "--engine", ENGINE, "--register", "--worker-id", "1");
+        says("need --register", "--engine", ENGINE, "--worker", "http://h:1", "--lease", "9s");
+        String[] fields = {"weight", "weight=0", "url=http://h:2", "dp_size=3", "wait=3", "=1"};
+        String[] reasons = {
+            "KEY=VALUE", "from 0.01 to 100", "use --worker", "use --dp-size", "Unknown field", "KEY"
+        };
+        for (int i = 0; i < fields.length; i++) {
+            says(
+                    reasons[i],
+                    "--engine",
+                    ENGINE,
+                    "--worker",
+                    "http://h:1",
+                    "--register",
+                    "--field",
+                    fields[i]);
+        }
+        for (String lease : new String[] {"0s", "11m", "soon"}) {
+            says(
+                    "--lease takes",
+                    "--engine",
+                    ENGINE,
+                    "--worker",
+                    "http://h:1",
+                    "--register",
+                    "--lease",
+                    lease);
+        }
     }
 
     private static void says(String what, String... args) {

@@ -153,6 +153,13 @@ final class SimGateway {
         return send(request);
     }
 
+    HttpResponse<String> patch(String path, String json) throws IOException, InterruptedException {
+        return send(
+                HttpRequest.newBuilder(url.resolve(path))
+                        .header("content-type", "application/json")
+                        .method("PATCH", HttpRequest.BodyPublishers.ofString(json)));
+    }
+
     private HttpResponse<String> send(HttpRequest.Builder request)
             throws IOException, InterruptedException {
         return client.send(request.timeout(SOON).build(), HttpResponse.BodyHandlers.ofString());

@@ -1,11 +1,7 @@
 package io.warmpath.adapter.nats;
 
-import io.nats.client.Connection;
 import io.nats.client.JetStreamApiException;
-import io.nats.client.KeyValue;
-import io.nats.client.api.KeyValueConfiguration;
 import io.nats.client.api.KeyValueEntry;
-import io.nats.client.api.StorageType;
 import io.warmpath.state.SharedKeys;
 import io.warmpath.state.SharedPresence;
 import java.io.IOException;
@@ -19,26 +15,18 @@ import java.util.Optional;
  * A key-value bucket; made when it is not there, else used as it is. Any thread but an event loop.
  */
 public final class NatsKeys implements SharedKeys, SharedPresence {
-    /** The server's code for: the value has another revision. */
-    private static final int WRONG_REVISION = 10071;
-
-    private final NatsLink link;
-    private final String bucket;
-    private final Duration ttl;
-    private volatile boolean made;
+    private final KeyBucket keys;
 
     /**
      * @param ttl after which a value goes that is not written again; zero: never
      */
     public NatsKeys(NatsLink link, String bucket, Duration ttl) {
-        this.link = link;
-        this.bucket = bucket;
-        this.ttl = ttl;
+        this.keys = new KeyBucket(link, bucket, "Warmpath gateways", ttl);
     }
 
     @Override
     public Optional<Entry> get(String key) throws IOException {
-        return ask(
+        return keys.ask(
                 "asking for " + key,
                 kv -> Optional.ofNullable(kv.get(key)).flatMap(NatsKeys::entry));
     }
@@ -50,7 +38,7 @@ public final class NatsKeys implements SharedKeys, SharedPresence {
 
     @Override
     public long put(String key, byte[] value, long expected) throws IOException {
-        return ask(
+        return keys.ask(
                 "writing " + key,
                 kv -> {
                     try {
@@ -58,7 +46,7 @@ public final class NatsKeys implements SharedKeys, SharedPresence {
                                 ? kv.create(key, value)
                                 : kv.update(key, value, expected);
                     } catch (JetStreamApiException e) {
-                        if (e.getApiErrorCode() == WRONG_REVISION) {
+                        if (KeyBucket.refused(e)) {
                             return REFUSED;
                         }
                         throw e;
@@ -68,14 +56,14 @@ public final class NatsKeys implements SharedKeys, SharedPresence {
 
     @Override
     public void here(String gateway, String inWords) throws IOException {
-        ask(
+        keys.ask(
                 "telling that this gateway is alive",
                 kv -> kv.put(gateway, inWords.getBytes(StandardCharsets.UTF_8)));
     }
 
     @Override
     public void gone(String gateway) throws IOException {
-        ask(
+        keys.ask(
                 "telling that this gateway ends",
                 kv -> {
                     kv.purge(gateway);
@@ -85,7 +73,7 @@ public final class NatsKeys implements SharedKeys, SharedPresence {
 
     @Override
     public Map<String, String> present() throws IOException {
-        return ask(
+        return keys.ask(
                 "asking which gateways are alive",
                 kv -> {
                     Map<String, String> all = new HashMap<>();
@@ -97,30 +85,5 @@ public final class NatsKeys implements SharedKeys, SharedPresence {
                     }
                     return all;
                 });
-    }
-
-    private interface Question<T> {
-        T ask(KeyValue kv) throws IOException, JetStreamApiException, InterruptedException;
-    }
-
-    private <T> T ask(String what, Question<T> question) throws IOException {
-        return NatsCall.ask(link, what + " in " + bucket, c -> question.ask(open(c)));
-    }
-
-    private KeyValue open(Connection c)
-            throws IOException, JetStreamApiException, InterruptedException {
-        if (!made) {
-            if (!c.keyValueManagement().getBucketNames().contains(bucket)) {
-                c.keyValueManagement()
-                        .create(
-                                KeyValueConfiguration.builder(bucket)
-                                        .description("Warmpath gateways")
-                                        .storageType(StorageType.File)
-                                        .ttl(ttl)
-                                        .build());
-            }
-            made = true;
-        }
-        return c.keyValue(bucket);
     }
 }

@@ -19,6 +19,7 @@ public record NatsNames(String namespace, String component) {
     public static final String SNAPSHOT = "radix-state";
 
     private static final String CONSUMER = "router-";
+    private static final String WORKER = "worker.";
 
     /**
      * @throws IllegalArgumentException when one of them is empty
@@ -97,6 +98,26 @@ public record NatsNames(String namespace, String component) {
     /** Key-value store whose entries go by themselves: which gateways are alive. */
     public String presenceBucket() {
         return slug("namespace-" + namespace + "-component-" + component + "-routers");
+    }
+
+    /** Key-value store whose entries go by themselves: workers that their relays register. */
+    public String workerBucket() {
+        return slug("namespace-" + namespace + "-component-" + component + "-workers");
+    }
+
+    /** In {@link #workerBucket}: the record of one worker. */
+    static String worker(long workerId) {
+        return WORKER + HexFormat.of().toHexDigits(workerId);
+    }
+
+    /** Whether it is a key of {@link #worker}. */
+    static boolean isWorker(String key) {
+        return key.startsWith(WORKER);
+    }
+
+    /** In {@link #workerBucket}: what a gateway writes to see that it comes back. */
+    static String mark(String routerId) {
+        return "gateway." + slug(routerId);
     }
 
     /** The durable consumer of one gateway. */

@@ -1,0 +1,15 @@
+package io.warmpath.config;
+
+import io.smallrye.config.WithDefault;
+
+/** Workers that register themselves at NATS. Part of {@link WarmpathConfig.Fleet}. */
+public interface FleetNatsConfig {
+    @WithDefault("false")
+    @Setting(
+            doc =
+                    "Take the workers that their relays register at NATS (`./warmpath relay"
+                            + " --register`), as they come and go. NATS is reached as"
+                            + " `warmpath.nats` says.",
+            flags = "--nats-discovery")
+    boolean enabled();
+}
