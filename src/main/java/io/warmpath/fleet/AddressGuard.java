@@ -36,11 +36,9 @@ public final class AddressGuard {
     private final Consumer<String> log;
     private final Set<String> trusted = ConcurrentHashMap.newKeySet();
     private final Map<String, String> told = new ConcurrentHashMap<>();
-    private final Map<At, LongAdder> refused =
-            Map.of(
-                    At.RECORD, new LongAdder(),
-                    At.ENGINE, new LongAdder(),
-                    At.CONNECT, new LongAdder());
+    private final LongAdder refusedRecords = new LongAdder();
+    private final LongAdder refusedOfEngines = new LongAdder();
+    private final LongAdder refusedConnections = new LongAdder();
 
     /**
      * @param log a warning, told once per host and cause
@@ -131,12 +129,20 @@ public final class AddressGuard {
     }
 
     private void count(At where) {
-        refused.get(where).increment();
+        counter(where).increment();
     }
 
     /** Refusals since the start. */
     public long refused(At where) {
-        return refused.get(where).sum();
+        return counter(where).sum();
+    }
+
+    private LongAdder counter(At where) {
+        return switch (where) {
+            case RECORD -> refusedRecords;
+            case ENGINE -> refusedOfEngines;
+            case CONNECT -> refusedConnections;
+        };
     }
 
     /** The source's way in, without the workers that the rules refuse; they are logged once. */

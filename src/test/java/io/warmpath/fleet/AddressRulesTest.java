@@ -195,7 +195,7 @@ class AddressRulesTest {
                             .skip(1)
                             .findFirst()
                             .orElseThrow()
-                            .split(" ")[0];
+                            .split(" ", -1)[0];
             assertEquals(Optional.empty(), rules(entry).refusal(http(host), false), entry);
         }
     }
