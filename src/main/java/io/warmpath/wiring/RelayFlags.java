@@ -132,12 +132,11 @@ record RelayFlags(
     }
 
     private static RelayRegistration registration(String worker, Map<String, String> given) {
-        String fields = given.getOrDefault("--field", "");
         return RelayRegistration.of(
                 worker,
                 given.get("--worker-id"),
                 given.get("--dp-size"),
-                fields.isEmpty() ? List.of() : List.of(fields.split("\n")),
+                given.getOrDefault("--field", "").lines().toList(),
                 given.getOrDefault("--lease", "10s"));
     }
 

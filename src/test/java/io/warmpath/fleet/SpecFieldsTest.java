@@ -19,6 +19,10 @@ class SpecFieldsTest {
                 JSON.readValue(JSON.writeValueAsBytes(SpecFields.of(spec)), Map.class));
     }
 
+    private static <T> T any(Random r, T[] of) {
+        return List.of(of).get(r.nextInt(of.length));
+    }
+
     @Test
     void any_record_comes_back() throws Exception {
         long seed = Long.getLong("warmpath.test.seed", System.nanoTime());
@@ -29,7 +33,7 @@ class SpecFieldsTest {
                 b.name("w" + i).id(OptionalLong.of(r.nextLong()));
             }
             if (r.nextBoolean()) {
-                b.kind(EngineKind.values()[r.nextInt(EngineKind.values().length)])
+                b.kind(any(r, EngineKind.values()))
                         .models(Set.of("m", "lora-" + r.nextInt(9)))
                         .blockSize(r.nextInt(65537))
                         .dpSize(r.nextInt(1025));
@@ -45,8 +49,8 @@ class SpecFieldsTest {
             }
             if (r.nextBoolean()) {
                 b.capacity(new Capacity(r.nextInt(9999), r.nextInt(9999)))
-                        .priorities(PriorityOrder.values()[r.nextInt(3)])
-                        .pins(PinSupport.values()[r.nextInt(PinSupport.values().length)]);
+                        .priorities(any(r, PriorityOrder.values()))
+                        .pins(any(r, PinSupport.values()));
             }
             WorkerSpec spec = b.build();
             assertEquals(spec, passed(spec), "-Dwarmpath.test.seed=" + seed);

@@ -10,11 +10,14 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.warmpath.fleet.Candidate;
 import io.warmpath.load.LoadBook;
 import io.warmpath.load.LoadTracker;
+import io.warmpath.prefix.PrefixMatch;
 import io.warmpath.prefix.WorkerSlot;
 import java.util.ArrayDeque;
 import java.util.Arrays;
 import java.util.Deque;
 import java.util.List;
+import java.util.OptionalInt;
+import java.util.OptionalLong;
 import java.util.Random;
 import java.util.SplittableRandom;
 import org.junit.jupiter.api.Test;
@@ -237,11 +240,7 @@ class WorkerWeightsTest {
                             plain,
                             tokens,
                             device(B, tokens / B, random.ints(6, 0, tokens / B + 1).toArray()));
-            RoutingRequest beside =
-                    request(
-                            mixed,
-                            tokens,
-                            r.matches().toArray(new io.warmpath.prefix.PrefixMatch[0]));
+            RoutingRequest beside = request(mixed, tokens, r.matches().toArray(new PrefixMatch[0]));
             RouterOptions options =
                     RouterOptions.of(mode)
                             .with(
@@ -266,12 +265,7 @@ class WorkerWeightsTest {
             RouterOptions options, RoutingRequest request, int draws, boolean pinned) {
         SplittableRandom chance = new SplittableRandom(draws);
         RoutingRequest r =
-                pinned
-                        ? Fleets.pin(
-                                request,
-                                java.util.OptionalLong.of(2),
-                                java.util.OptionalInt.empty())
-                        : request;
+                pinned ? Fleets.pin(request, OptionalLong.of(2), OptionalInt.empty()) : request;
         return Routers.create(options, loads, () -> chance).decide(r);
     }
 }

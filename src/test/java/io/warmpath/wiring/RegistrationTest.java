@@ -255,9 +255,12 @@ class RegistrationTest {
             assertEquals(202, gateway.patch("/workers/" + name, "{\"weight\":0.5}").statusCode());
             assertEquals(0.5, ready().get("weight").asDouble());
 
-            try (Connection c = Nats.connect(server.url())) {
+            Connection c = Nats.connect(server.url());
+            try {
                 c.keyValue(NAMES.workerBucket())
                         .put("worker.1", "no record".getBytes(StandardCharsets.UTF_8));
+            } finally {
+                c.close();
             }
             await().atMost(SOON).until(() -> gateway.counted("warmpath.registration.refused") == 1);
 

@@ -5,7 +5,6 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.nats.client.Connection;
-import io.nats.client.KeyValue;
 import io.nats.client.Nats;
 import io.warmpath.fleet.FleetSource;
 import io.warmpath.fleet.WorkerFields;
@@ -115,9 +114,11 @@ class NatsWorkersTest {
 
     /** As a relay leaves that is killed: its connection ends before it can say so. */
     private void write(long id, byte[] value) throws Exception {
-        try (Connection c = Nats.connect(server.url())) {
-            KeyValue kv = c.keyValue(NAMES.workerBucket());
-            kv.put(NatsNames.worker(id), value);
+        Connection c = Nats.connect(server.url());
+        try {
+            c.keyValue(NAMES.workerBucket()).put(NatsNames.worker(id), value);
+        } finally {
+            c.close();
         }
     }
 
@@ -219,8 +220,11 @@ class NatsWorkersTest {
     void a_bucket_that_is_removed_is_made_anew_and_the_workers_stay() throws Exception {
         register(spec("a"), 1, LEASE, "1");
         hosts("a");
-        try (Connection c = Nats.connect(server.url())) {
+        Connection c = Nats.connect(server.url());
+        try {
             c.keyValueManagement().delete(NAMES.workerBucket());
+        } finally {
+            c.close();
         }
         await().atMost(SOON).until(() -> source.outages() == 1);
         turns(LEASE.plus(LEASE));
