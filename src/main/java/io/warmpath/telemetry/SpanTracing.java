@@ -250,7 +250,12 @@ public final class SpanTracing implements Tracing, AutoCloseable {
             span.setAttribute(OUTCOME, outcome.name().toLowerCase(Locale.ROOT));
             switch (outcome) {
                 case OK, ENGINE_ERROR, REJECTED, CANCELLED -> {}
-                case OVERLOADED, NO_WORKER, UPSTREAM_FAILED, BROKEN_MID_ANSWER, INTERNAL -> {
+                case OVERLOADED,
+                        NO_WORKER,
+                        UPSTREAM_FAILED,
+                        BROKEN_MID_ANSWER,
+                        TIMED_OUT,
+                        INTERNAL -> {
                     span.setStatus(StatusCode.ERROR);
                     span.setAttribute(ERROR, outcome.name().toLowerCase(Locale.ROOT));
                 }
