@@ -217,6 +217,7 @@ class KeepAliveTest {
                 Gateway.upstream(
                         Duration.ofSeconds(5), Duration.ofMillis(300), Duration.ofSeconds(5));
         first.script(call -> assertTrue(call.awaitGone()));
+        second.script(call -> assertTrue(call.awaitGone()));
         begin(GatewayOptions.defaults(), Duration.ofSeconds(20), NEVER, slow);
         RawClient.Answer early = gateway.post(Gateway.ASK);
         assertEquals(504, early.status());

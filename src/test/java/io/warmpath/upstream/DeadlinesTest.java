@@ -42,7 +42,7 @@ class DeadlinesTest {
         }
 
         @Override
-        void expired() {
+        protected void expired() {
             expired.add(id);
             then.run();
         }

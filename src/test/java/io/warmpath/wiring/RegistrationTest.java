@@ -78,6 +78,7 @@ class RegistrationTest {
         settings.put("warmpath.events.plane", "nats");
         settings.put("warmpath.nats.servers", server.url());
         settings.put("warmpath.nats.router-id", "g");
+        settings.put("warmpath.addresses.allowed", "*, 127.0.0.0/8"); // the engine is here
         for (int i = 0; i < more.length; i += 2) {
             settings.put(more[i], more[i + 1]);
         }
