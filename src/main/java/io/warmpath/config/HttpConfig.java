@@ -8,6 +8,8 @@ import java.time.Duration;
 public interface HttpConfig extends ClientBoundsConfig {
     HttpTlsConfig tls();
 
+    ClientTimeoutsConfig clients();
+
     @WithDefault("0.0.0.0")
     @Setting(
             doc = "Address to listen on.",

@@ -29,7 +29,10 @@ public final class LoopDeadlines {
 
     /** Those of the loop that this context's tasks run on. */
     public Deadlines of(Context context) {
-        EventLoop loop = VertxInternals.eventLoop(context);
+        return of(VertxInternals.eventLoop(context));
+    }
+
+    Deadlines of(EventLoop loop) {
         Deadlines known = loops.get(loop);
         return known != null ? known : loops.computeIfAbsent(loop, this::swept);
     }

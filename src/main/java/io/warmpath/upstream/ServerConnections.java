@@ -4,17 +4,21 @@ import io.netty.bootstrap.ChannelInitializerExtension;
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelInboundHandlerAdapter;
+import org.jspecify.annotations.Nullable;
 
 /**
- * Sees every accepted connection before Vert.x does, and puts a {@link LastRequestGate} into those
- * without TLS: {@link VertxInternals#guard} comes too late for what Vert.x answers before any
- * route.
+ * Sees every accepted connection before Vert.x does: puts a {@link LastRequestGate} into those
+ * without TLS ({@link VertxInternals#guard} comes too late for what Vert.x answers before any
+ * route), and a {@link ClientClock} into all.
  *
  * <p>Netty makes the one instance by its name in {@code META-INF/services}, once {@link #enable}
  * was called before the first listener. Any thread.
  */
 public final class ServerConnections extends ChannelInitializerExtension {
     private static final String PROPERTY = "io.netty.bootstrap.extensions";
+
+    // Netty makes the instance, so what it is to do can only lie here.
+    private static volatile @Nullable ClientTimeouts timeouts;
 
     /** Lets Netty look for extensions, unless somebody has said how it shall. */
     public static void enable() {
@@ -23,18 +27,38 @@ public final class ServerConnections extends ChannelInitializerExtension {
         }
     }
 
-    @Override
-    public void postInitializeServerChildChannel(Channel channel) {
-        channel.pipeline().addFirst(new FirstRead());
+    /**
+     * For connections that are accepted from now on.
+     *
+     * @param limits null: clients may take their time
+     */
+    public static void limit(@Nullable ClientTimeouts limits) {
+        timeouts = limits;
     }
 
-    /** Vert.x has made its pipeline by the time of the first read. */
+    @Override
+    public void postInitializeServerChildChannel(Channel channel) {
+        ClientTimeouts limits = timeouts;
+        if (limits != null) {
+            ClientClock clock = new ClientClock(limits, channel);
+            channel.attr(VertxInternals.CLOCK).set(clock);
+            channel.pipeline().addFirst(clock.new Bytes());
+        }
+        channel.pipeline().addFirst(new FirstRead()); // so that the clock knows whether it is TLS
+    }
+
+    /**
+     * Vert.x has made its pipeline by the time of the first read, with TLS by that of the first one
+     * behind the handshake.
+     */
     private static final class FirstRead extends ChannelInboundHandlerAdapter {
         @Override
         public void channelRead(ChannelHandlerContext ctx, Object message) {
-            VertxInternals.gate(ctx.pipeline(), false);
+            boolean known = VertxInternals.gate(ctx.pipeline(), false, false);
             ctx.fireChannelRead(message);
-            ctx.pipeline().remove(this);
+            if (known && !ctx.isRemoved()) {
+                ctx.pipeline().remove(this);
+            }
         }
     }
 }

@@ -1,8 +1,12 @@
 package io.warmpath.upstream;
 
+import io.netty.channel.ChannelHandler;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelPipeline;
 import io.netty.channel.EventLoop;
+import io.netty.handler.codec.http2.Http2ConnectionHandler;
+import io.netty.handler.ssl.SslHandler;
+import io.netty.util.AttributeKey;
 import io.vertx.core.Context;
 import io.vertx.core.Future;
 import io.vertx.core.Vertx;
@@ -12,6 +16,7 @@ import io.vertx.core.impl.ContextInternal;
 import io.vertx.core.impl.VertxInternal;
 import io.vertx.core.net.impl.ConnectionBase;
 import java.net.InetAddress;
+import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -31,6 +36,9 @@ public final class VertxInternals {
 
     /** Name of the response compressor, which has to see every byte. */
     private static final String COMPRESSOR = "deflater";
+
+    /** Of a client's connection, where clients may not take their time. */
+    static final AttributeKey<ClientClock> CLOCK = AttributeKey.valueOf(ClientClock.class, "clock");
 
     private VertxInternals() {}
 
@@ -65,16 +73,41 @@ public final class VertxInternals {
                         request.version() == HttpVersion.HTTP_1_1,
                         request.version() == HttpVersion.HTTP_1_0,
                         option -> request.headers().contains("connection", option, true));
-        gate(connection.channel().pipeline(), last);
+        gate(connection.channel().pipeline(), last, true);
     }
 
-    /** Nothing where there is one already, and where HTTP/1 is not spoken or not spoken yet. */
-    static void gate(ChannelPipeline pipeline, boolean last) {
+    /**
+     * Nothing where there is one already, and where HTTP/1 is not spoken or not spoken yet.
+     *
+     * @param begun the head of a request has gone by
+     * @return false: it is not known yet what will be spoken
+     */
+    static boolean gate(ChannelPipeline pipeline, boolean last, boolean begun) {
         if (pipeline.get(LastRequestGate.class) == null
                 && pipeline.context(ENCODER) != null
                 && pipeline.context(HANDLER) != null) {
             pipeline.addBefore(HANDLER, "warmpath-last-request", new LastRequestGate(last));
+            ClientClock clock = pipeline.channel().attr(CLOCK).get();
+            if (clock != null) {
+                pipeline.addBefore(
+                        "warmpath-last-request",
+                        "warmpath-client-clock",
+                        clock.new Messages(begun));
+            }
         }
+        return pipeline.get(LastRequestGate.class) != null
+                || pipeline.get(Http2ConnectionHandler.class) != null
+                || pipeline.get(SslHandler.class) == null;
+    }
+
+    /** Whether Vert.x made it; other servers of this process have none of its handlers. */
+    static boolean isOfVertx(ChannelPipeline pipeline) {
+        for (Map.Entry<String, ChannelHandler> handler : pipeline) {
+            if (handler.getValue().getClass().getName().startsWith("io.vertx.")) {
+                return true;
+            }
+        }
+        return false;
     }
 
     /** The event loop that this context's tasks run on. */

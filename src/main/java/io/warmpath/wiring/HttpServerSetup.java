@@ -1,9 +1,14 @@
 package io.warmpath.wiring;
 
+import io.micrometer.core.instrument.MeterRegistry;
 import io.quarkus.vertx.http.HttpServerOptionsCustomizer;
 import io.vertx.core.http.ClientAuth;
 import io.vertx.core.http.HttpServerOptions;
+import io.warmpath.config.ClientTimeoutsConfig;
 import io.warmpath.config.WarmpathConfig;
+import io.warmpath.telemetry.ClientMeters;
+import io.warmpath.upstream.ClientTimeouts;
+import io.warmpath.upstream.ServerConnections;
 import jakarta.inject.Inject;
 import jakarta.inject.Singleton;
 
@@ -19,8 +24,19 @@ class HttpServerSetup implements HttpServerOptionsCustomizer {
     private final WarmpathConfig config;
 
     @Inject
-    HttpServerSetup(WarmpathConfig config) {
+    HttpServerSetup(WarmpathConfig config, MeterRegistry meters) {
         this.config = config;
+        ClientTimeouts timeouts = timeouts(config.http().clients());
+        ClientMeters.bind(meters, timeouts);
+        ServerConnections.limit(timeouts); // made before a server listens
+    }
+
+    static ClientTimeouts timeouts(ClientTimeoutsConfig clients) {
+        return ClientTimeouts.of(
+                clients.headTimeout(),
+                clients.bodyTimeout(),
+                clients.idleTimeout(),
+                System::nanoTime);
     }
 
     /** Who must show a certificate is fixed at build time for the runtime; not for operators. */

@@ -9,9 +9,12 @@ import io.warmpath.bench.WireShapes;
 import io.warmpath.fleet.EngineKind;
 import io.warmpath.fleet.WorkerState;
 import io.warmpath.gateway.migration.MigrationOptions;
+import io.warmpath.upstream.ClientTimeouts;
+import io.warmpath.upstream.ServerConnections;
 import io.warmpath.upstream.UpstreamOptions;
 import java.lang.management.ManagementFactory;
 import java.nio.charset.StandardCharsets;
+import java.time.Duration;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
@@ -60,6 +63,12 @@ class RequestCostTest {
         // The other tests' record of every touch of a buffer would be most of what is counted.
         level = ResourceLeakDetector.getLevel();
         ResourceLeakDetector.setLevel(ResourceLeakDetector.Level.DISABLED);
+        ServerConnections.limit(
+                ClientTimeouts.of(
+                        Duration.ofSeconds(10),
+                        Duration.ofSeconds(20),
+                        Duration.ofSeconds(75),
+                        System::nanoTime));
         // Streams are kept for going on elsewhere, as by default.
         gateway =
                 new Gateway(EnginePath.RAW, UpstreamOptions.defaults(), MigrationOptions.DEFAULTS);
@@ -84,6 +93,7 @@ class RequestCostTest {
 
     @AfterEach
     void stop() throws Exception {
+        ServerConnections.limit(null);
         ResourceLeakDetector.setLevel(level);
         gateway.close();
         engine.close();

@@ -33,6 +33,7 @@ import io.warmpath.session.SessionTable;
 import io.warmpath.session.pin.PinFile;
 import io.warmpath.session.pin.PinLedger;
 import io.warmpath.state.SnapshotCounters;
+import io.warmpath.telemetry.ClientMeters;
 import io.warmpath.telemetry.KubernetesMeters;
 import io.warmpath.telemetry.MetricAliases;
 import io.warmpath.telemetry.RegistrationMeters;
@@ -135,6 +136,8 @@ class MetricsDocsTest {
             KubernetesMeters.bind(registry, "source", s -> true, s -> 0.0, s -> 0.0, s -> 0.0);
             RegistrationMeters.bind(
                     registry, "source", s -> true, s -> 0.0, s -> 0.0, s -> 0.0, s -> 0.0);
+            ClientMeters.bind(
+                    registry, HttpServerSetup.timeouts(TestConfig.of(Map.of()).http().clients()));
             StateMeters.bind(registry, new SnapshotCounters());
             new PinMetrics(registry)
                     .bind(

@@ -1,0 +1,39 @@
+package io.warmpath.config;
+
+import io.smallrye.config.WithConverter;
+import io.smallrye.config.WithDefault;
+import java.time.Duration;
+
+/** How long clients may take to send. Part of {@link WarmpathConfig}. */
+public interface ClientTimeoutsConfig {
+    @WithDefault("10s")
+    @WithConverter(TimeSpan.class)
+    @Setting(
+            doc =
+                    "From the first byte of a request until its head is complete; a connection that"
+                            + " takes longer is closed.",
+            minTime = "100ms",
+            maxTime = "1h")
+    Duration headTimeout();
+
+    @WithDefault("20s")
+    @WithConverter(TimeSpan.class)
+    @Setting(
+            doc =
+                    "A body must bring 500 bytes for each second of every such span, or its end; else"
+                            + " the connection is closed. Time in which the gateway itself does not"
+                            + " read does not count.",
+            minTime = "100ms",
+            maxTime = "1h")
+    Duration bodyTimeout();
+
+    @WithDefault("2m")
+    @WithConverter(TimeSpan.class)
+    @Setting(
+            doc =
+                    "How long a client's connection is kept on which no request is sent or answered;"
+                            + " answers may be silent for as long as they like.",
+            minTime = "100ms",
+            maxTime = "1d")
+    Duration idleTimeout();
+}

@@ -1,0 +1,183 @@
+package io.warmpath.upstream;
+
+import io.netty.buffer.ByteBufHolder;
+import io.netty.channel.Channel;
+import io.netty.channel.ChannelDuplexHandler;
+import io.netty.channel.ChannelHandlerContext;
+import io.netty.channel.ChannelInboundHandlerAdapter;
+import io.netty.channel.ChannelPromise;
+import io.netty.handler.codec.http.HttpRequest;
+import io.netty.handler.codec.http.HttpResponse;
+import io.netty.handler.codec.http.LastHttpContent;
+import io.netty.handler.codec.http2.Http2ConnectionHandler;
+import java.util.concurrent.atomic.LongAdder;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Closes the connection of a client that sends too slowly, or nothing.
+ *
+ * <p>It looks at what goes by in two places: bytes as they come from the socket, and requests and
+ * answers between codec and Vert.x. That tells a silent stream, which is never cut, from a silent
+ * client. Of HTTP/2 it knows only whether anything runs. Nothing is allocated per request; the time
+ * is read twice. One per client connection, its event loop only.
+ */
+final class ClientClock extends Deadlines.Entry {
+    private final ClientTimeouts limits;
+    private final Channel channel;
+    private @Nullable Deadlines deadlines; // null before the channel has its loop
+    private boolean begun; // the messages are seen: HTTP/1
+    private boolean heard; // bytes before that, or of HTTP/2
+    private boolean head;
+    private boolean body;
+    private boolean held; // in this span the gateway stopped reading the body
+    private long bytes;
+    private int unanswered;
+    private boolean interim; // the answer that is being written is a 1xx
+
+    ClientClock(ClientTimeouts limits, Channel channel) {
+        this.limits = limits;
+        this.channel = channel;
+    }
+
+    /** For the beginning of the pipeline. */
+    final class Bytes extends ChannelInboundHandlerAdapter {
+        @Override
+        public void channelActive(ChannelHandlerContext ctx) {
+            deadlines = limits.loops().of(channel.eventLoop());
+            enter(limits.idleNanos());
+            ctx.fireChannelActive();
+        }
+
+        @Override
+        public void channelInactive(ChannelHandlerContext ctx) {
+            Deadlines all = deadlines;
+            if (all != null) {
+                all.remove(ClientClock.this);
+                deadlines = null;
+            }
+            ctx.fireChannelInactive();
+        }
+
+        @Override
+        public void channelRead(ChannelHandlerContext ctx, Object message) {
+            heard = true;
+            // Before the messages are seen, bytes are those of TLS, whose handshake has a time-out.
+            boolean first = begun && !head && !body && unanswered == 0;
+            head |= first;
+            ctx.fireChannelRead(message);
+            if (first && head) {
+                waitFor(limits.headNanos());
+            }
+        }
+
+        @Override
+        public void channelReadComplete(ChannelHandlerContext ctx) {
+            ctx.fireChannelReadComplete();
+            held |= body && !channel.config().isAutoRead();
+        }
+    }
+
+    /** Between codec and Vert.x. */
+    final class Messages extends ChannelDuplexHandler {
+        /**
+         * @param first the head of a request has gone by already
+         */
+        Messages(boolean first) {
+            begun = true;
+            if (first) {
+                requestBegan();
+            }
+        }
+
+        @Override
+        public void channelRead(ChannelHandlerContext ctx, Object message) {
+            if (message instanceof HttpRequest) {
+                requestBegan();
+            }
+            if (body && message instanceof ByteBufHolder content) {
+                bytes += content.content().readableBytes();
+            }
+            if (message instanceof LastHttpContent) {
+                body = false;
+                if (unanswered == 0) { // the answer did not wait for it
+                    waitFor(limits.idleNanos());
+                }
+            }
+            ctx.fireChannelRead(message);
+        }
+
+        @Override
+        @SuppressWarnings("FutureReturnValueIgnored") // it is the promise
+        public void write(ChannelHandlerContext ctx, Object message, ChannelPromise promise) {
+            if (message instanceof HttpResponse answer) {
+                interim = answer.status().code() < 200;
+            }
+            if (message instanceof LastHttpContent && !interim && unanswered > 0) {
+                unanswered--;
+                if (!body) {
+                    waitFor(limits.idleNanos());
+                }
+            }
+            ctx.write(message, promise);
+        }
+    }
+
+    private void requestBegan() {
+        head = false;
+        body = true;
+        held = false;
+        bytes = 0;
+        unanswered++;
+        waitFor(limits.bodyNanos());
+    }
+
+    private void waitFor(long nanos) {
+        deadline(limits.nanoTime().getAsLong(), nanos);
+    }
+
+    private void enter(long nanos) {
+        waitFor(nanos);
+        Deadlines all = deadlines;
+        if (all != null) {
+            all.add(this);
+        }
+    }
+
+    @Override
+    @SuppressWarnings("FutureReturnValueIgnored") // channelInactive follows
+    protected void expired() {
+        if (!begun && !VertxInternals.isOfVertx(channel.pipeline())) {
+            return; // no client of the gateway's
+        }
+        LongAdder late = late();
+        if (late != null) {
+            late.increment();
+            channel.close();
+            return;
+        }
+        bytes = 0;
+        held = false;
+        heard = false;
+        enter(body ? limits.bodyNanos() : limits.idleNanos());
+    }
+
+    /** What to count it as; null: it may go on. */
+    private @Nullable LongAdder late() {
+        if (!begun) {
+            return usesHttp2() ? null : limits.idles();
+        }
+        if (body) {
+            boolean ours = held || !channel.config().isAutoRead();
+            return ours || bytes >= limits.leastBytes() ? null : limits.bodies();
+        }
+        if (unanswered > 0) {
+            return null;
+        }
+        return head ? limits.heads() : limits.idles();
+    }
+
+    private boolean usesHttp2() {
+        Http2ConnectionHandler http2 = channel.pipeline().get(Http2ConnectionHandler.class);
+        return http2 != null && (heard || http2.connection().numActiveStreams() > 0);
+    }
+}

@@ -1,0 +1,46 @@
+package io.warmpath.upstream;
+
+import java.time.Duration;
+import java.util.concurrent.atomic.LongAdder;
+import java.util.function.LongSupplier;
+
+/**
+ * How long clients may take to send, and how often one took longer. Any thread.
+ *
+ * @param headNanos from the first byte of a request to the end of its head
+ * @param bodyNanos span in which a body must bring {@link #leastBytes}
+ * @param idleNanos without a request
+ * @param nanoTime as {@link System#nanoTime}
+ * @param loops where connections wait
+ */
+public record ClientTimeouts(
+        long headNanos,
+        long bodyNanos,
+        long idleNanos,
+        LongSupplier nanoTime,
+        LoopDeadlines loops,
+        LongAdder heads,
+        LongAdder bodies,
+        LongAdder idles) {
+    private static final int LEAST_BYTES_PER_SECOND = 500;
+
+    /** Of no client yet. */
+    public static ClientTimeouts of(
+            Duration head, Duration body, Duration idle, LongSupplier nanoTime) {
+        Duration shorter = head.compareTo(body) < 0 ? head : body;
+        return new ClientTimeouts(
+                head.toNanos(),
+                body.toNanos(),
+                idle.toNanos(),
+                nanoTime,
+                new LoopDeadlines(shorter.compareTo(idle) < 0 ? shorter : idle, nanoTime),
+                new LongAdder(),
+                new LongAdder(),
+                new LongAdder());
+    }
+
+    /** What a body must bring in one span. */
+    long leastBytes() {
+        return bodyNanos * LEAST_BYTES_PER_SECOND / 1_000_000_000;
+    }
+}
