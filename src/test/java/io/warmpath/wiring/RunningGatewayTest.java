@@ -2,20 +2,15 @@ package io.warmpath.wiring;
 
 import static io.restassured.RestAssured.given;
 import static io.restassured.RestAssured.when;
-import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.awaitility.Awaitility.await;
 import static org.hamcrest.Matchers.containsString;
 import static org.hamcrest.Matchers.equalTo;
 import static org.hamcrest.Matchers.hasItem;
-import static org.junit.jupiter.api.Assertions.assertEquals;
 
 import io.quarkus.test.junit.QuarkusTest;
 import io.quarkus.test.junit.QuarkusTestProfile;
 import io.quarkus.test.junit.TestProfile;
-import io.restassured.RestAssured;
 import io.restassured.http.ContentType;
-import java.net.InetAddress;
-import java.net.Socket;
 import java.time.Duration;
 import java.util.Map;
 import org.junit.jupiter.api.AfterAll;
@@ -41,7 +36,6 @@ class RunningGatewayTest {
                     "warmpath.models.\"torn\".path", "no/such/directory",
                     "warmpath.models.\"tiny\".aliases", "little,small",
                     "warmpath.fleet.health-timeout", "5s",
-                    "warmpath.http.clients.head-timeout", "2s",
                     "warmpath.http.max-body-size", "1M");
         }
     }
@@ -109,19 +103,6 @@ class RunningGatewayTest {
         when().delete("/workers/late").then().statusCode(202).body("state", equalTo("draining"));
         await().atMost(SOON)
                 .untilAsserted(() -> when().get("/workers/late").then().statusCode(404));
-    }
-
-    @Test
-    void a_client_that_drips_its_request_is_cut_off() throws Exception {
-        try (Socket client = new Socket(InetAddress.getLoopbackAddress(), RestAssured.port)) {
-            client.setSoTimeout((int) SOON.toMillis());
-            client.getOutputStream()
-                    .write("POST /v1/completions HTTP/1.1\r\nHost:".getBytes(UTF_8));
-            assertEquals(-1, client.getInputStream().read());
-        }
-        when().get("/metrics")
-                .then()
-                .body(containsString("warmpath_client_timeouts_total{phase=\"head\"} 1.0"));
     }
 
     @Test

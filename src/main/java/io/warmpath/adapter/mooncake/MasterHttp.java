@@ -108,28 +108,30 @@ final class MasterHttp implements AutoCloseable {
                             .setPort(master.getPort() < 0 ? 80 : master.getPort())
                             .setFollowRedirects(false)
                             .setURI(path);
-            reach(to).compose(client::request).onSuccess(this::send).onFailure(this::failed);
+            if (!reach.judges(master)) {
+                ask(to);
+                return;
+            }
+            Future.<InetAddress>future(
+                            done -> ((VertxInternal) vertx).resolveAddress(master.getHost(), done))
+                    .onSuccess(found -> askAt(found, to))
+                    .onFailure(this::failed);
         }
 
         /** What is connected to is what has been judged: the name is not looked up again. */
-        private Future<RequestOptions> reach(RequestOptions to) {
-            if (!reach.judges(master)) {
-                return Future.succeededFuture(to);
+        private void askAt(InetAddress found, RequestOptions to) {
+            try {
+                reach.check(master, found);
+            } catch (IOException e) {
+                failed(e);
+                return;
             }
-            return Future.<InetAddress>future(
-                            done -> ((VertxInternal) vertx).resolveAddress(master.getHost(), done))
-                    .compose(
-                            found -> {
-                                try {
-                                    reach.check(master, found);
-                                } catch (IOException e) {
-                                    return Future.failedFuture(e);
-                                }
-                                return Future.succeededFuture(
-                                        to.setServer(
-                                                SocketAddress.inetSocketAddress(
-                                                        to.getPort(), found.getHostAddress())));
-                            });
+            ask(to.setServer(SocketAddress.inetSocketAddress(to.getPort(), found.getHostAddress())));
+        }
+
+        /** What is chained to the client's future runs on the connection's loop, nowhere else. */
+        private void ask(RequestOptions to) {
+            client.request(to).onSuccess(this::send).onFailure(this::failed);
         }
 
         /**
