@@ -178,8 +178,10 @@ everything() {
     shift 2
     need_toolchain tests
     common_steps
-    if [ "$label" = verify ]; then kube_apiserver_for_tests; fi
-    step 'SBOM' make_sbom # before the tests, which read it
+    if [ "$label" = verify ]; then
+        kube_apiserver_for_tests
+        step 'SBOM' make_sbom # before the tests, which read it
+    fi
     step 'Java: all tests' java_tests "$@"
     step 'Dockerfiles: hadolint' check_dockerfiles
     # shellcheck disable=SC2086 # names are words
@@ -252,6 +254,7 @@ run_fuzz() {
 
 # test.histories: random histories that the native index and the reference are compared over (300 otherwise).
 # test.bpe.chars: random text for each dialect that our tokenizer and the library are compared over (150,000 otherwise).
+# test.bpe.step: one of so many texts with every code point (4 otherwise).
 # test.fuzz: random bodies and streams that the scanners and the slow readers are compared over (100,000 otherwise).
 # test.streams: streams at once when a worker is killed (40 otherwise).
 # test.kills: how often a gateway that keeps its state is killed (2 otherwise).
@@ -259,7 +262,7 @@ run_fuzz() {
 # whose events are lost, doubled and swapped on the wire (300 otherwise); test.pause: seconds an engine is stopped for (3 otherwise).
 # test.chaos.*: how long, how many engines and streams while everything breaks (12 s, 4 and 24 otherwise).
 run_verify() { everything verify 'asan-ubsan release tsan' -Dtest.histories=10000 -Dtest.fuzz=10000000 \
-    -Dtest.bpe.chars=2000000 -Dtest.kills=50 -Dtest.payloads=1000000 -Dtest.requests=5000 -Dtest.pause=30 -Dtest.streams=200 \
+    -Dtest.bpe.chars=2000000 -Dtest.bpe.step=1 -Dtest.kills=50 -Dtest.payloads=1000000 -Dtest.requests=5000 -Dtest.pause=30 -Dtest.streams=200 \
     -Dtest.chaos.seconds=600 -Dtest.chaos.engines=8 -Dtest.chaos.streams=200; }
 
 jmh() {

@@ -67,7 +67,7 @@ class LicencesTest {
 
     @Test
     void every_dependency_may_be_shipped_and_is_on_the_page() throws IOException {
-        assumeTrue(Files.exists(RESOLVED), "made by ./warmpath sbom");
+        assumeTrue(Files.exists(RESOLVED), "made by ./warmpath sbom, as verify does");
         List<Licences.Row> rows = Licences.rows(bom(RESOLVED));
         assertTrue(rows.size() > 100, "only " + rows.size() + " components");
         assertEquals(List.of(), rows.stream().filter(r -> !r.isAllowed()).toList());

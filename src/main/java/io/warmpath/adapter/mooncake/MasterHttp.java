@@ -126,7 +126,9 @@ final class MasterHttp implements AutoCloseable {
                 failed(e);
                 return;
             }
-            ask(to.setServer(SocketAddress.inetSocketAddress(to.getPort(), found.getHostAddress())));
+            ask(
+                    to.setServer(
+                            SocketAddress.inetSocketAddress(to.getPort(), found.getHostAddress())));
         }
 
         /** What is chained to the client's future runs on the connection's loop, nowhere else. */
