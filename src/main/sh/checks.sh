@@ -123,6 +123,34 @@ java_tests() {
 
 native_presets() { sh "$root/native-core/check.sh" "$@"; }
 
+native_ahead=
+
+# native_build_ahead PRESETS...: compiles while the Java tests run, with what they leave of the processors. Where the scheduler has
+# no such class, the native step does all of it itself. (No session of its own: Linux would share the processors by sessions.)
+native_build_ahead() {
+    chrt --idle 0 true 2>/dev/null || return 0
+    mkdir -p "$target"
+    chrt --idle 0 sh "$root/native-core/check.sh" --build-only "$@" >"$target/warmpath-native-ahead.log" 2>&1 </dev/null &
+    native_ahead=$!
+    trap 'stop_tree "$native_ahead"' EXIT
+    trap 'exit 130' INT
+    trap 'exit 143' TERM HUP
+}
+
+# An error is found again by the native step, and told there.
+native_built_ahead() {
+    [ -n "$native_ahead" ] || return 0
+    say "--- native: the rest of what was compiled beside the Java tests"
+    wait "$native_ahead" || :
+    native_ahead=
+    trap - EXIT INT TERM HUP
+}
+
+stop_tree() {
+    for child in $(pgrep -P "$1"); do stop_tree "$child"; done
+    kill "$1" 2>/dev/null || :
+}
+
 check_dockerfiles() {
     hadolint=$root/.tools/kubernetes/venv/bin/hadolint
     if [ ! -x "$hadolint" ]; then
@@ -182,9 +210,12 @@ everything() {
         kube_apiserver_for_tests
         step 'SBOM' make_sbom # before the tests, which read it
     fi
+    # shellcheck disable=SC2086 # names are words
+    native_build_ahead $presets
     step 'Java: all tests' java_tests "$@"
     step 'Dockerfiles: hadolint' check_dockerfiles
-    # shellcheck disable=SC2086 # names are words
+    native_built_ahead
+    # shellcheck disable=SC2086
     step "native: $presets" native_presets $presets
     if [ "$label" = verify ]; then
         step 'native: aarch64, compiled and emulated' native_aarch64
