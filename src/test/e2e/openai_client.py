@@ -9,11 +9,13 @@ through their /sim/ switches, and the last check kills one for good.
 import argparse
 import asyncio
 import json
+import socket
 import sys
 import threading
 import time
 import traceback
 import urllib.error
+import urllib.parse
 import urllib.request
 import uuid
 
@@ -325,6 +327,41 @@ class Checks:
             model=self.model, messages=[{"role": "user", "content": self.prompt()}], max_tokens=4000, extra_body={"ignore_eos": True}))
         wait_until("an engine has aborted it", lambda: sum(e.of_ranks("aborted") for e in self.engines) == aborted + 1)
         self.quiet()
+
+    def a_silent_stream_is_kept_alive_by_comments(self):
+        text = self.prompt()
+        body = {"model": self.model, "stream": True, "max_tokens": 8, "messages": [{"role": "user", "content": text}]}
+        request = urllib.request.Request(self.gateway + "/v1/chat/completions", data=json.dumps(body).encode(),
+                                         headers={"content-type": "application/json"})
+        for engine in self.engines:
+            engine.call("/sim/slow?ms=1600")
+        try:
+            with urllib.request.urlopen(request, timeout=PATIENCE) as answer:
+                raw = answer.read()
+            check(raw.startswith(b": keep-alive\n\n: keep-alive\n\n"), f"the answer begins with {raw[:60]}")
+            streamed = "".join(c.choices[0].delta.content or "" for c in self.chat(text, stream=True) if c.choices)
+        finally:
+            for engine in self.engines:
+                engine.call("/sim/slow?ms=0")
+        check(streamed and streamed == self.chat(text).choices[0].message.content, f"the client read {streamed!r}")
+
+    def a_client_that_drips_its_head_is_cut(self):
+        address = urllib.parse.urlsplit(self.gateway)
+        begin = time.monotonic()
+        with socket.create_connection((address.hostname, address.port), timeout=PATIENCE) as slow:
+            slow.sendall(b"GET /v1/models HTTP/1.1\r\nx-slow: ")
+            def cut():
+                try:
+                    slow.sendall(b"a")
+                    return False
+                except OSError:
+                    return True
+            wait_until("the gateway closes it", cut)
+        check(time.monotonic() - begin >= 1.9, "it was cut too early")
+        with urllib.request.urlopen(self.gateway + "/metrics", timeout=PATIENCE) as answer:
+            counted = [line for line in answer.read().decode().splitlines()
+                       if line.startswith('warmpath_client_timeouts_total{phase="head"}')]
+        check(counted and float(counted[0].split()[-1]) >= 1, f"counted: {counted}")
 
     def many_at_once_are_all_answered(self):
         async def run():

@@ -124,6 +124,8 @@ for wire in ${E2E_WIRES:-vllm-map sglang-map}; do
     done
     # Requests that keep pins alive would be among those that the checks count.
     export WARMPATH_SESSION_PINS_KEEP_ALIVE_CONCURRENCY=0
+    # So short that checks see what becomes of silence and of clients that take their time.
+    export WARMPATH_HTTP_SSE_KEEP_ALIVE=500ms WARMPATH_HTTP_CLIENTS_HEAD_TIMEOUT=2s
     # shellcheck disable=SC2086 # words on purpose
     run_jar "$wire-gateway" serve --http-host 127.0.0.1 --http-port "$base" $workers \
         --tokenizer "$root/src/main/resources/demo-model/tokenizer.json" --router-session-affinity-ttl-secs 300 \

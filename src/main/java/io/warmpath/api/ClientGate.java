@@ -5,6 +5,7 @@ import io.vertx.core.MultiMap;
 import io.vertx.core.Vertx;
 import io.vertx.core.http.HttpServerRequest;
 import io.vertx.core.http.HttpServerResponse;
+import io.vertx.core.http.HttpVersion;
 import io.warmpath.access.Authenticator;
 import io.warmpath.access.Caller;
 import io.warmpath.access.Grant;
@@ -39,6 +40,9 @@ public final class ClientGate {
 
     /** A client that sends a body may do so for this long after it was refused. */
     private static final long LINGER_MILLIS = Duration.ofSeconds(1).toMillis();
+
+    private static final long NO_ERROR =
+            0; // RFC 9113, 8.1: the answer is whole, the rest of the request unwanted
 
     private static final GatewayError NOTHING_SHOWN =
             new GatewayError.Unauthorized(
@@ -229,13 +233,22 @@ public final class ClientGate {
 
     /**
      * Reads on for a moment after an answer that came before the end of the body: closing a
-     * connection with unread bytes resets it, and the reset can overtake the answer.
+     * connection with unread bytes resets it, and the reset can overtake the answer. Of HTTP/2 only
+     * the stream is ended: others may be on the connection.
      */
     static void discard(HttpServerRequest request, long lingerMillis) {
         if (!request.isEnded()) {
             Vertx vertx = context().owner();
             long timer =
-                    vertx.setTimer(Math.max(1, lingerMillis), t -> request.connection().close());
+                    vertx.setTimer(
+                            Math.max(1, lingerMillis),
+                            t -> {
+                                if (request.version() == HttpVersion.HTTP_2) {
+                                    request.response().reset(NO_ERROR);
+                                } else {
+                                    request.connection().close();
+                                }
+                            });
             request.handler(ignored -> {});
             request.endHandler(v -> vertx.cancelTimer(timer));
         }

@@ -2,9 +2,9 @@ package io.warmpath.api;
 
 import com.fasterxml.jackson.core.JsonFactory;
 import com.fasterxml.jackson.core.JsonGenerator;
-import io.vertx.core.buffer.Buffer;
 import io.warmpath.fleet.Candidate;
 import io.warmpath.fleet.EventTrust;
+import io.warmpath.gateway.Moved;
 import io.warmpath.routing.BlockWeights;
 import io.warmpath.routing.Choice;
 import io.warmpath.routing.CostKind;
@@ -16,8 +16,8 @@ import io.warmpath.routing.Score;
 import io.warmpath.routing.Scores;
 import io.warmpath.routing.SharedHits;
 import io.warmpath.routing.SharedView;
-import java.io.ByteArrayOutputStream;
 import java.io.IOException;
+import java.io.StringWriter;
 import java.io.UncheckedIOException;
 import java.util.List;
 import java.util.Locale;
@@ -35,18 +35,26 @@ final class DecisionJson {
 
     private DecisionJson() {}
 
-    static Buffer of(RoutingDecision decision) {
-        ByteArrayOutputStream bytes = new ByteArrayOutputStream(1024);
-        try (JsonGenerator json = JSON.createGenerator(bytes)) {
-            write(decision, json);
+    /**
+     * @param moves of the answer to other workers, in their order
+     */
+    static String of(RoutingDecision decision, List<Moved> moves) {
+        StringWriter text = new StringWriter(1024);
+        try (JsonGenerator json = JSON.createGenerator(text)) {
+            write(decision, moves, json);
         } catch (IOException e) {
             throw new UncheckedIOException(e); // writing to memory does not fail
         }
-        return Buffer.buffer(bytes.toByteArray());
+        return text.toString();
     }
 
     /** Writes one object, wherever the generator stands. */
-    static void write(RoutingDecision d, JsonGenerator json) throws IOException {
+    static void write(RoutingDecision decision, JsonGenerator json) throws IOException {
+        write(decision, List.of(), json);
+    }
+
+    private static void write(RoutingDecision d, List<Moved> moves, JsonGenerator json)
+            throws IOException {
         RoutingRequest r = d.request();
         json.writeStartObject();
         json.writeStringField("mode", d.mode().flag());
@@ -72,6 +80,20 @@ final class DecisionJson {
             json.writeEndObject();
         }
         json.writeEndArray();
+        if (!moves.isEmpty()) {
+            json.writeArrayFieldStart("moves");
+            for (Moved m : moves) {
+                json.writeStartObject();
+                json.writeStringField("from", m.from());
+                json.writeStringField("cause", m.cause().name().toLowerCase(Locale.ROOT));
+                json.writeNumberField("after_tokens", m.tokens());
+                json.writeNumberField("after_ms", m.nanos() / NANOS_PER_MILLI);
+                json.writeFieldName("decision");
+                write(m.to(), json);
+                json.writeEndObject();
+            }
+            json.writeEndArray();
+        }
         json.writeEndObject();
     }
 

@@ -6,6 +6,7 @@ import io.vertx.core.MultiMap;
 import io.warmpath.fault.GatewayError;
 import io.warmpath.gateway.Answer;
 import io.warmpath.gateway.AnswerFacts;
+import io.warmpath.gateway.Moved;
 import io.warmpath.routing.RoutingDecision;
 import java.io.ByteArrayOutputStream;
 import java.util.Arrays;
@@ -54,6 +55,11 @@ final class ExplainedAnswer implements Answer {
     @Override
     public void explain(RoutingDecision decision) {
         note.explain(decision);
+    }
+
+    @Override
+    public void moved(Moved move) {
+        note.moved(move);
     }
 
     @Override

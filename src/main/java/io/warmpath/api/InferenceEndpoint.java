@@ -5,10 +5,12 @@ import io.vertx.core.MultiMap;
 import io.vertx.core.Vertx;
 import io.vertx.core.buffer.Buffer;
 import io.vertx.core.http.HttpServerRequest;
+import io.vertx.core.http.HttpVersion;
 import io.warmpath.fault.GatewayError;
 import io.warmpath.fault.GatewayException;
 import io.warmpath.gateway.Answer;
 import io.warmpath.gateway.BodyMemory;
+import io.warmpath.gateway.BodyPace;
 import io.warmpath.gateway.EngineForm;
 import io.warmpath.gateway.FlowMetrics;
 import io.warmpath.gateway.GatewayOptions;
@@ -203,6 +205,7 @@ final class InferenceEndpoint {
         private long promised; // by its head; -1: nothing
         private @Nullable Runnable leave;
         private boolean refused;
+        private BodyPace.@Nullable Watch pace;
 
         Reception(HttpServerRequest request, ErrorForm errors, Arrival arrival, String requestId) {
             this.request = request;
@@ -232,7 +235,21 @@ final class InferenceEndpoint {
             if (expect != null && expect.equalsIgnoreCase("100-continue")) {
                 request.response().writeContinue();
             }
+            if (request.version() == HttpVersion.HTTP_2) {
+                pace = flow.bodyPace().watch(context, this::received, this::tooSlow);
+            }
             request.resume(); // Quarkus hands requests over paused
+        }
+
+        private int received() {
+            return body == null ? 0 : body.length();
+        }
+
+        private void unwatch() {
+            if (pace != null) {
+                pace.end();
+                pace = null;
+            }
         }
 
         private void add(Buffer chunk) {
@@ -259,6 +276,7 @@ final class InferenceEndpoint {
         }
 
         private void complete() {
+            unwatch();
             if (refused) {
                 return;
             }
@@ -281,6 +299,7 @@ final class InferenceEndpoint {
         }
 
         private void answer(GatewayError error) {
+            unwatch();
             refused = true;
             body = null;
             memory.free();
@@ -289,6 +308,11 @@ final class InferenceEndpoint {
 
         private void tooLarge() {
             refuse(new GatewayError.BodyTooLarge(options.maxBodyBytes()));
+            ClientGate.discard(request, options.bodyLinger().toMillis());
+        }
+
+        private void tooSlow() {
+            refuse(new GatewayError.BodyTooSlow(flow.bodyPace().span()));
             ClientGate.discard(request, options.bodyLinger().toMillis());
         }
 
@@ -304,6 +328,7 @@ final class InferenceEndpoint {
         }
 
         private void clientGone() {
+            unwatch();
             memory.free();
             Runnable running = leave;
             if (running != null) {

@@ -4,9 +4,12 @@ import io.vertx.core.MultiMap;
 import io.vertx.core.http.HttpServerResponse;
 import io.warmpath.fault.GatewayError;
 import io.warmpath.gateway.Answer;
+import io.warmpath.gateway.Moved;
 import io.warmpath.routing.RoutingDecision;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
+import java.util.ArrayList;
+import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -44,7 +47,8 @@ final class MessagesAnswer implements Answer {
     private final Maker maker;
     private final ByteArrayOutputStream whole = new ByteArrayOutputStream();
     private @Nullable MessagesFrames frames;
-    private @Nullable String note;
+    private final List<Moved> moves = new ArrayList<>(0);
+    private @Nullable RoutingDecision explained;
     private @Nullable MultiMap engine;
     private @Nullable MultiMap own;
     private int status;
@@ -65,7 +69,12 @@ final class MessagesAnswer implements Answer {
 
     @Override
     public void explain(RoutingDecision decision) {
-        note = DecisionJson.of(decision).toString();
+        explained = decision;
+    }
+
+    @Override
+    public void moved(Moved move) {
+        moves.add(move);
     }
 
     @Override
@@ -79,8 +88,9 @@ final class MessagesAnswer implements Answer {
         own = ours;
         if (code == 200 && events && !engineHeaders.contains("content-encoding")) {
             frames = new MessagesFrames(requestId, request.model(), request.stops());
-            if (note != null) {
-                frames.explain(note);
+            RoutingDecision why = explained;
+            if (why != null) {
+                frames.explain(() -> DecisionJson.of(why, moves));
             }
             next.head(code, headers, ours, false);
         }

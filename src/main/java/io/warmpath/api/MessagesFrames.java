@@ -7,6 +7,7 @@ import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -32,7 +33,7 @@ final class MessagesFrames {
     private final MessagesEnd end;
     private final EventLines lines = new EventLines(this::event);
     private final ByteArrayOutputStream out = new ByteArrayOutputStream(512);
-    private @Nullable String note;
+    private @Nullable Supplier<String> note;
     private @Nullable String id;
     private int open = NONE; // a tool's call: its index
     private int lastCall = NONE;
@@ -46,9 +47,9 @@ final class MessagesFrames {
     }
 
     /**
-     * @param routing JSON; goes into the last event but one
+     * @param routing makes the JSON that goes into the last event but one, when its time has come
      */
-    void explain(String routing) {
+    void explain(Supplier<String> routing) {
         note = routing;
     }
 
@@ -198,8 +199,9 @@ final class MessagesFrames {
         Map<String, @Nullable Object> event = MessagesJson.typed("message_delta");
         event.put("delta", delta);
         event.put("usage", end.usage());
-        if (note != null) {
-            event.put("nvext", Map.of("routing", new JsonTree.Raw(note)));
+        Supplier<String> routing = note;
+        if (routing != null) {
+            event.put("nvext", Map.of("routing", new JsonTree.Raw(routing.get())));
         }
         send(event);
         send(MessagesJson.typed("message_stop"));

@@ -3,6 +3,7 @@ package io.warmpath.api;
 import io.warmpath.gateway.AnswerFacts;
 import io.warmpath.gateway.Extra;
 import io.warmpath.gateway.InferenceRequest;
+import io.warmpath.gateway.Moved;
 import io.warmpath.routing.RoutingDecision;
 import java.math.BigDecimal;
 import java.math.RoundingMode;
@@ -30,7 +31,8 @@ final class NvextNote {
     private final PromptNote prompt;
     private final Map<String, @Nullable Object> chunk = new LinkedHashMap<>();
     private final long receivedMillis;
-    private @Nullable String routing;
+    private final List<Moved> moves = new ArrayList<>(0);
+    private @Nullable RoutingDecision routing;
     private @Nullable Supplier<AnswerFacts> facts;
 
     /**
@@ -48,7 +50,11 @@ final class NvextNote {
     }
 
     void explain(RoutingDecision decision) {
-        routing = DecisionJson.of(decision).toString();
+        routing = decision;
+    }
+
+    void moved(Moved move) {
+        moves.add(move);
     }
 
     void facts(Supplier<AnswerFacts> now) {
@@ -77,7 +83,7 @@ final class NvextNote {
             }
         }
         if (routing != null) {
-            members.put("routing", new JsonTree.Raw(routing));
+            members.put("routing", new JsonTree.Raw(DecisionJson.of(routing, moves)));
         }
         return members.isEmpty()
                 ? NOTHING
@@ -126,7 +132,7 @@ final class NvextNote {
             nvext.put("token_ids", ids(prompt.ids()));
         }
         if (routing != null) {
-            nvext.put("routing", new JsonTree.Raw(routing));
+            nvext.put("routing", new JsonTree.Raw(DecisionJson.of(routing, moves)));
         }
         Map<String, @Nullable Object> answer = new LinkedHashMap<>(chunk);
         if (!stream) {

@@ -123,8 +123,29 @@ final class RequestParser {
                         && (b.array()[b.offset()] == 0
                                 || b.array()[b.offset() + 1] == 0
                                 || (b.array()[b.offset()] & 0xff) >= 0xfe);
+        if (isCompressed(b)) {
+            throw bad(
+                    "",
+                    "The request body is compressed; it must be sent without Content-Encoding.");
+        }
         if (other) {
             throw bad("", "The request body must be UTF-8.");
         }
+    }
+
+    /** It begins as gzip (RFC 1952) or Zstandard (RFC 8878) do; the others have no such mark. */
+    private static boolean isCompressed(HeapBytes b) {
+        if (b.length() < 4) {
+            return false;
+        }
+        byte[] a = b.array();
+        int at = b.offset();
+        boolean gzip = a[at] == 0x1f && a[at + 1] == (byte) 0x8b;
+        boolean zstd =
+                a[at] == 0x28
+                        && a[at + 1] == (byte) 0xb5
+                        && a[at + 2] == 0x2f
+                        && a[at + 3] == (byte) 0xfd;
+        return gzip || zstd;
     }
 }

@@ -8,7 +8,7 @@ import java.time.Duration;
 public interface HttpConfig extends ClientBoundsConfig {
     HttpTlsConfig tls();
 
-    ClientTimeoutsConfig clients();
+    ClientsConfig clients();
 
     @WithDefault("0.0.0.0")
     @Setting(

@@ -76,6 +76,31 @@ public sealed interface GatewayError {
         }
     }
 
+    /** The body came too slowly: fewer than 500 bytes a second over {@code span}. */
+    record BodyTooSlow(Duration span) implements GatewayError {
+        @Override
+        public int httpStatus() {
+            return 408;
+        }
+
+        @Override
+        public String type() {
+            return "invalid_request_error";
+        }
+
+        @Override
+        public String code() {
+            return "request_body_timeout";
+        }
+
+        @Override
+        public String message() {
+            return "The request body came too slowly: less than 500 bytes a second over "
+                    + span.toMillis()
+                    + " ms (warmpath.http.clients.body-timeout).";
+        }
+    }
+
     /** No worker serves this model. */
     record UnknownModel(String model) implements GatewayError {
         @Override

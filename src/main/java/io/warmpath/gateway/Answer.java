@@ -26,9 +26,12 @@ public interface Answer {
      */
     default void explain(RoutingDecision decision) {}
 
+    /** It goes on elsewhere; after {@link #head}, maybe several times. */
+    default void moved(Moved move) {}
+
     /**
      * For a client that has asked for {@link Extra}s: before {@link #head} of an answer that is
-     * read along with.
+     * read along with, and again when it goes on elsewhere.
      *
      * @param now what is known at the moment of asking; until the end of the answer
      */

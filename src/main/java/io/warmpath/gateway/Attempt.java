@@ -568,15 +568,20 @@ final class Attempt implements UpstreamListener, UpstreamCall.Watch {
         }
     }
 
-    private AnswerFacts facts() {
+    /** Of the whole answer, whoever gave the first part of it. */
+    AnswerFacts facts() {
         long nanos = exchange.nanosSinceStart();
         long untilSent = nanos - (exchange.flow.nanoTime.getAsLong() - started);
+        long untilFirst = eventStream && firstTokenNanos >= 0 ? untilSent + firstTokenNanos : -1;
         DecisionLog.Ending now = ending();
+        AnswerFacts before = continued == null ? null : continued.before();
         return new AnswerFacts(
                 candidate().worker().id(),
                 candidate().dpRank(),
-                untilSent,
-                eventStream && firstTokenNanos >= 0 ? untilSent + firstTokenNanos : -1,
+                before == null ? untilSent : before.sentNanos(),
+                before == null || before.firstTokenNanos() < 0
+                        ? untilFirst
+                        : before.firstTokenNanos(),
                 nanos,
                 now.promptTokens() < 0 ? promptTokens : now.promptTokens(),
                 now.cachedTokens() < 0 && promptTokens >= 0
@@ -588,10 +593,11 @@ final class Attempt implements UpstreamListener, UpstreamCall.Watch {
     private DecisionLog.Ending ending() {
         AnswerScanner s = scanner;
         long output = s == null ? -1 : s.completionTokens();
+        int made = continued == null ? 0 : continued.made(); // the engine's count has it in it
         return new DecisionLog.Ending(
                 status,
                 s == null ? -1 : s.promptTokens(),
-                output < 0 && s != null && eventStream ? s.events() : output,
+                output < 0 && s != null && eventStream ? made + s.events() : output,
                 s == null ? -1 : s.cachedTokens(),
                 firstTokenNanos,
                 exchange.flow.nanoTime.getAsLong() - started);

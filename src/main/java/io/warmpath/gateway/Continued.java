@@ -14,8 +14,9 @@ import io.warmpath.upstream.UpstreamListener;
  * @param made its length in tokens
  * @param promptTokens the prompt's length; 0 when it is not known
  * @param chat the client reads a chat, not a completion
+ * @param before what was known when the other worker failed it
  */
-record Continued(StreamText said, int made, int promptTokens, boolean chat) {
+record Continued(StreamText said, int made, int promptTokens, boolean chat, AnswerFacts before) {
     /**
      * @param asked the request as this worker would be asked anew
      */

@@ -191,6 +191,10 @@ public final class Exchange {
     /** Goes on with the stream there. */
     void goOn(Planner.Decided decided, Continued stream) {
         attempt(decided, true, stream);
+        Attempt next = attempt;
+        if (next != null && !request.hints().extras().isEmpty()) {
+            answer.facts(next::facts);
+        }
     }
 
     private void attempt(

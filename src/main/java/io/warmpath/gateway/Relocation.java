@@ -101,10 +101,10 @@ final class Relocation {
             exchange.flow.lanes.lengthy(
                     () -> {
                         int made = Math.max(pieces, count(model, failed.candidate(), text));
-                        exchange.later(() -> goOn(made, error, broke));
+                        exchange.later(() -> goOn(failed, made, error, broke));
                     });
         } catch (RejectedExecutionException e) {
-            goOn(pieces, error, broke); // on this thread: what is left is splicing
+            goOn(failed, pieces, error, broke); // on this thread: what is left is splicing
         }
         return true;
     }
@@ -181,7 +181,7 @@ final class Relocation {
                 .orElse(0);
     }
 
-    private void goOn(int made, GatewayError error, Cause broke) {
+    private void goOn(Attempt failed, int made, GatewayError error, Cause broke) {
         if (exchange.isOver()) {
             return;
         }
@@ -208,7 +208,15 @@ final class Relocation {
             cause = broke;
             kept.moved();
             migration.moved(broke);
-            exchange.goOn(decided, new Continued(kept.text(), made, promptTokens, chat));
+            exchange.answer.moved(
+                    new Moved(
+                            failed.candidate().worker().name(),
+                            broke,
+                            made,
+                            exchange.nanosSinceStart(),
+                            decided.decision()));
+            exchange.goOn(
+                    decided, new Continued(kept.text(), made, promptTokens, chat, failed.facts()));
         } catch (NotContinuedException e) {
             giveUp(e.why());
             exchange.breakAnswer(error, true);

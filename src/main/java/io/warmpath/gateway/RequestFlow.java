@@ -53,6 +53,7 @@ public final class RequestFlow {
     final Retries retries;
     final TimedAnswer.Times times;
     private final BodyMemory bodies;
+    private final BodyPace bodyPace;
     final LongSupplier nanoTime;
 
     /**
@@ -136,6 +137,7 @@ public final class RequestFlow {
         this.metrics = metrics;
         this.times = new TimedAnswer.Times(options.clients(), nanoTime);
         this.bodies = new BodyMemory(options.clients().bodyMemory());
+        this.bodyPace = new BodyPace(options.clients().bodySpan(), nanoTime);
         metrics.bodies(bodies);
         this.nanoTime = nanoTime;
     }
@@ -174,6 +176,11 @@ public final class RequestFlow {
             Consumer<@Nullable Buffer> next,
             Consumer<GatewayError> refused) {
         SessionHistory.complete(sessions.table, context, request.named(models), next, refused);
+    }
+
+    /** How fast bodies have to come. */
+    public BodyPace bodyPace() {
+        return bodyPace;
     }
 
     /** What the bodies of all requests take. */

@@ -164,6 +164,11 @@ final class TimedAnswer extends Deadlines.Entry implements Answer {
     }
 
     @Override
+    public void moved(Moved move) {
+        next.moved(move);
+    }
+
+    @Override
     public void facts(Supplier<AnswerFacts> now) {
         next.facts(now);
     }

@@ -14,7 +14,7 @@ import java.util.concurrent.atomic.LongAdder;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Closes the connection of a client that sends too slowly, or nothing.
+ * Closes the connection of a client that sends too slowly, or nothing, or is one too many.
  *
  * <p>It looks at what goes by in two places: bytes as they come from the socket, and requests and
  * answers between codec and Vert.x. That tells a silent stream, which is never cut, from a silent
@@ -22,8 +22,12 @@ import org.jspecify.annotations.Nullable;
  * is read twice. One per client connection, its event loop only.
  */
 final class ClientClock extends Deadlines.Entry {
-    private final ClientTimeouts limits;
+    private final ClientLimits limits;
     private final Channel channel;
+    @Nullable ClientClock idleBefore; // these three are the list's
+    @Nullable ClientClock idleAfter;
+    boolean isIdle;
+    private ClientConnections.@Nullable Idle idle; // null before the channel has its loop
     private @Nullable Deadlines deadlines; // null before the channel has its loop
     private boolean begun; // the messages are seen: HTTP/1
     private boolean heard; // bytes before that, or of HTTP/2
@@ -34,7 +38,7 @@ final class ClientClock extends Deadlines.Entry {
     private int unanswered;
     private boolean interim; // the answer that is being written is a 1xx
 
-    ClientClock(ClientTimeouts limits, Channel channel) {
+    ClientClock(ClientLimits limits, Channel channel) {
         this.limits = limits;
         this.channel = channel;
     }
@@ -42,14 +46,28 @@ final class ClientClock extends Deadlines.Entry {
     /** For the beginning of the pipeline. */
     final class Bytes extends ChannelInboundHandlerAdapter {
         @Override
+        @SuppressWarnings("FutureReturnValueIgnored")
         public void channelActive(ChannelHandlerContext ctx) {
+            ClientConnections.Idle others = limits.connections().idle(channel.eventLoop());
+            idle = others;
+            if (!limits.connections().opened(others)) {
+                channel.close(); // channelInactive follows
+                return;
+            }
             deadlines = limits.loops().of(channel.eventLoop());
+            others.add(ClientClock.this);
             enter(limits.idleNanos());
             ctx.fireChannelActive();
         }
 
         @Override
         public void channelInactive(ChannelHandlerContext ctx) {
+            ClientConnections.Idle others = idle;
+            if (others != null) {
+                idle = null;
+                others.remove(ClientClock.this);
+                limits.connections().closed();
+            }
             Deadlines all = deadlines;
             if (all != null) {
                 all.remove(ClientClock.this);
@@ -61,6 +79,7 @@ final class ClientClock extends Deadlines.Entry {
         @Override
         public void channelRead(ChannelHandlerContext ctx, Object message) {
             heard = true;
+            busy();
             // Before the messages are seen, bytes are those of TLS, whose handshake has a time-out.
             boolean first = begun && !head && !body && unanswered == 0;
             head |= first;
@@ -100,7 +119,7 @@ final class ClientClock extends Deadlines.Entry {
             if (message instanceof LastHttpContent) {
                 body = false;
                 if (unanswered == 0) { // the answer did not wait for it
-                    waitFor(limits.idleNanos());
+                    nothingToDo();
                 }
             }
             ctx.fireChannelRead(message);
@@ -115,7 +134,7 @@ final class ClientClock extends Deadlines.Entry {
             if (message instanceof LastHttpContent && !interim && unanswered > 0) {
                 unanswered--;
                 if (!body) {
-                    waitFor(limits.idleNanos());
+                    nothingToDo();
                 }
             }
             ctx.write(message, promise);
@@ -129,6 +148,28 @@ final class ClientClock extends Deadlines.Entry {
         bytes = 0;
         unanswered++;
         waitFor(limits.bodyNanos());
+    }
+
+    private void busy() {
+        ClientConnections.Idle others = idle;
+        if (others != null) {
+            others.remove(this);
+        }
+    }
+
+    private void nothingToDo() {
+        waitFor(limits.idleNanos());
+        ClientConnections.Idle others = idle;
+        if (others != null && unanswered == 0) {
+            others.add(this);
+        }
+    }
+
+    /** Another client needs its place. */
+    @SuppressWarnings("FutureReturnValueIgnored") // channelInactive follows
+    void displace() {
+        busy();
+        channel.close();
     }
 
     private void waitFor(long nanos) {

@@ -18,7 +18,7 @@ public final class ServerConnections extends ChannelInitializerExtension {
     private static final String PROPERTY = "io.netty.bootstrap.extensions";
 
     // Netty makes the instance, so what it is to do can only lie here.
-    private static volatile @Nullable ClientTimeouts timeouts;
+    private static volatile @Nullable ClientLimits timeouts;
 
     /** Lets Netty look for extensions, unless somebody has said how it shall. */
     public static void enable() {
@@ -32,13 +32,13 @@ public final class ServerConnections extends ChannelInitializerExtension {
      *
      * @param limits null: clients may take their time
      */
-    public static void limit(@Nullable ClientTimeouts limits) {
+    public static void limit(@Nullable ClientLimits limits) {
         timeouts = limits;
     }
 
     @Override
     public void postInitializeServerChildChannel(Channel channel) {
-        ClientTimeouts limits = timeouts;
+        ClientLimits limits = timeouts;
         if (limits != null) {
             ClientClock clock = new ClientClock(limits, channel);
             channel.attr(VertxInternals.CLOCK).set(clock);

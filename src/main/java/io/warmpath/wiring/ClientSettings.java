@@ -1,9 +1,9 @@
 package io.warmpath.wiring;
 
-import io.warmpath.config.ClientBoundsConfig;
+import io.warmpath.config.HttpConfig;
 import io.warmpath.gateway.ClientBounds;
 
-/** {@link ClientBoundsConfig} as the gateway takes it. Stateless. */
+/** {@link HttpConfig}'s part of clients as the gateway takes it. Stateless. */
 final class ClientSettings {
     /** Of the heap: requests hold more than their bodies. */
     private static final int HEAP_SHARE = 4;
@@ -14,10 +14,13 @@ final class ClientSettings {
      * @param maxBodyBytes what one body may have; all together may have no less, or the largest
      *     would never be taken
      */
-    static ClientBounds bounds(ClientBoundsConfig config, long maxBodyBytes) {
+    static ClientBounds bounds(HttpConfig config, long maxBodyBytes) {
         long told = config.maxBodyMemory().bytes();
         long wanted = told > 0 ? told : Runtime.getRuntime().maxMemory() / HEAP_SHARE;
         return new ClientBounds(
-                config.sseKeepAlive(), config.requestTimeout(), Math.max(wanted, maxBodyBytes));
+                config.sseKeepAlive(),
+                config.requestTimeout(),
+                config.clients().bodyTimeout(),
+                Math.max(wanted, maxBodyBytes));
     }
 }

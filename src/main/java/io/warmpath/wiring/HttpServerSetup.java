@@ -1,16 +1,18 @@
 package io.warmpath.wiring;
 
+import com.sun.management.UnixOperatingSystemMXBean;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.quarkus.vertx.http.HttpServerOptionsCustomizer;
 import io.vertx.core.http.ClientAuth;
 import io.vertx.core.http.HttpServerOptions;
-import io.warmpath.config.ClientTimeoutsConfig;
+import io.warmpath.config.ClientsConfig;
 import io.warmpath.config.WarmpathConfig;
 import io.warmpath.telemetry.ClientMeters;
-import io.warmpath.upstream.ClientTimeouts;
+import io.warmpath.upstream.ClientLimits;
 import io.warmpath.upstream.ServerConnections;
 import jakarta.inject.Inject;
 import jakarta.inject.Singleton;
+import java.lang.management.ManagementFactory;
 
 /**
  * What no property of the runtime can say about its HTTP server.
@@ -26,17 +28,25 @@ class HttpServerSetup implements HttpServerOptionsCustomizer {
     @Inject
     HttpServerSetup(WarmpathConfig config, MeterRegistry meters) {
         this.config = config;
-        ClientTimeouts timeouts = timeouts(config.http().clients());
-        ClientMeters.bind(meters, timeouts);
-        ServerConnections.limit(timeouts); // made before a server listens
+        ClientLimits limits = limits(config.http().clients());
+        ClientMeters.bind(meters, limits);
+        ServerConnections.limit(limits); // made before a server listens
     }
 
-    static ClientTimeouts timeouts(ClientTimeoutsConfig clients) {
-        return ClientTimeouts.of(
+    static ClientLimits limits(ClientsConfig clients) {
+        return ClientLimits.of(
                 clients.headTimeout(),
                 clients.bodyTimeout(),
                 clients.idleTimeout(),
+                clients.maxConnections() > 0 ? clients.maxConnections() : halfOfOpenFiles(),
                 System::nanoTime);
+    }
+
+    private static int halfOfOpenFiles() {
+        return ManagementFactory.getOperatingSystemMXBean()
+                        instanceof UnixOperatingSystemMXBean system
+                ? (int) Math.clamp(system.getMaxFileDescriptorCount() / 2, 1L, Integer.MAX_VALUE)
+                : Integer.MAX_VALUE;
     }
 
     /** Who must show a certificate is fixed at build time for the runtime; not for operators. */

@@ -66,6 +66,14 @@ class ErrorMapperTest {
                         "null",
                         "request_too_large"),
                 pin(
+                        new GatewayError.BodyTooSlow(Duration.ofSeconds(20)),
+                        408,
+                        "The request body came too slowly: less than 500 bytes a second over 20000"
+                                + " ms (warmpath.http.clients.body-timeout).",
+                        bad,
+                        "null",
+                        "request_body_timeout"),
+                pin(
                         new GatewayError.RequestTimeout(Duration.ofSeconds(60)),
                         504,
                         "The request took longer than the limit of 60000 ms"

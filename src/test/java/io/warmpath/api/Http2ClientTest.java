@@ -16,7 +16,11 @@ import io.vertx.core.http.HttpClientResponse;
 import io.vertx.core.http.HttpMethod;
 import io.vertx.core.http.HttpVersion;
 import io.vertx.core.http.PoolOptions;
+import io.warmpath.gateway.ClientBounds;
+import io.warmpath.gateway.GatewayOptions;
+import io.warmpath.upstream.UpstreamOptions;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.BlockingQueue;
@@ -24,6 +28,7 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
@@ -246,5 +251,53 @@ class Http2ClientTest {
                 .until(() -> before.getAndSet(sent.get()) == sent.get());
         assertEquals(token("a") + DONE, whole(Gateway.ASK), "another stream of the connection");
         slow.forEach(running -> running.request.reset());
+    }
+
+    /** Of one that drips only its own stream is ended. */
+    @Test
+    void a_body_that_drips_is_a_408_and_its_neighbours_go_on() throws Exception {
+        gateway.close();
+        GatewayOptions options =
+                GatewayOptions.defaults()
+                        .with(
+                                new ClientBounds(
+                                        Duration.ZERO,
+                                        Duration.ZERO,
+                                        Duration.ofMillis(400),
+                                        1 << 20));
+        gateway = new Gateway(path, options, UpstreamOptions.defaults(), Runnable::run);
+        gateway.serve(engine);
+        port = gateway.listenTls(own);
+        Running steady = new Running();
+        BlockingQueue<String> status = new LinkedBlockingQueue<>();
+        for (boolean drips : new boolean[] {true, false}) {
+            client.request(HttpMethod.POST, port, "127.0.0.1", Gateway.CHAT)
+                    .onSuccess(
+                            request -> {
+                                request.setChunked(true);
+                                request.exceptionHandler(e -> {}); // its stream is ended
+                                request.write(drips ? "{" : " ");
+                                request.response()
+                                        .onSuccess(r -> status.add(drips + " " + r.statusCode()));
+                                if (!drips) {
+                                    steady.request = request;
+                                    steady.head.countDown();
+                                }
+                            });
+        }
+        assertTrue(steady.head.await(10, TimeUnit.SECONDS));
+        AtomicInteger steps = new AtomicInteger();
+        await().atMost(30, TimeUnit.SECONDS)
+                .pollDelay(Duration.ZERO)
+                .pollInterval(50, TimeUnit.MILLISECONDS)
+                .until(
+                        () -> { // 1,000 bytes and more a span, for five of them at least
+                            steady.request.write(" ".repeat(200));
+                            return steps.incrementAndGet() >= 40;
+                        });
+        assertEquals("true 408", status.poll(10, TimeUnit.SECONDS));
+        steady.request.end(Gateway.ASK_WHOLE);
+        assertEquals("false 200", status.poll(10, TimeUnit.SECONDS));
+        assertEquals("{}", whole(Gateway.ASK_WHOLE));
     }
 }

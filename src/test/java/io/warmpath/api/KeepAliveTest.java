@@ -56,7 +56,7 @@ class KeepAliveTest {
         if (gateway != null) {
             gateway.close();
         }
-        ClientBounds bounds = new ClientBounds(silence, timeout, 1 << 20);
+        ClientBounds bounds = new ClientBounds(silence, timeout, Duration.ZERO, 1 << 20);
         gateway = new Gateway(path, options.with(bounds), upstream, Runnable::run);
         serve(EngineKind.OPENAI);
     }

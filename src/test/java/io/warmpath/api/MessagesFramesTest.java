@@ -255,7 +255,7 @@ class MessagesFramesTest {
     @Test
     void the_decision_stands_in_the_last_event_but_one() {
         MessagesFrames frames = frames();
-        frames.explain("{\"a\":1}");
+        frames.explain(() -> "{\"a\":1}");
         byte[] bytes = WORDS.replace('\'', '"').getBytes(UTF_8);
         List<String> events = read(new String(frames.add(bytes, 0, bytes.length), UTF_8));
         String last = events.get(events.size() - 2);

@@ -234,7 +234,7 @@ class RequestBodyTest {
     @Test
     void bodies_take_no_more_memory_together_than_they_may() throws Exception {
         gateway.close();
-        ClientBounds bounds = new ClientBounds(Duration.ZERO, Duration.ZERO, 20_000);
+        ClientBounds bounds = new ClientBounds(Duration.ZERO, Duration.ZERO, Duration.ZERO, 20_000);
         gateway =
                 new Gateway(
                         path,

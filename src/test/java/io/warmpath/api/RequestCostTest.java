@@ -9,7 +9,7 @@ import io.warmpath.bench.WireShapes;
 import io.warmpath.fleet.EngineKind;
 import io.warmpath.fleet.WorkerState;
 import io.warmpath.gateway.migration.MigrationOptions;
-import io.warmpath.upstream.ClientTimeouts;
+import io.warmpath.upstream.ClientLimits;
 import io.warmpath.upstream.ServerConnections;
 import io.warmpath.upstream.UpstreamOptions;
 import java.lang.management.ManagementFactory;
@@ -64,10 +64,11 @@ class RequestCostTest {
         level = ResourceLeakDetector.getLevel();
         ResourceLeakDetector.setLevel(ResourceLeakDetector.Level.DISABLED);
         ServerConnections.limit(
-                ClientTimeouts.of(
+                ClientLimits.of(
                         Duration.ofSeconds(10),
                         Duration.ofSeconds(20),
                         Duration.ofSeconds(75),
+                        1_000,
                         System::nanoTime));
         // Streams are kept for going on elsewhere, as by default.
         gateway =

@@ -3,6 +3,7 @@ package io.warmpath.routing;
 import static io.warmpath.routing.Fleets.device;
 import static io.warmpath.routing.Fleets.request;
 import static io.warmpath.routing.Fleets.tiers;
+import static io.warmpath.routing.Fleets.weighing;
 import static io.warmpath.routing.Fleets.workers;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
@@ -79,6 +80,29 @@ class LatencyCostTest {
         assertEquals(1, term(d, 0, "work_price"), 1e-9);
         assertEquals(d.scores().get(0).cost(), term(d, 0, "prefill_ms") + 7.5, 1e-9);
         assertEquals(0, term(d, 0, "own_decode_ms"), 1e-9);
+    }
+
+    @Test
+    void a_weight_divides_the_whole_cost() {
+        RoutingDecision d = router(P).decide(request(weighing(B, 1, 2, 0.5), 3000));
+        double one = P.prefillMillis(3000, 0) + 7.5;
+        assertEquals(one, d.scores().get(0).cost(), 1e-9);
+        assertEquals(one / 2, d.scores().get(1).cost(), 1e-9);
+        assertEquals(one * 2, d.scores().get(2).cost(), 1e-9);
+        assertEquals(1, slot(d));
+        assertEquals(term(d, 0, "prefill_ms"), term(d, 1, "prefill_ms"), "the terms are bare");
+    }
+
+    /** What is decided is the same for all weights that are equal. */
+    @Test
+    void equal_weights_change_no_choice() {
+        Router router = router(P);
+        occupy(router, 4000);
+        int bare = slot(router.decide(request(workers(2, B), 1000)));
+        assertEquals(1, bare);
+        assertEquals(bare, slot(router.decide(request(weighing(B, 3, 3), 1000))));
+        // The control: worth a hundred of the other, the busy one is the cheaper one.
+        assertEquals(0, slot(router.decide(request(weighing(B, 100, 1), 1000))));
     }
 
     @Test

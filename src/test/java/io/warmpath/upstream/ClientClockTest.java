@@ -41,7 +41,7 @@ class ClientClockTest {
     private static final String GET = "GET / HTTP/1.1\r\nHost: g\r\n\r\n";
 
     private final Vertx vertx = Vertx.vertx();
-    private final ClientTimeouts limits = ClientTimeouts.of(HEAD, BODY, IDLE, System::nanoTime);
+    private final ClientLimits limits = ClientLimits.of(HEAD, BODY, IDLE, 500, System::nanoTime);
     private final AtomicReference<HttpServerRequest> held = new AtomicReference<>();
     private final AtomicReference<Context> loop = new AtomicReference<>();
     private final List<Socket> sockets = new ArrayList<>();

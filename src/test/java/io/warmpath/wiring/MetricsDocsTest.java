@@ -137,7 +137,7 @@ class MetricsDocsTest {
             RegistrationMeters.bind(
                     registry, "source", s -> true, s -> 0.0, s -> 0.0, s -> 0.0, s -> 0.0);
             ClientMeters.bind(
-                    registry, HttpServerSetup.timeouts(TestConfig.of(Map.of()).http().clients()));
+                    registry, HttpServerSetup.limits(TestConfig.of(Map.of()).http().clients()));
             StateMeters.bind(registry, new SnapshotCounters());
             new PinMetrics(registry)
                     .bind(

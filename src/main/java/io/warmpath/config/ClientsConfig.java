@@ -4,8 +4,8 @@ import io.smallrye.config.WithConverter;
 import io.smallrye.config.WithDefault;
 import java.time.Duration;
 
-/** How long clients may take to send. Part of {@link WarmpathConfig}. */
-public interface ClientTimeoutsConfig {
+/** What clients may take: connections, and time to send. Part of {@link WarmpathConfig}. */
+public interface ClientsConfig {
     @WithDefault("10s")
     @WithConverter(TimeSpan.class)
     @Setting(
@@ -36,4 +36,16 @@ public interface ClientTimeoutsConfig {
             minTime = "100ms",
             maxTime = "1d")
     Duration idleTimeout();
+
+    @WithDefault("0")
+    @Setting(
+            unit = "connections",
+            doc =
+                    "Connections that clients may have open together. One more takes the place of"
+                            + " the one that has been without a request for longest; where all are in"
+                            + " use, it is closed. 0: half as many as the process may have files"
+                            + " open (ulimit -n), so that each can have one to an engine.",
+            min = 0,
+            max = 10_000_000)
+    int maxConnections();
 }

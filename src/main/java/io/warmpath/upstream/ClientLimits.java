@@ -5,15 +5,17 @@ import java.util.concurrent.atomic.LongAdder;
 import java.util.function.LongSupplier;
 
 /**
- * How long clients may take to send, and how often one took longer. Any thread.
+ * How many connections clients may have, how long they may take to send, and how often one took
+ * longer. Any thread.
  *
  * @param headNanos from the first byte of a request to the end of its head
  * @param bodyNanos span in which a body must bring {@link #leastBytes}
  * @param idleNanos without a request
  * @param nanoTime as {@link System#nanoTime}
  * @param loops where connections wait
+ * @param connections how many there may be
  */
-public record ClientTimeouts(
+public record ClientLimits(
         long headNanos,
         long bodyNanos,
         long idleNanos,
@@ -21,14 +23,19 @@ public record ClientTimeouts(
         LoopDeadlines loops,
         LongAdder heads,
         LongAdder bodies,
-        LongAdder idles) {
+        LongAdder idles,
+        ClientConnections connections) {
     private static final int LEAST_BYTES_PER_SECOND = 500;
 
-    /** Of no client yet. */
-    public static ClientTimeouts of(
-            Duration head, Duration body, Duration idle, LongSupplier nanoTime) {
+    /**
+     * Of no client yet.
+     *
+     * @param most connections together
+     */
+    public static ClientLimits of(
+            Duration head, Duration body, Duration idle, int most, LongSupplier nanoTime) {
         Duration shorter = head.compareTo(body) < 0 ? head : body;
-        return new ClientTimeouts(
+        return new ClientLimits(
                 head.toNanos(),
                 body.toNanos(),
                 idle.toNanos(),
@@ -36,7 +43,8 @@ public record ClientTimeouts(
                 new LoopDeadlines(shorter.compareTo(idle) < 0 ? shorter : idle, nanoTime),
                 new LongAdder(),
                 new LongAdder(),
-                new LongAdder());
+                new LongAdder(),
+                new ClientConnections(most));
     }
 
     /** What a body must bring in one span. */
