@@ -86,7 +86,7 @@ final class Relocation {
             return false;
         }
         Cause broke = cause(error);
-        if (failed.finished()) {
+        if (failed.finished() && !wantsUsage()) {
             cause = broke;
             complete("");
             return true;
@@ -95,8 +95,11 @@ final class Relocation {
         String text = ContinuedBody.text(kept.text().escaped());
         int pieces = kept.text().pieces();
         LOG.infof(
-                "%s: %s; its stream is to go on after %d events",
-                exchange.request.requestId(), error.message(), pieces);
+                "%s: %s; its stream is to %s after %d events",
+                exchange.request.requestId(),
+                error.message(),
+                failed.finished() ? "end" : "go on",
+                pieces);
         try {
             exchange.flow.lanes.lengthy(
                     () -> {
@@ -133,7 +136,7 @@ final class Relocation {
         } else if (kept.text().isLost()) {
             return WhyNot.TOO_LARGE;
         } else if (failed.finished()) {
-            return wantsUsage() ? WhyNot.FINISHED : null;
+            return wantsUsage() && promptTokens == 0 ? WhyNot.FINISHED : null;
         } else if (exchange.request.pinnedWorker().isPresent()) {
             return WhyNot.PINNED;
         } else if (exchange.request.hints().session() != null) {
@@ -187,13 +190,19 @@ final class Relocation {
         }
         try {
             ContinuedBody body = ContinuedBody.of(exchange.request.body().getBytes(), chat);
-            body.check(kept.text(), false);
-            if (body.isSpent(made)) {
-                if (wantsUsage()) {
+            if (!failed.finished()) {
+                body.check(kept.text(), false);
+            }
+            if (failed.finished()) {
+                cause = broke;
+                complete(usage(made));
+                return;
+            } else if (body.isSpent(made)) {
+                if (wantsUsage() && promptTokens == 0) {
                     throw new NotContinuedException(WhyNot.FINISHED);
                 }
                 cause = broke;
-                complete(lastChunk());
+                complete(lastChunk() + (wantsUsage() ? usage(made) : ""));
                 return;
             }
             if (isAtLimit()) {
@@ -240,10 +249,34 @@ final class Relocation {
         exchange.answer.end(end, 0, end.length);
     }
 
-    /** Says that the answer has become as long as the client allows. */
-    private String lastChunk() {
+    /**
+     * What the engine would have counted, as far as it can be counted here: the prompt exactly, the
+     * answer by its text.
+     */
+    private String usage(int made) {
+        JsonObject chunk = chunk();
+        chunk.put("choices", new JsonArray());
+        chunk.put(
+                "usage",
+                new JsonObject()
+                        .put("prompt_tokens", promptTokens)
+                        .put("total_tokens", promptTokens + made)
+                        .put("completion_tokens", made));
+        return "data: " + chunk.encode() + "\n\n";
+    }
+
+    /** One like the stream's others. */
+    private JsonObject chunk() {
         JsonObject chunk =
                 new JsonObject(new String(kept.text().firstEvent(), StandardCharsets.UTF_8));
+        chunk.remove("usage");
+        chunk.remove("prompt_token_ids");
+        return chunk;
+    }
+
+    /** Says that the answer has become as long as the client allows. */
+    private String lastChunk() {
+        JsonObject chunk = chunk();
         JsonObject choice = new JsonObject().put("index", 0);
         if (chat) {
             choice.put("delta", new JsonObject());
@@ -251,8 +284,6 @@ final class Relocation {
             choice.put("text", "");
         }
         chunk.put("choices", new JsonArray().add(choice.put("finish_reason", "length")));
-        chunk.remove("usage");
-        chunk.remove("prompt_token_ids");
         return "data: " + chunk.encode() + "\n\n";
     }
 

@@ -268,6 +268,54 @@ class MigrationTest {
         assertEquals(1, count("completed", "broke"));
     }
 
+    /** The prompt has 40 tokens, as the tokenizer says; each event with text is one here. */
+    @Test
+    void a_usage_that_is_lost_is_counted_here() throws Exception {
+        String wants = "\"stream_options\":{\"include_usage\":true},";
+        first.script(
+                call -> {
+                    call.streamHead();
+                    call.chunk(role("A", 1) + said("A", 1, "Once") + finish("A", 1));
+                    call.close();
+                });
+        assertEquals(
+                normal(
+                        role("A", 1)
+                                + said("A", 1, "Once")
+                                + finish("A", 1)
+                                + bareUsage(40, 1)
+                                + DONE),
+                normal(ask(wants).body()));
+        assertEquals(0, second.requests.get());
+        assertEquals(1, count("completed", "broke"));
+        // The same where the next worker loses it.
+        first.script(call -> begin(call, "A", 1, "Once", " upon"));
+        second.script(
+                call -> {
+                    call.streamHead();
+                    call.chunk(role("B", 2) + said("B", 2, " a") + said("B", 2, " time."));
+                    call.chunk(finish("B", 2) + usage("B", 2, 42, 2, 42).substring(0, 90));
+                    call.close();
+                });
+        String moved = ask(wants).body();
+        assertEquals(
+                normal(bareUsage(40, 4) + DONE),
+                normal(moved.substring(moved.lastIndexOf("data: {"))));
+        // And where its length ends an answer.
+        first.script(call -> begin(call, "A", 1, "Once", " upon"));
+        String spent = ask(wants + "\"max_tokens\":2,").body();
+        assertEquals(
+                normal(bareUsage(40, 2) + DONE),
+                normal(spent.substring(spent.lastIndexOf("data: {"))));
+        assertTrue(spent.contains("\"length\""), spent);
+    }
+
+    private static String bareUsage(int prompt, int completion) {
+        JsonObject chunk = new JsonObject(usage("A", 1, prompt, completion, 0).substring(6));
+        chunk.getJsonObject("usage").remove("prompt_tokens_details");
+        return "data: " + chunk.encode() + "\n\n";
+    }
+
     @Test
     void the_usage_is_of_both_together() throws Exception {
         // The prompt has 40 tokens, as the tokenizer says; the second engine got two more.

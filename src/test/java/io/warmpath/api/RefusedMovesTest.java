@@ -71,7 +71,9 @@ class RefusedMovesTest {
     }
 
     @Test
-    void all_was_said_and_only_the_usage_that_the_client_wants_is_lost() throws Exception {
+    void only_the_usage_that_the_client_wants_is_lost_and_nobody_knows_the_prompts_length()
+            throws Exception {
+        gateway.tokens.ids = null;
         first.script(
                 call -> {
                     call.streamHead();

@@ -125,6 +125,10 @@ class ChaosTest {
         Map<String, Double> metrics = settled();
         report(metrics, early, late, began);
         assertTrue(asked.sum() > STREAMS, "hardly anything was asked");
+        gateway.log()
+                .lines()
+                .filter(l -> l.contains("not gone on with"))
+                .forEach(System.out::println);
         assertEquals(Map.of(), examples, () -> "failed: " + causes);
         assertEquals(0, metrics.get("warmpath.bookings.open"), "left booked");
         assertEquals(0, metrics.get("warmpath.bookings.expired"), "given up");
@@ -178,6 +182,9 @@ class ChaosTest {
                         "warmpath.models.\"demo\".path=src/main/resources/demo-model",
                         "warmpath.upstream.idle-timeout=1s",
                         "warmpath.upstream.first-byte-timeout=5s",
+                        // As for a fleet of which half may be disturbed at once.
+                        "warmpath.retry.max-workers=" + (ENGINES / 2 + 1),
+                        "warmpath.migration.limit=" + (ENGINES / 2 + 1),
                         "warmpath.replica.sync=true",
                         "warmpath.replica.secret=of-this-test",
                         "warmpath.nats.router-id=one",

@@ -40,6 +40,6 @@ public enum WhyNot {
     STOP,
     /** The text begins or ends with white space, which vLLM's templates may take off. */
     WHITE_SPACE,
-    /** All was said but for the usage report. */
+    /** All was said but for the usage report, and the prompt's length is not known here. */
     FINISHED
 }

@@ -26,8 +26,9 @@ import java.util.function.UnaryOperator;
  */
 final class SnapshotGateway implements AutoCloseable {
     static final NatsNames NAMES = new NatsNames("test", "snapshots");
-    static final Duration LEASE = Duration.ofMillis(400);
-    static final Duration ORPHAN = Duration.ofMillis(600);
+    // Longer than a busy machine takes for one snapshot.
+    static final Duration LEASE = Duration.ofSeconds(2);
+    static final Duration ORPHAN = Duration.ofSeconds(3);
     static final long THRESHOLD = 100;
     static final List<Label> LABELS = List.of(new Label(new WorkerSlot(4), 9, 0));
 
@@ -66,7 +67,7 @@ final class SnapshotGateway implements AutoCloseable {
         scratch = folder.resolve(id);
         stream = new NatsStream(link, NAMES.stream());
         keys = new NatsKeys(link, NAMES.stateBucket(), Duration.ZERO);
-        presence = new NatsKeys(link, NAMES.presenceBucket(), Duration.ofSeconds(1));
+        presence = new NatsKeys(link, NAMES.presenceBucket(), Duration.ofSeconds(6));
         files = new NatsFiles(link, NAMES.snapshotBucket());
         snapshots = new SharedSnapshots(keys, around.apply(files), NatsNames.SNAPSHOT, CHUNK);
         keeper =
