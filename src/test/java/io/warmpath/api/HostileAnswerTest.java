@@ -13,6 +13,7 @@ import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
+import java.nio.charset.StandardCharsets;
 import java.util.zip.GZIPInputStream;
 import java.util.zip.GZIPOutputStream;
 import org.junit.jupiter.api.AfterEach;
@@ -91,7 +92,7 @@ class HostileAnswerTest {
     @Test
     void a_packed_request_is_refused_with_the_reason() throws Exception {
         HttpResponse<byte[]> answer = post(Gateway.CHAT, bomb(), "Content-Encoding", "gzip");
-        String text = new String(answer.body(), java.nio.charset.StandardCharsets.UTF_8);
+        String text = new String(answer.body(), StandardCharsets.UTF_8);
         assertEquals(400, answer.statusCode(), text);
         assertTrue(text.contains("compressed"), text);
         assertEquals(0, engine.requests.get());
@@ -103,8 +104,7 @@ class HostileAnswerTest {
         for (String type : new String[] {"application/json", "text/event-stream"}) {
             engine.script(call -> packed(call, type, bomb));
             String ask = type.equals("application/json") ? Gateway.ASK_WHOLE : Gateway.ASK;
-            HttpResponse<byte[]> answer =
-                    post(Gateway.CHAT, ask.getBytes(java.nio.charset.StandardCharsets.UTF_8));
+            HttpResponse<byte[]> answer = post(Gateway.CHAT, ask.getBytes(StandardCharsets.UTF_8));
             assertEquals(200, answer.statusCode());
             assertEquals("gzip", answer.headers().firstValue("content-encoding").orElse(""));
             assertArrayEquals(bomb, answer.body());

@@ -1,10 +1,12 @@
 package io.warmpath.upstream;
 
+import static io.warmpath.upstream.ClientSockets.GET;
+import static io.warmpath.upstream.ClientSockets.assertAnswered;
+import static io.warmpath.upstream.ClientSockets.send;
 import static org.awaitility.Awaitility.await;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
-import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.netty.bootstrap.ServerBootstrap;
 import io.netty.channel.Channel;
@@ -17,13 +19,10 @@ import io.vertx.core.Vertx;
 import io.vertx.core.http.HttpServerOptions;
 import io.vertx.core.http.HttpServerRequest;
 import java.io.IOException;
-import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.Socket;
 import java.net.SocketTimeoutException;
-import java.nio.charset.StandardCharsets;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.FutureTask;
 import java.util.concurrent.TimeUnit;
@@ -38,19 +37,17 @@ class ClientClockTest {
     private static final Duration HEAD = Duration.ofMillis(400);
     private static final Duration BODY = Duration.ofMillis(600);
     private static final Duration IDLE = Duration.ofMillis(1200);
-    private static final String GET = "GET / HTTP/1.1\r\nHost: g\r\n\r\n";
 
     private final Vertx vertx = Vertx.vertx();
     private final ClientLimits limits = ClientLimits.of(HEAD, BODY, IDLE, 500, System::nanoTime);
     private final AtomicReference<HttpServerRequest> held = new AtomicReference<>();
     private final AtomicReference<Context> loop = new AtomicReference<>();
-    private final List<Socket> sockets = new ArrayList<>();
-    private int port;
+    private ClientSockets clients;
 
     @BeforeEach
     void start() throws Exception {
         ServerConnections.limit(limits);
-        port =
+        int port =
                 vertx.createHttpServer(new HttpServerOptions().setHttp2ClearTextEnabled(false))
                         .requestHandler(this::handle)
                         .listen(0, "127.0.0.1")
@@ -58,6 +55,7 @@ class ClientClockTest {
                         .toCompletableFuture()
                         .get(10, TimeUnit.SECONDS)
                         .actualPort();
+        clients = new ClientSockets(port);
     }
 
     private void handle(HttpServerRequest request) {
@@ -75,33 +73,12 @@ class ClientClockTest {
     @AfterEach
     void stop() throws Exception {
         ServerConnections.limit(null);
-        for (Socket socket : sockets) {
-            socket.close();
-        }
+        clients.close();
         vertx.close().toCompletionStage().toCompletableFuture().get(10, TimeUnit.SECONDS);
     }
 
     private Socket open(String sent) throws IOException {
-        Socket socket = new Socket(InetAddress.getLoopbackAddress(), port);
-        sockets.add(socket);
-        socket.setSoTimeout(20_000);
-        send(socket, sent);
-        return socket;
-    }
-
-    private static void send(Socket socket, String text) throws IOException {
-        socket.getOutputStream().write(text.getBytes(StandardCharsets.US_ASCII));
-        socket.getOutputStream().flush();
-    }
-
-    private static String answer(Socket socket) throws IOException {
-        StringBuilder text = new StringBuilder();
-        while (text.indexOf("yes") < 0) {
-            int b = socket.getInputStream().read();
-            assertTrue(b >= 0, () -> "cut after " + text);
-            text.append((char) b);
-        }
-        return text.toString();
+        return clients.open(sent);
     }
 
     /** A byte now and then until the gateway has closed. */
@@ -139,7 +116,7 @@ class ClientClockTest {
     @Test
     void the_head_of_a_later_request_is_cut_as_well() throws Exception {
         Socket socket = open(GET);
-        answer(socket);
+        assertAnswered(socket);
         send(socket, "GET / HT");
         assertEquals(-1, socket.getInputStream().read());
         assertCut(1, 0, 0);
@@ -148,7 +125,7 @@ class ClientClockTest {
     @Test
     void half_a_head_behind_a_request_is_cut_with_the_idle() throws Exception {
         Socket socket = open(GET + "GET / HT");
-        answer(socket);
+        assertAnswered(socket);
         assertEquals(-1, socket.getInputStream().read());
         assertCut(0, 0, 1);
     }
@@ -163,7 +140,7 @@ class ClientClockTest {
     void who_says_nothing_is_cut() throws Exception {
         assertEquals(-1, open("").getInputStream().read());
         Socket answered = open(GET);
-        answer(answered);
+        assertAnswered(answered);
         assertEquals(-1, answered.getInputStream().read());
         assertCut(0, 0, 2);
     }
@@ -176,9 +153,9 @@ class ClientClockTest {
             assertEquals(-1, open("").getInputStream().read());
         }
         loop.get().runOnContext(v -> held.get().response().end("yes"));
-        answer(silent);
+        assertAnswered(silent);
         send(silent, GET);
-        answer(silent);
+        assertAnswered(silent);
         assertCut(0, 0, 3);
     }
 
@@ -206,7 +183,7 @@ class ClientClockTest {
                     held.get().handler(bytes -> {});
                     held.get().resume();
                 });
-        answer(paused);
+        assertAnswered(paused);
         sender.get(10, TimeUnit.SECONDS);
         assertCut(0, 0, 3);
     }
@@ -224,7 +201,7 @@ class ClientClockTest {
                             send(slow, "a".repeat(1_000));
                             return steps.incrementAndGet() == 40;
                         });
-        answer(slow);
+        assertAnswered(slow);
         assertCut(0, 0, 0);
     }
 
@@ -240,11 +217,7 @@ class ClientClockTest {
                             .bind("127.0.0.1", 0)
                             .sync()
                             .channel();
-            Socket other =
-                    new Socket(
-                            InetAddress.getLoopbackAddress(),
-                            ((InetSocketAddress) server.localAddress()).getPort());
-            sockets.add(other);
+            Socket other = clients.connect(((InetSocketAddress) server.localAddress()).getPort());
             for (int i = 0; i < 3; i++) {
                 assertEquals(-1, open("").getInputStream().read());
             }
@@ -262,7 +235,7 @@ class ClientClockTest {
             open("GET / HT");
         }
         for (int i = 0; i < 20; i++) {
-            answer(open(GET));
+            assertAnswered(open(GET));
         }
         await().atMost(20, TimeUnit.SECONDS)
                 .untilAsserted(() -> assertEquals(300, limits.heads().sum()));

@@ -1,5 +1,8 @@
 package io.warmpath.upstream;
 
+import static io.warmpath.upstream.ClientSockets.GET;
+import static io.warmpath.upstream.ClientSockets.assertAnswered;
+import static io.warmpath.upstream.ClientSockets.send;
 import static org.awaitility.Awaitility.await;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
@@ -8,9 +11,7 @@ import io.vertx.core.Vertx;
 import io.vertx.core.http.HttpServerOptions;
 import io.vertx.core.http.HttpServerRequest;
 import java.io.IOException;
-import java.net.InetAddress;
 import java.net.Socket;
-import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -25,18 +26,16 @@ import org.junit.jupiter.api.Test;
 class ClientConnectionsTest {
     private static final Duration LONG = Duration.ofMinutes(5);
     private static final int MOST = 3;
-    private static final String GET = "GET / HTTP/1.1\r\nHost: g\r\n\r\n";
 
     private final Vertx vertx = Vertx.vertx();
     private final ClientLimits limits = ClientLimits.of(LONG, LONG, LONG, MOST, System::nanoTime);
     private final Queue<HttpServerRequest> held = new ConcurrentLinkedQueue<>();
-    private final List<Socket> sockets = new ArrayList<>();
-    private int port;
+    private ClientSockets clients;
 
     @BeforeEach
     void start() throws Exception {
         ServerConnections.limit(limits);
-        port =
+        int port =
                 vertx.createHttpServer(new HttpServerOptions().setHttp2ClearTextEnabled(false))
                         .requestHandler(
                                 request -> {
@@ -51,38 +50,19 @@ class ClientConnectionsTest {
                         .toCompletableFuture()
                         .get(10, TimeUnit.SECONDS)
                         .actualPort();
+        clients = new ClientSockets(port);
     }
 
     @AfterEach
     void stop() throws Exception {
         ServerConnections.limit(null);
-        for (Socket socket : sockets) {
-            socket.close();
-        }
+        clients.close();
         await().until(() -> limits.connections().open() == 0);
         vertx.close().toCompletionStage().toCompletableFuture().get(10, TimeUnit.SECONDS);
     }
 
     private Socket open(String sent) throws IOException {
-        Socket socket = new Socket(InetAddress.getLoopbackAddress(), port);
-        sockets.add(socket);
-        socket.setSoTimeout(20_000);
-        send(socket, sent);
-        return socket;
-    }
-
-    private static void send(Socket socket, String text) throws IOException {
-        socket.getOutputStream().write(text.getBytes(StandardCharsets.US_ASCII));
-        socket.getOutputStream().flush();
-    }
-
-    private static void assertAnswered(Socket socket) throws IOException {
-        StringBuilder text = new StringBuilder();
-        while (text.indexOf("yes") < 0) {
-            int b = socket.getInputStream().read();
-            assertTrue(b >= 0, () -> "cut after " + text);
-            text.append((char) b);
-        }
+        return clients.open(sent);
     }
 
     private static void assertClosed(Socket socket) throws IOException {
