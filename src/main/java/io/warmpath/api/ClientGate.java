@@ -1,5 +1,6 @@
 package io.warmpath.api;
 
+import io.netty.handler.codec.http2.Http2Error;
 import io.vertx.core.Context;
 import io.vertx.core.MultiMap;
 import io.vertx.core.Vertx;
@@ -40,9 +41,6 @@ public final class ClientGate {
 
     /** A client that sends a body may do so for this long after it was refused. */
     private static final long LINGER_MILLIS = Duration.ofSeconds(1).toMillis();
-
-    private static final long NO_ERROR =
-            0; // RFC 9113, 8.1: the answer is whole, the rest of the request unwanted
 
     private static final GatewayError NOTHING_SHOWN =
             new GatewayError.Unauthorized(
@@ -244,7 +242,8 @@ public final class ClientGate {
                             Math.max(1, lingerMillis),
                             t -> {
                                 if (request.version() == HttpVersion.HTTP_2) {
-                                    request.response().reset(NO_ERROR);
+                                    // RFC 9113, 8.1: the answer is whole, the rest unwanted
+                                    request.response().reset(Http2Error.NO_ERROR.code());
                                 } else {
                                     request.connection().close();
                                 }

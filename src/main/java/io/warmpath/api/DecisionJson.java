@@ -80,21 +80,26 @@ final class DecisionJson {
             json.writeEndObject();
         }
         json.writeEndArray();
-        if (!moves.isEmpty()) {
-            json.writeArrayFieldStart("moves");
-            for (Moved m : moves) {
-                json.writeStartObject();
-                json.writeStringField("from", m.from());
-                json.writeStringField("cause", m.cause().name().toLowerCase(Locale.ROOT));
-                json.writeNumberField("after_tokens", m.tokens());
-                json.writeNumberField("after_ms", m.nanos() / NANOS_PER_MILLI);
-                json.writeFieldName("decision");
-                write(m.to(), json);
-                json.writeEndObject();
-            }
-            json.writeEndArray();
-        }
+        moves(moves, json);
         json.writeEndObject();
+    }
+
+    private static void moves(List<Moved> moves, JsonGenerator json) throws IOException {
+        if (moves.isEmpty()) {
+            return;
+        }
+        json.writeArrayFieldStart("moves");
+        for (Moved m : moves) {
+            json.writeStartObject();
+            json.writeStringField("from", m.from());
+            json.writeStringField("cause", m.cause().name().toLowerCase(Locale.ROOT));
+            json.writeNumberField("after_tokens", m.tokens());
+            json.writeNumberField("after_ms", m.nanos() / NANOS_PER_MILLI);
+            json.writeFieldName("decision");
+            write(m.to(), json);
+            json.writeEndObject();
+        }
+        json.writeEndArray();
     }
 
     private static void choice(Choice c, JsonGenerator json) throws IOException {

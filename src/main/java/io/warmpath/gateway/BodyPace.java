@@ -1,6 +1,7 @@
 package io.warmpath.gateway;
 
 import io.vertx.core.Context;
+import io.warmpath.upstream.ClientLimits;
 import io.warmpath.upstream.Deadlines;
 import io.warmpath.upstream.LoopDeadlines;
 import java.time.Duration;
@@ -10,16 +11,14 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Ends a request whose body comes too slowly over HTTP/2, where the connection tells nothing of
- * single streams. Each span must bring {@value #LEAST_BYTES_PER_SECOND} bytes for each of its
- * seconds. Any thread; a {@link Watch} on its request's event loop.
+ * single streams. Each span must bring {@link ClientLimits#leastBytes(long)}. Any thread; a {@link
+ * Watch} on its request's event loop.
  */
 public final class BodyPace {
-    private static final int LEAST_BYTES_PER_SECOND = 500;
-
     private final Duration span;
     private final LongSupplier nanoTime;
     private final @Nullable LoopDeadlines loops;
-    private final int least;
+    private final long least;
 
     /**
      * @param span zero: nobody is too slow
@@ -28,8 +27,7 @@ public final class BodyPace {
         this.span = span;
         this.nanoTime = nanoTime;
         this.loops = span.isZero() ? null : new LoopDeadlines(span, nanoTime);
-        this.least =
-                (int) Math.min(Integer.MAX_VALUE, span.toMillis() * LEAST_BYTES_PER_SECOND / 1000);
+        this.least = ClientLimits.leastBytes(span.toNanos());
     }
 
     public Duration span() {

@@ -189,15 +189,14 @@ final class Relocation {
             return;
         }
         try {
-            ContinuedBody body = ContinuedBody.of(exchange.request.body().getBytes(), chat);
-            if (!failed.finished()) {
-                body.check(kept.text(), false);
-            }
             if (failed.finished()) {
                 cause = broke;
                 complete(usage(made));
                 return;
-            } else if (body.isSpent(made)) {
+            }
+            ContinuedBody body = ContinuedBody.of(exchange.request.body().getBytes(), chat);
+            body.check(kept.text(), false);
+            if (body.isSpent(made)) {
                 if (wantsUsage() && promptTokens == 0) {
                     throw new NotContinuedException(WhyNot.FINISHED);
                 }

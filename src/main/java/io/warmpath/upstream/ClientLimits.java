@@ -49,6 +49,14 @@ public record ClientLimits(
 
     /** What a body must bring in one span. */
     long leastBytes() {
-        return bodyNanos * LEAST_BYTES_PER_SECOND / 1_000_000_000;
+        return leastBytes(bodyNanos);
+    }
+
+    /**
+     * @param spanNanos nanoseconds
+     * @return bytes that a body must bring in such a span
+     */
+    public static long leastBytes(long spanNanos) {
+        return spanNanos * LEAST_BYTES_PER_SECOND / 1_000_000_000;
     }
 }

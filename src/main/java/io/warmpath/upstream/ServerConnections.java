@@ -18,7 +18,7 @@ public final class ServerConnections extends ChannelInitializerExtension {
     private static final String PROPERTY = "io.netty.bootstrap.extensions";
 
     // Netty makes the instance, so what it is to do can only lie here.
-    private static volatile @Nullable ClientLimits timeouts;
+    private static volatile @Nullable ClientLimits current;
 
     /** Lets Netty look for extensions, unless somebody has said how it shall. */
     public static void enable() {
@@ -30,15 +30,15 @@ public final class ServerConnections extends ChannelInitializerExtension {
     /**
      * For connections that are accepted from now on.
      *
-     * @param limits null: clients may take their time
+     * @param limits null: clients have none
      */
     public static void limit(@Nullable ClientLimits limits) {
-        timeouts = limits;
+        current = limits;
     }
 
     @Override
     public void postInitializeServerChildChannel(Channel channel) {
-        ClientLimits limits = timeouts;
+        ClientLimits limits = current;
         if (limits != null) {
             ClientClock clock = new ClientClock(limits, channel);
             channel.attr(VertxInternals.CLOCK).set(clock);
