@@ -30,6 +30,7 @@ class MessagesErrorsTest {
                         Map.entry(403, "permission_error"),
                         Map.entry(404, "not_found_error"),
                         Map.entry(405, "invalid_request_error"),
+                        Map.entry(408, "invalid_request_error"),
                         Map.entry(409, "invalid_request_error"),
                         Map.entry(413, "request_too_large"),
                         Map.entry(429, "rate_limit_error"),
