@@ -51,8 +51,8 @@ public final class ConfigReference {
     }
 
     private static List<String> flags(SettingKey key) {
-        List<String> flags = new ArrayList<>(List.of(key.setting().flags()));
-        flags.addAll(List.of(key.setting().offFlags()));
+        List<String> flags = new ArrayList<>(key.setting().flags());
+        flags.addAll(key.setting().offFlags());
         return flags;
     }
 

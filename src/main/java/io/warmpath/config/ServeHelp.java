@@ -23,11 +23,11 @@ public final class ServeHelp {
                 Flags:
                 """);
         catalog.keys().stream()
-                .filter(k -> k.setting().flags().length > 0)
+                .filter(k -> !k.setting().flags().isEmpty())
                 .forEach(k -> entry(out, flags(k), k));
         out.append("\nFurther keys (file or environment):\n");
         catalog.keys().stream()
-                .filter(k -> k.setting().flags().length == 0)
+                .filter(k -> k.setting().flags().isEmpty())
                 .forEach(k -> entry(out, k.name(), k));
         return out.toString();
     }
@@ -35,14 +35,14 @@ public final class ServeHelp {
     private static void entry(StringBuilder out, String head, SettingKey key) {
         out.append("  ").append(head).append('\n');
         List<String> facts = new ArrayList<>();
-        if (key.setting().flags().length > 0) {
+        if (!key.setting().flags().isEmpty()) {
             facts.add("key " + key.name());
         }
         if (!key.unit().isEmpty()) {
             facts.add("unit " + key.unit());
         }
         facts.add(key.defaultValue() == null ? "no default" : "default " + key.defaultValue());
-        if (key.setting().env().length > 0) {
+        if (!key.setting().env().isEmpty()) {
             facts.add("env " + String.join(", ", environment(key)));
         }
         wrap(out, key.setting().doc());
@@ -50,14 +50,14 @@ public final class ServeHelp {
     }
 
     private static String flags(SettingKey key) {
-        List<String> flags = new ArrayList<>(List.of(key.setting().flags()));
-        flags.addAll(List.of(key.setting().offFlags()));
+        List<String> flags = new ArrayList<>(key.setting().flags());
+        flags.addAll(key.setting().offFlags());
         return String.join(", ", flags);
     }
 
     /** Alias names without their units. */
     static List<String> environment(SettingKey key) {
-        return List.of(key.setting().env()).stream().map(e -> e.replaceAll(":.*", "")).toList();
+        return key.setting().env().stream().map(e -> e.replaceAll(":.*", "")).toList();
     }
 
     private static void wrap(StringBuilder out, String text) {

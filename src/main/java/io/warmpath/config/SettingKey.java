@@ -21,7 +21,7 @@ public record SettingKey(
         List<String> choices,
         @Nullable String defaultValue,
         boolean required,
-        Setting setting) {
+        SettingNotes setting) {
 
     /** How a value is written. */
     public enum Form {

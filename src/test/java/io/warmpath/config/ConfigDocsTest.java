@@ -12,7 +12,8 @@ import org.junit.jupiter.api.Test;
 
 /** Texts made from the catalogue. */
 class ConfigDocsTest {
-    private static final SettingCatalog CATALOG = SettingCatalog.read();
+    private static final SettingCatalog CATALOG =
+            new SettingCatalog(SettingReader.keys()); // not what was packed
 
     /** {@code mvn test -Dtest=ConfigDocsTest -Ddocs.write=true} records what the code says now. */
     private static void same(Path file, String text) throws IOException {
@@ -29,6 +30,14 @@ class ConfigDocsTest {
     @Test
     void the_configuration_reference_is_current() throws IOException {
         same(Path.of("src/docs/configuration.md"), ConfigReference.markdown(CATALOG));
+    }
+
+    @Test
+    void the_table_that_is_packed_is_current_and_says_all() throws IOException {
+        String table = SettingTable.write(CATALOG.keys());
+        same(Path.of("src/main/resources/io/warmpath/config/settings.tsv"), table);
+        assertEquals(CATALOG.keys(), SettingTable.read(table));
+        assertEquals(CATALOG.keys(), SettingTable.read());
     }
 
     @Test

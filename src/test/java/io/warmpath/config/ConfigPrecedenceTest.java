@@ -319,7 +319,7 @@ class ConfigPrecedenceTest {
                         "warmpath.telemetry.traces.headers"),
                 secrets.stream().map(SettingKey::name).sorted().toList());
         for (SettingKey secret : secrets) {
-            assertEquals(0, secret.setting().flags().length, secret.name());
+            assertEquals(List.of(), secret.setting().flags(), secret.name());
             assertEquals(null, secret.defaultValue(), secret.name());
         }
     }

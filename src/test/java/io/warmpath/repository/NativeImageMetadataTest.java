@@ -11,11 +11,8 @@ import com.tngtech.archunit.core.domain.JavaMethodCall;
 import com.tngtech.archunit.core.domain.JavaModifier;
 import com.tngtech.archunit.core.importer.ClassFileImporter;
 import com.tngtech.archunit.core.importer.ImportOption;
-import io.warmpath.config.WarmpathConfig;
 import java.io.IOException;
-import java.lang.reflect.Method;
 import java.nio.file.FileSystems;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.PathMatcher;
 import java.util.ArrayList;
@@ -25,8 +22,6 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
 import java.util.TreeSet;
-import java.util.regex.Matcher;
-import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
@@ -61,9 +56,6 @@ class NativeImageMetadataTest {
                     "java.lang.invoke.MethodHandles$Lookup.findVirtual",
                     "java.lang.invoke.MethodHandles$Lookup.findStatic",
                     "java.util.ServiceLoader.load");
-
-    private static final Set<String> KNOWN =
-            Set.of("io.warmpath.config.SettingCatalog java.lang.Class.getDeclaredMethods");
 
     private static final Map<String, Class<?>> PRIMITIVES =
             Map.of(
@@ -130,55 +122,6 @@ class NativeImageMetadataTest {
         assertEquals(bindings, listed);
     }
 
-    /** The catalog of settings reads annotations of methods, which are cut off unless listed. */
-    @Test
-    void every_group_of_settings_is_listed() throws IOException {
-        Set<String> groups = new TreeSet<>();
-        collect(WarmpathConfig.class, groups);
-        assertTrue(groups.size() > 20, groups.toString());
-        String text = RepositoryFiles.text(FILE);
-        String wanted = withGroups(text, groups);
-        if (Boolean.getBoolean("docs.write")) {
-            Files.writeString(Path.of(FILE), wanted);
-            text = wanted;
-        }
-        assertEquals(
-                wanted,
-                text,
-                FILE + " is stale; run NativeImageMetadataTest with -Ddocs.write=true");
-    }
-
-    /** The file with one line for each group, before all others. */
-    private static String withGroups(String text, Set<String> groups) {
-        String start = "\"reflection\": [\n";
-        String others =
-                text.replaceAll("(?m)^    \\{\"type\": \"io\\.warmpath\\.config\\..*\n", "");
-        String lines =
-                groups.stream()
-                        .map(g -> "    {\"type\": \"" + g + "\", \"allDeclaredMethods\": true},\n")
-                        .collect(Collectors.joining());
-        return others.replace(start, start + lines);
-    }
-
-    private static void collect(Class<?> group, Set<String> groups) {
-        groups.add(group.getName());
-        for (Method method : group.getDeclaredMethods()) {
-            Matcher named =
-                    Pattern.compile("io\\.warmpath\\.config\\.[\\w$]+")
-                            .matcher(method.getGenericReturnType().getTypeName());
-            while (named.find()) {
-                try {
-                    Class<?> type = Class.forName(named.group());
-                    if (type.isInterface() && !groups.contains(type.getName())) {
-                        collect(type, groups);
-                    }
-                } catch (ClassNotFoundException e) {
-                    throw new AssertionError(e);
-                }
-            }
-        }
-    }
-
     @Test
     void every_resource_of_ours_is_in_the_executable() throws IOException {
         List<PathMatcher> globs = new ArrayList<>();
@@ -206,9 +149,22 @@ class NativeImageMetadataTest {
      * to this list thinks of the metadata, too; a builder with its tracing agent was not at hand.
      */
     @Test
-    void reflection_is_only_where_the_metadata_knows_of_it() {
+    void nothing_of_ours_is_looked_up_by_name() {
+        assertEquals(Set.of(), reflective(CLASSES));
+        // The control: what reads the settings' annotations for the tests.
+        assertEquals(
+                Set.of("io.warmpath.config.SettingReader java.lang.Class.getDeclaredMethods"),
+                reflective(
+                        new ClassFileImporter()
+                                .importPath(
+                                        Path.of(
+                                                "target/test-classes/io/warmpath/config/"
+                                                        + "SettingReader.class"))));
+    }
+
+    private static Set<String> reflective(JavaClasses classes) {
         Set<String> reflective = new TreeSet<>();
-        for (JavaClass c : CLASSES) {
+        for (JavaClass c : classes) {
             for (JavaMethodCall call : c.getMethodCallsFromSelf()) {
                 String target = call.getTargetOwner().getName() + "." + call.getName();
                 if (BY_NAME.contains(target)) {
@@ -216,7 +172,7 @@ class NativeImageMetadataTest {
                 }
             }
         }
-        assertEquals(KNOWN, reflective);
+        return reflective;
     }
 
     private static boolean hasField(Class<?> type, String name) {

@@ -1,0 +1,18 @@
+package io.warmpath.config;
+
+import java.util.List;
+
+/** What a {@link Setting} says, as values. Immutable. */
+public record SettingNotes(
+        String doc,
+        String unit,
+        List<String> flags,
+        List<String> offFlags,
+        List<String> env,
+        double min,
+        double max,
+        String minTime,
+        String maxTime,
+        String minSize,
+        String maxSize,
+        boolean secret) {}
