@@ -52,6 +52,7 @@ class HttpServerSetup implements HttpServerOptionsCustomizer {
     /** Who must show a certificate is fixed at build time for the runtime; not for operators. */
     @Override
     public void customizeHttpsServer(HttpServerOptions options) {
+        leaveIdleClientsToUs(options);
         if (config.http().tls().clientCaFile().isPresent()) {
             options.setClientAuth(ClientAuth.REQUIRED);
         }
@@ -59,6 +60,16 @@ class HttpServerSetup implements HttpServerOptionsCustomizer {
 
     @Override
     public void customizeHttpServer(HttpServerOptions options) {
+        leaveIdleClientsToUs(options);
         options.setHttp2ClearTextEnabled(false);
+    }
+
+    /**
+     * {@code warmpath.http.clients.idle-timeout} knows a silent client from a silent stream. The
+     * runtime's own clock does not, and does not see what goes past its codecs: it would cut every
+     * answer that takes longer than half an hour.
+     */
+    private static void leaveIdleClientsToUs(HttpServerOptions options) {
+        options.setIdleTimeout(0);
     }
 }

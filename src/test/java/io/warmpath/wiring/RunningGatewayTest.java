@@ -6,6 +6,7 @@ import static org.awaitility.Awaitility.await;
 import static org.hamcrest.Matchers.containsString;
 import static org.hamcrest.Matchers.equalTo;
 import static org.hamcrest.Matchers.hasItem;
+import static org.junit.jupiter.api.Assertions.assertEquals;
 
 import io.quarkus.test.junit.QuarkusTest;
 import io.quarkus.test.junit.QuarkusTestProfile;
@@ -13,6 +14,9 @@ import io.quarkus.test.junit.TestProfile;
 import io.restassured.http.ContentType;
 import java.time.Duration;
 import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -36,7 +40,8 @@ class RunningGatewayTest {
                     "warmpath.models.\"torn\".path", "no/such/directory",
                     "warmpath.models.\"tiny\".aliases", "little,small",
                     "warmpath.fleet.health-timeout", "5s",
-                    "warmpath.http.max-body-size", "1M");
+                    "warmpath.http.max-body-size", "1M",
+                    "quarkus.http.idle-timeout", "1S");
         }
     }
 
@@ -103,6 +108,36 @@ class RunningGatewayTest {
         when().delete("/workers/late").then().statusCode(202).body("state", equalTo("draining"));
         await().atMost(SOON)
                 .untilAsserted(() -> when().get("/workers/late").then().statusCode(404));
+    }
+
+    @Test
+    void an_answer_may_take_longer_than_the_runtime_leaves_connections_idle() throws Exception {
+        CountDownLatch answer = engine.holdBack("/v1/completions");
+        given().contentType(ContentType.JSON)
+                .body(Map.of("url", engine.url(), "name", "slow"))
+                .post("/workers")
+                .then()
+                .statusCode(202);
+        await().atMost(SOON)
+                .untilAsserted(
+                        () -> when().get("/workers/slow").then().body("state", equalTo("ready")));
+        try {
+            CompletableFuture<Integer> status =
+                    CompletableFuture.supplyAsync(
+                            () ->
+                                    given().contentType(ContentType.JSON)
+                                            .body("{\"model\":\"tiny\",\"prompt\":[1,2,3]}")
+                                            .post("/v1/completions")
+                                            .statusCode());
+            await().during(Duration.ofMillis(2_500)).atMost(SOON).until(() -> !status.isDone());
+            answer.countDown();
+            assertEquals(200, status.get(20, TimeUnit.SECONDS));
+        } finally {
+            answer.countDown();
+            when().delete("/workers/slow").then().statusCode(202);
+        }
+        await().atMost(SOON)
+                .untilAsserted(() -> when().get("/workers/slow").then().statusCode(404));
     }
 
     @Test

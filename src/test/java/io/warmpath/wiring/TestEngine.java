@@ -9,6 +9,9 @@ import java.net.InetSocketAddress;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.Executors;
+import java.util.concurrent.TimeUnit;
 
 /**
  * An engine's status endpoints, and one completion, over real HTTP; can be stopped and started
@@ -17,6 +20,7 @@ import java.util.concurrent.ConcurrentHashMap;
 final class TestEngine implements AutoCloseable {
     private final Map<String, String> answers = new ConcurrentHashMap<>();
     private final Set<String> authorizations = ConcurrentHashMap.newKeySet();
+    private final Map<String, CountDownLatch> heldBack = new ConcurrentHashMap<>();
     private volatile int healthStatus = 200;
     private final int port;
     private HttpServer server;
@@ -57,6 +61,7 @@ final class TestEngine implements AutoCloseable {
                         authorizations.add(
                                 String.valueOf(
                                         exchange.getRequestHeaders().getFirst("authorization")));
+                        release(path);
                         String body = answers.get(path);
                         int status =
                                 path.equals("/health") ? healthStatus : body == null ? 404 : 200;
@@ -67,10 +72,30 @@ final class TestEngine implements AutoCloseable {
                         exchange.getResponseBody().write(bytes);
                         exchange.close();
                     });
+            // One that holds an answer back goes on with the others.
+            http.setExecutor(Executors.newVirtualThreadPerTaskExecutor());
             http.start();
             return http;
         } catch (IOException e) {
             throw new UncheckedIOException(e);
+        }
+    }
+
+    /** Answers nothing at {@code path} until the latch is counted down. */
+    CountDownLatch holdBack(String path) {
+        CountDownLatch until = new CountDownLatch(1);
+        heldBack.put(path, until);
+        return until;
+    }
+
+    private void release(String path) throws IOException {
+        CountDownLatch until = heldBack.get(path);
+        try {
+            if (until != null && !until.await(30, TimeUnit.SECONDS)) {
+                throw new IOException(path + " was never let go");
+            }
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
         }
     }
 
