@@ -59,7 +59,7 @@ final class InferenceEndpoint {
             GatewayOptions options,
             FlowMetrics metrics,
             RequestIds ids) {
-        this.bodies = new LongBodies(threads, metrics);
+        this.bodies = new LongBodies(threads, flow.looksAtPrompts(), metrics);
         this.told = told;
         this.flow = flow;
         this.options = options;

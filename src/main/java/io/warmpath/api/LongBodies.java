@@ -29,10 +29,15 @@ final class LongBodies {
     private static final int BRIEF_BYTES = 1 << 20;
 
     private final TokenLanes threads;
+    private final boolean texts;
     private final FlowMetrics metrics;
 
-    LongBodies(TokenLanes threads, FlowMetrics metrics) {
+    /**
+     * @param texts whether the texts of chats are looked at
+     */
+    LongBodies(TokenLanes threads, boolean texts, FlowMetrics metrics) {
         this.threads = threads;
+        this.texts = texts;
         this.metrics = metrics;
     }
 
@@ -64,7 +69,7 @@ final class LongBodies {
                                     () ->
                                             RequestParser.parse(
                                                     endpoint, requestId, uri, headers, body,
-                                                    explain));
+                                                    explain, texts));
             try {
                 if (body.length() > BRIEF_BYTES) {
                     threads.lengthy(work);
@@ -78,7 +83,13 @@ final class LongBodies {
         }
         return start.start(
                 RequestParser.parse(
-                        endpoint, requestId, arrived.uri(), arrived.headers(), body, explain));
+                        endpoint,
+                        requestId,
+                        arrived.uri(),
+                        arrived.headers(),
+                        body,
+                        explain,
+                        texts));
     }
 
     /** One body on its way. */

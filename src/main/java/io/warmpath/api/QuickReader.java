@@ -29,17 +29,20 @@ final class QuickReader {
 
     private final RequestScanner scan;
     private final HeapBytes bytes;
+    private final boolean texts;
     private final RequestFields fields = new RequestFields();
 
-    private QuickReader(RequestScanner scan, HeapBytes bytes) {
+    private QuickReader(RequestScanner scan, HeapBytes bytes, boolean texts) {
         this.scan = scan;
         this.bytes = bytes;
+        this.texts = texts;
     }
 
     /**
+     * @param texts false: a chat's texts stay in the body until somebody asks for them
      * @return null when the body is of another shape
      */
-    static @Nullable RequestFields read(Endpoint endpoint, HeapBytes bytes) {
+    static @Nullable RequestFields read(Endpoint endpoint, HeapBytes bytes, boolean texts) {
         RequestScanner scan = SCANNER.get();
         try {
             boolean chat = endpoint == Endpoint.CHAT;
@@ -47,7 +50,7 @@ final class QuickReader {
             if (!scan.scan(bytes.array(), bytes.offset(), end, chat)) {
                 return null;
             }
-            QuickReader reader = new QuickReader(scan, bytes);
+            QuickReader reader = new QuickReader(scan, bytes, texts);
             boolean usual = reader.members() && reader.prompt(endpoint);
             return usual ? reader.fields : null;
         } catch (IOException | GatewayException e) {
@@ -201,6 +204,7 @@ final class QuickReader {
         if (!scan.has(Member.MESSAGES)) {
             return false;
         }
+        fields.messagesLater = !texts;
         String hidden = scan.hiddenName();
         if (hidden != null || scan.withoutText()) {
             fields.opaqueMessages =
@@ -208,7 +212,8 @@ final class QuickReader {
         }
         // Texts that nobody will look at are not made.
         boolean wanted =
-                fields.opaqueMessages == null
+                texts
+                        && fields.opaqueMessages == null
                         && fields.opaque == null
                         && fields.forTemplate == null
                         && fields.hints.tokens() == null;

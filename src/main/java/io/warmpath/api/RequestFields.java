@@ -34,6 +34,9 @@ final class RequestFields {
 
     @Nullable List<PromptInput.Message> messages;
 
+    /** The messages are there, but have not been read. */
+    boolean messagesLater;
+
     /** What the messages have beside roles and texts. */
     @Nullable String opaqueMessages;
 
@@ -131,7 +134,7 @@ final class RequestFields {
         if (messages == null) {
             throw bad("messages", "You must provide messages, a non-empty array.");
         }
-        return opaqueMessages != null || forTemplate != null
+        return messagesLater || opaqueMessages != null || forTemplate != null
                 ? ChatBody.later(body)
                 : new PromptInput.Chat(List.copyOf(messages), addGenerationPrompt);
     }

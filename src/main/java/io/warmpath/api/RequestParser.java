@@ -48,6 +48,22 @@ final class RequestParser {
             MultiMap headers,
             Buffer body,
             boolean explain) {
+        return parse(endpoint, requestId, target, headers, body, explain, true);
+    }
+
+    /**
+     * As above.
+     *
+     * @param texts false: nobody will look at a chat's texts, unless they are asked for
+     */
+    static InferenceRequest parse(
+            Endpoint endpoint,
+            String requestId,
+            String target,
+            MultiMap headers,
+            Buffer body,
+            boolean explain,
+            boolean texts) {
         HeapBytes bytes = HeapBytes.of(body);
         if (endpoint == Endpoint.OTHER && FormModel.isForm(headers)) {
             RequestFields form = new RequestFields();
@@ -58,7 +74,7 @@ final class RequestParser {
             }
             return form.request(endpoint, requestId, target, headers, body, explain);
         }
-        RequestFields fields = QuickReader.read(endpoint, bytes);
+        RequestFields fields = QuickReader.read(endpoint, bytes, texts || explain);
         if (fields == null) {
             fields = slowly(endpoint, bytes);
         }

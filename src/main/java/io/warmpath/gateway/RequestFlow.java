@@ -178,6 +178,11 @@ public final class RequestFlow {
         SessionHistory.complete(sessions.table, context, request.named(models), next, refused);
     }
 
+    /** Whether decisions need the prompts of requests, those apart that want them explained. */
+    public boolean looksAtPrompts() {
+        return tokenStep.looksAtPrompts();
+    }
+
     /** How fast bodies have to come. */
     public BodyPace bodyPace() {
         return bodyPace;

@@ -78,6 +78,10 @@ final class TokenStep {
         this.nanoTime = nanoTime;
     }
 
+    boolean looksAtPrompts() {
+        return mode.looksAtTokens();
+    }
+
     void run(Context context, InferenceRequest request, List<Candidate> candidates, Next then) {
         SharedCache pools = mode == RouterMode.KV ? shared : null;
         Next next =

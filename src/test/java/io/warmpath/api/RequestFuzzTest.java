@@ -177,10 +177,11 @@ class RequestFuzzTest {
                     + "\"content\":\"x\",\"tool_call_id\":\"1\"}],\"nvext\":{\"dp_rank\":1}}"
         };
         for (String body : usual) {
-            assertNotNull(QuickReader.read(Endpoint.CHAT, heap(body)), body);
+            assertNotNull(QuickReader.read(Endpoint.CHAT, heap(body), true), body);
         }
         assertNotNull(
-                QuickReader.read(Endpoint.COMPLETIONS, heap("{\"model\":\"m\",\"prompt\":[1,2]}")));
+                QuickReader.read(
+                        Endpoint.COMPLETIONS, heap("{\"model\":\"m\",\"prompt\":[1,2]}"), true));
     }
 
     @Test
@@ -196,11 +197,11 @@ class RequestFuzzTest {
             "\ufeff{\"model\":\"m\"," + user + "}"
         };
         for (String body : unusual) {
-            assertNull(QuickReader.read(Endpoint.CHAT, heap(body)), body);
+            assertNull(QuickReader.read(Endpoint.CHAT, heap(body), true), body);
         }
         byte[] latin =
                 ("{\"model\":\"\u00e9\"," + user + "}").getBytes(StandardCharsets.ISO_8859_1);
-        assertNull(QuickReader.read(Endpoint.CHAT, new HeapBytes(latin, 0, latin.length)));
+        assertNull(QuickReader.read(Endpoint.CHAT, new HeapBytes(latin, 0, latin.length), true));
     }
 
     /**
@@ -211,7 +212,7 @@ class RequestFuzzTest {
         Arrays.fill(array, (byte) '}');
         System.arraycopy(b, 0, array, offset, b.length);
         HeapBytes bytes = new HeapBytes(array, offset, b.length);
-        RequestFields quick = QuickReader.read(endpoint, bytes);
+        RequestFields quick = QuickReader.read(endpoint, bytes, true);
         if (quick == null) {
             return false;
         }
@@ -329,7 +330,7 @@ class RequestFuzzTest {
     }
 
     private static BodyEdits edits(HeapBytes bytes) {
-        RequestFields quick = QuickReader.read(Endpoint.CHAT, bytes);
+        RequestFields quick = QuickReader.read(Endpoint.CHAT, bytes, true);
         return (quick == null ? RequestParser.slowly(Endpoint.CHAT, bytes) : quick).edits();
     }
 

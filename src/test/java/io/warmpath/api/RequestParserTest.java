@@ -16,12 +16,14 @@ import io.warmpath.fault.GatewayException;
 import io.warmpath.gateway.InferenceRequest;
 import io.warmpath.routing.RouterOverrides;
 import io.warmpath.tokens.PromptInput;
+import io.warmpath.tokens.PromptInput.Conversation;
 import io.warmpath.tokens.PromptInput.Message;
 import io.warmpath.tokens.profile.ChatRequest;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
+import java.util.Map;
 import java.util.OptionalInt;
 import java.util.OptionalLong;
 import java.util.Random;
@@ -77,6 +79,28 @@ class RequestParserTest {
                 r.prompt());
         assertEquals("", r.cacheSalt());
         assertNull(r.saltToSend());
+    }
+
+    @Test
+    void texts_that_nobody_looks_at_stay_in_the_body() {
+        Buffer body =
+                Buffer.buffer(
+                        "{\"model\":\"m\",\"stream\":true,\"nvext\":{\"agent_hints\":{\"osl\":9}},"
+                                + USER
+                                + "}");
+        InferenceRequest later = unread(body, false);
+        ChatRequest read = assertInstanceOf(Conversation.class, later.prompt()).source().get();
+        assertEquals(List.of(Map.of("role", "user", "content", "hi")), read.messages());
+        assertEquals(parse(Endpoint.CHAT, body).hints(), later.hints());
+        assertEquals(parse(Endpoint.CHAT, body).edits(), later.edits());
+        assertTrue(later.stream());
+        // But for who has asked what became of them.
+        assertInstanceOf(PromptInput.Chat.class, unread(body, true).prompt());
+    }
+
+    private static InferenceRequest unread(Buffer body, boolean explain) {
+        MultiMap none = MultiMap.caseInsensitiveMultiMap();
+        return RequestParser.parse(Endpoint.CHAT, "id", "/x", none, body, explain, false);
     }
 
     /**
