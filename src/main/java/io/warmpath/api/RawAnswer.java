@@ -2,27 +2,28 @@ package io.warmpath.api;
 
 import io.netty.buffer.ByteBuf;
 import io.netty.channel.ChannelHandlerContext;
+import io.netty.channel.unix.Socket;
 import io.vertx.core.http.HttpServerRequest;
 import io.warmpath.gateway.Answer;
 import io.warmpath.upstream.VertxInternals;
+import org.jspecify.annotations.Nullable;
 
 /**
  * {@link Answer} whose body goes past the server's encoder.
  *
  * <p>Vert.x writes head and end and so keeps its books; the bytes between go to the socket as one
- * chunk per call, without an object per chunk on the way. One call is one write to the socket, with
- * head and end in it when they belong to the call. On the request's event loop.
+ * chunk per call, without an object per chunk on the way, and where the socket takes them at once
+ * past the pipeline too. One call is one write to the socket, with head and end in it when they
+ * belong to the call. On the request's event loop.
  */
 final class RawAnswer extends HttpAnswer {
-    /** Of a chunk's size line and of the line end behind its bytes: 8 digits, twice CRLF. */
-    private static final int FRAME_BYTES = 12;
-
-    private static final int CRLF = '\r' << 8 | '\n';
-    private static final int HEX_DIGITS = 8;
-
     private final ChannelHandlerContext encoder;
     private final Cork cork;
+    private final @Nullable Socket socket; // null: everything through the pipeline
+    private final SocketWriter writer = SocketWriter.ofLoop();
     private boolean chunked;
+    private boolean begun; // its head is out, and neither its end nor the client's
+    private boolean mayWait; // something may be waiting in the channel
 
     private RawAnswer(
             HttpServerRequest request,
@@ -32,7 +33,12 @@ final class RawAnswer extends HttpAnswer {
         super(request, requestId);
         this.encoder = encoder;
         this.cork = Cork.of(encoder);
-        cork.onGone(gone);
+        this.socket = SocketWriter.socket(encoder.channel());
+        cork.onGone(
+                () -> {
+                    begun = false;
+                    gone.run();
+                });
     }
 
     /**
@@ -48,15 +54,39 @@ final class RawAnswer extends HttpAnswer {
     }
 
     @Override
+    @SuppressWarnings("FutureReturnValueIgnored") // a failed write closes the connection
     public void write(byte[] b, int from, int length) {
-        if (isGone() || length == 0) {
+        if (length == 0) {
             return;
         }
+        Socket to = begun ? socket : null;
+        // Nobody else writes between head and end: what was empty after the last write still is.
+        int left =
+                to != null && (!mayWait || SocketWriter.isEmpty(encoder.channel()))
+                        ? writer.send(to, b, from, length, chunked)
+                        : SocketWriter.NOT_SENT;
+        if (left == SocketWriter.NOT_SENT) {
+            writeThroughPipeline(b, from, length);
+            return;
+        }
+        mayWait = left > 0;
+        if (mayWait) {
+            ByteBuf rest = encoder.alloc().directBuffer(left).writeBytes(writer.rest());
+            encoder.writeAndFlush(rest, encoder.voidPromise());
+        }
+    }
+
+    private void writeThroughPipeline(byte[] b, int from, int length) {
+        if (isGone()) {
+            return;
+        }
+        mayWait = true;
         cork.close();
         try {
             if (!response.headWritten()) {
                 chunked = !response.headers().contains("content-length");
                 writeHead();
+                begun = true;
             }
             body(b, from, length);
         } finally {
@@ -66,6 +96,7 @@ final class RawAnswer extends HttpAnswer {
 
     @Override
     public void end(byte[] b, int from, int length) {
+        begun = false;
         if (isGone()) {
             return;
         }
@@ -86,6 +117,17 @@ final class RawAnswer extends HttpAnswer {
         }
     }
 
+    @Override
+    public void reset() {
+        begun = false;
+        super.reset();
+    }
+
+    @Override
+    public boolean isFull() {
+        return mayWait && super.isFull();
+    }
+
     private void writeHead() {
         response.setChunked(chunked);
         response.writeHead();
@@ -93,24 +135,9 @@ final class RawAnswer extends HttpAnswer {
 
     @SuppressWarnings("FutureReturnValueIgnored") // a failed write closes the connection
     private void body(byte[] b, int from, int length) {
-        ByteBuf out = encoder.alloc().directBuffer(length + FRAME_BYTES);
-        if (chunked) {
-            size(out, length);
-        }
-        out.writeBytes(b, from, length);
-        if (chunked) {
-            out.writeShort(CRLF);
-        }
+        ByteBuf out = encoder.alloc().directBuffer(length + ChunkFrame.BYTES);
+        ChunkFrame.write(out, b, from, length, chunked);
         cork.pending();
         encoder.write(out, encoder.voidPromise());
-    }
-
-    /** {@code length} in hexadecimal, then CRLF. */
-    private static void size(ByteBuf out, int length) {
-        int digits = Math.max(1, HEX_DIGITS - Integer.numberOfLeadingZeros(length) / 4);
-        for (int i = digits - 1; i >= 0; i--) {
-            out.writeByte(Character.forDigit((length >>> (4 * i)) & 0xf, 16));
-        }
-        out.writeShort(CRLF);
     }
 }

@@ -56,6 +56,7 @@ final class RawLoop {
     private final DnsAddressResolverGroup resolver;
     private final ScheduledFuture<?> timer;
     private final Gather gather;
+    private final SharedReads reads = new SharedReads(READ_BYTES);
     private byte[] turn = new byte[READ_BYTES];
     private boolean closed;
 
@@ -96,7 +97,7 @@ final class RawLoop {
         Bootstrap bootstrap =
                 new Bootstrap()
                         .group(loop)
-                        .option(ChannelOption.RCVBUF_ALLOCATOR, reads())
+                        .option(ChannelOption.RCVBUF_ALLOCATOR, reads)
                         .option(
                                 ChannelOption.CONNECT_TIMEOUT_MILLIS,
                                 Math.toIntExact(options.connectTimeout().toMillis()));
@@ -107,8 +108,8 @@ final class RawLoop {
         return bootstrap;
     }
 
-    /** One read a turn, so that a turn's bytes are bounded; what is left wakes the loop again. */
-    private static AdaptiveRecvByteBufAllocator reads() {
+    /** One read a turn, too; SslHandler keeps what is the beginning of a record. */
+    private static AdaptiveRecvByteBufAllocator readsBelowTls() {
         AdaptiveRecvByteBufAllocator reads =
                 new AdaptiveRecvByteBufAllocator(SMALLEST_READ_BYTES, FIRST_READ_BYTES, READ_BYTES);
         reads.maxMessagesPerRead(1);
@@ -162,19 +163,21 @@ final class RawLoop {
     /** Connects, with {@code handler} in the channel. */
     ChannelFuture connect(URI base, EngineAddress to, ChannelHandler handler) {
         String file = to.socket();
-        if (file == null) {
-            Bootstrap one = network.clone();
-            if (guard != null && guard.judges(to.host())) {
-                one.resolver(new GuardedNames(resolver, guard, Place.of(base)));
-            }
-            return one.handler(handler)
-                    .connect(InetSocketAddress.createUnresolved(to.host(), to.port()));
-        }
-        Bootstrap files = socketFiles;
-        if (files == null) {
+        Bootstrap kind = file == null ? network : socketFiles;
+        if (kind == null) {
             throw new IllegalStateException("socket files need Linux and Netty's epoll library");
         }
-        return files.clone().handler(handler).connect(new DomainSocketAddress(file));
+        Bootstrap one = kind.clone().handler(handler);
+        if (to.tls()) {
+            one.option(ChannelOption.RCVBUF_ALLOCATOR, readsBelowTls());
+        }
+        if (file != null) {
+            return one.connect(new DomainSocketAddress(file));
+        }
+        if (guard != null && guard.judges(to.host())) {
+            one.resolver(new GuardedNames(resolver, guard, Place.of(base)));
+        }
+        return one.connect(InetSocketAddress.createUnresolved(to.host(), to.port()));
     }
 
     EngineTls tls() {
@@ -225,6 +228,8 @@ final class RawLoop {
                     timer.cancel(false);
                     pools.values().forEach(RawPool::close);
                     resolver.close();
+                    // Behind what closing the channels has put into the queue.
+                    loop.execute(reads::close);
                 });
     }
 }

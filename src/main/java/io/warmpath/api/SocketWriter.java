@@ -1,0 +1,97 @@
+package io.warmpath.api;
+
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.Unpooled;
+import io.netty.channel.Channel;
+import io.netty.channel.ChannelOutboundBuffer;
+import io.netty.channel.unix.Socket;
+import io.netty.channel.unix.UnixChannel;
+import io.netty.handler.ssl.SslHandler;
+import io.netty.util.concurrent.FastThreadLocal;
+import java.io.IOException;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Sends bytes of answers to their clients' sockets from memory that all connections of an event
+ * loop share, in one system call and nothing else: no buffer, no pipeline, no list of what is to be
+ * written.
+ *
+ * <p>With a thousand streams, most of what a chunk costs here is the first look at the objects of
+ * its stream; this way there are fewer of them. One per event loop, and that loop only.
+ */
+final class SocketWriter {
+    /** Nothing was sent: the pipeline has to, and meets what is wrong if anything is. */
+    static final int NOT_SENT = -1;
+
+    /** A whole read of the engine's answer, and its frame. */
+    static final int MAX_BYTES = 40 << 10;
+
+    private static final FastThreadLocal<SocketWriter> WRITERS =
+            new FastThreadLocal<>() {
+                @Override
+                protected SocketWriter initialValue() {
+                    return new SocketWriter();
+                }
+
+                @Override
+                protected void onRemoval(SocketWriter writer) {
+                    writer.scratch.release();
+                }
+            };
+
+    private final ByteBuf scratch = Unpooled.directBuffer(MAX_BYTES, MAX_BYTES);
+
+    private SocketWriter() {}
+
+    /** Of the calling event loop. */
+    static SocketWriter ofLoop() {
+        return WRITERS.get();
+    }
+
+    /**
+     * The socket below a channel.
+     *
+     * @return null where its bytes need somebody else: TLS, or a transport other than epoll's
+     */
+    static @Nullable Socket socket(Channel channel) {
+        boolean plain = channel.pipeline().get(SslHandler.class) == null;
+        return plain
+                        && channel instanceof UnixChannel unix
+                        && unix.fd() instanceof Socket socket
+                        && ofLoop().scratch.hasMemoryAddress()
+                ? socket
+                : null;
+    }
+
+    /** All that was written to the channel before has been sent; false for a closed one. */
+    static boolean isEmpty(Channel channel) {
+        ChannelOutboundBuffer waiting = channel.unsafe().outboundBuffer();
+        return waiting != null && waiting.totalPendingWriteBytes() == 0;
+    }
+
+    /**
+     * Sends one chunk, with its frame when {@code framed}; to a socket whose channel has nothing
+     * that waits.
+     *
+     * @return how many bytes are left, in {@link #rest}; or {@link #NOT_SENT}
+     */
+    int send(Socket to, byte[] b, int from, int length, boolean framed) {
+        // The descriptor of a closed socket may be another connection's by now.
+        if (length > MAX_BYTES - ChunkFrame.BYTES || !to.isOpen()) {
+            return NOT_SENT;
+        }
+        ByteBuf out = scratch.clear();
+        ChunkFrame.write(out, b, from, length, framed);
+        try {
+            out.skipBytes(to.sendAddress(out.memoryAddress(), 0, out.writerIndex()));
+            return out.readableBytes();
+        } catch (IOException e) {
+            return NOT_SENT; // the pipeline's write fails in the same way, and closes the channel
+        }
+    }
+
+    /** What {@link #send} has left; to be copied before the next one. */
+    ByteBuf rest() {
+        return scratch;
+    }
+}

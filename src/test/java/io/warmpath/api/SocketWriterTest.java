@@ -1,0 +1,211 @@
+package io.warmpath.api;
+
+import static org.awaitility.Awaitility.await;
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertNotNull;
+import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.netty.bootstrap.ServerBootstrap;
+import io.netty.buffer.ByteBufUtil;
+import io.netty.buffer.Unpooled;
+import io.netty.channel.Channel;
+import io.netty.channel.ChannelInboundHandlerAdapter;
+import io.netty.channel.ChannelOption;
+import io.netty.channel.EventLoopGroup;
+import io.netty.channel.ServerChannel;
+import io.netty.channel.embedded.EmbeddedChannel;
+import io.netty.channel.epoll.EpollEventLoopGroup;
+import io.netty.channel.epoll.EpollServerSocketChannel;
+import io.netty.channel.nio.NioEventLoopGroup;
+import io.netty.channel.socket.nio.NioServerSocketChannel;
+import io.netty.channel.unix.Socket;
+import io.netty.handler.ssl.SslContextBuilder;
+import java.io.ByteArrayOutputStream;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.nio.charset.StandardCharsets;
+import java.util.SplittableRandom;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.Callable;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+
+/** Bytes straight to a real socket: what is sent, what is left, and when somebody else has to. */
+@ExtendWith(Leaks.class)
+class SocketWriterTest {
+    private static final int SEND_BUFFER = 8 << 10;
+
+    private EventLoopGroup group = new EpollEventLoopGroup(1);
+    private Channel listener;
+    private java.net.Socket client;
+
+    @AfterEach
+    void close() throws Exception {
+        if (client != null) {
+            client.close();
+        }
+        if (listener != null) {
+            listener.close().sync();
+        }
+        group.shutdownGracefully(0, 5, TimeUnit.SECONDS).sync();
+    }
+
+    /** A connection as the gateway has it from a client. */
+    private Channel accept(Class<? extends ServerChannel> kind) throws Exception {
+        BlockingQueue<Channel> accepted = new LinkedBlockingQueue<>();
+        listener =
+                new ServerBootstrap()
+                        .group(group)
+                        .channel(kind)
+                        .childOption(ChannelOption.SO_SNDBUF, SEND_BUFFER)
+                        .childHandler(
+                                new ChannelInboundHandlerAdapter() {
+                                    @Override
+                                    public void channelActive(
+                                            io.netty.channel.ChannelHandlerContext ctx) {
+                                        accepted.add(ctx.channel());
+                                    }
+
+                                    @Override
+                                    public boolean isSharable() {
+                                        return true;
+                                    }
+                                })
+                        .bind(InetAddress.getLoopbackAddress(), 0)
+                        .sync()
+                        .channel();
+        client = new java.net.Socket();
+        client.setReceiveBufferSize(SEND_BUFFER);
+        client.setSoTimeout(10_000);
+        client.connect(listener.localAddress() instanceof InetSocketAddress at ? at : null);
+        Channel channel = accepted.poll(10, TimeUnit.SECONDS);
+        assertNotNull(channel);
+        return channel;
+    }
+
+    private static <T> T on(Channel channel, Callable<T> step) throws Exception {
+        return channel.eventLoop().submit(step).get(10, TimeUnit.SECONDS);
+    }
+
+    private static Socket socket(Channel channel) throws Exception {
+        Socket socket = on(channel, () -> SocketWriter.socket(channel));
+        assertNotNull(socket, "the pipeline is not gone past: has Netty changed?");
+        return socket;
+    }
+
+    private static int send(Channel channel, Socket to, byte[] b, boolean framed) throws Exception {
+        return on(channel, () -> SocketWriter.ofLoop().send(to, b, 0, b.length, framed));
+    }
+
+    private static byte[] bytes(String text) {
+        return text.getBytes(StandardCharsets.US_ASCII);
+    }
+
+    @Test
+    void a_chunk_and_a_part_of_a_body_arrive_as_they_are() throws Exception {
+        Channel channel = accept(EpollServerSocketChannel.class);
+        Socket to = socket(channel);
+        assertEquals(0, send(channel, to, bytes("twelve bytes"), true));
+        assertEquals(0, send(channel, to, bytes("plain"), false));
+        byte[] expected = bytes("c\r\ntwelve bytes\r\nplain");
+        assertArrayEquals(expected, client.getInputStream().readNBytes(expected.length));
+    }
+
+    @Test
+    void what_the_socket_does_not_take_is_left_and_goes_on_through_the_pipeline() throws Exception {
+        Channel channel = accept(EpollServerSocketChannel.class);
+        Socket to = socket(channel);
+        long seed = System.nanoTime();
+        SplittableRandom random = new SplittableRandom(seed);
+        ByteArrayOutputStream expected = new ByteArrayOutputStream();
+        int left = 0;
+        for (int n = 0; left == 0; n++) {
+            assertTrue(n < 10_000, "the socket takes everything");
+            byte[] b = new byte[1 + random.nextInt(8_000)];
+            random.nextBytes(b);
+            expected.writeBytes(bytes(Integer.toHexString(b.length) + "\r\n"));
+            expected.writeBytes(b);
+            expected.writeBytes(bytes("\r\n"));
+            left = send(channel, to, b, true);
+        }
+        int rest = left;
+        on(
+                channel,
+                () -> {
+                    assertEquals(rest, SocketWriter.ofLoop().rest().readableBytes());
+                    assertTrue(SocketWriter.isEmpty(channel));
+                    var unused =
+                            channel.writeAndFlush(
+                                    Unpooled.copiedBuffer(SocketWriter.ofLoop().rest()));
+                    assertFalse(SocketWriter.isEmpty(channel), "something waits");
+                    return null;
+                });
+        assertArrayEquals(
+                expected.toByteArray(),
+                client.getInputStream().readNBytes(expected.size()),
+                () -> "seed " + seed);
+        await().until(() -> on(channel, () -> SocketWriter.isEmpty(channel)));
+    }
+
+    @Test
+    void a_chunk_that_is_too_long_is_not_sent() throws Exception {
+        Channel channel = accept(EpollServerSocketChannel.class);
+        Socket to = socket(channel);
+        int most = SocketWriter.MAX_BYTES - ChunkFrame.BYTES;
+        assertEquals(SocketWriter.NOT_SENT, send(channel, to, new byte[most + 1], true));
+        assertTrue(send(channel, to, new byte[most], true) >= 0);
+    }
+
+    @Test
+    void nothing_is_sent_on_a_closed_channel() throws Exception {
+        Channel channel = accept(EpollServerSocketChannel.class);
+        Socket to = socket(channel);
+        assertTrue(on(channel, () -> SocketWriter.isEmpty(channel)));
+        channel.close().sync();
+        assertEquals(SocketWriter.NOT_SENT, send(channel, to, bytes("late"), true));
+        assertFalse(on(channel, () -> SocketWriter.isEmpty(channel)));
+    }
+
+    @Test
+    void a_reset_connection_is_left_to_the_pipeline() throws Exception {
+        Channel channel = accept(EpollServerSocketChannel.class);
+        Socket to = socket(channel);
+        client.setSoLinger(true, 0); // close sends a reset
+        client.close();
+        await().until(() -> send(channel, to, bytes("gone"), true) == SocketWriter.NOT_SENT);
+    }
+
+    @Test
+    void who_needs_the_pipeline_gets_it() throws Exception {
+        Channel channel = accept(EpollServerSocketChannel.class);
+        channel.pipeline()
+                .addFirst(SslContextBuilder.forClient().build().newHandler(channel.alloc()));
+        assertNull(on(channel, () -> SocketWriter.socket(channel)));
+        assertNull(SocketWriter.socket(new EmbeddedChannel()));
+        close();
+        group = new NioEventLoopGroup(1);
+        Channel other = accept(NioServerSocketChannel.class);
+        assertNull(on(other, () -> SocketWriter.socket(other)));
+    }
+
+    @Test
+    void sizes_are_in_hexadecimal_without_leading_zeros() {
+        for (int length : new int[] {1, 15, 16, 255, 256, 4095, 4096, 65_535, 65_536}) {
+            var out = Unpooled.buffer();
+            ChunkFrame.write(out, new byte[length], 0, length, true);
+            String frame = Integer.toHexString(length) + "\r\n";
+            assertEquals(
+                    frame,
+                    new String(
+                            ByteBufUtil.getBytes(out, 0, frame.length()),
+                            StandardCharsets.US_ASCII));
+            assertEquals(frame.length() + length + 2, out.readableBytes());
+        }
+    }
+}
