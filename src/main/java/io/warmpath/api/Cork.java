@@ -3,6 +3,7 @@ package io.warmpath.api;
 import io.netty.channel.ChannelDuplexHandler;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.WriteBufferWaterMark;
+import io.netty.channel.unix.Socket;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -18,22 +19,30 @@ final class Cork extends ChannelDuplexHandler {
     private static final String NAME = "warmpath-cork";
     private static final WriteBufferWaterMark HELD = new WriteBufferWaterMark(8 << 10, 32 << 10);
 
+    private final @Nullable Socket socket;
     private @Nullable ChannelHandlerContext context;
     private boolean closed;
     private boolean pending;
     private @Nullable Runnable gone;
 
-    private Cork() {}
+    private Cork(@Nullable Socket socket) {
+        this.socket = socket;
+    }
 
     /** The connection's cork; put in place when it has none. */
     static Cork of(ChannelHandlerContext encoder) {
         Cork there = encoder.pipeline().get(Cork.class);
         if (there == null) {
-            there = new Cork();
+            there = new Cork(SocketWriter.socket(encoder));
             encoder.pipeline().addBefore(encoder.name(), NAME, there);
             encoder.channel().config().setWriteBufferWaterMark(HELD);
         }
         return there;
+    }
+
+    /** Of the connection, where nobody has to see what goes past the encoder. */
+    @Nullable Socket socket() {
+        return socket;
     }
 
     @Override

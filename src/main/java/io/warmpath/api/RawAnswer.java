@@ -33,7 +33,7 @@ final class RawAnswer extends HttpAnswer {
         super(request, requestId);
         this.encoder = encoder;
         this.cork = Cork.of(encoder);
-        this.socket = SocketWriter.socket(encoder.channel());
+        this.socket = cork.socket();
         cork.onGone(
                 () -> {
                     begun = false;

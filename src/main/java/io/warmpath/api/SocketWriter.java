@@ -3,12 +3,15 @@ package io.warmpath.api;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
 import io.netty.channel.Channel;
+import io.netty.channel.ChannelHandler;
+import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelOutboundBuffer;
+import io.netty.channel.ChannelOutboundHandler;
 import io.netty.channel.unix.Socket;
 import io.netty.channel.unix.UnixChannel;
-import io.netty.handler.ssl.SslHandler;
 import io.netty.util.concurrent.FastThreadLocal;
 import java.io.IOException;
+import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -49,18 +52,26 @@ final class SocketWriter {
     }
 
     /**
-     * The socket below a channel.
+     * The socket below a channel; to be asked once a connection.
      *
-     * @return null where its bytes need somebody else: TLS, or a transport other than epoll's
+     * @param encoder bytes are written from here on
+     * @return null where somebody else has to see the bytes: TLS, a limit on traffic, or a
+     *     transport other than epoll's
      */
-    static @Nullable Socket socket(Channel channel) {
-        boolean plain = channel.pipeline().get(SslHandler.class) == null;
-        return plain
-                        && channel instanceof UnixChannel unix
-                        && unix.fd() instanceof Socket socket
-                        && ofLoop().scratch.hasMemoryAddress()
-                ? socket
-                : null;
+    static @Nullable Socket socket(ChannelHandlerContext encoder) {
+        for (Map.Entry<String, ChannelHandler> handler : encoder.pipeline()) {
+            if (handler.getValue() == encoder.handler()) {
+                return encoder.channel() instanceof UnixChannel unix
+                                && unix.fd() instanceof Socket socket
+                                && ofLoop().scratch.hasMemoryAddress()
+                        ? socket
+                        : null;
+            }
+            if (handler.getValue() instanceof ChannelOutboundHandler) {
+                return null;
+            }
+        }
+        throw new IllegalStateException("the encoder is not in its pipeline");
     }
 
     /** All that was written to the channel before has been sent; false for a closed one. */

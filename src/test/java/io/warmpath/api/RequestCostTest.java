@@ -1,6 +1,8 @@
 package io.warmpath.api;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNotNull;
+import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.sun.management.ThreadMXBean;
@@ -118,11 +120,25 @@ class RequestCostTest {
 
     @Test
     void what_an_engine_sends_at_once_is_one_flush_to_the_client() throws Exception {
+        gateway.countsFlushes = true;
         try (RawClient client = new RawClient(gateway.port)) {
             ask(client, Gateway.ASK, 1);
             long before = gateway.flushes.get();
             ask(client, Gateway.ASK, 20);
             assertEquals(20, gateway.flushes.get() - before);
+        }
+    }
+
+    @Test
+    void what_an_engine_sends_between_head_and_end_goes_straight_to_the_socket() throws Exception {
+        try (RawClient client = new RawClient(gateway.port)) {
+            ask(client, Gateway.ASK, 1);
+            assertNotNull(gateway.client.pipeline().get(Cork.class).socket());
+        }
+        gateway.countsFlushes = true;
+        try (RawClient client = new RawClient(gateway.port)) {
+            ask(client, Gateway.ASK, 1);
+            assertNull(gateway.client.pipeline().get(Cork.class).socket(), "a control");
         }
     }
 

@@ -12,8 +12,10 @@ import io.netty.bootstrap.ServerBootstrap;
 import io.netty.buffer.ByteBufUtil;
 import io.netty.buffer.Unpooled;
 import io.netty.channel.Channel;
+import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelInboundHandlerAdapter;
 import io.netty.channel.ChannelOption;
+import io.netty.channel.ChannelOutboundHandlerAdapter;
 import io.netty.channel.EventLoopGroup;
 import io.netty.channel.ServerChannel;
 import io.netty.channel.embedded.EmbeddedChannel;
@@ -22,7 +24,9 @@ import io.netty.channel.epoll.EpollServerSocketChannel;
 import io.netty.channel.nio.NioEventLoopGroup;
 import io.netty.channel.socket.nio.NioServerSocketChannel;
 import io.netty.channel.unix.Socket;
+import io.netty.handler.codec.http.HttpResponseEncoder;
 import io.netty.handler.ssl.SslContextBuilder;
+import io.netty.handler.traffic.GlobalTrafficShapingHandler;
 import java.io.ByteArrayOutputStream;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
@@ -67,8 +71,7 @@ class SocketWriterTest {
                         .childHandler(
                                 new ChannelInboundHandlerAdapter() {
                                     @Override
-                                    public void channelActive(
-                                            io.netty.channel.ChannelHandlerContext ctx) {
+                                    public void channelActive(ChannelHandlerContext ctx) {
                                         accepted.add(ctx.channel());
                                     }
 
@@ -94,7 +97,7 @@ class SocketWriterTest {
     }
 
     private static Socket socket(Channel channel) throws Exception {
-        Socket socket = on(channel, () -> SocketWriter.socket(channel));
+        Socket socket = on(channel, () -> SocketWriter.socket(encoder(channel)));
         assertNotNull(socket, "the pipeline is not gone past: has Netty changed?");
         return socket;
     }
@@ -121,6 +124,7 @@ class SocketWriterTest {
     void what_the_socket_does_not_take_is_left_and_goes_on_through_the_pipeline() throws Exception {
         Channel channel = accept(EpollServerSocketChannel.class);
         Socket to = socket(channel);
+        channel.pipeline().remove("encoder"); // bytes go on from here
         long seed = System.nanoTime();
         SplittableRandom random = new SplittableRandom(seed);
         ByteArrayOutputStream expected = new ByteArrayOutputStream();
@@ -181,17 +185,37 @@ class SocketWriterTest {
         await().until(() -> send(channel, to, bytes("gone"), true) == SocketWriter.NOT_SENT);
     }
 
+    /** Whose context is where bytes are written. */
+    private static ChannelHandlerContext encoder(Channel channel) {
+        if (channel.pipeline().context("encoder") == null) {
+            channel.pipeline().addLast("encoder", new HttpResponseEncoder());
+        }
+        return channel.pipeline().context("encoder");
+    }
+
     @Test
-    void who_needs_the_pipeline_gets_it() throws Exception {
+    void who_has_to_see_the_bytes_sees_them() throws Exception {
         Channel channel = accept(EpollServerSocketChannel.class);
+        assertNotNull(socket(channel), "a control");
+        channel.pipeline().addLast("behind", new ChannelOutboundHandlerAdapter());
+        channel.pipeline().addFirst("reads", new ChannelInboundHandlerAdapter());
+        assertNotNull(socket(channel), "these do not see them");
         channel.pipeline()
-                .addFirst(SslContextBuilder.forClient().build().newHandler(channel.alloc()));
-        assertNull(on(channel, () -> SocketWriter.socket(channel)));
-        assertNull(SocketWriter.socket(new EmbeddedChannel()));
-        close();
+                .addFirst("tls", SslContextBuilder.forClient().build().newHandler(channel.alloc()));
+        assertNull(on(channel, () -> SocketWriter.socket(encoder(channel))));
+        channel.pipeline().remove("tls");
+        channel.pipeline()
+                .addFirst(new GlobalTrafficShapingHandler(channel.eventLoop(), 1_000, 1_000));
+        assertNull(on(channel, () -> SocketWriter.socket(encoder(channel))));
+    }
+
+    @Test
+    void other_transports_have_no_such_socket() throws Exception {
+        assertNull(SocketWriter.socket(encoder(new EmbeddedChannel())));
+        group.shutdownGracefully(0, 5, TimeUnit.SECONDS).sync();
         group = new NioEventLoopGroup(1);
         Channel other = accept(NioServerSocketChannel.class);
-        assertNull(on(other, () -> SocketWriter.socket(other)));
+        assertNull(on(other, () -> SocketWriter.socket(encoder(other))));
     }
 
     @Test

@@ -126,6 +126,7 @@ final class StubEngine implements AutoCloseable {
     }
 
     private final ServerSocket server;
+    private final Thread acceptor;
     private final String scheme;
     private final Set<Socket> open = ConcurrentHashMap.newKeySet();
     private volatile Script script;
@@ -149,7 +150,7 @@ final class StubEngine implements AutoCloseable {
         this.scheme = scheme;
         server.setReuseAddress(true);
         server.bind(new InetSocketAddress(InetAddress.getLoopbackAddress(), port), 1024);
-        Thread.ofVirtual().name("stub-accept").start(this::accept);
+        acceptor = Thread.ofVirtual().name("stub-accept").start(this::accept);
     }
 
     void script(Script next) {
@@ -234,6 +235,11 @@ final class StubEngine implements AutoCloseable {
     /** Stops listening and resets every connection, as a killed process does. */
     void kill() throws IOException {
         server.close();
+        try {
+            acceptor.join(); // only its thread closes a socket that it waits for
+        } catch (InterruptedException e) {
+            throw new IOException(e);
+        }
         for (Socket socket : open) {
             socket.setSoLinger(true, 0);
             socket.close();
