@@ -1,6 +1,5 @@
 package io.warmpath.config;
 
-import java.util.ArrayList;
 import java.util.List;
 
 /**
@@ -34,7 +33,7 @@ public final class ConfigReference {
                     .append(" | ")
                     .append(form(key))
                     .append(" | ")
-                    .append(codes(flags(key)))
+                    .append(codes(key.setting().allFlags()))
                     .append(" | ")
                     .append(codes(ServeHelp.environment(key)))
                     .append(" | ")
@@ -48,12 +47,6 @@ public final class ConfigReference {
         String unit = key.setting().unit();
         String allowed = key.form() == SettingKey.Form.TEXT ? "" : key.allowed();
         return allowed.isEmpty() ? unit : unit.isEmpty() ? allowed : allowed + " " + unit;
-    }
-
-    private static List<String> flags(SettingKey key) {
-        List<String> flags = new ArrayList<>(key.setting().flags());
-        flags.addAll(key.setting().offFlags());
-        return flags;
     }
 
     private static String codes(List<String> words) {

@@ -24,7 +24,7 @@ public final class ServeHelp {
                 """);
         catalog.keys().stream()
                 .filter(k -> !k.setting().flags().isEmpty())
-                .forEach(k -> entry(out, flags(k), k));
+                .forEach(k -> entry(out, String.join(", ", k.setting().allFlags()), k));
         out.append("\nFurther keys (file or environment):\n");
         catalog.keys().stream()
                 .filter(k -> k.setting().flags().isEmpty())
@@ -47,12 +47,6 @@ public final class ServeHelp {
         }
         wrap(out, key.setting().doc());
         wrap(out, "[" + String.join("; ", facts) + "]");
-    }
-
-    private static String flags(SettingKey key) {
-        List<String> flags = new ArrayList<>(key.setting().flags());
-        flags.addAll(key.setting().offFlags());
-        return String.join(", ", flags);
     }
 
     /** Alias names without their units. */

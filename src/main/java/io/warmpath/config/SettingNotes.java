@@ -1,6 +1,7 @@
 package io.warmpath.config;
 
 import java.util.List;
+import java.util.stream.Stream;
 
 /** What a {@link Setting} says, as values. Immutable. */
 public record SettingNotes(
@@ -15,4 +16,9 @@ public record SettingNotes(
         String maxTime,
         String minSize,
         String maxSize,
-        boolean secret) {}
+        boolean secret) {
+    /** Those that set it, then those that set it to false. */
+    List<String> allFlags() {
+        return Stream.concat(flags.stream(), offFlags.stream()).toList();
+    }
+}

@@ -64,6 +64,11 @@ class HttpServerSetup implements HttpServerOptionsCustomizer {
         options.setHttp2ClearTextEnabled(false);
     }
 
+    @Override
+    public void customizeDomainSocketServer(HttpServerOptions options) {
+        leaveIdleClientsToUs(options);
+    }
+
     /**
      * {@code warmpath.http.clients.idle-timeout} knows a silent client from a silent stream. The
      * runtime's own clock does not, and does not see what goes past its codecs: it would cut every
