@@ -112,7 +112,7 @@ final class MessagesApi {
 
     private record Read(MessagesRequest.Translated translated, InferenceRequest request) {}
 
-    private static Read read(String requestId, MultiMap headers, Buffer body, boolean explain) {
+    private Read read(String requestId, MultiMap headers, Buffer body, boolean explain) {
         MessagesRequest.Translated translated = MessagesRequest.translate(body, false);
         InferenceRequest request =
                 RequestParser.parse(
@@ -121,7 +121,8 @@ final class MessagesApi {
                         CHAT,
                         headers,
                         translated.chat(),
-                        explain);
+                        explain,
+                        flow.looksAtPrompts());
         ExtrasReader.refuseQuery(request.hints());
         return new Read(translated, request);
     }

@@ -38,23 +38,9 @@ final class RequestParser {
     private RequestParser() {}
 
     /**
+     * @param texts false: nobody will look at a chat's texts, unless they are to be explained
      * @throws GatewayException BadRequest, with the position for bad JSON and the member's name for
      *     a bad value
-     */
-    static InferenceRequest parse(
-            Endpoint endpoint,
-            String requestId,
-            String target,
-            MultiMap headers,
-            Buffer body,
-            boolean explain) {
-        return parse(endpoint, requestId, target, headers, body, explain, true);
-    }
-
-    /**
-     * As above.
-     *
-     * @param texts false: nobody will look at a chat's texts, unless they are asked for
      */
     static InferenceRequest parse(
             Endpoint endpoint,

@@ -25,7 +25,13 @@ class AgentHintsTest {
                         + agentHints
                         + "}}";
         return RequestParser.parse(
-                        RequestParser.Endpoint.CHAT, "r", "/", map, Buffer.buffer(body), false)
+                        RequestParser.Endpoint.CHAT,
+                        "r",
+                        "/",
+                        map,
+                        Buffer.buffer(body),
+                        false,
+                        true)
                 .hints();
     }
 

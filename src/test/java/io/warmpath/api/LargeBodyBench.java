@@ -84,6 +84,12 @@ public class LargeBodyBench {
     @Benchmark
     public InferenceRequest parse() {
         return RequestParser.parse(
-                RequestParser.Endpoint.CHAT, "id", "/v1/chat/completions", headers, body, false);
+                RequestParser.Endpoint.CHAT,
+                "id",
+                "/v1/chat/completions",
+                headers,
+                body,
+                false,
+                true);
     }
 }

@@ -35,7 +35,7 @@ class NvextTest {
             map.add(headers[i], headers[i + 1]);
         }
         return RequestParser.parse(
-                Endpoint.CHAT, "r", "/", map, Buffer.buffer(body.replace('\'', '"')), false);
+                Endpoint.CHAT, "r", "/", map, Buffer.buffer(body.replace('\'', '"')), false, true);
     }
 
     private static InferenceRequest chat(String nvext, String... headers) {

@@ -48,7 +48,13 @@ public class RequestBench {
     @Benchmark
     public InferenceRequest parse() {
         return RequestParser.parse(
-                RequestParser.Endpoint.CHAT, "id", "/v1/chat/completions", headers, body, false);
+                RequestParser.Endpoint.CHAT,
+                "id",
+                "/v1/chat/completions",
+                headers,
+                body,
+                false,
+                true);
     }
 
     /** The same by the parser that reads unusual bodies. */

@@ -45,7 +45,7 @@ class RequestParserTest {
         for (int i = 0; i < headers.length; i += 2) {
             map.add(headers[i], headers[i + 1]);
         }
-        return RequestParser.parse(endpoint, "id", "/x", map, body, false);
+        return RequestParser.parse(endpoint, "id", "/x", map, body, false, true);
     }
 
     private static InferenceRequest chat(String members, String... headers) {

@@ -30,7 +30,8 @@ class SessionHintsTest {
                         "/",
                         MultiMap.caseInsensitiveMultiMap(),
                         Buffer.buffer(body.replace('\'', '"')),
-                        false)
+                        false,
+                        true)
                 .hints();
     }
 
