@@ -80,25 +80,29 @@ final class JsonBytes {
 
     /** The first quote, backslash, control character or byte above 127. */
     private int plain(int p) {
-        for (; p + 8 <= end; p += 8) {
-            long w = (long) LONGS.get(b, p);
-            long quote = w ^ (ONES * '"');
-            long slash = w ^ (ONES * '\\');
-            // Borrows make false marks above a true one only; the lowest mark is true.
-            long marks =
-                    w
-                            | ((w - ONES * 0x20) & ~w)
-                            | ((quote - ONES) & ~quote)
-                            | ((slash - ONES) & ~slash);
-            marks &= HIGH;
+        byte[] bytes = b;
+        for (int last = end - Long.BYTES; p <= last; p += Long.BYTES) {
+            long marks = marks((long) LONGS.get(bytes, p));
             if (marks != 0) {
                 return p + (Long.numberOfTrailingZeros(marks) >>> 3);
             }
         }
-        while (p < end && b[p] >= 0x20 && b[p] != '"' && b[p] != '\\') {
+        while (p < end && bytes[p] >= 0x20 && bytes[p] != '"' && bytes[p] != '\\') {
             p++;
         }
         return p;
+    }
+
+    /**
+     * The high bit of each byte that is not plain. With one bit turned, the quote (0x22) comes
+     * right below the printable characters and one comparison finds it and the control characters;
+     * in a byte above 127 the high bit is its own. Borrows make false marks above a true one only:
+     * the lowest is true.
+     */
+    private static long marks(long w) {
+        long low = (w ^ (ONES * 0x02)) - ONES * 0x21;
+        long slash = (w ^ (ONES * '\\')) - ONES;
+        return (w | low | slash) & HIGH;
     }
 
     private int escape(int p) {
