@@ -138,13 +138,13 @@ jvm_options() {
         *)
             if [ "$(getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2)" -le 2 ]; then
                 # A fixed young generation: requests die in it instead of growing the old one (src/perf/RESULTS.md).
-                echo '-XX:+UseSerialGC -Xmn64m -XX:MinHeapFreeRatio=10 -XX:MaxHeapFreeRatio=30'
+                echo '-XX:+UseSerialGC -Xmn32m -XX:MinHeapFreeRatio=10 -XX:MaxHeapFreeRatio=30'
             else
                 echo '-XX:+UseG1GC'
             fi
             ;;
     esac
-    echo '-Xms160m -Xmx1g -XX:+UseCompactObjectHeaders -XX:+ExitOnOutOfMemoryError'
+    echo '-Xms160m -Xmx1g -XX:+UseCompactObjectHeaders -XX:FreqInlineSize=150 -XX:+ExitOnOutOfMemoryError'
     # The AOT cache lies where it was recorded to lie: moving it means to write to every page of it (src/docs/start.md).
     echo '-XX:+UnlockDiagnosticVMOptions -XX:ArchiveRelocationMode=0'
     java_home_usable || { made_home=$(private_home) && echo "-Duser.home=$made_home"; } || return 1
