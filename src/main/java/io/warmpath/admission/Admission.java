@@ -43,6 +43,11 @@ public final class Admission {
         return queueing;
     }
 
+    /** Some model's requests are kept from busy workers. */
+    public boolean guarding() {
+        return guarding;
+    }
+
     /** The model's queue; null when it has none. To be asked for models that exist only. */
     public @Nullable ModelQueue queue(String model) {
         if (!queueing) {

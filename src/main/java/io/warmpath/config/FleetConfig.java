@@ -22,7 +22,13 @@ public interface FleetConfig {
 
     @WithDefault("2s")
     @WithConverter(TimeSpan.class)
-    @Setting(doc = "Time between health checks.", minTime = "10ms", maxTime = "10m")
+    @Setting(
+            doc =
+                    "Time between health checks of a worker, and from its last good answer to a"
+                            + " request to the next check; one that answers all the time is checked"
+                            + " after four times as long.",
+            minTime = "10ms",
+            maxTime = "10m")
     Duration healthInterval();
 
     @WithDefault("1s")

@@ -24,7 +24,8 @@ import org.jspecify.annotations.Nullable;
  */
 public final class FleetMonitor implements FleetTask {
     /**
-     * @param healthInterval between checks of a ready worker
+     * @param healthInterval between checks of a ready worker, or its last good answer and a check;
+     *     {@value #BUSY_INTERVALS} of them lie between two checks of one that answers requests
      * @param unhealthyInterval between checks of an unhealthy one
      * @param failuresToUnhealthy failed checks in a row that make a worker unhealthy
      * @param learnMin first pause after a worker did not answer who it is; doubles up to {@code
@@ -63,6 +64,9 @@ public final class FleetMonitor implements FleetTask {
                     LongUnaryOperator.identity());
         }
     }
+
+    /** An answer shows that a worker is well, but not that it says it is draining. */
+    private static final int BUSY_INTERVALS = 4;
 
     private static final Duration DRAIN_POLL = Duration.ofMillis(100);
 
@@ -177,7 +181,7 @@ public final class FleetMonitor implements FleetTask {
                     continue;
                 }
                 next = Math.min(next, DRAIN_POLL.toNanos());
-            } else if (!w.inFlight && (w.suspected || w.isDue(s, now))) {
+            } else if (!w.inFlight && (w.suspected || w.isDue(s, now)) && !hasAnswered(w, s, now)) {
                 ask(w, s);
             }
             if (!w.inFlight) {
@@ -209,6 +213,27 @@ public final class FleetMonitor implements FleetTask {
         }
         return now - w.drainDeadline >= 0
                 || s.worker().ranks().stream().allMatch(r -> running.applyAsLong(r.slot()) == 0);
+    }
+
+    /** The check is put off: requests have shown meanwhile that the worker is well. */
+    private boolean hasAnswered(Watch w, WorkerStatus s, long now) {
+        if (w.suspected
+                || w.failures > 0
+                || s.worker().state() != WorkerState.READY
+                || w.hasOtherRecord(s)) {
+            return false;
+        }
+        long answered = registry.lastAnswer(w.id, w.askedNanos);
+        long last = w.askedNanos + BUSY_INTERVALS * timing.healthInterval().toNanos();
+        if (answered == w.askedNanos || last - now <= 0) {
+            return false;
+        }
+        long due = answered + jittered(timing.healthInterval()).toNanos();
+        if (due - now <= 0) {
+            return false;
+        }
+        w.dueNanos = now + Math.min(due - now, last - now);
+        return true;
     }
 
     private void ask(Watch w, WorkerStatus s) {
@@ -309,6 +334,7 @@ public final class FleetMonitor implements FleetTask {
         static final long NONE = Long.MIN_VALUE;
 
         final long id;
+        long askedNanos; // answered, that is
         long dueNanos;
         boolean inFlight;
         boolean suspected;
@@ -335,6 +361,7 @@ public final class FleetMonitor implements FleetTask {
 
         void rest(long now, Duration pause) {
             inFlight = false;
+            askedNanos = now;
             dueNanos = now + pause.toNanos();
         }
     }

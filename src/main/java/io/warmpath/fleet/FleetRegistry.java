@@ -118,6 +118,12 @@ public final class FleetRegistry implements Fleet {
         }
     }
 
+    /** When a worker last answered a request well; {@code otherwise} when not since then. */
+    long lastAnswer(long workerId, long otherwise) {
+        PassiveHealth sink = health;
+        return sink == null ? otherwise : sink.lastAnswer(workerId, otherwise);
+    }
+
     /** All workers with details, in the order they were added. */
     public List<WorkerStatus> status() {
         return status;

@@ -1,7 +1,6 @@
 package io.warmpath.fleet;
 
 import io.warmpath.prefix.WorkerSlot;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -41,7 +40,7 @@ public final class LoadPoll implements FleetTask {
     private final WorkerProbe probe;
     private final Executor probes;
     private final LongSupplier nanoTime;
-    private final long intervalNanos;
+    private final LongSupplier intervalNanos;
     private final ToLongFunction<WorkerSlot> booked;
     private final Outside outside;
     private final Queue<Runnable> inbox = new ConcurrentLinkedQueue<>();
@@ -50,6 +49,7 @@ public final class LoadPoll implements FleetTask {
     private volatile Runnable wake = () -> {};
 
     /**
+     * @param interval between two questions to a worker, in nanoseconds; may change at any time
      * @param booked requests on a slot that this gateway knows of
      */
     public LoadPoll(
@@ -57,14 +57,14 @@ public final class LoadPoll implements FleetTask {
             WorkerProbe probe,
             Executor probes,
             LongSupplier nanoTime,
-            Duration interval,
+            LongSupplier interval,
             ToLongFunction<WorkerSlot> booked,
             Outside outside) {
         this.registry = registry;
         this.probe = probe;
         this.probes = probes;
         this.nanoTime = nanoTime;
-        this.intervalNanos = interval.toNanos();
+        this.intervalNanos = interval;
         this.booked = booked;
         this.outside = outside;
     }
@@ -85,12 +85,13 @@ public final class LoadPoll implements FleetTask {
             m.run();
         }
         long now = nanoTime.getAsLong();
-        long next = intervalNanos;
+        long interval = intervalNanos.getAsLong();
+        long next = interval;
         Map<Long, Worker> asked = new HashMap<>();
         for (Worker w : registry.snapshot().workers()) {
             if (w.available() && w.kind() != EngineKind.OPENAI) {
                 asked.put(w.id(), w);
-                next = Math.min(next, attend(w, now));
+                next = Math.min(next, attend(w, now, interval));
             }
         }
         for (Long gone : new ArrayList<>(watches.keySet())) {
@@ -101,17 +102,16 @@ public final class LoadPoll implements FleetTask {
         return Math.max(0, next);
     }
 
-    private long attend(Worker w, long now) {
+    private long attend(Worker w, long now, long interval) {
         Watch watch = watches.computeIfAbsent(w.id(), id -> new Watch(now));
-        if (!watch.before.isEmpty()
-                && now - watch.answeredNanos >= STALE_INTERVALS * intervalNanos) {
+        if (!watch.before.isEmpty() && now - watch.answeredNanos >= STALE_INTERVALS * interval) {
             take(watch, w, Map.of());
         }
         if (!watch.inFlight && now - watch.dueNanos >= 0) {
             watch.inFlight = true;
             probes.execute(() -> ask(watch, w));
         }
-        return watch.inFlight ? intervalNanos : watch.dueNanos - now;
+        return watch.inFlight ? interval : watch.dueNanos - now;
     }
 
     /** On a probe's thread. */
@@ -142,7 +142,7 @@ public final class LoadPoll implements FleetTask {
             Watch watch, Worker w, @Nullable List<EngineLoad> said, Map<Integer, Long> mine) {
         long now = nanoTime.getAsLong();
         watch.inFlight = false;
-        watch.dueNanos = now + intervalNanos;
+        watch.dueNanos = now + intervalNanos.getAsLong();
         if (said == null || watches.get(w.id()) != watch) {
             return;
         }

@@ -8,6 +8,7 @@ import java.util.Map;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.function.LongSupplier;
 
@@ -20,6 +21,8 @@ import java.util.function.LongSupplier;
  * whose health checks fail is the monitor's; when it is back it starts with a clean slate.
  */
 public final class PassiveHealth implements FleetTask {
+    private static final long NEVER = 0;
+
     private final FleetRegistry registry;
     private final HealthOptions options;
     private final LongSupplier nanoTime;
@@ -72,9 +75,24 @@ public final class PassiveHealth implements FleetTask {
 
     void ended(long worker, RequestOutcome outcome, long beganNanos) {
         Seen s = seen.computeIfAbsent(worker, id -> new Seen(options));
+        if (outcome == RequestOutcome.OK) {
+            long now = nanoTime.getAsLong();
+            s.answered.setOpaque(now == NEVER ? now + 1 : now);
+        }
         if (outcome != RequestOutcome.OK || s.listens) {
             post(() -> judge(worker, outcome, beganNanos));
         }
+    }
+
+    /**
+     * When a worker last answered a request well. Any thread.
+     *
+     * @param otherwise of a worker that has answered none since
+     */
+    long lastAnswer(long worker, long otherwise) {
+        Seen s = seen.get(worker);
+        long at = s == null ? NEVER : s.answered.getOpaque();
+        return at != NEVER && at - otherwise > 0 ? at : otherwise;
     }
 
     void firstToken(long worker, long nanos, int computedTokens) {
@@ -166,6 +184,7 @@ public final class PassiveHealth implements FleetTask {
         final LongAdder count = new LongAdder();
         final LongAdder nanos = new LongAdder();
         final LongAdder tokens = new LongAdder();
+        final AtomicLong answered = new AtomicLong(NEVER); // a hint: opaque, pairs with nothing
         volatile boolean listens;
 
         Seen(HealthOptions options) {

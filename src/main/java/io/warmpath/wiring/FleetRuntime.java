@@ -45,7 +45,9 @@ import java.util.Map;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.ThreadLocalRandom;
+import java.util.function.BooleanSupplier;
 import java.util.function.Function;
+import java.util.function.LongSupplier;
 import java.util.function.LongUnaryOperator;
 import net.jpountz.xxhash.XXHash64;
 import net.jpountz.xxhash.XXHashFactory;
@@ -60,6 +62,7 @@ public final class FleetRuntime implements AutoCloseable {
     private static final Duration LEARN_MIN = Duration.ofMillis(250);
     private static final Duration LEARN_MAX = Duration.ofSeconds(5);
     private static final long MEDIA_CHECK_MILLIS = 1_000;
+    private static final int SHOWN_ONLY_INTERVALS = 5;
 
     private static final Logger LOG = Logger.getLogger(FleetRuntime.class);
 
@@ -85,6 +88,7 @@ public final class FleetRuntime implements AutoCloseable {
      * @param credits told how far the events of each slot are believed
      * @param marks where a source is to go on that another process of ours has followed
      * @param load what runs where; told of every slot before it is seen
+     * @param guarding loads count in decisions, whatever the routing mode
      */
     public FleetRuntime(
             WarmpathConfig config,
@@ -95,7 +99,8 @@ public final class FleetRuntime implements AutoCloseable {
             @Nullable EventFeed feed,
             SlotCredits credits,
             Function<EventSource, @Nullable SourceMark> marks,
-            LoadTracker load) {
+            LoadTracker load,
+            BooleanSupplier guarding) {
         this.vertx = vertx;
         this.guard = guard;
         FleetConfig fleet = config.fleet();
@@ -154,7 +159,7 @@ public final class FleetRuntime implements AutoCloseable {
                                 probe,
                                 probes,
                                 System::nanoTime,
-                                config.health().loadInterval(),
+                                loadInterval(config, guarding),
                                 load::booked,
                                 load::outside);
         loop =
@@ -183,6 +188,16 @@ public final class FleetRuntime implements AutoCloseable {
                             ConfigReload::workers,
                             fleet.reloadInterval()));
         }
+    }
+
+    /** Where no decision looks at loads they are asked for to be shown only. */
+    static LongSupplier loadInterval(WarmpathConfig config, BooleanSupplier guarding) {
+        long told = config.health().loadInterval().toNanos();
+        return switch (config.router().mode()) {
+            case ROUND_ROBIN, RANDOM, DIRECT ->
+                    () -> guarding.getAsBoolean() ? told : told * SHOWN_ONLY_INTERVALS;
+            case KV, POWER_OF_TWO, LEAST_LOADED, VLLM_CACHE_AWARE -> () -> told;
+        };
     }
 
     private void configured(List<WorkerSpec> specs) {

@@ -210,7 +210,8 @@ final class GatewayRuntime implements AutoCloseable {
                         feed,
                         caches.credits(),
                         state::mark,
-                        load);
+                        load,
+                        admission::guarding);
         KubernetesParts.source(config.kubernetes(), meters).ifPresent(fleet::follow);
         RegistrationParts.source(config, meters).ifPresent(fleet::follow);
         tokenThreads = new TokenThreads(config.tokens().threads(), config.tokens().queueSize());

@@ -27,6 +27,17 @@ class FleetMonitorTest {
                     Duration.ofSeconds(5),
                     Duration.ofSeconds(60));
 
+    private static final HealthOptions HEALTH =
+            new HealthOptions(
+                    5,
+                    Duration.ofSeconds(5),
+                    Duration.ofMinutes(1),
+                    3,
+                    10,
+                    Duration.ofSeconds(2),
+                    Duration.ofSeconds(10),
+                    5);
+
     private final ReferencePrefixIndex index = new ReferencePrefixIndex();
     private final FleetRegistry fleet = new FleetRegistry(index, String::hashCode, s -> {});
     private final Queue<Runnable> probes = new ArrayDeque<>();
@@ -176,6 +187,61 @@ class FleetMonitorTest {
         assertEquals(1, index.stats().slots());
         advance(TIMING.healthInterval());
         assertEquals(List.of("health"), round(), "learnt once per restart");
+    }
+
+    @Test
+    void a_worker_that_answers_is_checked_at_every_fourth_interval_only() {
+        PassiveHealth passive = new PassiveHealth(fleet, HEALTH, () -> now);
+        Worker w = ready();
+        long began = now;
+        List<Long> checked = new ArrayList<>();
+        while (checked.size() < 3) {
+            passive.ended(w.id(), RequestOutcome.OK, now);
+            advance(Duration.ofMillis(100));
+            if (!round().isEmpty()) {
+                checked.add(Duration.ofNanos(now - began).toSeconds());
+            }
+        }
+        assertEquals(List.of(8L, 16L, 24L), checked);
+    }
+
+    @Test
+    void the_check_comes_an_interval_after_the_last_answer() {
+        PassiveHealth passive = new PassiveHealth(fleet, HEALTH, () -> now);
+        Worker w = ready();
+        advance(Duration.ofMillis(1500));
+        passive.ended(w.id(), RequestOutcome.OK, now);
+        advance(Duration.ofMillis(500));
+        assertEquals(List.of(), round());
+        assertEquals(Duration.ofMillis(1500).toNanos(), monitor.tick());
+        advance(Duration.ofMillis(1500));
+        assertEquals(List.of("health"), round());
+    }
+
+    @Test
+    void requests_that_fail_put_no_check_off() {
+        PassiveHealth passive = new PassiveHealth(fleet, HEALTH, () -> now);
+        Worker w = ready();
+        passive.ended(w.id(), RequestOutcome.OK, now - 1);
+        advance(TIMING.healthInterval());
+        passive.ended(w.id(), RequestOutcome.FAILED, now - 1);
+        assertEquals(List.of("health"), round());
+    }
+
+    @Test
+    void what_may_be_wrong_is_checked_whatever_it_answers() {
+        PassiveHealth passive = new PassiveHealth(fleet, HEALTH, () -> now);
+        Worker w = ready();
+        engine.health = Verdict.FAILING;
+        monitor.suspect(w.id());
+        assertEquals(List.of("health"), round());
+        advance(TIMING.unhealthyInterval());
+        passive.ended(w.id(), RequestOutcome.OK, now);
+        assertEquals(List.of("health"), round(), "it has failed one check");
+        assertEquals(WorkerState.UNHEALTHY, worker().state());
+        advance(TIMING.unhealthyInterval());
+        passive.ended(w.id(), RequestOutcome.OK, now);
+        assertEquals(List.of("health"), round(), "it is not ready");
     }
 
     @Test

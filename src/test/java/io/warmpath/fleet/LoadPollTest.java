@@ -25,13 +25,14 @@ class LoadPollTest {
     private List<EngineLoad> said = List.of();
     private boolean down;
     private Runnable whileAsked = () -> {};
+    private Duration interval = INTERVAL;
     private final LoadPoll poll =
             new LoadPoll(
                     fleet,
                     new Engine(),
                     probes::add,
                     () -> now,
-                    INTERVAL,
+                    () -> interval.toNanos(),
                     slot -> booked,
                     (slot, requests, blocks) -> told.add(requests + " " + blocks));
 
@@ -103,6 +104,25 @@ class LoadPollTest {
             booked = 0;
             assertEquals("0 0.0", round());
         }
+    }
+
+    @Test
+    void the_interval_may_change_between_two_questions() {
+        ready(EngineKind.SGLANG);
+        said = List.of(new EngineLoad(0, 0, 0, 0, -1));
+        interval = INTERVAL.multipliedBy(5);
+        round();
+        for (int i = 0; i < 4; i++) {
+            poll.tick();
+            assertEquals(0, probes.size(), "asked after " + i);
+            now += INTERVAL.toNanos();
+        }
+        poll.tick();
+        assertEquals(1, probes.size());
+        interval = INTERVAL;
+        round();
+        poll.tick();
+        assertEquals(1, probes.size());
     }
 
     @Test

@@ -27,6 +27,7 @@ import java.time.Duration;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.function.LongSupplier;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
@@ -57,7 +58,8 @@ class FleetRuntimeTest {
                         feed,
                         new SlotCredits(),
                         source -> null,
-                        load);
+                        load,
+                        () -> false);
         runtime.start();
         return runtime;
     }
@@ -83,6 +85,27 @@ class FleetRuntimeTest {
 
     private WorkerSlot slot() {
         return status().worker().ranks().get(0).slot();
+    }
+
+    @Test
+    void loads_that_are_only_shown_are_asked_for_less_often() {
+        boolean[] guarding = new boolean[1];
+        for (String mode : List.of("round-robin", "random", "direct")) {
+            LongSupplier interval = loadInterval(mode, guarding);
+            assertEquals(Duration.ofSeconds(10).toNanos(), interval.getAsLong(), mode);
+            guarding[0] = true;
+            assertEquals(Duration.ofSeconds(2).toNanos(), interval.getAsLong(), mode);
+            guarding[0] = false;
+        }
+        for (String mode : List.of("kv", "power-of-two", "least-loaded", "vllm-cache-aware")) {
+            LongSupplier interval = loadInterval(mode, guarding);
+            assertEquals(Duration.ofSeconds(2).toNanos(), interval.getAsLong(), mode);
+        }
+    }
+
+    private static LongSupplier loadInterval(String mode, boolean[] guarding) {
+        return FleetRuntime.loadInterval(
+                TestConfig.of(Map.of("warmpath.router.mode", mode)), () -> guarding[0]);
     }
 
     @Test

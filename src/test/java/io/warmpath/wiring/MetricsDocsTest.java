@@ -117,7 +117,8 @@ class MetricsDocsTest {
                                 new TestFeed(),
                                 new SlotCredits(),
                                 source -> null,
-                                load)) {
+                                load,
+                                () -> false)) {
             GatewayMeters.bind(
                     registry, index, load, fleet, new EventCounters(), TestConfig.noTokens(), null);
             for (Map<String, String> mode :
