@@ -113,9 +113,9 @@ public interface HealthConfig {
             doc =
                     "Time between questions to an engine what it is doing (SGLang's /v1/loads, vLLM's"
                             + " /metrics); requests that did not come through here count as load"
-                            + " then. Five times as long in modes that do not look at loads"
-                            + " (`round-robin`, `random`, `direct`), where it is only shown. 0:"
-                            + " never asked.",
+                            + " then. Five times as long where it is only shown: in the modes"
+                            + " `round-robin`, `random` and `direct` while there are no busy"
+                            + " thresholds. 0: never asked.",
             maxTime = "10m")
     Duration loadInterval();
 }

@@ -181,7 +181,7 @@ public final class FleetMonitor implements FleetTask {
                     continue;
                 }
                 next = Math.min(next, DRAIN_POLL.toNanos());
-            } else if (!w.inFlight && (w.suspected || w.isDue(s, now)) && !hasAnswered(w, s, now)) {
+            } else if (!w.inFlight && (w.suspected || (w.isDue(s, now) && !putOff(w, s, now)))) {
                 ask(w, s);
             }
             if (!w.inFlight) {
@@ -215,17 +215,14 @@ public final class FleetMonitor implements FleetTask {
                 || s.worker().ranks().stream().allMatch(r -> running.applyAsLong(r.slot()) == 0);
     }
 
-    /** The check is put off: requests have shown meanwhile that the worker is well. */
-    private boolean hasAnswered(Watch w, WorkerStatus s, long now) {
-        if (w.suspected
-                || w.failures > 0
-                || s.worker().state() != WorkerState.READY
-                || w.hasOtherRecord(s)) {
+    /** Puts off a check that is due when requests have shown meanwhile that the worker is well. */
+    private boolean putOff(Watch w, WorkerStatus s, long now) {
+        if (w.failures > 0 || s.worker().state() != WorkerState.READY || w.hasOtherRecord(s)) {
             return false;
         }
-        long answered = registry.lastAnswer(w.id, w.askedNanos);
-        long last = w.askedNanos + BUSY_INTERVALS * timing.healthInterval().toNanos();
-        if (answered == w.askedNanos || last - now <= 0) {
+        long answered = registry.lastAnswer(w.id, w.knownNanos);
+        long last = w.knownNanos + BUSY_INTERVALS * timing.healthInterval().toNanos();
+        if (answered == w.knownNanos || last - now <= 0) {
             return false;
         }
         long due = answered + jittered(timing.healthInterval()).toNanos();
@@ -334,7 +331,7 @@ public final class FleetMonitor implements FleetTask {
         static final long NONE = Long.MIN_VALUE;
 
         final long id;
-        long askedNanos; // answered, that is
+        long knownNanos; // when the last question ended, at first when the watch began
         long dueNanos;
         boolean inFlight;
         boolean suspected;
@@ -347,6 +344,7 @@ public final class FleetMonitor implements FleetTask {
 
         Watch(long id, long now, Duration backoff) {
             this.id = id;
+            this.knownNanos = now;
             this.dueNanos = now;
             this.backoff = backoff;
         }
@@ -361,7 +359,7 @@ public final class FleetMonitor implements FleetTask {
 
         void rest(long now, Duration pause) {
             inFlight = false;
-            askedNanos = now;
+            knownNanos = now;
             dueNanos = now + pause.toNanos();
         }
     }
