@@ -5,7 +5,6 @@ import io.vertx.core.Context;
 import io.vertx.core.MultiMap;
 import io.vertx.core.Vertx;
 import io.vertx.core.http.HttpServerRequest;
-import io.vertx.core.http.HttpServerResponse;
 import io.vertx.core.http.HttpVersion;
 import io.warmpath.access.Authenticator;
 import io.warmpath.access.Caller;
@@ -70,51 +69,45 @@ public final class ClientGate {
         void on(@Nullable Visit visit);
     }
 
+    /** Nobody has to show anything. */
+    boolean isOpen() {
+        return clients == null;
+    }
+
     /**
      * Lets in or answers.
      *
      * @param charged the request costs tokens
      */
-    void enter(
-            HttpServerRequest request,
-            ErrorForm errors,
-            RequestIds ids,
-            boolean charged,
-            Next next) {
+    void enter(Arrived request, RequestIds ids, boolean charged, Next next) {
         if (clients == null) {
             next.on(null);
             return;
         }
         String credential = credential(request.headers());
         if (credential.isEmpty()) {
-            refuse(request, errors, ids, NOTHING_SHOWN);
+            refuse(request, ids, NOTHING_SHOWN);
             return;
         }
-        decided(clients.check(credential), request, errors, ids, charged, next);
+        decided(clients.check(credential), request, ids, charged, next);
     }
 
     private void decided(
-            Verdict verdict,
-            HttpServerRequest request,
-            ErrorForm errors,
-            RequestIds ids,
-            boolean charged,
-            Next next) {
+            Verdict verdict, Arrived request, RequestIds ids, boolean charged, Next next) {
         switch (verdict) {
             case Caller caller -> {
                 try {
                     Visit visit = admit(caller, request, charged);
                     next.on(visit);
                 } catch (Refusal e) {
-                    refuse(request, errors, ids, e.error);
+                    refuse(request, ids, e.error);
                 }
             }
             case Verdict.Refused refused ->
-                    refuse(request, errors, ids, new GatewayError.Unauthorized(refused.why()));
+                    refuse(request, ids, new GatewayError.Unauthorized(refused.why()));
             case Verdict.Busy busy ->
                     refuse(
                             request,
-                            errors,
                             ids,
                             new GatewayError.Overloaded(503, busy.why(), Duration.ofSeconds(1)));
             case Verdict.Later later -> {
@@ -125,10 +118,8 @@ public final class ClientGate {
                                     Verdict now = known == null ? bug(failure) : known;
                                     context.runOnContext(
                                             v -> {
-                                                if (!request.response().closed()) {
-                                                    decided(
-                                                            now, request, errors, ids, charged,
-                                                            next);
+                                                if (!request.isGone()) {
+                                                    decided(now, request, ids, charged, next);
                                                 }
                                             });
                                 });
@@ -154,13 +145,12 @@ public final class ClientGate {
         }
     }
 
-    private Visit admit(Caller caller, HttpServerRequest request, boolean charged) throws Refusal {
+    private Visit admit(Caller caller, Arrived request, boolean charged) throws Refusal {
         MultiMap headers = request.headers();
         Visit visit = new Visit(caller, tenant(caller.grant(), headers));
         long length = charged ? InferenceEndpoint.contentLength(headers) : 0;
         Visit.Exceeded exceeded = visit.enter(charged ? Math.max(0, length) / BYTES_PER_TOKEN : -1);
-        HttpServerResponse response = request.response();
-        visit.tell(response::putHeader);
+        visit.tell(request::putHeader);
         if (exceeded != null) {
             throw new Refusal(
                     new GatewayError.RateLimited(
@@ -172,9 +162,9 @@ public final class ClientGate {
             headers.remove(API_KEY);
         }
         if (charged && caller.tokens() != null) {
-            response.endHandler(
-                    v -> {
-                        if (response.getStatusCode() >= 400) {
+            request.onEnd(
+                    status -> {
+                        if (status >= 400) {
                             visit.unused();
                         }
                     });
@@ -223,10 +213,9 @@ public final class ClientGate {
         return current;
     }
 
-    private static void refuse(
-            HttpServerRequest request, ErrorForm errors, RequestIds ids, GatewayError error) {
-        errors.respond(request.response(), error, ids.of(request.headers()));
-        discard(request, LINGER_MILLIS);
+    private static void refuse(Arrived request, RequestIds ids, GatewayError error) {
+        request.refuse(error, ids.of(request.headers()));
+        request.discard(LINGER_MILLIS);
     }
 
     /**

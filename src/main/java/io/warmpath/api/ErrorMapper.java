@@ -8,6 +8,7 @@ import io.warmpath.fault.GatewayError;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.UncheckedIOException;
+import java.util.function.BiConsumer;
 
 /**
  * {@link GatewayError} to what a client of OpenAI's API understands. The only place that does it;
@@ -32,19 +33,24 @@ public final class ErrorMapper {
             return;
         }
         response.setStatusCode(error.httpStatus());
-        response.putHeader("content-type", "application/json");
-        response.putHeader(RequestIds.HEADER, requestId);
+        headers(error, requestId, response::putHeader);
+        response.end(body);
+    }
+
+    /** What the answer with the error says in its head, beside status and length. */
+    static void headers(GatewayError error, String requestId, BiConsumer<String, String> to) {
+        to.accept("content-type", "application/json");
+        to.accept(RequestIds.HEADER, requestId);
         long seconds = Math.ceilDiv(error.retryAfter().toMillis(), 1000L);
         if (seconds > 0) {
-            response.putHeader("retry-after", Long.toString(seconds));
+            to.accept("retry-after", Long.toString(seconds));
         }
         if (error instanceof GatewayError.MethodNotAllowed m) {
-            response.putHeader("allow", m.allowed());
+            to.accept("allow", m.allowed());
         }
         if (error instanceof GatewayError.Unauthorized) {
-            response.putHeader("www-authenticate", "Bearer");
+            to.accept("www-authenticate", "Bearer");
         }
-        response.end(body);
     }
 
     /** The error as the last event of a stream. */

@@ -72,36 +72,105 @@ final class InferenceEndpoint {
         receive(
                 request,
                 (context, arrived, requestId, body, gone) ->
-                        bodies.read(
+                        read(
                                 context,
-                                arrived,
+                                new VertxArrived(arrived, ErrorForm.OPENAI),
                                 requestId,
                                 endpoint,
                                 body,
-                                parsed ->
-                                        parsed.hints().session() == null || parsed.passThrough()
-                                                ? start(
-                                                        context,
-                                                        arrived,
-                                                        requestId,
-                                                        parsed,
-                                                        EngineForm.AS_SENT,
-                                                        gone)
-                                                : new SessionStart(
-                                                                context, arrived, requestId, gone)
-                                                        .begin(parsed)));
+                                gone));
+    }
+
+    /** A request of OpenAI's API that is there as a whole. On its event loop, as its task. */
+    void handle(RawRequest request, Buffer body) {
+        request.memory().belongsTo(request.context());
+        new Whole(request, ids.of(request.headers())).begin(body);
+    }
+
+    private Runnable read(
+            Context context,
+            Arrived arrived,
+            String requestId,
+            RequestParser.Endpoint endpoint,
+            Buffer body,
+            Runnable gone) {
+        return bodies.read(
+                context,
+                arrived,
+                requestId,
+                endpoint,
+                body,
+                parsed ->
+                        parsed.hints().session() == null || parsed.passThrough()
+                                ? start(
+                                        context,
+                                        arrived,
+                                        requestId,
+                                        parsed,
+                                        EngineForm.AS_SENT,
+                                        gone)
+                                : new SessionStart(context, arrived, requestId, gone)
+                                        .begin(parsed));
+    }
+
+    /** Its client's side until the end. */
+    private final class Whole {
+        private final RawRequest request;
+        private final String requestId;
+        private @Nullable Runnable leave;
+        private boolean refused;
+
+        Whole(RawRequest request, String requestId) {
+            this.request = request;
+            this.requestId = requestId;
+            request.onGone(this::clientGone);
+        }
+
+        void begin(Buffer body) {
+            try {
+                leave =
+                        read(
+                                request.context(),
+                                request,
+                                requestId,
+                                request.path().endpoint(),
+                                body,
+                                this::clientGone);
+            } catch (GatewayException e) {
+                refuse(e.error());
+            } catch (RuntimeException e) {
+                LOG.errorf(e, "request %s failed by a bug in the gateway", requestId);
+                refuse(new GatewayError.Internal(requestId));
+            }
+        }
+
+        private void refuse(GatewayError error) {
+            metrics.rejected();
+            refused = true;
+            request.refuse(error, requestId);
+        }
+
+        private void clientGone() {
+            Runnable running = leave;
+            if (running != null) {
+                running.run();
+            } else if (!refused) {
+                refused = true;
+                metrics.cancelledEarly();
+            }
+        }
     }
 
     /** A turn of a session, whose body may lack what was said before. */
     private final class SessionStart {
         private final Context context;
-        private final HttpServerRequest arrived;
+        private final Arrived arrived;
         private final String requestId;
         private final Runnable gone;
         private @Nullable Runnable leave;
         private boolean over;
 
-        SessionStart(Context context, HttpServerRequest arrived, String requestId, Runnable gone) {
+        SessionStart(Context context, Arrived arrived, String requestId, Runnable gone) {
             this.context = context;
             this.arrived = arrived;
             this.requestId = requestId;
@@ -150,7 +219,7 @@ final class InferenceEndpoint {
             if (!over) {
                 over = true;
                 metrics.rejected();
-                ErrorForm.OPENAI.respond(arrived.response(), error, requestId);
+                arrived.refuse(error, requestId);
             }
         }
 
@@ -167,7 +236,7 @@ final class InferenceEndpoint {
 
     private Runnable start(
             Context context,
-            HttpServerRequest arrived,
+            Arrived arrived,
             String requestId,
             InferenceRequest parsed,
             EngineForm form,
@@ -175,7 +244,7 @@ final class InferenceEndpoint {
         if (parsed.explain() || !parsed.hints().extras().isEmpty()) {
             return told.start(context, arrived, requestId, parsed, form, gone);
         }
-        Answer answer = RawAnswer.of(arrived, requestId, options.rawPath(), gone);
+        Answer answer = arrived.answer(requestId, options.rawPath(), gone);
         return flow.start(context, parsed, answer, form)::clientGone;
     }
 

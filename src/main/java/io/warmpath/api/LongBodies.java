@@ -3,7 +3,6 @@ package io.warmpath.api;
 import io.vertx.core.Context;
 import io.vertx.core.MultiMap;
 import io.vertx.core.buffer.Buffer;
-import io.vertx.core.http.HttpServerRequest;
 import io.warmpath.fault.GatewayError;
 import io.warmpath.fault.GatewayException;
 import io.warmpath.gateway.FlowMetrics;
@@ -52,12 +51,12 @@ final class LongBodies {
      */
     Runnable read(
             Context context,
-            HttpServerRequest arrived,
+            Arrived arrived,
             String requestId,
             RequestParser.Endpoint endpoint,
             Buffer body,
             Start start) {
-        boolean explain = InferenceEndpoint.explain(arrived);
+        boolean explain = arrived.explain();
         if (body.length() > SHORT_BYTES) {
             Reading reading = new Reading(context, arrived, requestId, start);
             // A copy: the request's own belongs to its event loop.
@@ -95,7 +94,7 @@ final class LongBodies {
     /** One body on its way. */
     private final class Reading {
         private final Context context;
-        private final HttpServerRequest arrived;
+        private final Arrived arrived;
         private final String requestId;
         private final Start start;
 
@@ -103,7 +102,7 @@ final class LongBodies {
         private @Nullable Runnable started;
         private boolean over;
 
-        Reading(Context context, HttpServerRequest arrived, String requestId, Start start) {
+        Reading(Context context, Arrived arrived, String requestId, Start start) {
             this.context = context;
             this.arrived = arrived;
             this.requestId = requestId;
@@ -148,7 +147,7 @@ final class LongBodies {
             if (!over) {
                 over = true;
                 metrics.rejected();
-                ErrorForm.OPENAI.respond(arrived.response(), error, requestId);
+                arrived.refuse(error, requestId);
             }
         }
 

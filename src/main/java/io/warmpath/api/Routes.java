@@ -1,5 +1,7 @@
 package io.warmpath.api;
 
+import io.vertx.core.buffer.Buffer;
+import io.vertx.core.http.HttpConnection;
 import io.vertx.core.http.HttpMethod;
 import io.vertx.core.http.HttpServerRequest;
 import io.vertx.ext.web.Router;
@@ -7,13 +9,14 @@ import io.vertx.ext.web.RoutingContext;
 import io.warmpath.access.Visit;
 import io.warmpath.fault.GatewayError;
 import io.warmpath.fleet.Fleet;
+import io.warmpath.gateway.BodyMemory;
 import io.warmpath.gateway.FlowMetrics;
 import io.warmpath.gateway.GatewayOptions;
 import io.warmpath.gateway.RequestFlow;
 import io.warmpath.gateway.TokenLanes;
 import io.warmpath.tokens.Tokenizing;
+import io.warmpath.upstream.ServerCodec;
 import io.warmpath.upstream.VertxInternals;
-import java.util.List;
 import java.util.function.LongSupplier;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
@@ -28,26 +31,6 @@ public final class Routes {
     /** Before Quarkus' own handlers, whose default order is 0 and above. */
     private static final int FIRST = -1000;
 
-    /** APIs of engines that need nothing but a worker which serves the model. */
-    private static final List<String> PASSED_ON =
-            List.of(
-                    "/v1/embeddings",
-                    "/v1/rerank",
-                    "/v2/rerank",
-                    "/rerank",
-                    "/v1/score",
-                    "/score",
-                    "/v1/classify",
-                    "/classify",
-                    "/pooling",
-                    "/v1/moderations",
-                    "/v1/audio/transcriptions",
-                    "/v1/audio/translations",
-                    "/v1/audio/speech",
-                    "/v1/images/generations",
-                    "/v1/images/edits",
-                    "/v1/images/variations");
-
     private final InferenceEndpoint inference;
     private final StatusEndpoints status;
     private final DirectApi direct;
@@ -55,6 +38,9 @@ public final class Routes {
     private final MessagesApi messages;
     private final RequestIds ids;
     private final ClientGate gate;
+    private final boolean raw;
+    private final RawRequests rawRequests = new RawRequests();
+    private final RawInlet.Door door;
 
     /**
      * @param gate who may ask
@@ -77,6 +63,8 @@ public final class Routes {
         ToldRequests told = new ToldRequests(fleet, flow, tokens, tokenizers, options, metrics);
         this.inference = new InferenceEndpoint(flow, told, tokenizers, options, metrics, ids);
         this.status = new StatusEndpoints(fleet, flow.models(), notReady, ids);
+        this.raw = options.rawPath();
+        this.door = new PastCodec(flow, options, metrics);
         this.direct = new DirectApi(flow, options.rawPath());
         this.tokenize =
                 new TokenizeApi(fleet, flow.models(), tokens, tokenizers, options.retryAfter());
@@ -89,14 +77,14 @@ public final class Routes {
                 .handler(
                         rc -> {
                             VertxInternals.guard(rc.request());
+                            if (raw) {
+                                RawInlet.install(ServerCodec.of(rc.request()), door, rawRequests);
+                            }
                             rc.next();
                         })
                 .failureHandler(this::notHttp);
-        post(router, "/v1/chat/completions", RequestParser.Endpoint.CHAT);
-        post(router, "/v1/completions", RequestParser.Endpoint.COMPLETIONS);
-        post(router, "/v1/responses", RequestParser.Endpoint.RESPONSES);
-        for (String path : PASSED_ON) {
-            post(router, path, RequestParser.Endpoint.OTHER);
+        for (InferencePath path : InferencePath.ALL) {
+            post(router, path.path(), path.endpoint());
         }
         for (DirectApi.Ask ask : DirectApi.QUESTIONS) {
             post(router, "/router/" + ask.path(), Need.DIRECT, direct.question(ask));
@@ -114,6 +102,54 @@ public final class Routes {
         router.route("/v1/*").order(FIRST + 1).handler(this::unknown);
         // Whatever no other route of the application took.
         router.errorHandler(404, this::unknown);
+    }
+
+    /** Requests of a connection go past its server's codec from the first one on. */
+    void passCodec(HttpConnection connection) {
+        RawInlet.install(ServerCodec.of(connection), door, rawRequests);
+    }
+
+    /** Those of which the runtime that has the router knows nothing. */
+    public RawRequests rawRequests() {
+        return rawRequests;
+    }
+
+    /** Requests for engines that do not come through the router. */
+    private final class PastCodec implements RawInlet.Door {
+        private final RequestFlow flow;
+        private final GatewayOptions options;
+        private final FlowMetrics metrics;
+
+        PastCodec(RequestFlow flow, GatewayOptions options, FlowMetrics metrics) {
+            this.flow = flow;
+            this.options = options;
+            this.metrics = metrics;
+        }
+
+        @Override
+        public long maxBodyBytes() {
+            return options.maxBodyBytes();
+        }
+
+        @Override
+        public boolean isOpenToAll() {
+            return gate.isOpen();
+        }
+
+        @Override
+        public BodyMemory.Share memory() {
+            return flow.bodies().share();
+        }
+
+        @Override
+        public void arrived(RawRequest request, Buffer body) {
+            gate.enter(request, ids, true, visit -> inference.handle(request, body));
+        }
+
+        @Override
+        public void cancelledEarly() {
+            metrics.cancelledEarly();
+        }
     }
 
     /** What a client must have for a route; a new route has to say. */
@@ -224,8 +260,7 @@ public final class Routes {
             return;
         }
         gate.enter(
-                rc.request(),
-                ErrorForm.of(rc.normalizedPath()),
+                new VertxArrived(rc.request(), ErrorForm.of(rc.normalizedPath())),
                 ids,
                 need.charged(),
                 visit -> {

@@ -87,12 +87,36 @@ final class SocketWriter {
      * @return how many bytes are left, in {@link #rest}; or {@link #NOT_SENT}
      */
     int send(Socket to, byte[] b, int from, int length, boolean framed) {
-        // The descriptor of a closed socket may be another connection's by now.
-        if (length > MAX_BYTES - ChunkFrame.BYTES || !to.isOpen()) {
+        ByteBuf out = begin(length + ChunkFrame.BYTES);
+        if (out == null) {
             return NOT_SENT;
         }
-        ByteBuf out = scratch.clear();
         ChunkFrame.write(out, b, from, length, framed);
+        return send(to);
+    }
+
+    /**
+     * Empty memory for what {@link #send(Socket)} sends.
+     *
+     * @param bytes the most that will be written to it
+     * @return null: it is too much
+     */
+    @Nullable ByteBuf begin(int bytes) {
+        return bytes > MAX_BYTES ? null : scratch.clear();
+    }
+
+    /**
+     * Sends what was written since {@link #begin}; to a socket whose channel has nothing that
+     * waits.
+     *
+     * @return how many bytes are left, in {@link #rest}; or {@link #NOT_SENT}
+     */
+    int send(Socket to) {
+        // The descriptor of a closed socket may be another connection's by now.
+        if (!to.isOpen()) {
+            return NOT_SENT;
+        }
+        ByteBuf out = scratch;
         try {
             out.skipBytes(to.sendAddress(out.memoryAddress(), 0, out.writerIndex()));
             return out.readableBytes();
@@ -101,7 +125,7 @@ final class SocketWriter {
         }
     }
 
-    /** What {@link #send} has left; to be copied before the next one. */
+    /** What was not sent; to be copied before the next one. */
     ByteBuf rest() {
         return scratch;
     }

@@ -1,12 +1,10 @@
 package io.warmpath.api;
 
 import io.vertx.core.Context;
-import io.vertx.core.buffer.Buffer;
-import io.vertx.core.http.HttpServerRequest;
-import io.vertx.core.http.HttpServerResponse;
 import io.warmpath.fault.GatewayError;
 import io.warmpath.fleet.Fleet;
 import io.warmpath.gateway.Advisor;
+import io.warmpath.gateway.Answer;
 import io.warmpath.gateway.EngineForm;
 import io.warmpath.gateway.Extra;
 import io.warmpath.gateway.FlowMetrics;
@@ -16,6 +14,7 @@ import io.warmpath.gateway.RequestFlow;
 import io.warmpath.gateway.TokenLanes;
 import io.warmpath.routing.RoutingDecision;
 import io.warmpath.tokens.Tokenizing;
+import io.warmpath.upstream.HeaderList;
 import java.util.Set;
 import java.util.concurrent.RejectedExecutionException;
 import org.jboss.logging.Logger;
@@ -60,7 +59,7 @@ final class ToldRequests {
      */
     Runnable start(
             Context context,
-            HttpServerRequest arrived,
+            Arrived arrived,
             String requestId,
             InferenceRequest request,
             EngineForm form,
@@ -73,7 +72,7 @@ final class ToldRequests {
     /** One of them. On its event loop. */
     private final class Told implements Advisor.Reply {
         private final Context context;
-        private final HttpServerRequest arrived;
+        private final Arrived arrived;
         private final String requestId;
         private final InferenceRequest request;
         private final EngineForm form;
@@ -86,7 +85,7 @@ final class ToldRequests {
 
         Told(
                 Context context,
-                HttpServerRequest arrived,
+                Arrived arrived,
                 String requestId,
                 InferenceRequest request,
                 EngineForm form,
@@ -148,8 +147,7 @@ final class ToldRequests {
                                     context,
                                     request,
                                     new ExplainedAnswer(
-                                            RawAnswer.of(
-                                                    arrived, requestId, options.rawPath(), gone),
+                                            arrived.answer(requestId, options.rawPath(), gone),
                                             mine),
                                     form)
                             ::clientGone;
@@ -166,9 +164,8 @@ final class ToldRequests {
 
         @Override
         public void decided(RoutingDecision decision, boolean tokensKnown) {
-            HttpServerResponse response = arrived.response();
             NvextNote mine = note;
-            if (over || mine == null || response.closed() || response.ended()) {
+            if (over || mine == null) {
                 return;
             }
             over = true;
@@ -180,10 +177,10 @@ final class ToldRequests {
                             decision.chosen().candidate().worker().id(),
                             decision.chosen().candidate().dpRank(),
                             request.stream());
-            response.putHeader(
-                    "content-type", request.stream() ? "text/event-stream" : "application/json");
-            response.putHeader(RequestIds.HEADER, requestId);
-            response.end(Buffer.buffer(body));
+            Answer answer = arrived.answer(requestId, options.rawPath(), gone);
+            String type = request.stream() ? "text/event-stream" : "application/json";
+            answer.head(200, new HeaderList().add("content-type", type), null, false);
+            answer.end(body, 0, body.length);
         }
 
         @Override
@@ -191,7 +188,7 @@ final class ToldRequests {
             if (!over) {
                 over = true;
                 metrics.rejected();
-                ErrorMapper.respond(arrived.response(), error, requestId);
+                arrived.refuse(error, requestId);
             }
         }
     }

@@ -11,6 +11,7 @@ import io.warmpath.load.LoadBook;
 import io.warmpath.routing.RoutingDecision;
 import io.warmpath.routing.Sent;
 import io.warmpath.upstream.AnswerScanner;
+import io.warmpath.upstream.HeaderList;
 import io.warmpath.upstream.UpstreamCall;
 import io.warmpath.upstream.UpstreamListener;
 import io.warmpath.upstream.UpstreamRequest;
@@ -108,7 +109,7 @@ final class Attempt implements UpstreamListener, UpstreamCall.Watch {
         }
         report = AnswerReport.of(exchange, decision, promptTokens, continued, asked.model());
         started = flow.nanoTime.getAsLong();
-        MultiMap extra = MultiMap.caseInsensitiveMultiMap();
+        HeaderList extra = new HeaderList();
         extra.add("x-request-id", request.requestId());
         if (asked.rankInHeader()) {
             extra.add("X-data-parallel-rank", Integer.toString(to.dpRank()));

@@ -1,6 +1,5 @@
 package io.warmpath.upstream;
 
-import io.vertx.core.MultiMap;
 import io.warmpath.upstream.AnswerParser.AnswerHead;
 import io.warmpath.upstream.AnswerParser.AnswerHead.Malformed;
 import java.nio.charset.StandardCharsets;
@@ -16,7 +15,7 @@ final class AnswerHeadReader {
 
     private final byte[] b;
     private final int end;
-    private final MultiMap headers = MultiMap.caseInsensitiveMultiMap();
+    private final HeaderList headers = new HeaderList();
     private long length = UNKNOWN;
     private boolean chunked;
     private boolean close;

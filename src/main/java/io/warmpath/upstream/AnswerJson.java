@@ -1,5 +1,8 @@
 package io.warmpath.upstream;
 
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
+import java.nio.ByteOrder;
 import java.nio.charset.StandardCharsets;
 
 /**
@@ -72,6 +75,11 @@ final class AnswerJson {
     private static final byte[] COMPLETION_TOKENS = key("completion_tokens");
     private static final byte[] PROMPT_TOKENS_DETAILS = key("prompt_tokens_details");
     private static final byte[] CACHED_TOKENS = key("cached_tokens");
+
+    private static final VarHandle LONGS =
+            MethodHandles.byteArrayViewVarHandle(long[].class, ByteOrder.LITTLE_ENDIAN);
+    private static final long ONES = 0x0101010101010101L;
+    private static final long HIGH = 0x8080808080808080L;
 
     private final Role[] stack = new Role[MAX_DEPTH];
     private int depth;
@@ -298,9 +306,7 @@ final class AnswerJson {
             return p + 1;
         }
         int begin = p;
-        while (p < end && b[p] != '"' && b[p] != '\\') {
-            p++;
-        }
+        p = text(b, p, end);
         if (p > begin || (p < end && b[p] == '\\')) {
             emptySoFar = false;
         }
@@ -322,7 +328,35 @@ final class AnswerJson {
         return p + 1;
     }
 
+    /** The next quote or backslash, or {@code end}; eight bytes at a time. */
+    private static int text(byte[] b, int p, int end) {
+        for (; p + Long.BYTES <= end; p += Long.BYTES) {
+            long w = (long) LONGS.get(b, p);
+            long quote = w ^ (ONES * '"');
+            long slash = w ^ (ONES * '\\');
+            // Borrows make false marks above a true one only: the lowest is true.
+            long marks = (((quote - ONES) & ~quote) | ((slash - ONES) & ~slash)) & HIGH;
+            if (marks != 0) {
+                return p + (Long.numberOfTrailingZeros(marks) >>> 3);
+            }
+        }
+        while (p < end && b[p] != '"' && b[p] != '\\') {
+            p++;
+        }
+        return p;
+    }
+
     private int key(byte[] b, int p, int end) {
+        if (keyLength == 0 && !escaped) {
+            int close = text(b, p, end);
+            if (close < end && b[close] == '"') { // all of it is here, and without escapes
+                keyLength = Math.min(close - p, key.length + 1);
+                System.arraycopy(b, p, key, 0, Math.min(keyLength, key.length));
+                role = child(stack[depth - 1]);
+                state = State.COLON;
+                return close + 1;
+            }
+        }
         while (p < end) {
             byte c = b[p++];
             if (escaped) {

@@ -114,7 +114,7 @@ final class ClientClock extends Deadlines.Entry {
                 requestBegan();
             }
             if (body && message instanceof ByteBufHolder content) {
-                bytes += content.content().readableBytes();
+                received(content.content().readableBytes());
             }
             if (message instanceof LastHttpContent) {
                 body = false;
@@ -141,7 +141,39 @@ final class ClientClock extends Deadlines.Entry {
         }
     }
 
-    private void requestBegan() {
+    /** More of the body of the request that is received now. */
+    void received(int more) {
+        bytes += more;
+    }
+
+    /** The request that is received now is there as a whole. */
+    void requestEnded() {
+        body = false;
+    }
+
+    /** A request that did not go through the codec was answered. */
+    void answered() {
+        unanswered--;
+        if (!body) {
+            nothingToDo();
+        }
+    }
+
+    /** What there is of a request that did not go through the codec goes there after all. */
+    void requestHandedOver() {
+        unanswered--;
+        body = false;
+        headBegins();
+    }
+
+    /** Bytes that were kept back go to the codec now. */
+    void headBegins() {
+        busy();
+        head = true;
+        waitFor(limits.headNanos());
+    }
+
+    void requestBegan() {
         head = false;
         body = true;
         held = false;

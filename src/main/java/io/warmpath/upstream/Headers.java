@@ -32,12 +32,18 @@ public final class Headers {
 
     /** An engine's headers for the client. */
     public static void copyResponse(MultiMap from, MultiMap to, boolean keepLength) {
+        eachOfResponse(from, keepLength, to::add);
+    }
+
+    /** {@link #copyResponse} to wherever {@code to} puts it. */
+    public static void eachOfResponse(
+            MultiMap from, boolean keepLength, BiConsumer<String, String> to) {
         String named = connectionOptions(from);
         from.forEach(
                 (name, value) -> {
                     if (!isHopByHop(name, named)
                             && (keepLength || !name.equalsIgnoreCase("content-length"))) {
-                        to.add(name, value);
+                        to.accept(name, value);
                     }
                 });
     }

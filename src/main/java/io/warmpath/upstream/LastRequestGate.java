@@ -27,6 +27,11 @@ final class LastRequestGate extends ChannelInboundHandlerAdapter {
         this.last = last;
     }
 
+    /** Another request may follow. */
+    boolean isOpen() {
+        return !last && !closed;
+    }
+
     @Override
     public void channelRead(ChannelHandlerContext ctx, Object message) {
         if (closed) {

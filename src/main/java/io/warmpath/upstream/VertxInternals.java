@@ -4,38 +4,55 @@ import io.netty.channel.ChannelHandler;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelPipeline;
 import io.netty.channel.EventLoop;
+import io.netty.handler.codec.ByteToMessageDecoder;
 import io.netty.handler.codec.http2.Http2ConnectionHandler;
 import io.netty.handler.ssl.SslHandler;
 import io.netty.util.AttributeKey;
 import io.vertx.core.Context;
 import io.vertx.core.Future;
 import io.vertx.core.Vertx;
+import io.vertx.core.http.HttpConnection;
 import io.vertx.core.http.HttpServerRequest;
 import io.vertx.core.http.HttpVersion;
 import io.vertx.core.impl.ContextInternal;
 import io.vertx.core.impl.VertxInternal;
 import io.vertx.core.net.impl.ConnectionBase;
+import java.lang.invoke.MethodHandle;
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.MethodType;
 import java.net.InetAddress;
 import java.util.Map;
+import org.jboss.logging.Logger;
 import org.jspecify.annotations.Nullable;
 
 /**
  * Every touch of what Vert.x does not promise; its test fails when a new version changes one of
  * them.
  *
- * <p>The raw path needs three things: the channel under a server request, the place in its pipeline
- * behind the encoder, and a way to run a callback of our own channels as if Vert.x had made it. All
- * on the event loop of the request.
+ * <p>The raw path needs the channel under a server request, the places in its pipeline before the
+ * decoder and behind the encoder, to know whether the decoder has read all it got, and a way to run
+ * a callback of our own channels as if Vert.x had made it. All on the event loop of the request.
  */
 public final class VertxInternals {
     /** Name of the response encoder in the pipeline of an HTTP/1 server connection. */
     private static final String ENCODER = "httpEncoder";
+
+    /** Name of the request decoder in it. */
+    private static final String DECODER = "httpDecoder";
+
+    /** Name of what unpacks compressed requests, which has to see every byte. */
+    private static final String INFLATER = "inflater";
 
     /** Name of Vert.x' own end of the pipeline. */
     private static final String HANDLER = "handler";
 
     /** Name of the response compressor, which has to see every byte. */
     private static final String COMPRESSOR = "deflater";
+
+    private static final Logger LOG = Logger.getLogger(VertxInternals.class);
+
+    /** Of a decoder: how much it has got and not read. */
+    private static final @Nullable MethodHandle UNREAD = findUnread();
 
     /** Of a client's connection, where clients may not take their time. */
     static final AttributeKey<ClientClock> CLOCK = AttributeKey.valueOf(ClientClock.class, "clock");
@@ -108,6 +125,81 @@ public final class VertxInternals {
             }
         }
         return false;
+    }
+
+    /**
+     * The codec of a client's connection, to be gone past by requests that follow.
+     *
+     * @param begun the head of a request has gone by, nothing of its body has been read; false:
+     *     nothing has
+     * @return null where every byte has to go through it: HTTP/2, compression, a pipeline that does
+     *     not look as expected; and where it is gone past already
+     */
+    static @Nullable ServerCodec codec(HttpConnection of, boolean begun) {
+        if (!(of instanceof ConnectionBase connection)) {
+            return null;
+        }
+        ChannelPipeline pipeline = connection.channel().pipeline();
+        if (pipeline.get(CodecState.class) != null || !gate(pipeline, false, begun)) {
+            return null;
+        }
+        ChannelHandlerContext decoder = pipeline.context(DECODER);
+        ChannelHandlerContext encoder = pipeline.context(ENCODER);
+        LastRequestGate gate = pipeline.get(LastRequestGate.class);
+        if (decoder == null
+                || encoder == null
+                || gate == null
+                || pipeline.context(INFLATER) != null
+                || pipeline.context(COMPRESSOR) != null
+                || !(decoder.handler() instanceof ByteToMessageDecoder reader)
+                || unread(reader) < 0) {
+            return null;
+        }
+        CodecState state = new CodecState(begun);
+        pipeline.addBefore(HANDLER, "warmpath-codec-state", state);
+        return new ServerCodec(
+                decoder,
+                reader,
+                encoder,
+                gate,
+                state,
+                connection.getContext(),
+                pipeline.channel().attr(CLOCK).get());
+    }
+
+    /**
+     * What a decoder has got and not read yet.
+     *
+     * @return in bytes; negative when it cannot be told
+     */
+    static int unread(ByteToMessageDecoder decoder) {
+        MethodHandle unread = UNREAD;
+        if (unread == null) {
+            return -1;
+        }
+        try {
+            return (int) unread.invokeExact(decoder);
+        } catch (Throwable e) { // what invokeExact declares; the method throws nothing
+            throw new IllegalStateException("the decoder does not tell what it has not read", e);
+        }
+    }
+
+    private static @Nullable MethodHandle findUnread() {
+        try {
+            return MethodHandles.privateLookupIn(ByteToMessageDecoder.class, MethodHandles.lookup())
+                    .findVirtual(
+                            ByteToMessageDecoder.class,
+                            "actualReadableBytes",
+                            MethodType.methodType(int.class));
+        } catch (ReflectiveOperationException e) {
+            LOG.debug("requests do not go past the server's codec", e);
+            return null;
+        }
+    }
+
+    /** For one more request on the connection of {@code context}. */
+    static Context another(Context context) {
+        return ((ContextInternal) context).duplicate();
     }
 
     /** The event loop that this context's tasks run on. */

@@ -13,6 +13,8 @@ import io.warmpath.wiring.warmup.Warmup;
 import jakarta.enterprise.event.Observes;
 import jakarta.inject.Inject;
 import jakarta.inject.Singleton;
+import java.util.Optional;
+import org.eclipse.microprofile.config.ConfigProvider;
 import org.jboss.logging.Logger;
 
 /** Ties a {@link GatewayRuntime} to the life of the application. */
@@ -32,7 +34,21 @@ class GatewayBean {
     }
 
     void mount(@Observes Router router) {
+        throughRuntime()
+                .ifPresent(
+                        why -> {
+                            LOG.infof("All requests go through the server's codec: %s", why);
+                            runtime.rawRequests().close();
+                        });
         runtime.mount(router);
+    }
+
+    /** Why requests must not go past the runtime's server. */
+    private static Optional<String> throughRuntime() {
+        return GracefulStop.isPossible()
+                ? RuntimeHooks.asked(ConfigProvider.getConfig())
+                        .map(name -> name + " asks the runtime to see them")
+                : Optional.of("this version of Quarkus would not wait for others when it stops");
     }
 
     void start(@Observes StartupEvent event) {
@@ -46,6 +62,9 @@ class GatewayBean {
     void leaving(@Observes ShutdownDelayInitiatedEvent event) {
         LOG.info("Told to stop: /ready says so now; running answers may end");
         runtime.leaving();
+        if (GracefulStop.isPossible()) {
+            GracefulStop.waitFor(runtime.rawRequests());
+        }
     }
 
     void stop(@Observes ShutdownEvent event) {

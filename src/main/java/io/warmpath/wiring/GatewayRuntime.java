@@ -19,6 +19,7 @@ import io.warmpath.api.ErrorMapper;
 import io.warmpath.api.EventSourcesApi;
 import io.warmpath.api.EventsApi;
 import io.warmpath.api.ModelsApi;
+import io.warmpath.api.RawRequests;
 import io.warmpath.api.ReplicasApi;
 import io.warmpath.api.Routes;
 import io.warmpath.api.SessionsApi;
@@ -463,6 +464,11 @@ final class GatewayRuntime implements AutoCloseable {
     /** The process will end soon: nobody should send more here, but what comes is answered. */
     void leaving() {
         leaving = true;
+    }
+
+    /** The requests that the runtime underneath knows nothing of. */
+    RawRequests rawRequests() {
+        return routes.rawRequests();
     }
 
     Warmup warmup() {

@@ -29,12 +29,18 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.Parameter;
+import org.junit.jupiter.params.ParameterizedClass;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Clients' keys through the whole surface: who gets in, as whom, how often. */
+@ParameterizedClass
+@EnumSource(names = {"RAW", "PAST"})
 class ClientGateTest {
+    @Parameter EnginePath way;
+
     private static final String ALL = "Authorization: Bearer key-all";
     private static final String TENANT = "Authorization: Bearer key-tenant";
     private static final String FRONT = "x-api-key: key-front";
@@ -87,7 +93,7 @@ class ClientGateTest {
     }
 
     private void start() throws Exception {
-        start(EnginePath.RAW, EngineTls.standard(), ClientGate.of(ring(), false));
+        start(way, EngineTls.standard(), ClientGate.of(ring(), false));
     }
 
     @AfterEach
@@ -153,7 +159,7 @@ class ClientGateTest {
 
     @Test
     void it_goes_further_where_the_operator_wants_that() throws Exception {
-        start(EnginePath.RAW, EngineTls.standard(), ClientGate.of(ring(), true));
+        start(way, EngineTls.standard(), ClientGate.of(ring(), true));
         assertEquals(200, ask(ALL).status());
         assertEquals("Bearer key-all", call().header("authorization"));
     }
@@ -320,7 +326,7 @@ class ClientGateTest {
         CompletableFuture<Verdict> verdict = new CompletableFuture<>();
         Caller caller = new Caller(Grant.all("late"), new Budgets(1), nanos::get);
         Authenticator clients = key -> key.equals("later") ? new Verdict.Later(verdict) : caller;
-        start(EnginePath.RAW, EngineTls.standard(), ClientGate.of(clients, false));
+        start(way, EngineTls.standard(), ClientGate.of(clients, false));
         try (RawClient waiting = new RawClient(gateway.port)) {
             waiting.sendPost(Gateway.CHAT, Gateway.ASK_WHOLE, "x-api-key: later");
             for (int i = 0; i < 8; i++) { // some of them on its event loop
@@ -336,7 +342,7 @@ class ClientGateTest {
         CompletableFuture<Verdict> verdict = new CompletableFuture<>();
         Caller caller = new Caller(Grant.all("late"), new Budgets(1), nanos::get);
         Authenticator clients = key -> key.equals("later") ? new Verdict.Later(verdict) : caller;
-        start(EnginePath.RAW, EngineTls.standard(), ClientGate.of(clients, false));
+        start(way, EngineTls.standard(), ClientGate.of(clients, false));
         RawClient waiting = new RawClient(gateway.port);
         waiting.sendPost(Gateway.CHAT, Gateway.ASK_WHOLE, "x-api-key: later");
         assertEquals(200, ask("x-api-key: now").status());

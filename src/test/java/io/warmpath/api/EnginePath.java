@@ -8,7 +8,7 @@ import io.warmpath.upstream.RawEngineClient;
 import io.warmpath.upstream.UpstreamOptions;
 import io.warmpath.upstream.VertxEngineClient;
 
-/** Both ways between client and engine; what holds on one has to hold on the other. */
+/** The ways between client and engine; what holds on one has to hold on the others. */
 enum EnginePath {
     /** Own client, bytes past the server's encoder. */
     RAW {
@@ -16,6 +16,13 @@ enum EnginePath {
         EngineClient engines(Vertx vertx, UpstreamOptions options, EngineTls tls) {
             return new RawEngineClient(
                     options, tls, VERTX.engines(vertx, options, tls), null, System::nanoTime);
+        }
+    },
+    /** The same, and requests past the server's decoder from a connection's first one on. */
+    PAST {
+        @Override
+        EngineClient engines(Vertx vertx, UpstreamOptions options, EngineTls tls) {
+            return RAW.engines(vertx, options, tls);
         }
     },
     /** Vert.x on both sides. */
@@ -28,6 +35,10 @@ enum EnginePath {
 
     abstract EngineClient engines(Vertx vertx, UpstreamOptions options, EngineTls tls);
 
+    boolean isRaw() {
+        return this != VERTX;
+    }
+
     GatewayOptions options(GatewayOptions o) {
         return new GatewayOptions(
                 o.maxBodyBytes(),
@@ -39,7 +50,7 @@ enum EnginePath {
                 o.bodyLinger(),
                 o.requestUsage(),
                 o.forwardNvext(),
-                this == RAW,
+                isRaw(),
                 o.classTolerations(),
                 o.clients());
     }

@@ -184,6 +184,8 @@ final class Gateway implements AutoCloseable {
     final Migration migration;
     final int port;
     private final io.vertx.ext.web.Router routes;
+    final Routes inference;
+    private final AtomicInteger throughCodec = new AtomicInteger();
     private final EngineClient engines;
 
     private EngineSessions sessionsOnEngines() {
@@ -424,7 +426,8 @@ final class Gateway implements AutoCloseable {
                         System::nanoTime);
         routes = io.vertx.ext.web.Router.router(vertx);
         AtomicLong ids = new AtomicLong();
-        new Routes(
+        inference =
+                new Routes(
                         fleet,
                         flow,
                         tokenizing,
@@ -433,8 +436,8 @@ final class Gateway implements AutoCloseable {
                         metrics,
                         () -> warm ? "" : "warming up",
                         ids::incrementAndGet,
-                        gate)
-                .mount(routes);
+                        gate);
+        inference.mount(routes);
         new DecisionsApi(decisions, new AdminAccess(Optional.empty())).mount(routes);
         new BusyThresholdApi(admission, fleet, new AdminAccess(Optional.empty())).mount(routes);
         HttpServer server =
@@ -450,6 +453,9 @@ final class Gateway implements AutoCloseable {
                                     if (countsFlushes) {
                                         client.pipeline().addFirst(new FlushCounter(flushes));
                                     }
+                                    if (path == EnginePath.PAST) {
+                                        inference.passCodec(connection);
+                                    }
                                     connections.incrementAndGet();
                                     // Vert.x 4.5 does not call a close handler when a pipelined
                                     // request is still queued.
@@ -460,6 +466,7 @@ final class Gateway implements AutoCloseable {
                                 })
                         .requestHandler(
                                 request -> {
+                                    throughCodec.incrementAndGet();
                                     request.pause(); // as Quarkus does
                                     routes.handle(request);
                                 });
@@ -469,6 +476,21 @@ final class Gateway implements AutoCloseable {
                         .toCompletableFuture()
                         .get(10, TimeUnit.SECONDS)
                         .actualPort();
+    }
+
+    /** Requests that run past the server's codec. */
+    int pastCodec() {
+        return inference.rawRequests().running();
+    }
+
+    /** Requests that came through the server's codec. */
+    int throughCodec() {
+        return throughCodec.get();
+    }
+
+    /** Of the last connection. */
+    boolean isClientFull() {
+        return client != null && !client.isWritable();
     }
 
     /** Listens with TLS as well, for HTTP/2 where the client offers it. */

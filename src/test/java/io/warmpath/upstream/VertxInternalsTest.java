@@ -1,21 +1,30 @@
 package io.warmpath.upstream;
 
+import static org.awaitility.Awaitility.await;
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNotNull;
+import static org.junit.jupiter.api.Assertions.assertNotSame;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.netty.channel.ChannelHandlerContext;
+import io.netty.channel.ChannelInboundHandlerAdapter;
+import io.netty.channel.ChannelPipeline;
 import io.vertx.core.Context;
 import io.vertx.core.Vertx;
 import io.vertx.core.http.HttpClientOptions;
 import io.vertx.core.http.HttpServerOptions;
 import io.vertx.core.http.HttpServerRequest;
 import io.vertx.core.http.HttpVersion;
+import java.net.InetAddress;
+import java.net.Socket;
+import java.nio.charset.StandardCharsets;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
+import java.util.function.BooleanSupplier;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
@@ -100,6 +109,103 @@ class VertxInternalsTest {
                         new HttpServerOptions().setCompressionSupported(true),
                         HttpVersion.HTTP_1_1,
                         VertxInternals::behindEncoder));
+    }
+
+    @Test
+    void requests_can_go_past_the_codec_of_plain_http_1_1_only() throws Exception {
+        boolean looked =
+                ask(
+                        new HttpServerOptions(),
+                        HttpVersion.HTTP_1_1,
+                        request -> {
+                            ServerCodec codec = ServerCodec.of(request);
+                            assertNotNull(codec);
+                            assertFalse(codec.isIdle(), "its request is not answered");
+                            assertNull(ServerCodec.of(request), "once a connection");
+                            ChannelPipeline pipeline = codec.encoder().pipeline();
+                            codec.precede("inlet", new ChannelInboundHandlerAdapter());
+                            List<String> names = pipeline.names();
+                            assertTrue(names.indexOf("inlet") < names.indexOf("httpDecoder"));
+                            assertTrue(
+                                    names.indexOf("warmpath-codec-state")
+                                            > names.indexOf("httpEncoder"));
+                            Context other = codec.context();
+                            assertNotSame(Vertx.currentContext(), other);
+                            assertSame(
+                                    VertxInternals.eventLoop(Vertx.currentContext()),
+                                    VertxInternals.eventLoop(other));
+                            other.putLocal("key", "its own");
+                            assertNull(Vertx.currentContext().getLocal("key"));
+                            return true;
+                        });
+        assertTrue(looked);
+        Look<ServerCodec> codec = ServerCodec::of;
+        assertNull(ask(new HttpServerOptions(), HttpVersion.HTTP_1_0, codec));
+        assertNull(ask(new HttpServerOptions(), HttpVersion.HTTP_2, codec));
+        for (HttpServerOptions sees :
+                List.of(
+                        new HttpServerOptions().setCompressionSupported(true),
+                        new HttpServerOptions().setDecompressionSupported(true))) {
+            assertNull(ask(sees, HttpVersion.HTTP_1_1, codec));
+        }
+    }
+
+    @Test
+    void a_codec_is_idle_when_what_it_got_is_read_and_answered() throws Exception {
+        CompletableFuture<ServerCodec> found = new CompletableFuture<>();
+        CompletableFuture<HttpServerRequest> asked = new CompletableFuture<>();
+        int port =
+                vertx.createHttpServer(new HttpServerOptions().setHttp2ClearTextEnabled(false))
+                        .connectionHandler(c -> found.complete(ServerCodec.of(c)))
+                        .requestHandler(asked::complete)
+                        .listen(0, "127.0.0.1")
+                        .toCompletionStage()
+                        .toCompletableFuture()
+                        .get(10, TimeUnit.SECONDS)
+                        .actualPort();
+        try (Socket client = new Socket(InetAddress.getLoopbackAddress(), port)) {
+            ServerCodec codec = found.get(10, TimeUnit.SECONDS);
+            assertNotNull(codec);
+            BooleanSupplier idle =
+                    () ->
+                            codec.encoder()
+                                    .channel()
+                                    .eventLoop()
+                                    .submit(codec::isIdle)
+                                    .syncUninterruptibly()
+                                    .getNow();
+            assertTrue(idle.getAsBoolean());
+            client.getOutputStream().write("GET / HTT".getBytes(StandardCharsets.US_ASCII));
+            await().until(() -> !idle.getAsBoolean()); // a part of a head
+            client.getOutputStream()
+                    .write("P/1.1\r\nHost: a\r\n\r\nGET".getBytes(StandardCharsets.US_ASCII));
+            HttpServerRequest request = asked.get(10, TimeUnit.SECONDS);
+            assertFalse(idle.getAsBoolean());
+            request.response().end();
+            client.getInputStream().readNBytes(20);
+            assertFalse(idle.getAsBoolean(), "the next one has begun");
+        }
+    }
+
+    @Test
+    void a_codec_that_met_something_else_than_http_is_never_idle() throws Exception {
+        CompletableFuture<ServerCodec> found = new CompletableFuture<>();
+        int port =
+                vertx.createHttpServer(new HttpServerOptions().setHttp2ClearTextEnabled(false))
+                        .connectionHandler(c -> found.complete(ServerCodec.of(c)))
+                        .requestHandler(request -> request.response().end())
+                        .invalidRequestHandler(request -> {}) // leaves the connection open
+                        .listen(0, "127.0.0.1")
+                        .toCompletionStage()
+                        .toCompletableFuture()
+                        .get(10, TimeUnit.SECONDS)
+                        .actualPort();
+        try (Socket client = new Socket(InetAddress.getLoopbackAddress(), port)) {
+            ServerCodec codec = found.get(10, TimeUnit.SECONDS);
+            client.getOutputStream()
+                    .write("no http at all\r\n\r\n".getBytes(StandardCharsets.US_ASCII));
+            await().until(() -> !codec.encoder().channel().eventLoop().submit(codec::isIdle).get());
+        }
     }
 
     @Test
