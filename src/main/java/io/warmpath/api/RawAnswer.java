@@ -5,6 +5,7 @@ import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.unix.Socket;
 import io.vertx.core.http.HttpServerRequest;
 import io.warmpath.gateway.Answer;
+import io.warmpath.upstream.SocketWriter;
 import io.warmpath.upstream.VertxInternals;
 import org.jspecify.annotations.Nullable;
 
@@ -63,7 +64,7 @@ final class RawAnswer extends HttpAnswer {
         // Nobody else writes between head and end: what was empty after the last write still is.
         int left =
                 to != null && (!mayWait || SocketWriter.isEmpty(encoder.channel()))
-                        ? writer.send(to, b, from, length, chunked)
+                        ? send(to, b, from, length)
                         : SocketWriter.NOT_SENT;
         if (left == SocketWriter.NOT_SENT) {
             writeThroughPipeline(b, from, length);
@@ -74,6 +75,15 @@ final class RawAnswer extends HttpAnswer {
             ByteBuf rest = encoder.alloc().directBuffer(left).writeBytes(writer.rest());
             encoder.writeAndFlush(rest, encoder.voidPromise());
         }
+    }
+
+    private int send(Socket to, byte[] b, int from, int length) {
+        ByteBuf out = writer.begin(length + ChunkFrame.BYTES);
+        if (out == null) {
+            return SocketWriter.NOT_SENT;
+        }
+        ChunkFrame.write(out, b, from, length, chunked);
+        return writer.send(to);
     }
 
     private void writeThroughPipeline(byte[] b, int from, int length) {

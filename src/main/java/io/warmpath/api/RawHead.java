@@ -1,5 +1,6 @@
 package io.warmpath.api;
 
+import io.netty.buffer.ByteBuf;
 import io.warmpath.upstream.HeaderList;
 import java.nio.charset.StandardCharsets;
 import org.jspecify.annotations.Nullable;
@@ -20,6 +21,7 @@ final class RawHead {
     private static final int MAX_LENGTH_DIGITS = 9;
 
     private static final byte[] METHOD = ascii("POST ");
+    private static final int POST = 'P' << 24 | 'O' << 16 | 'S' << 8 | 'T';
     private static final byte[] VERSION = ascii(" HTTP/1.1\r\n");
 
     /** What a name is made of (RFC 9110 section 5.6.2). */
@@ -63,6 +65,11 @@ final class RawHead {
     /** In bytes, from 1. */
     int bodyLength() {
         return bodyLength;
+    }
+
+    /** It could be one, by its first bytes. */
+    static boolean mayBegin(ByteBuf in) {
+        return in.readableBytes() > METHOD.length && in.getInt(in.readerIndex()) == POST;
     }
 
     /**

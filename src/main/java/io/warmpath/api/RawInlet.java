@@ -6,7 +6,6 @@ import io.netty.channel.Channel;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelInboundHandlerAdapter;
 import io.netty.util.ReferenceCountUtil;
-import io.netty.util.concurrent.FastThreadLocal;
 import io.vertx.core.Context;
 import io.vertx.core.buffer.Buffer;
 import io.warmpath.gateway.BodyMemory;
@@ -47,17 +46,9 @@ final class RawInlet extends ChannelInboundHandlerAdapter {
     /** Longer bodies are not read on event loops, so the codec's copies do not matter. */
     private static final int MAX_BODY = LongBodies.SHORT_BYTES;
 
-    private static final byte[] NOTHING = {};
+    private static final int MAX_BYTES = RawHead.MAX_BYTES + MAX_BODY;
 
     private static final String NAME = "warmpath-raw-inlet";
-
-    private static final FastThreadLocal<byte[]> HEADS =
-            new FastThreadLocal<>() {
-                @Override
-                protected byte[] initialValue() {
-                    return new byte[RawHead.MAX_BYTES];
-                }
-            };
 
     private final ServerCodec codec;
     private final Door door;
@@ -67,6 +58,7 @@ final class RawInlet extends ChannelInboundHandlerAdapter {
     private @Nullable ChannelHandlerContext context;
 
     private boolean throughCodec = true; // so went what came last
+    private boolean fed = true; // the codec has got something in this turn
     private @Nullable Body body; // is on its way
     private @Nullable RawRequest running;
     private @Nullable ByteBuf kept; // came behind the running one
@@ -108,9 +100,23 @@ final class RawInlet extends ChannelInboundHandlerAdapter {
         } else if (body != null) {
             collect(ctx, body, in);
         } else if (!take(in)) {
-            throughCodec = true;
-            line.used();
-            ctx.fireChannelRead(in);
+            feed(ctx, in);
+        }
+    }
+
+    /** Gives the codec what it is to read. */
+    private void feed(ChannelHandlerContext ctx, ByteBuf in) {
+        throughCodec = true;
+        fed = true;
+        line.used();
+        ctx.fireChannelRead(in);
+    }
+
+    @Override
+    public void channelReadComplete(ChannelHandlerContext ctx) {
+        if (fed) { // otherwise nobody behind has read anything
+            fed = false;
+            ctx.fireChannelReadComplete();
         }
     }
 
@@ -121,14 +127,16 @@ final class RawInlet extends ChannelInboundHandlerAdapter {
         if (throughCodec && !codec.isIdle()) {
             return false;
         }
-        byte[] bytes = HEADS.get();
-        int looked = Math.min(in.readableBytes(), bytes.length);
-        in.getBytes(in.readerIndex(), bytes, 0, looked);
-        RawHead head = RawHead.read(bytes, looked);
+        if (!RawHead.mayBegin(in) || in.readableBytes() > MAX_BYTES) {
+            return false;
+        }
+        byte[] bytes = new byte[in.readableBytes()];
+        in.getBytes(in.readerIndex(), bytes);
+        RawHead head = RawHead.read(bytes, bytes.length);
         if (head == null) {
             return false;
         }
-        int there = in.readableBytes() - head.length();
+        int there = bytes.length - head.length();
         if (!mayTake(head, there) || !requests.enter()) {
             return false;
         }
@@ -140,13 +148,9 @@ final class RawInlet extends ChannelInboundHandlerAdapter {
         }
         throughCodec = false;
         codec.requestBegan();
-        Body arriving =
-                new Body(
-                        head,
-                        first < head.bodyLength() ? Arrays.copyOf(bytes, head.length()) : NOTHING,
-                        memory);
+        Body arriving = new Body(head, memory, bytes, first);
         body = arriving;
-        add(arriving, in.skipBytes(head.length()), first);
+        added(arriving, in.skipBytes(head.length() + first), first);
         return true;
     }
 
@@ -162,42 +166,53 @@ final class RawInlet extends ChannelInboundHandlerAdapter {
     /** Of a request whose head is there. A client that only promises bytes gets no memory. */
     private static final class Body {
         private final RawHead head;
-        private final byte[] headBytes; // where not everything came at once
         private final BodyMemory.Share memory;
-        private byte[] bytes = NOTHING;
+        private byte[] bytes; // with the head before it
         private int filled;
 
-        Body(RawHead head, byte[] headBytes, BodyMemory.Share memory) {
+        Body(RawHead head, BodyMemory.Share memory, byte[] bytes, int there) {
             this.head = head;
-            this.headBytes = headBytes;
             this.memory = memory;
+            this.bytes = bytes;
+            this.filled = head.length() + there;
         }
 
         int missing() {
-            return head.bodyLength() - filled;
+            return head.length() + head.bodyLength() - filled;
         }
 
         void add(ByteBuf in, int more) {
             if (bytes.length - filled < more) {
-                int size = Math.min(head.bodyLength(), Math.max(2 * filled, filled + more));
+                int size = Math.min(filled + missing(), Math.max(2 * filled, filled + more));
                 bytes = Arrays.copyOf(bytes, size);
             }
             in.readBytes(bytes, filled, more);
             filled += more;
+        }
+
+        ByteBuf complete() {
+            return Unpooled.wrappedBuffer(bytes, head.length(), head.bodyLength());
+        }
+
+        ByteBuf soFar() {
+            return Unpooled.wrappedBuffer(bytes, 0, filled);
         }
     }
 
     private void collect(ChannelHandlerContext ctx, Body arriving, ByteBuf in) {
         int more = Math.min(in.readableBytes(), arriving.missing());
         if (arriving.memory.take(more)) {
-            add(arriving, in, more);
+            arriving.add(in, more);
+            added(arriving, in, more);
         } else {
             handOver(ctx, arriving, in);
         }
     }
 
-    private void add(Body arriving, ByteBuf in, int more) {
-        arriving.add(in, more);
+    /**
+     * @param in what is left of it
+     */
+    private void added(Body arriving, ByteBuf in, int more) {
         codec.received(more);
         if (in.isReadable()) {
             keep(in);
@@ -216,14 +231,8 @@ final class RawInlet extends ChannelInboundHandlerAdapter {
         body = null;
         unfinished.memory.free();
         requests.exit();
-        throughCodec = true;
-        line.used();
         codec.requestHandedOver();
-        ctx.fireChannelRead(
-                Unpooled.wrappedBuffer(
-                        Unpooled.wrappedBuffer(unfinished.headBytes),
-                        Unpooled.wrappedBuffer(unfinished.bytes, 0, unfinished.filled),
-                        in));
+        feed(ctx, Unpooled.wrappedBuffer(unfinished.soFar(), in));
     }
 
     private void start(Body complete) {
@@ -232,7 +241,7 @@ final class RawInlet extends ChannelInboundHandlerAdapter {
                 new RawRequest(line, complete.head, own, complete.memory, this::answered);
         running = request;
         @SuppressWarnings("deprecation") // the only public way without a copy
-        Buffer bytes = Buffer.buffer(Unpooled.wrappedBuffer(complete.bytes, 0, complete.filled));
+        Buffer bytes = Buffer.buffer(complete.complete());
         codec.run(own, () -> door.arrived(request, bytes));
     }
 
@@ -259,11 +268,9 @@ final class RawInlet extends ChannelInboundHandlerAdapter {
         kept = null;
         channel.config().setAutoRead(true); // before anybody else has a reason to stop it
         if (!take(in)) {
-            throughCodec = true;
-            line.used();
             codec.headBegins();
-            ctx.fireChannelRead(in);
-            ctx.fireChannelReadComplete();
+            feed(ctx, in);
+            channelReadComplete(ctx);
         }
     }
 

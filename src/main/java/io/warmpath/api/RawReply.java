@@ -9,6 +9,7 @@ import io.warmpath.fault.GatewayError;
 import io.warmpath.gateway.Answer;
 import io.warmpath.upstream.HeaderList;
 import io.warmpath.upstream.Headers;
+import io.warmpath.upstream.SocketWriter;
 import java.nio.charset.StandardCharsets;
 import org.jspecify.annotations.Nullable;
 

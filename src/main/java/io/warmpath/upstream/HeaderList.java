@@ -24,6 +24,7 @@ public final class HeaderList implements MultiMap {
 
     private String[] all; // name, value, name, value
     private int used;
+    private long lengths; // a bit for each length of a name, of which one may be there
 
     public HeaderList() {
         this.all = new String[2 * USUAL];
@@ -56,10 +57,14 @@ public final class HeaderList implements MultiMap {
         all[used] = name;
         all[used + 1] = value;
         used += 2;
+        lengths |= 1L << name.length();
         return this;
     }
 
     private int find(String name, int from) {
+        if ((lengths & 1L << name.length()) == 0) {
+            return -1;
+        }
         for (int i = from; i < used; i += 2) {
             if (all[i].equalsIgnoreCase(name)) {
                 return i;
@@ -118,6 +123,7 @@ public final class HeaderList implements MultiMap {
     public HeaderList clear() {
         Arrays.fill(all, 0, used, null);
         used = 0;
+        lengths = 0;
         return this;
     }
 

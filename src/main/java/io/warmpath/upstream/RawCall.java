@@ -1,7 +1,5 @@
 package io.warmpath.upstream;
 
-import io.netty.buffer.ByteBuf;
-import io.netty.buffer.PooledByteBufAllocator;
 import io.netty.channel.ConnectTimeoutException;
 import io.netty.handler.ssl.SslHandshakeTimeoutException;
 import io.vertx.core.Context;
@@ -67,18 +65,7 @@ final class RawCall extends Deadlines.Entry implements UpstreamCall {
         if (request == null) {
             throw new IllegalStateException("a call gets one connection");
         }
-        HeapBytes body = HeapBytes.of(request.body());
-        ByteBuf bytes =
-                PooledByteBufAllocator.DEFAULT.directBuffer(
-                        RequestHead.USUAL_BYTES + body.length());
-        try {
-            RequestHead.write(bytes, to.address(), request);
-            bytes.writeBytes(body.array(), body.offset(), body.length());
-        } catch (RuntimeException e) {
-            bytes.release();
-            throw e;
-        }
-        to.send(this, bytes);
+        to.send(this, request);
     }
 
     void notConnected(Throwable cause) {

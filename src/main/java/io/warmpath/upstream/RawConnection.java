@@ -1,10 +1,12 @@
 package io.warmpath.upstream;
 
 import io.netty.buffer.ByteBuf;
+import io.netty.buffer.PooledByteBufAllocator;
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelFuture;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelInboundHandlerAdapter;
+import io.netty.channel.unix.Socket;
 import io.warmpath.fleet.EngineAddress;
 import org.jboss.logging.Logger;
 import org.jspecify.annotations.Nullable;
@@ -21,7 +23,12 @@ final class RawConnection extends ChannelInboundHandlerAdapter {
     private final AnswerParser parser = new AnswerParser();
     private final Gather.Stream burst = new Gather.Stream();
     private @Nullable Channel channel;
-    private @Nullable ChannelFuture sent;
+    private @Nullable ChannelHandlerContext context;
+    private @Nullable Socket socket; // null: everything through the pipeline
+    private boolean known; // whether there is one
+    private boolean mayWait; // something may be waiting in the channel
+    private boolean whole; // the request went to the socket at once
+    private @Nullable ChannelFuture sent; // otherwise
     private @Nullable RawCall call;
     private int turnLength;
     private boolean tooMuch;
@@ -37,6 +44,7 @@ final class RawConnection extends ChannelInboundHandlerAdapter {
 
     @Override
     public void handlerAdded(ChannelHandlerContext ctx) {
+        context = ctx;
         channel = ctx.channel();
     }
 
@@ -61,19 +69,70 @@ final class RawConnection extends ChannelInboundHandlerAdapter {
         return now - idleSince >= keepNanos;
     }
 
-    /** Sends the request; the buffer is the connection's from here on. */
-    void send(RawCall next, ByteBuf request) {
-        Channel to = channel;
-        if (to == null) {
-            request.release();
+    /**
+     * Sends the request.
+     *
+     * @throws IllegalArgumentException it cannot be written; nothing was sent
+     */
+    void send(RawCall next, UpstreamRequest request) {
+        ChannelHandlerContext at = context;
+        if (at == null) {
             throw new IllegalStateException("sent before the connection stands");
         }
+        if (!known) {
+            known = true;
+            socket = SocketWriter.socket(at);
+        }
+        HeapBytes body = HeapBytes.of(request.body());
+        int bytes = RequestHead.USUAL_BYTES + body.length();
+        Socket to = socket;
+        SocketWriter writer = pool.loop().writer();
+        ByteBuf out =
+                to != null && (!mayWait || SocketWriter.isEmpty(at.channel()))
+                        ? writer.begin(bytes)
+                        : null;
+        if (out == null || to == null) {
+            ByteBuf own = PooledByteBufAllocator.DEFAULT.directBuffer(bytes);
+            try {
+                write(own, request, body);
+            } catch (RuntimeException e) {
+                own.release();
+                throw e;
+            }
+            begin(next);
+            sendThroughPipeline(at, own);
+            return;
+        }
+        write(out, request, body);
+        begin(next);
+        whole = writer.send(to) == 0;
+        if (!whole) {
+            ByteBuf left = writer.rest();
+            sendThroughPipeline(
+                    at,
+                    PooledByteBufAllocator.DEFAULT
+                            .directBuffer(left.readableBytes())
+                            .writeBytes(left));
+        }
+    }
+
+    private void write(ByteBuf to, UpstreamRequest request, HeapBytes body) {
+        RequestHead.write(to, address(), request);
+        to.writeBytes(body.array(), body.offset(), body.length());
+    }
+
+    private void begin(RawCall next) {
         call = next;
         turnLength = 0;
         tooMuch = false;
         parser.begin();
         burst.begin();
-        sent = to.writeAndFlush(request);
+    }
+
+    private void sendThroughPipeline(ChannelHandlerContext at, ByteBuf request) {
+        whole = false;
+        mayWait = true;
+        sent = at.channel().writeAndFlush(request);
     }
 
     void pause() {
@@ -165,8 +224,7 @@ final class RawConnection extends ChannelInboundHandlerAdapter {
         boolean again =
                 head.keepAlive()
                         && !tooMuch
-                        && request != null
-                        && request.isSuccess()
+                        && (whole || (request != null && request.isSuccess()))
                         && isUsable();
         if (again && ch != null) {
             ch.config().setAutoRead(true);

@@ -57,6 +57,7 @@ final class RawLoop {
     private final ScheduledFuture<?> timer;
     private final Gather gather;
     private final SharedReads reads = new SharedReads(READ_BYTES);
+    private @Nullable SocketWriter writer;
     private byte[] turn = new byte[READ_BYTES];
     private boolean closed;
 
@@ -136,6 +137,16 @@ final class RawLoop {
             turn = larger;
         }
         return turn;
+    }
+
+    /** Of this event loop. */
+    SocketWriter writer() {
+        SocketWriter known = writer;
+        if (known == null) {
+            known = SocketWriter.ofLoop();
+            writer = known;
+        }
+        return known;
     }
 
     /** What an engine has sent was read and passed on, and the answer goes on. */

@@ -13,7 +13,7 @@ import org.junit.jupiter.api.extension.BeforeAllCallback;
 import org.junit.jupiter.api.extension.ExtensionContext;
 
 /** Fails a test class after which Netty finds a buffer that nobody released. */
-final class Leaks implements BeforeAllCallback, AfterAllCallback {
+public final class Leaks implements BeforeAllCallback, AfterAllCallback {
     private static final List<String> FOUND = new CopyOnWriteArrayList<>();
 
     @Override

@@ -1,4 +1,4 @@
-package io.warmpath.api;
+package io.warmpath.upstream;
 
 import static org.awaitility.Awaitility.await;
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
@@ -9,7 +9,7 @@ import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.netty.bootstrap.ServerBootstrap;
-import io.netty.buffer.ByteBufUtil;
+import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelHandlerContext;
@@ -27,10 +27,12 @@ import io.netty.channel.unix.Socket;
 import io.netty.handler.codec.http.HttpResponseEncoder;
 import io.netty.handler.ssl.SslContextBuilder;
 import io.netty.handler.traffic.GlobalTrafficShapingHandler;
+import io.warmpath.api.Leaks;
 import java.io.ByteArrayOutputStream;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.nio.charset.StandardCharsets;
+import java.util.Arrays;
 import java.util.SplittableRandom;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.Callable;
@@ -102,8 +104,18 @@ class SocketWriterTest {
         return socket;
     }
 
-    private static int send(Channel channel, Socket to, byte[] b, boolean framed) throws Exception {
-        return on(channel, () -> SocketWriter.ofLoop().send(to, b, 0, b.length, framed));
+    private static int send(Channel channel, Socket to, byte[] b) throws Exception {
+        return on(
+                channel,
+                () -> {
+                    SocketWriter writer = SocketWriter.ofLoop();
+                    ByteBuf out = writer.begin(b.length);
+                    if (out == null) {
+                        return SocketWriter.NOT_SENT;
+                    }
+                    out.writeBytes(b);
+                    return writer.send(to);
+                });
     }
 
     private static byte[] bytes(String text) {
@@ -111,12 +123,12 @@ class SocketWriterTest {
     }
 
     @Test
-    void a_chunk_and_a_part_of_a_body_arrive_as_they_are() throws Exception {
+    void bytes_arrive_as_they_are() throws Exception {
         Channel channel = accept(EpollServerSocketChannel.class);
         Socket to = socket(channel);
-        assertEquals(0, send(channel, to, bytes("twelve bytes"), true));
-        assertEquals(0, send(channel, to, bytes("plain"), false));
-        byte[] expected = bytes("c\r\ntwelve bytes\r\nplain");
+        assertEquals(0, send(channel, to, bytes("twelve bytes")));
+        assertEquals(0, send(channel, to, new byte[88]));
+        byte[] expected = Arrays.copyOf(bytes("twelve bytes"), 100);
         assertArrayEquals(expected, client.getInputStream().readNBytes(expected.length));
     }
 
@@ -133,10 +145,8 @@ class SocketWriterTest {
             assertTrue(n < 10_000, "the socket takes everything");
             byte[] b = new byte[1 + random.nextInt(8_000)];
             random.nextBytes(b);
-            expected.writeBytes(bytes(Integer.toHexString(b.length) + "\r\n"));
             expected.writeBytes(b);
-            expected.writeBytes(bytes("\r\n"));
-            left = send(channel, to, b, true);
+            left = send(channel, to, b);
         }
         int rest = left;
         on(
@@ -158,12 +168,12 @@ class SocketWriterTest {
     }
 
     @Test
-    void a_chunk_that_is_too_long_is_not_sent() throws Exception {
+    void what_is_too_long_is_not_sent() throws Exception {
         Channel channel = accept(EpollServerSocketChannel.class);
         Socket to = socket(channel);
-        int most = SocketWriter.MAX_BYTES - ChunkFrame.BYTES;
-        assertEquals(SocketWriter.NOT_SENT, send(channel, to, new byte[most + 1], true));
-        assertTrue(send(channel, to, new byte[most], true) >= 0);
+        int most = SocketWriter.MAX_BYTES;
+        assertEquals(SocketWriter.NOT_SENT, send(channel, to, new byte[most + 1]));
+        assertTrue(send(channel, to, new byte[most]) >= 0);
     }
 
     @Test
@@ -172,7 +182,7 @@ class SocketWriterTest {
         Socket to = socket(channel);
         assertTrue(on(channel, () -> SocketWriter.isEmpty(channel)));
         channel.close().sync();
-        assertEquals(SocketWriter.NOT_SENT, send(channel, to, bytes("late"), true));
+        assertEquals(SocketWriter.NOT_SENT, send(channel, to, bytes("late")));
         assertFalse(on(channel, () -> SocketWriter.isEmpty(channel)));
     }
 
@@ -182,7 +192,7 @@ class SocketWriterTest {
         Socket to = socket(channel);
         client.setSoLinger(true, 0); // close sends a reset
         client.close();
-        await().until(() -> send(channel, to, bytes("gone"), true) == SocketWriter.NOT_SENT);
+        await().until(() -> send(channel, to, bytes("gone")) == SocketWriter.NOT_SENT);
     }
 
     /** Whose context is where bytes are written. */
@@ -216,20 +226,5 @@ class SocketWriterTest {
         group = new NioEventLoopGroup(1);
         Channel other = accept(NioServerSocketChannel.class);
         assertNull(on(other, () -> SocketWriter.socket(encoder(other))));
-    }
-
-    @Test
-    void sizes_are_in_hexadecimal_without_leading_zeros() {
-        for (int length : new int[] {1, 15, 16, 255, 256, 4095, 4096, 65_535, 65_536}) {
-            var out = Unpooled.buffer();
-            ChunkFrame.write(out, new byte[length], 0, length, true);
-            String frame = Integer.toHexString(length) + "\r\n";
-            assertEquals(
-                    frame,
-                    new String(
-                            ByteBufUtil.getBytes(out, 0, frame.length()),
-                            StandardCharsets.US_ASCII));
-            assertEquals(frame.length() + length + 2, out.readableBytes());
-        }
     }
 }

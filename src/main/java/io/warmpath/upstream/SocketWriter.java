@@ -1,4 +1,4 @@
-package io.warmpath.api;
+package io.warmpath.upstream;
 
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
@@ -15,19 +15,22 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Sends bytes of answers to their clients' sockets from memory that all connections of an event
+ * Sends bytes of requests and answers to their sockets from memory that all connections of an event
  * loop share, in one system call and nothing else: no buffer, no pipeline, no list of what is to be
  * written.
  *
  * <p>With a thousand streams, most of what a chunk costs here is the first look at the objects of
  * its stream; this way there are fewer of them. One per event loop, and that loop only.
  */
-final class SocketWriter {
+public final class SocketWriter {
     /** Nothing was sent: the pipeline has to, and meets what is wrong if anything is. */
-    static final int NOT_SENT = -1;
+    public static final int NOT_SENT = -1;
+
+    /** The most that is sent so: a body that is read on an event loop, and its head. */
+    public static final int MAX_BYTES = 72 << 10;
 
     /** A whole read of the engine's answer, and its frame. */
-    static final int MAX_BYTES = 40 << 10;
+    private static final int USUAL_BYTES = 40 << 10;
 
     private static final FastThreadLocal<SocketWriter> WRITERS =
             new FastThreadLocal<>() {
@@ -42,12 +45,12 @@ final class SocketWriter {
                 }
             };
 
-    private final ByteBuf scratch = Unpooled.directBuffer(MAX_BYTES, MAX_BYTES);
+    private final ByteBuf scratch = Unpooled.directBuffer(USUAL_BYTES);
 
     private SocketWriter() {}
 
     /** Of the calling event loop. */
-    static SocketWriter ofLoop() {
+    public static SocketWriter ofLoop() {
         return WRITERS.get();
     }
 
@@ -58,7 +61,7 @@ final class SocketWriter {
      * @return null where somebody else has to see the bytes: TLS, a limit on traffic, or a
      *     transport other than epoll's
      */
-    static @Nullable Socket socket(ChannelHandlerContext encoder) {
+    public static @Nullable Socket socket(ChannelHandlerContext encoder) {
         for (Map.Entry<String, ChannelHandler> handler : encoder.pipeline()) {
             if (handler.getValue() == encoder.handler()) {
                 return encoder.channel() instanceof UnixChannel unix
@@ -75,33 +78,18 @@ final class SocketWriter {
     }
 
     /** All that was written to the channel before has been sent; false for a closed one. */
-    static boolean isEmpty(Channel channel) {
+    public static boolean isEmpty(Channel channel) {
         ChannelOutboundBuffer waiting = channel.unsafe().outboundBuffer();
         return waiting != null && waiting.totalPendingWriteBytes() == 0;
     }
 
     /**
-     * Sends one chunk, with its frame when {@code framed}; to a socket whose channel has nothing
-     * that waits.
-     *
-     * @return how many bytes are left, in {@link #rest}; or {@link #NOT_SENT}
-     */
-    int send(Socket to, byte[] b, int from, int length, boolean framed) {
-        ByteBuf out = begin(length + ChunkFrame.BYTES);
-        if (out == null) {
-            return NOT_SENT;
-        }
-        ChunkFrame.write(out, b, from, length, framed);
-        return send(to);
-    }
-
-    /**
      * Empty memory for what {@link #send(Socket)} sends.
      *
-     * @param bytes the most that will be written to it
+     * @param bytes about how much will be written to it
      * @return null: it is too much
      */
-    @Nullable ByteBuf begin(int bytes) {
+    public @Nullable ByteBuf begin(int bytes) {
         return bytes > MAX_BYTES ? null : scratch.clear();
     }
 
@@ -111,7 +99,7 @@ final class SocketWriter {
      *
      * @return how many bytes are left, in {@link #rest}; or {@link #NOT_SENT}
      */
-    int send(Socket to) {
+    public int send(Socket to) {
         // The descriptor of a closed socket may be another connection's by now.
         if (!to.isOpen()) {
             return NOT_SENT;
@@ -126,7 +114,7 @@ final class SocketWriter {
     }
 
     /** What was not sent; to be copied before the next one. */
-    ByteBuf rest() {
+    public ByteBuf rest() {
         return scratch;
     }
 }
