@@ -47,10 +47,10 @@ public interface UpstreamConfig {
     @WithDefault("auto")
     @Setting(
             doc =
-                    "Answers' bytes go from the engine's socket to the client's past the HTTP"
-                            + " codecs wherever that is possible (`auto`), or never (`off`:"
-                            + " several times the CPU, to rule it out when something is"
-                            + " wrong).")
+                    "Requests of the usual shape and answers' bytes go between clients' and"
+                            + " engines' sockets past the HTTP codecs wherever that is possible"
+                            + " (`auto`), or never (`off`: several times the CPU, to rule it out"
+                            + " when something is wrong).")
     RawPath rawPath();
 
     @WithDefault("false")

@@ -17,7 +17,11 @@ final class RuntimeHooks {
                     "quarkus.micrometer.binder.vertx.enabled");
 
     private static final List<String> GROUPS =
-            List.of("quarkus.http.header.", "quarkus.http.filter.");
+            List.of(
+                    "quarkus.http.header.",
+                    "quarkus.http.filter.",
+                    "QUARKUS_HTTP_HEADER_",
+                    "QUARKUS_HTTP_FILTER_");
 
     private RuntimeHooks() {}
 

@@ -505,6 +505,7 @@ final class Gateway implements AutoCloseable {
                                                 .setKeyPath(own.key().toString())))
                 .requestHandler(
                         request -> {
+                            throughCodec.incrementAndGet();
                             request.pause(); // as Quarkus does
                             routes.handle(request);
                         })

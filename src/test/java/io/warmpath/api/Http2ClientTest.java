@@ -300,4 +300,31 @@ class Http2ClientTest {
         assertEquals("false 200", status.poll(10, TimeUnit.SECONDS));
         assertEquals("{}", whole(Gateway.ASK_WHOLE));
     }
+
+    /** From the second request of a connection on, they go past the codec, behind TLS. */
+    @Test
+    void a_client_with_http_1_1_over_tls_is_answered_on_one_connection() {
+        HttpClient older =
+                vertx.createHttpClient(
+                        new HttpClientOptions()
+                                .setProtocolVersion(HttpVersion.HTTP_1_1)
+                                .setSsl(true)
+                                .setUseAlpn(true)
+                                .setTrustAll(true)
+                                .setVerifyHost(false),
+                        new PoolOptions().setHttp1MaxSize(1));
+        for (int i = 1; i <= 4; i++) {
+            assertEquals(
+                    "{}",
+                    older.request(HttpMethod.POST, port, "127.0.0.1", Gateway.CHAT)
+                            .compose(request -> request.send(Buffer.buffer(Gateway.ASK_WHOLE)))
+                            .compose(HttpClientResponse::body)
+                            .toCompletionStage()
+                            .toCompletableFuture()
+                            .join()
+                            .toString());
+            assertEquals(i, engine.requests.get());
+        }
+        assertEquals(path.isRaw() ? 1 : 4, gateway.throughCodec());
+    }
 }

@@ -1,6 +1,7 @@
 package io.warmpath.repository;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.fasterxml.jackson.databind.JsonNode;
@@ -11,6 +12,8 @@ import com.tngtech.archunit.core.domain.JavaMethodCall;
 import com.tngtech.archunit.core.domain.JavaModifier;
 import com.tngtech.archunit.core.importer.ClassFileImporter;
 import com.tngtech.archunit.core.importer.ImportOption;
+import io.netty.handler.codec.ByteToMessageDecoder;
+import io.quarkus.runtime.shutdown.ShutdownRecorder;
 import java.io.IOException;
 import java.nio.file.FileSystems;
 import java.nio.file.Path;
@@ -149,8 +152,17 @@ class NativeImageMetadataTest {
      * to this list thinks of the metadata, too; a builder with its tracing agent was not at hand.
      */
     @Test
-    void nothing_of_ours_is_looked_up_by_name() {
-        assertEquals(Set.of(), reflective(CLASSES));
+    void what_is_looked_up_by_name_is_listed() throws IOException {
+        assertEquals(
+                Set.of(
+                        "io.warmpath.upstream.VertxInternals"
+                                + " java.lang.invoke.MethodHandles$Lookup.findVirtual",
+                        "io.warmpath.wiring.GracefulStop java.lang.Class.getDeclaredField"),
+                reflective(CLASSES));
+        assertTrue(
+                lists(ByteToMessageDecoder.class, "methods", "actualReadableBytes"), "the decoder");
+        assertTrue(lists(ShutdownRecorder.class, "fields", "shutdownListeners"), "the stop");
+        assertFalse(lists(ShutdownRecorder.class, "fields", "another"), "a control");
         // The control: what reads the settings' annotations for the tests.
         assertEquals(
                 Set.of("io.warmpath.config.SettingReader java.lang.Class.getDeclaredMethods"),
@@ -160,6 +172,19 @@ class NativeImageMetadataTest {
                                         Path.of(
                                                 "target/test-classes/io/warmpath/config/"
                                                         + "SettingReader.class"))));
+    }
+
+    private static boolean lists(Class<?> type, String kind, String name) throws IOException {
+        for (JsonNode entry : entries()) {
+            if (entry.path("type").asText().equals(type.getName())) {
+                for (JsonNode member : entry.path(kind)) {
+                    if (member.path("name").asText().equals(name)) {
+                        return true;
+                    }
+                }
+            }
+        }
+        return false;
     }
 
     private static Set<String> reflective(JavaClasses classes) {

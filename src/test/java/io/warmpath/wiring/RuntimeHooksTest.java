@@ -29,7 +29,8 @@ class RuntimeHooksTest {
         "quarkus.micrometer.binder.http-server.enabled, true",
         "quarkus.micrometer.binder.vertx.enabled, true",
         "quarkus.http.header.\"X-A\".value, b",
-        "quarkus.http.filter.f.matches, /v1/.*"
+        "quarkus.http.filter.f.matches, /v1/.*",
+        "QUARKUS_HTTP_HEADER__X_A__VALUE, b"
     })
     void what_sees_each_request_is_found(String name, String value) {
         assertEquals(Optional.of(name), RuntimeHooks.asked(config(name, value)));
