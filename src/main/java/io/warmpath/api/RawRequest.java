@@ -98,19 +98,22 @@ final class RawRequest implements Arrived {
 
     @Override
     public Answer answer(String requestId, boolean raw, Runnable goneAction) {
-        RawReply mine = new RawReply(line, this, requestId);
-        reply = mine;
-        return mine;
+        return reply(requestId);
     }
 
     @Override
     public void refuse(GatewayError error, String requestId) {
         RawReply mine = reply;
-        if (mine == null) {
-            mine = new RawReply(line, this, requestId);
-            reply = mine;
+        (mine == null ? reply(requestId) : mine).fail(error);
+    }
+
+    private RawReply reply(String requestId) {
+        RawReply mine = new RawReply(line, this, requestId);
+        if (gone) {
+            mine.gone();
         }
-        mine.fail(error);
+        reply = mine;
+        return mine;
     }
 
     @Override
@@ -120,6 +123,9 @@ final class RawRequest implements Arrived {
 
     /** Its answer has ended. */
     void answered() {
+        if (gone) {
+            throw new IllegalStateException("answered twice: " + path().path());
+        }
         gone = true;
         end();
         answered.accept(this);
