@@ -39,9 +39,4 @@ interface Arrived {
 
     /** What is left of its body is read and dropped, for so long at most: it has been answered. */
     void discard(long lingerMillis);
-
-    /** Its client wants to be told the decision's reasons. */
-    default boolean explain() {
-        return "1".equals(headers().get("x-warmpath-explain"));
-    }
 }

@@ -101,7 +101,7 @@ final class DirectApi {
                         headers,
                         body,
                         advisor.models(),
-                        InferenceEndpoint.explain(request));
+                        InferenceEndpoint.explain(request.headers()));
         InferenceRequest asked = read.question().request();
         if (!(asked.prompt() instanceof PromptInput.Ids prompt)) {
             throw RequestParser.bad("token_ids", "You must provide token_ids.");

@@ -17,6 +17,7 @@ import io.warmpath.gateway.GatewayOptions;
 import io.warmpath.gateway.InferenceRequest;
 import io.warmpath.gateway.RequestFlow;
 import io.warmpath.gateway.TokenLanes;
+import java.util.function.Supplier;
 import org.jboss.logging.Logger;
 import org.jspecify.annotations.Nullable;
 
@@ -113,29 +114,22 @@ final class InferenceEndpoint {
                                         .begin(parsed));
     }
 
-    /** Its client's side until the end. */
-    private final class Whole {
-        private final RawRequest request;
-        private final String requestId;
+    /** What one request's client can still do once the request is there, and hear of it. */
+    private abstract class ClientSide {
+        final String requestId;
         private @Nullable Runnable leave;
-        private boolean refused;
+        boolean refused;
 
-        Whole(RawRequest request, String requestId) {
-            this.request = request;
+        ClientSide(String requestId) {
             this.requestId = requestId;
-            request.onGone(this::clientGone);
         }
 
-        void begin(Buffer body) {
+        /**
+         * @param start answers what to do when the client leaves
+         */
+        final void start(Supplier<Runnable> start) {
             try {
-                leave =
-                        read(
-                                request.context(),
-                                request,
-                                requestId,
-                                request.path().endpoint(),
-                                body,
-                                this::clientGone);
+                leave = start.get();
             } catch (GatewayException e) {
                 refuse(e.error());
             } catch (RuntimeException e) {
@@ -144,13 +138,19 @@ final class InferenceEndpoint {
             }
         }
 
-        private void refuse(GatewayError error) {
+        final void refuse(GatewayError error) {
             metrics.rejected();
-            refused = true;
-            request.refuse(error, requestId);
+            answer(error);
         }
 
-        private void clientGone() {
+        final void answer(GatewayError error) {
+            refused = true;
+            respond(error);
+        }
+
+        abstract void respond(GatewayError error);
+
+        void clientGone() {
             Runnable running = leave;
             if (running != null) {
                 running.run();
@@ -158,6 +158,34 @@ final class InferenceEndpoint {
                 refused = true;
                 metrics.cancelledEarly();
             }
+        }
+    }
+
+    /** One request that was there as a whole from the beginning. */
+    private final class Whole extends ClientSide {
+        private final RawRequest request;
+
+        Whole(RawRequest request, String requestId) {
+            super(requestId);
+            this.request = request;
+        }
+
+        void begin(Buffer body) {
+            request.onGone(this::clientGone);
+            start(
+                    () ->
+                            read(
+                                    request.context(),
+                                    request,
+                                    requestId,
+                                    request.path().endpoint(),
+                                    body,
+                                    this::clientGone));
+        }
+
+        @Override
+        void respond(GatewayError error) {
+            request.refuse(error, requestId);
         }
     }
 
@@ -258,29 +286,27 @@ final class InferenceEndpoint {
         new Reception(request, errors, arrival, ids.of(request.headers())).begin();
     }
 
-    static boolean explain(HttpServerRequest request) {
-        return "1".equals(request.getHeader("x-warmpath-explain"));
+    /** Its client wants to be told the decision's reasons. */
+    static boolean explain(MultiMap headers) {
+        return "1".equals(headers.get("x-warmpath-explain"));
     }
 
-    /** One request until it is complete, and its client's side until the end. */
-    private final class Reception {
+    /** One request from the time before it is complete. */
+    private final class Reception extends ClientSide {
         private final HttpServerRequest request;
         private final ErrorForm errors;
         private final Arrival arrival;
-        private final String requestId;
         private final Context context;
         private final BodyMemory.Share memory = flow.bodies().share();
         private @Nullable Buffer body;
         private long promised; // by its head; -1: nothing
-        private @Nullable Runnable leave;
-        private boolean refused;
         private BodyPace.@Nullable Watch pace;
 
         Reception(HttpServerRequest request, ErrorForm errors, Arrival arrival, String requestId) {
+            super(requestId);
             this.request = request;
             this.errors = errors;
             this.arrival = arrival;
-            this.requestId = requestId;
             Context current = Vertx.currentContext();
             if (current == null) {
                 throw new IllegalStateException("a request arrived outside a Vert.x context");
@@ -349,27 +375,15 @@ final class InferenceEndpoint {
             if (refused) {
                 return;
             }
-            try {
-                Buffer complete = body == null ? Buffer.buffer(0) : body;
-                body = null;
-                memory.belongsTo(context);
-                leave = arrival.complete(context, request, requestId, complete, this::clientGone);
-            } catch (GatewayException e) {
-                refuse(e.error());
-            } catch (RuntimeException e) {
-                LOG.errorf(e, "request %s failed by a bug in the gateway", requestId);
-                refuse(new GatewayError.Internal(requestId));
-            }
+            Buffer complete = body == null ? Buffer.buffer(0) : body;
+            body = null;
+            memory.belongsTo(context);
+            start(() -> arrival.complete(context, request, requestId, complete, this::clientGone));
         }
 
-        private void refuse(GatewayError error) {
-            metrics.rejected();
-            answer(error);
-        }
-
-        private void answer(GatewayError error) {
+        @Override
+        void respond(GatewayError error) {
             unwatch();
-            refused = true;
             body = null;
             memory.free();
             errors.respond(request.response(), error, requestId);
@@ -396,17 +410,12 @@ final class InferenceEndpoint {
             ClientGate.discard(request, options.bodyLinger().toMillis());
         }
 
-        private void clientGone() {
+        @Override
+        void clientGone() {
             unwatch();
             memory.free();
-            Runnable running = leave;
-            if (running != null) {
-                running.run();
-            } else if (!refused) {
-                refused = true;
-                body = null;
-                metrics.cancelledEarly();
-            }
+            body = null;
+            super.clientGone();
         }
     }
 

@@ -56,7 +56,7 @@ final class LongBodies {
             RequestParser.Endpoint endpoint,
             Buffer body,
             Start start) {
-        boolean explain = arrived.explain();
+        boolean explain = InferenceEndpoint.explain(arrived.headers());
         if (body.length() > SHORT_BYTES) {
             Reading reading = new Reading(context, arrived, requestId, start);
             // A copy: the request's own belongs to its event loop.

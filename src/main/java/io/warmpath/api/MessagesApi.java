@@ -85,7 +85,7 @@ final class MessagesApi {
             Runnable gone) {
         Creating creating = new Creating(context, request, requestId, gone);
         MultiMap headers = headers(request);
-        boolean explain = InferenceEndpoint.explain(request);
+        boolean explain = InferenceEndpoint.explain(request.headers());
         if (body.length() <= SMALL) {
             creating.start(read(requestId, headers, body, explain));
             return creating::leave;

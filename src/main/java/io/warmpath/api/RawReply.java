@@ -191,10 +191,6 @@ final class RawReply implements Answer {
         drained = null;
     }
 
-    boolean isOver() {
-        return over;
-    }
-
     private void finish() {
         over = true;
         drained = null;

@@ -27,13 +27,12 @@ final class RawReplyHead {
     void begin(int status) {
         used = 0;
         hasLength = false;
+        room(KEPT / 2);
         if (status == 200) {
-            room(KEPT / 2);
             System.arraycopy(OK, 0, bytes, 0, OK.length);
             used = OK.length;
             return;
         }
-        room(KEPT / 2);
         HttpResponseStatus known = HttpResponseStatus.valueOf(status);
         text("HTTP/1.1 ");
         text(known.codeAsText());

@@ -1,14 +1,8 @@
 package io.warmpath.upstream;
 
-import io.netty.buffer.ByteBufHolder;
 import io.netty.channel.Channel;
-import io.netty.channel.ChannelDuplexHandler;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelInboundHandlerAdapter;
-import io.netty.channel.ChannelPromise;
-import io.netty.handler.codec.http.HttpRequest;
-import io.netty.handler.codec.http.HttpResponse;
-import io.netty.handler.codec.http.LastHttpContent;
 import io.netty.handler.codec.http2.Http2ConnectionHandler;
 import java.util.concurrent.atomic.LongAdder;
 import org.jspecify.annotations.Nullable;
@@ -36,7 +30,6 @@ final class ClientClock extends Deadlines.Entry {
     private boolean held; // in this span the gateway stopped reading the body
     private long bytes;
     private int unanswered;
-    private boolean interim; // the answer that is being written is a 1xx
 
     ClientClock(ClientLimits limits, Channel channel) {
         this.limits = limits;
@@ -97,7 +90,7 @@ final class ClientClock extends Deadlines.Entry {
     }
 
     /** Between codec and Vert.x. */
-    final class Messages extends ChannelDuplexHandler {
+    final class Messages extends CodecMessages {
         /**
          * @param first the head of a request has gone by already
          */
@@ -109,53 +102,48 @@ final class ClientClock extends Deadlines.Entry {
         }
 
         @Override
-        public void channelRead(ChannelHandlerContext ctx, Object message) {
-            if (message instanceof HttpRequest) {
-                requestBegan();
-            }
-            if (body && message instanceof ByteBufHolder content) {
-                received(content.content().readableBytes());
-            }
-            if (message instanceof LastHttpContent) {
-                body = false;
-                if (unanswered == 0) { // the answer did not wait for it
-                    nothingToDo();
-                }
-            }
-            ctx.fireChannelRead(message);
+        void requestBegan() {
+            ClientClock.this.requestBegan();
         }
 
         @Override
-        @SuppressWarnings("FutureReturnValueIgnored") // it is the promise
-        public void write(ChannelHandlerContext ctx, Object message, ChannelPromise promise) {
-            if (message instanceof HttpResponse answer) {
-                interim = answer.status().code() < 200;
-            }
-            if (message instanceof LastHttpContent && !interim && unanswered > 0) {
-                unanswered--;
-                if (!body) {
-                    nothingToDo();
-                }
-            }
-            ctx.write(message, promise);
+        void received(int more) {
+            ClientClock.this.received(more);
+        }
+
+        @Override
+        void requestEnded() {
+            ClientClock.this.requestEnded();
+        }
+
+        @Override
+        void answered() {
+            ClientClock.this.answered();
         }
     }
 
     /** More of the body of the request that is received now. */
     void received(int more) {
-        bytes += more;
+        if (body) {
+            bytes += more;
+        }
     }
 
     /** The request that is received now is there as a whole. */
     void requestEnded() {
         body = false;
+        if (unanswered == 0) { // the answer did not wait for it
+            nothingToDo();
+        }
     }
 
-    /** A request that did not go through the codec was answered. */
+    /** A request was answered. */
     void answered() {
-        unanswered--;
-        if (!body) {
-            nothingToDo();
+        if (unanswered > 0) {
+            unanswered--;
+            if (!body) {
+                nothingToDo();
+            }
         }
     }
 

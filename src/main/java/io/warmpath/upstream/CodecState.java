@@ -1,30 +1,20 @@
 package io.warmpath.upstream;
 
-import io.netty.channel.ChannelDuplexHandler;
-import io.netty.channel.ChannelHandlerContext;
-import io.netty.channel.ChannelPromise;
-import io.netty.handler.codec.http.HttpObject;
-import io.netty.handler.codec.http.HttpRequest;
-import io.netty.handler.codec.http.HttpResponse;
-import io.netty.handler.codec.http.LastHttpContent;
-
 /**
- * Knows of one client connection whether all that its codec has read is answered. Between codec and
- * Vert.x; the connection's event loop only.
+ * Knows of one client connection whether all that its codec has read is answered. Its event loop
+ * only.
  */
-final class CodecState extends ChannelDuplexHandler {
+final class CodecState extends CodecMessages {
     private int unanswered;
     private boolean body;
-    private boolean interim; // the answer that is being written is a 1xx
-    private boolean spoiled; // there was something that is not HTTP: nothing after it is known
+    private boolean spoiled;
 
     /**
      * @param begun the head of a request has gone by, its body has not
      */
     CodecState(boolean begun) {
         if (begun) {
-            unanswered = 1;
-            body = true;
+            requestBegan();
         }
     }
 
@@ -34,29 +24,25 @@ final class CodecState extends ChannelDuplexHandler {
     }
 
     @Override
-    public void channelRead(ChannelHandlerContext ctx, Object message) {
-        if (message instanceof HttpRequest) {
-            unanswered++;
-            body = true;
-        }
-        if (message instanceof LastHttpContent) {
-            body = false;
-        }
-        if (message instanceof HttpObject part && part.decoderResult().isFailure()) {
-            spoiled = true;
-        }
-        ctx.fireChannelRead(message);
+    void requestBegan() {
+        unanswered++;
+        body = true;
     }
 
     @Override
-    @SuppressWarnings("FutureReturnValueIgnored") // it is the promise
-    public void write(ChannelHandlerContext ctx, Object message, ChannelPromise promise) {
-        if (message instanceof HttpResponse answer) {
-            interim = answer.status().code() < 200;
-        }
-        if (message instanceof LastHttpContent && !interim && unanswered > 0) {
+    void requestEnded() {
+        body = false;
+    }
+
+    @Override
+    void spoiled() {
+        spoiled = true;
+    }
+
+    @Override
+    void answered() {
+        if (unanswered > 0) {
             unanswered--;
         }
-        ctx.write(message, promise);
     }
 }
