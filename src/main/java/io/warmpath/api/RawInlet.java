@@ -71,13 +71,9 @@ final class RawInlet extends ChannelInboundHandlerAdapter {
         this.channel = codec.encoder().channel();
     }
 
-    /**
-     * @param codec that requests go past from now on; null: they cannot, or do already
-     */
-    static void install(@Nullable ServerCodec codec, Door door, RawRequests requests) {
-        if (codec != null) {
-            codec.precede(NAME, new RawInlet(codec, door, requests));
-        }
+    /** Requests go past {@code codec} from now on. */
+    static void install(ServerCodec codec, Door door, RawRequests requests) {
+        codec.precede(NAME, new RawInlet(codec, door, requests));
     }
 
     @Override
@@ -109,7 +105,7 @@ final class RawInlet extends ChannelInboundHandlerAdapter {
         throughCodec = true;
         fed = true;
         line.used();
-        ctx.fireChannelRead(in);
+        ctx.fireChannelRead(codec.own(in));
     }
 
     @Override
@@ -232,7 +228,7 @@ final class RawInlet extends ChannelInboundHandlerAdapter {
         unfinished.memory.free();
         requests.exit();
         codec.requestHandedOver();
-        feed(ctx, Unpooled.wrappedBuffer(unfinished.soFar(), in));
+        feed(ctx, Unpooled.wrappedBuffer(unfinished.soFar(), codec.own(in)));
     }
 
     private void start(Body complete) {
@@ -247,7 +243,8 @@ final class RawInlet extends ChannelInboundHandlerAdapter {
 
     private void keep(ByteBuf in) {
         channel.config().setAutoRead(false);
-        kept = kept == null ? in : Unpooled.wrappedBuffer(kept, in);
+        ByteBuf own = codec.own(in);
+        kept = kept == null ? own : Unpooled.wrappedBuffer(kept, own);
     }
 
     private void answered(RawRequest request) {

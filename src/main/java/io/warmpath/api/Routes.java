@@ -1,7 +1,6 @@
 package io.warmpath.api;
 
 import io.vertx.core.buffer.Buffer;
-import io.vertx.core.http.HttpConnection;
 import io.vertx.core.http.HttpMethod;
 import io.vertx.core.http.HttpServerRequest;
 import io.vertx.ext.web.Router;
@@ -17,6 +16,7 @@ import io.warmpath.gateway.TokenLanes;
 import io.warmpath.tokens.Tokenizing;
 import io.warmpath.upstream.ServerCodec;
 import io.warmpath.upstream.VertxInternals;
+import java.util.function.Consumer;
 import java.util.function.LongSupplier;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
@@ -40,7 +40,7 @@ public final class Routes {
     private final ClientGate gate;
     private final boolean raw;
     private final RawRequests rawRequests = new RawRequests();
-    private final RawInlet.Door door;
+    private final Consumer<ServerCodec> pastCodec;
 
     /**
      * @param gate who may ask
@@ -64,7 +64,8 @@ public final class Routes {
         this.inference = new InferenceEndpoint(flow, told, tokenizers, options, metrics, ids);
         this.status = new StatusEndpoints(fleet, flow.models(), notReady, ids);
         this.raw = options.rawPath();
-        this.door = new PastCodec(flow, options, metrics);
+        RawInlet.Door door = new PastCodec(flow, options, metrics);
+        this.pastCodec = codec -> RawInlet.install(codec, door, rawRequests);
         this.direct = new DirectApi(flow, options.rawPath());
         this.tokenize =
                 new TokenizeApi(fleet, flow.models(), tokens, tokenizers, options.retryAfter());
@@ -78,7 +79,7 @@ public final class Routes {
                         rc -> {
                             VertxInternals.guard(rc.request());
                             if (raw) {
-                                RawInlet.install(ServerCodec.of(rc.request()), door, rawRequests);
+                                ServerCodec.pass(rc.request(), pastCodec);
                             }
                             rc.next();
                         })
@@ -102,11 +103,6 @@ public final class Routes {
         router.route("/v1/*").order(FIRST + 1).handler(this::unknown);
         // Whatever no other route of the application took.
         router.errorHandler(404, this::unknown);
-    }
-
-    /** Requests of a connection go past its server's codec from the first one on. */
-    void passCodec(HttpConnection connection) {
-        RawInlet.install(ServerCodec.of(connection), door, rawRequests);
     }
 
     /** Those of which the runtime that has the router knows nothing. */

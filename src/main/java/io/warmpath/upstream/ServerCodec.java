@@ -1,12 +1,17 @@
 package io.warmpath.upstream;
 
+import io.netty.buffer.ByteBuf;
+import io.netty.channel.Channel;
 import io.netty.channel.ChannelHandler;
 import io.netty.channel.ChannelHandlerContext;
+import io.netty.channel.ChannelPipeline;
 import io.netty.handler.codec.ByteToMessageDecoder;
+import io.netty.handler.ssl.SslHandler;
+import io.netty.util.AttributeKey;
 import io.vertx.core.Context;
-import io.vertx.core.http.HttpConnection;
 import io.vertx.core.http.HttpServerRequest;
 import io.vertx.core.http.HttpVersion;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -17,6 +22,10 @@ import org.jspecify.annotations.Nullable;
  * <p>The connection's event loop only.
  */
 public final class ServerCodec {
+    /** Of a listener: what takes requests past the codecs of the connections that it accepts. */
+    private static final AttributeKey<Consumer<ServerCodec>> WAY =
+            AttributeKey.valueOf(ServerCodec.class, "way");
+
     private final ChannelHandlerContext decoder;
     private final ByteToMessageDecoder reader;
     private final ChannelHandlerContext encoder;
@@ -43,28 +52,64 @@ public final class ServerCodec {
     }
 
     /**
-     * Of the connection of {@code request}, to be asked before anything of its body has been read.
+     * Requests behind {@code request} may go past the codec of its connection, and those of all
+     * connections without TLS that its listener accepts from now on. To be called before anything
+     * of the request's body has been read.
      *
-     * @return null where requests cannot go past it, or do already
+     * @param way is given the codec of each such connection, once, on its event loop; of none where
+     *     requests cannot go past it
      */
-    public static @Nullable ServerCodec of(HttpServerRequest request) {
-        return request.version() == HttpVersion.HTTP_1_1
-                ? VertxInternals.codec(request.connection(), true)
-                : null;
+    public static void pass(HttpServerRequest request, Consumer<ServerCodec> way) {
+        if (request.version() != HttpVersion.HTTP_1_1) {
+            return;
+        }
+        Channel channel = VertxInternals.channel(request.connection());
+        if (channel == null) {
+            return;
+        }
+        Channel listener = channel.parent();
+        if (listener != null) {
+            listener.attr(WAY).set(way);
+        }
+        give(VertxInternals.codec(channel, true), way);
     }
 
     /**
-     * Of a connection on which nothing has been read yet.
-     *
-     * @return null where requests cannot go past it
+     * Bytes are there that nobody behind has seen, the first ones unless this connection has TLS:
+     * with it, a request may have come with the end of its handshake.
      */
-    public static @Nullable ServerCodec of(HttpConnection connection) {
-        return VertxInternals.codec(connection, false);
+    static void opened(Channel channel) {
+        Channel listener = channel.parent();
+        Consumer<ServerCodec> way = listener == null ? null : listener.attr(WAY).get();
+        if (way != null && channel.pipeline().get(SslHandler.class) == null) {
+            give(VertxInternals.codec(channel, false), way);
+        }
     }
 
-    /** Puts {@code handler} where bytes arrive before the codec sees them, behind TLS. */
+    private static void give(@Nullable ServerCodec codec, Consumer<ServerCodec> way) {
+        if (codec != null) {
+            way.accept(codec);
+        }
+    }
+
+    /**
+     * Puts {@code handler} where bytes arrive before the codec sees them, behind TLS. What it does
+     * not let go of at once, it must make its {@link #own}, also what it passes on.
+     */
     public void precede(String name, ChannelHandler handler) {
-        decoder.pipeline().addBefore(decoder.name(), name, handler);
+        ChannelPipeline pipeline = decoder.pipeline();
+        pipeline.addBefore(decoder.name(), name, handler);
+        if (pipeline.get(SslHandler.class) == null) {
+            ClientReads.share(pipeline.channel());
+        }
+    }
+
+    /**
+     * @param in what has been read, taken
+     * @return the same bytes, to be kept
+     */
+    public ByteBuf own(ByteBuf in) {
+        return ClientReads.own(in, decoder.alloc());
     }
 
     /** Bytes can be written past the codec from here on. */

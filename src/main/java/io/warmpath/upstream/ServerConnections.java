@@ -9,7 +9,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * Sees every accepted connection before Vert.x does: puts a {@link LastRequestGate} into those
  * without TLS ({@link VertxInternals#guard} comes too late for what Vert.x answers before any
- * route), and a {@link ClientClock} into all.
+ * route), and a {@link ClientClock} into all. Requests of those without TLS go past the codec from
+ * the first one on, once their listener was told how ({@link ServerCodec#pass}).
  *
  * <p>Netty makes the one instance by its name in {@code META-INF/services}, once {@link #enable}
  * was called before the first listener. Any thread.
@@ -44,6 +45,7 @@ public final class ServerConnections extends ChannelInitializerExtension {
             channel.attr(VertxInternals.CLOCK).set(clock);
             channel.pipeline().addFirst(clock.new Bytes());
         }
+        ClientReads.into(channel);
         channel.pipeline().addFirst(new FirstRead()); // so that the clock knows whether it is TLS
     }
 
@@ -55,6 +57,7 @@ public final class ServerConnections extends ChannelInitializerExtension {
         @Override
         public void channelRead(ChannelHandlerContext ctx, Object message) {
             boolean known = VertxInternals.gate(ctx.pipeline(), false, false);
+            ServerCodec.opened(ctx.channel());
             ctx.fireChannelRead(message);
             if (known && !ctx.isRemoved()) {
                 ctx.pipeline().remove(this);

@@ -1,5 +1,6 @@
 package io.warmpath.upstream;
 
+import io.netty.channel.Channel;
 import io.netty.channel.ChannelHandler;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelPipeline;
@@ -17,6 +18,7 @@ import io.vertx.core.http.HttpVersion;
 import io.vertx.core.impl.ContextInternal;
 import io.vertx.core.impl.VertxInternal;
 import io.vertx.core.net.impl.ConnectionBase;
+import io.vertx.core.net.impl.VertxHandler;
 import java.lang.invoke.MethodHandle;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.MethodType;
@@ -128,6 +130,13 @@ public final class VertxInternals {
     }
 
     /**
+     * @return null when the connection is not one of Vert.x' own
+     */
+    static @Nullable Channel channel(HttpConnection of) {
+        return of instanceof ConnectionBase connection ? connection.channel() : null;
+    }
+
+    /**
      * The codec of a client's connection, to be gone past by requests that follow.
      *
      * @param begun the head of a request has gone by, nothing of its body has been read; false:
@@ -135,11 +144,8 @@ public final class VertxInternals {
      * @return null where every byte has to go through it: HTTP/2, compression, a pipeline that does
      *     not look as expected; and where it is gone past already
      */
-    static @Nullable ServerCodec codec(HttpConnection of, boolean begun) {
-        if (!(of instanceof ConnectionBase connection)) {
-            return null;
-        }
-        ChannelPipeline pipeline = connection.channel().pipeline();
+    static @Nullable ServerCodec codec(Channel of, boolean begun) {
+        ChannelPipeline pipeline = of.pipeline();
         if (pipeline.get(CodecState.class) != null || !gate(pipeline, false, begun)) {
             return null;
         }
@@ -152,7 +158,8 @@ public final class VertxInternals {
                 || pipeline.context(INFLATER) != null
                 || pipeline.context(COMPRESSOR) != null
                 || !(decoder.handler() instanceof ByteToMessageDecoder reader)
-                || unread(reader) < 0) {
+                || unread(reader) < 0
+                || !(pipeline.get(HANDLER) instanceof VertxHandler<?> end)) {
             return null;
         }
         CodecState state = new CodecState(begun);
@@ -163,8 +170,8 @@ public final class VertxInternals {
                 encoder,
                 gate,
                 state,
-                connection.getContext(),
-                pipeline.channel().attr(CLOCK).get());
+                end.getConnection().getContext(),
+                of.attr(CLOCK).get());
     }
 
     /**

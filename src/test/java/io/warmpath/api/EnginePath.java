@@ -10,7 +10,10 @@ import io.warmpath.upstream.VertxEngineClient;
 
 /** The ways between client and engine; what holds on one has to hold on the others. */
 enum EnginePath {
-    /** Own client, bytes past the server's encoder. */
+    /**
+     * Own client, bytes past the server's encoder; requests through its decoder, as those that
+     * something unpacks.
+     */
     RAW {
         @Override
         EngineClient engines(Vertx vertx, UpstreamOptions options, EngineTls tls) {
@@ -18,7 +21,7 @@ enum EnginePath {
                     options, tls, VERTX.engines(vertx, options, tls), null, System::nanoTime);
         }
     },
-    /** The same, and requests past the server's decoder from a connection's first one on. */
+    /** Own client, requests past the server's decoder from a connection's first one on. */
     PAST {
         @Override
         EngineClient engines(Vertx vertx, UpstreamOptions options, EngineTls tls) {

@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelHandlerContext;
+import io.netty.channel.ChannelInboundHandlerAdapter;
 import io.netty.channel.ChannelOutboundHandlerAdapter;
 import io.netty.util.concurrent.EventExecutor;
 import io.vertx.core.Vertx;
@@ -83,7 +84,11 @@ import io.warmpath.upstream.EngineClient;
 import io.warmpath.upstream.EngineTls;
 import io.warmpath.upstream.KeyedEngineClient;
 import io.warmpath.upstream.UpstreamOptions;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.Socket;
 import java.net.URI;
+import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -453,8 +458,11 @@ final class Gateway implements AutoCloseable {
                                     if (countsFlushes) {
                                         client.pipeline().addFirst(new FlushCounter(flushes));
                                     }
-                                    if (path == EnginePath.PAST) {
-                                        inference.passCodec(connection);
+                                    if (path == EnginePath.RAW) {
+                                        client.pipeline()
+                                                .addFirst(
+                                                        "inflater",
+                                                        new ChannelInboundHandlerAdapter());
                                     }
                                     connections.incrementAndGet();
                                     // Vert.x 4.5 does not call a close handler when a pipelined
@@ -476,6 +484,23 @@ final class Gateway implements AutoCloseable {
                         .toCompletableFuture()
                         .get(10, TimeUnit.SECONDS)
                         .actualPort();
+        if (path == EnginePath.PAST) {
+            knowTheListener();
+        }
+    }
+
+    /** Until a request has come by, nobody can know that the listener is one of this gateway. */
+    private void knowTheListener() throws IOException {
+        try (Socket first = new Socket(InetAddress.getLoopbackAddress(), port)) {
+            first.getOutputStream()
+                    .write(
+                            "GET /live HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n"
+                                    .getBytes(StandardCharsets.US_ASCII));
+            first.getInputStream().readAllBytes();
+        }
+        await().until(() -> connections.get() == 0);
+        throughCodec.set(0);
+        client = null;
     }
 
     /** Requests that run past the server's codec. */

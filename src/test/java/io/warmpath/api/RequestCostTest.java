@@ -74,7 +74,7 @@ class RequestCostTest {
                         System::nanoTime));
         // Streams are kept for going on elsewhere, as by default.
         gateway =
-                new Gateway(EnginePath.RAW, UpstreamOptions.defaults(), MigrationOptions.DEFAULTS);
+                new Gateway(EnginePath.PAST, UpstreamOptions.defaults(), MigrationOptions.DEFAULTS);
         // As many as the test's tokenizer predicts: another length would be a drift, and looked
         // into.
         byte[] stream =
@@ -131,6 +131,10 @@ class RequestCostTest {
 
     @Test
     void what_an_engine_sends_between_head_and_end_goes_straight_to_the_socket() throws Exception {
+        gateway.close();
+        gateway = new Gateway(EnginePath.RAW);
+        gateway.fleet.workers(
+                List.of(Gateway.worker(0, engine.url(), EngineKind.SGLANG, WorkerState.READY, 1)));
         try (RawClient client = new RawClient(gateway.port)) {
             ask(client, Gateway.ASK, 1);
             assertNotNull(gateway.client.pipeline().get(Cork.class).socket());

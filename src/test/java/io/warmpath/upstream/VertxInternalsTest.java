@@ -15,16 +15,19 @@ import io.netty.channel.ChannelPipeline;
 import io.vertx.core.Context;
 import io.vertx.core.Vertx;
 import io.vertx.core.http.HttpClientOptions;
+import io.vertx.core.http.HttpConnection;
 import io.vertx.core.http.HttpServerOptions;
 import io.vertx.core.http.HttpServerRequest;
 import io.vertx.core.http.HttpVersion;
 import java.net.InetAddress;
 import java.net.Socket;
 import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.function.BooleanSupplier;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
@@ -111,6 +114,12 @@ class VertxInternalsTest {
                         VertxInternals::behindEncoder));
     }
 
+    private static @Nullable ServerCodec codec(HttpServerRequest request) {
+        List<ServerCodec> found = new ArrayList<>();
+        ServerCodec.pass(request, found::add);
+        return found.isEmpty() ? null : found.getFirst();
+    }
+
     @Test
     void requests_can_go_past_the_codec_of_plain_http_1_1_only() throws Exception {
         boolean looked =
@@ -118,10 +127,10 @@ class VertxInternalsTest {
                         new HttpServerOptions(),
                         HttpVersion.HTTP_1_1,
                         request -> {
-                            ServerCodec codec = ServerCodec.of(request);
+                            ServerCodec codec = codec(request);
                             assertNotNull(codec);
                             assertFalse(codec.isIdle(), "its request is not answered");
-                            assertNull(ServerCodec.of(request), "once a connection");
+                            assertNull(codec(request), "once a connection");
                             ChannelPipeline pipeline = codec.encoder().pipeline();
                             codec.precede("inlet", new ChannelInboundHandlerAdapter());
                             List<String> names = pipeline.names();
@@ -139,7 +148,7 @@ class VertxInternalsTest {
                             return true;
                         });
         assertTrue(looked);
-        Look<ServerCodec> codec = ServerCodec::of;
+        Look<ServerCodec> codec = VertxInternalsTest::codec;
         assertNull(ask(new HttpServerOptions(), HttpVersion.HTTP_1_0, codec));
         assertNull(ask(new HttpServerOptions(), HttpVersion.HTTP_2, codec));
         for (HttpServerOptions sees :
@@ -150,13 +159,18 @@ class VertxInternalsTest {
         }
     }
 
+    /** Of a connection on which nothing has been read. */
+    private static ServerCodec unread(HttpConnection connection) {
+        return VertxInternals.codec(VertxInternals.channel(connection), false);
+    }
+
     @Test
     void a_codec_is_idle_when_what_it_got_is_read_and_answered() throws Exception {
         CompletableFuture<ServerCodec> found = new CompletableFuture<>();
         CompletableFuture<HttpServerRequest> asked = new CompletableFuture<>();
         int port =
                 vertx.createHttpServer(new HttpServerOptions().setHttp2ClearTextEnabled(false))
-                        .connectionHandler(c -> found.complete(ServerCodec.of(c)))
+                        .connectionHandler(c -> found.complete(unread(c)))
                         .requestHandler(asked::complete)
                         .listen(0, "127.0.0.1")
                         .toCompletionStage()
@@ -192,7 +206,7 @@ class VertxInternalsTest {
         CompletableFuture<ServerCodec> found = new CompletableFuture<>();
         int port =
                 vertx.createHttpServer(new HttpServerOptions().setHttp2ClearTextEnabled(false))
-                        .connectionHandler(c -> found.complete(ServerCodec.of(c)))
+                        .connectionHandler(c -> found.complete(unread(c)))
                         .requestHandler(request -> request.response().end())
                         .invalidRequestHandler(request -> {}) // leaves the connection open
                         .listen(0, "127.0.0.1")
