@@ -72,8 +72,7 @@ final class RawAnswer extends HttpAnswer {
         }
         mayWait = left > 0;
         if (mayWait) {
-            ByteBuf rest = encoder.alloc().directBuffer(left).writeBytes(writer.rest());
-            encoder.writeAndFlush(rest, encoder.voidPromise());
+            encoder.writeAndFlush(writer.rest(encoder.alloc()), encoder.voidPromise());
         }
     }
 

@@ -218,9 +218,8 @@ final class RawReply implements Answer {
         compose(out, b, from, length, last);
         line.mayWait = line.writer.send(to) != 0;
         if (line.mayWait) {
-            ByteBuf left = line.writer.rest();
-            ByteBuf copy = line.encoder.alloc().directBuffer(left.readableBytes());
-            line.encoder.writeAndFlush(copy.writeBytes(left), line.encoder.voidPromise());
+            ByteBuf rest = line.writer.rest(line.encoder.alloc());
+            line.encoder.writeAndFlush(rest, line.encoder.voidPromise());
         }
     }
 

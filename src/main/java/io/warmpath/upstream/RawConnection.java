@@ -107,12 +107,7 @@ final class RawConnection extends ChannelInboundHandlerAdapter {
         begin(next);
         whole = writer.send(to) == 0;
         if (!whole) {
-            ByteBuf left = writer.rest();
-            sendThroughPipeline(
-                    at,
-                    PooledByteBufAllocator.DEFAULT
-                            .directBuffer(left.readableBytes())
-                            .writeBytes(left));
+            sendThroughPipeline(at, writer.rest(PooledByteBufAllocator.DEFAULT));
         }
     }
 

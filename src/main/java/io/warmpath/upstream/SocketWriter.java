@@ -1,6 +1,7 @@
 package io.warmpath.upstream;
 
 import io.netty.buffer.ByteBuf;
+import io.netty.buffer.ByteBufAllocator;
 import io.netty.buffer.Unpooled;
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelHandler;
@@ -113,8 +114,8 @@ public final class SocketWriter {
         }
     }
 
-    /** What was not sent; to be copied before the next one. */
-    public ByteBuf rest() {
-        return scratch;
+    /** What was not sent, in memory of its own. */
+    public ByteBuf rest(ByteBufAllocator memory) {
+        return memory.directBuffer(scratch.readableBytes()).writeBytes(scratch);
     }
 }
