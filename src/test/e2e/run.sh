@@ -167,7 +167,12 @@ for wire in ${E2E_WIRES:-vllm-map sglang-map}; do
         fi
         soak=0
     fi
-    kill "$gateway_pid"
+    if ! "$venv/bin/python" "$here/graceful_stop.py" --gateway "http://127.0.0.1:$base" --pid "$gateway_pid"; then
+        status=1
+        say "the stop cut something off with $wire; the gateway's last lines ($logs/$wire-gateway.log):"
+        tail -n 40 "$logs/$wire-gateway.log"
+        kill "$gateway_pid" 2>/dev/null || :
+    fi
     ended=0
     wait "$gateway_pid" || ended=$?
     # 143: ended by our signal, after its own shutdown
