@@ -12,10 +12,6 @@ package io.warmpath.upstream;
  * one before. Engines that emit one token a step never are (a step takes milliseconds), whatever
  * their number; answers that are not streamed, several tokens a step and answers from a cache are.
  *
- * <p>Where the connection's answers come in bursts anyway, the first read of the next one is
- * enough: its bytes are with the client before the pause, and the rest gathers from then on. An
- * answer that turns out to be paced takes that back.
- *
  * <p>One event loop; no clock of its own. Costs a few comparisons a read.
  */
 final class Gather {
@@ -34,34 +30,19 @@ final class Gather {
         /** Longer than a pause with the latest wake-up, shorter than any engine's step. */
         static final long GAP_NANOS = 500_000;
 
-        private int quick; // reads in a row, each soon after the one before, up to READS
-        private int soon; // of this answer's reads
-        private int late;
-        private boolean bursts; // so do this connection's answers
+        private int quick;
         private long last;
 
         /** Another answer begins. */
         void begin() {
-            if (soon > 0 && soon >= 2 * late) {
-                bursts = true;
-            } else if (late > soon) {
-                bursts = false;
-            }
             quick = 0;
-            soon = 0;
-            late = 0;
         }
 
         private boolean burst(long nowNanos) {
-            if (quick > 0 && nowNanos - last < GAP_NANOS) {
-                quick = Math.min(quick + 1, READS);
-                soon++;
-            } else {
-                late += quick > 0 ? 1 : 0;
-                quick = 1;
-            }
+            boolean follows = quick > 0 && nowNanos - last < GAP_NANOS;
+            quick = follows ? Math.min(quick + 1, READS) : 1;
             last = nowNanos;
-            return quick == READS || (bursts && late <= soon);
+            return quick == READS;
         }
     }
 
