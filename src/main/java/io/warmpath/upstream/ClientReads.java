@@ -3,7 +3,6 @@ package io.warmpath.upstream;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufAllocator;
 import io.netty.channel.Channel;
-import io.netty.channel.ChannelConfig;
 import io.netty.channel.RecvByteBufAllocator;
 import io.netty.util.AttributeKey;
 import io.netty.util.UncheckedBooleanSupplier;
@@ -13,18 +12,16 @@ import org.jspecify.annotations.Nullable;
 /**
  * What a client's connection reads into: what Netty would take, and from {@link #share} on memory
  * that all such connections of the event loop read into one after the other, which so stays in the
- * processor's caches.
+ * processor's caches. How often it is read in a row is Netty's affair.
  *
  * <p>Whoever lets go of these bytes at once costs nothing; whoever keeps them keeps the memory of a
  * whole read, and the next read gets other memory, so what is to be kept is copied when it is short
  * ({@link #own}). One connection, its event loop.
  */
-final class ClientReads implements RecvByteBufAllocator.ExtendedHandle {
+final class ClientReads extends RecvByteBufAllocator.DelegatingHandle
+        implements RecvByteBufAllocator.ExtendedHandle {
     /** As much as Netty reads at most. */
     private static final int READ_BYTES = 64 << 10;
-
-    /** As often as Netty reads before another connection's turn. */
-    private static final int READS_IN_A_ROW = 16;
 
     private static final AttributeKey<ClientReads> KEY =
             AttributeKey.valueOf(ClientReads.class, "reads");
@@ -44,12 +41,9 @@ final class ClientReads implements RecvByteBufAllocator.ExtendedHandle {
 
     private final RecvByteBufAllocator.ExtendedHandle usual;
     private @Nullable Shared shared;
-    private @Nullable ChannelConfig config;
-    private int attempted;
-    private int last;
-    private int reads;
 
     private ClientReads(RecvByteBufAllocator.ExtendedHandle usual) {
+        super(usual);
         this.usual = usual;
     }
 
@@ -125,69 +119,7 @@ final class ClientReads implements RecvByteBufAllocator.ExtendedHandle {
     }
 
     @Override
-    public void reset(ChannelConfig of) {
-        config = of;
-        last = 0;
-        reads = 0;
-        if (shared == null) {
-            usual.reset(of);
-        }
-    }
-
-    @Override
-    public void incMessagesRead(int more) {
-        if (shared == null) {
-            usual.incMessagesRead(more);
-        } else {
-            reads += more;
-        }
-    }
-
-    @Override
-    public void lastBytesRead(int bytes) {
-        last = bytes;
-        if (shared == null) {
-            usual.lastBytesRead(bytes);
-        }
-    }
-
-    @Override
-    public int lastBytesRead() {
-        return last;
-    }
-
-    @Override
-    public void attemptedBytesRead(int bytes) {
-        attempted = bytes;
-        if (shared == null) {
-            usual.attemptedBytesRead(bytes);
-        }
-    }
-
-    @Override
-    public int attemptedBytesRead() {
-        return attempted;
-    }
-
-    @Override
-    public boolean continueReading() {
-        return shared == null ? usual.continueReading() : last == attempted && mayContinue();
-    }
-
-    @Override
     public boolean continueReading(UncheckedBooleanSupplier maybeMore) {
-        return shared == null ? usual.continueReading(maybeMore) : maybeMore.get() && mayContinue();
-    }
-
-    private boolean mayContinue() {
-        ChannelConfig of = config;
-        return of != null && of.isAutoRead() && last > 0 && reads < READS_IN_A_ROW;
-    }
-
-    @Override
-    public void readComplete() {
-        if (shared == null) {
-            usual.readComplete();
-        }
+        return usual.continueReading(maybeMore);
     }
 }

@@ -60,11 +60,8 @@ public final class ServerCodec {
      *     requests cannot go past it
      */
     public static void pass(HttpServerRequest request, Consumer<ServerCodec> way) {
-        if (request.version() != HttpVersion.HTTP_1_1) {
-            return;
-        }
         Channel channel = VertxInternals.channel(request.connection());
-        if (channel == null) {
+        if (request.version() != HttpVersion.HTTP_1_1 || channel == null) {
             return;
         }
         Channel listener = channel.parent();

@@ -68,11 +68,11 @@ public final class VertxInternals {
      *     pipeline that does not look as expected
      */
     public static @Nullable ChannelHandlerContext behindEncoder(HttpServerRequest request) {
-        if (request.version() != HttpVersion.HTTP_1_1
-                || !(request.connection() instanceof ConnectionBase connection)) {
+        Channel channel = channel(request.connection());
+        if (request.version() != HttpVersion.HTTP_1_1 || channel == null) {
             return null;
         }
-        ChannelPipeline pipeline = connection.channel().pipeline();
+        ChannelPipeline pipeline = channel.pipeline();
         ChannelHandlerContext encoder = pipeline.context(ENCODER);
         return encoder == null || pipeline.context(COMPRESSOR) != null ? null : encoder;
     }
@@ -83,8 +83,8 @@ public final class VertxInternals {
      * read.
      */
     public static void guard(HttpServerRequest request) {
-        if (request.version() == HttpVersion.HTTP_2
-                || !(request.connection() instanceof ConnectionBase connection)) {
+        Channel channel = channel(request.connection());
+        if (request.version() == HttpVersion.HTTP_2 || channel == null) {
             return;
         }
         boolean last =
@@ -92,7 +92,7 @@ public final class VertxInternals {
                         request.version() == HttpVersion.HTTP_1_1,
                         request.version() == HttpVersion.HTTP_1_0,
                         option -> request.headers().contains("connection", option, true));
-        gate(connection.channel().pipeline(), last, true);
+        gate(channel.pipeline(), last, true);
     }
 
     /**

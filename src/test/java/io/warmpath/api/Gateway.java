@@ -85,10 +85,7 @@ import io.warmpath.upstream.EngineTls;
 import io.warmpath.upstream.KeyedEngineClient;
 import io.warmpath.upstream.UpstreamOptions;
 import java.io.IOException;
-import java.net.InetAddress;
-import java.net.Socket;
 import java.net.URI;
-import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -459,6 +456,7 @@ final class Gateway implements AutoCloseable {
                                         client.pipeline().addFirst(new FlushCounter(flushes));
                                     }
                                     if (path == EnginePath.RAW) {
+                                        // Whoever unpacks requests has to see every byte.
                                         client.pipeline()
                                                 .addFirst(
                                                         "inflater",
@@ -491,13 +489,7 @@ final class Gateway implements AutoCloseable {
 
     /** Until a request has come by, nobody can know that the listener is one of this gateway. */
     private void knowTheListener() throws IOException {
-        try (Socket first = new Socket(InetAddress.getLoopbackAddress(), port)) {
-            first.getOutputStream()
-                    .write(
-                            "GET /live HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n"
-                                    .getBytes(StandardCharsets.US_ASCII));
-            first.getInputStream().readAllBytes();
-        }
+        assertEquals(200, RawClient.request(port, "GET", "/live").status());
         await().until(() -> connections.get() == 0);
         throughCodec.set(0);
         client = null;
