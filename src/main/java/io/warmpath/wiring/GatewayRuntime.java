@@ -43,6 +43,7 @@ import io.warmpath.events.SourceSession;
 import io.warmpath.fleet.AddressGuard;
 import io.warmpath.fleet.EventWatch;
 import io.warmpath.fleet.Fleet;
+import io.warmpath.fleet.SignsOfLife;
 import io.warmpath.gateway.ClientBounds;
 import io.warmpath.gateway.DecisionLog;
 import io.warmpath.gateway.EngineIds;
@@ -223,7 +224,7 @@ final class GatewayRuntime implements AutoCloseable {
         if (shared != null) {
             fleet.registry().addListener(shared);
         }
-        engines = engines(config, vertx, tls, addresses);
+        engines = engines(config, vertx, tls, addresses, fleet.signs());
         fleet.registry().addListener(new SilentWorkers(engines, config.health().silence()));
         questions = new EngineQuestions(vertx, tls, addresses);
         questions.bind(meters);
@@ -383,7 +384,8 @@ final class GatewayRuntime implements AutoCloseable {
      * threads, and the index, which is only asked.
      */
     private Warmup.Parts warmupParts(WarmpathConfig config, Vertx vertx) {
-        EngineClient apart = engines(config, vertx, EngineTls.standard(), fleet.addresses());
+        EngineClient apart =
+                engines(config, vertx, EngineTls.standard(), fleet.addresses(), new SignsOfLife());
         // Its visitor names no worker, and its prompts are larger than the smallest limit.
         RouterOptions told = RouterSettings.options(config.router());
         RouterOptions kept = told.mode() == RouterMode.DIRECT ? told.with(RouterMode.KV) : told;
@@ -570,13 +572,18 @@ final class GatewayRuntime implements AutoCloseable {
     }
 
     private static EngineClient engines(
-            WarmpathConfig config, Vertx vertx, EngineTls tls, AddressGuard addresses) {
+            WarmpathConfig config,
+            Vertx vertx,
+            EngineTls tls,
+            AddressGuard addresses,
+            SignsOfLife signs) {
         UpstreamOptions options = upstream(config.upstream(), config.http().gather());
         EngineClient usual =
-                new VertxEngineClient(vertx, options, tls, addresses, System::nanoTime);
+                new VertxEngineClient(vertx, options, tls, addresses, signs, System::nanoTime);
         EngineClient client =
                 config.upstream().rawPath() == RawPath.AUTO
-                        ? new RawEngineClient(options, tls, usual, addresses, System::nanoTime)
+                        ? new RawEngineClient(
+                                options, tls, usual, addresses, signs, System::nanoTime)
                         : usual;
         return new KeyedEngineClient(client, tls.keys());
     }
