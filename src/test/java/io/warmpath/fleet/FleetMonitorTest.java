@@ -339,7 +339,7 @@ class FleetMonitorTest {
         assertEquals(WorkerState.READY, worker().state(), "it said so");
         assertTrue(seconds(8).stream().allMatch("health"::equals), "that is a sign of life");
         engine.deep = Verdict.UNAVAILABLE;
-        seconds(3);
+        seconds(2);
         assertEquals(WorkerState.READY, worker().state(), "once is not enough");
         seconds(4);
         assertEquals(WorkerState.UNHEALTHY, worker().state());
