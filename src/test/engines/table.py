@@ -261,14 +261,15 @@ def state_directory():
 @case
 def busy():
     """A prefill of half a minute and streams behind it: nothing is unhealthy, cancelled or moved."""
-    for engine in (Sglang(tokens=40960, context=40960), Vllm(blocks=1300, context=40960)):
+    # What a tiny model computes in half a minute: with SGLang's attention on a CPU one prompt, with vLLM's several.
+    for engine, prompts in ((Sglang(tokens=65536, context=61440), 1), (Vllm(blocks=8000, context=61440), 4)):
         gateway = Gateway([engine])
         with running(engine):
             with running(gateway):
-                long_prefill(gateway, engine)
+                long_prefill(gateway, engine, prompts)
 
 
-def long_prefill(gateway, engine):
+def long_prefill(gateway, engine, prompts):
     api = client(gateway, timeout=600)
     stop = threading.Event()
     seen = []
@@ -283,13 +284,15 @@ def long_prefill(gateway, engine):
     try:
         began = time.monotonic()
         stream = lambda: chat(api, [{"role": "user", "content": words(41, 60)}], 200, stream=True)
-        prefill = lambda: chat(api, [{"role": "user", "content": words(42, 24000)}], 4)
-        answers = at_once([stream, prefill, lambda: chat(api, [{"role": "user", "content": words(43, 60)}], 20)])
+        prefill = lambda i: chat(api, [{"role": "user", "content": words(f"busy {i}", 35000)}], 4)
+        short = lambda: chat(api, [{"role": "user", "content": words(43, 60)}], 20)
+        answers = at_once([stream, *[lambda i=i: prefill(i) for i in range(prompts)], short])
         took = time.monotonic() - began
     finally:
         stop.set()
         watcher.join()
-    print(f"    {engine.kind}: a prefill of {answers[1].prompt} tokens, {took:.0f} s in all", flush=True)
+    print(f"    {engine.kind}: {prompts} prompt(s) of {answers[1].prompt} tokens, {took:.0f} s in all", flush=True)
+    check(took >= 25, f"the engine was busy for {took:.0f} s only: this shows nothing")
     check(set(seen) == {"ready"}, f"states: {sorted(set(seen))}\n{gateway.tail()}")
     check(all(a.finish == "length" for a in answers), "an answer was cut")
     moved = [l for l in gateway.metrics().splitlines() if l.startswith(("warmpath_migrations_total", "warmpath_retries_total"))]

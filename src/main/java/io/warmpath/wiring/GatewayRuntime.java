@@ -86,6 +86,8 @@ import io.warmpath.upstream.VertxEngineClient;
 import io.warmpath.wiring.control.Announcements;
 import io.warmpath.wiring.warmup.Warmup;
 import java.io.IOException;
+import java.lang.management.CompilationMXBean;
+import java.lang.management.ManagementFactory;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.security.SecureRandom;
@@ -237,6 +239,7 @@ final class GatewayRuntime implements AutoCloseable {
                         config.warmup().requests(),
                         config.warmup().time(),
                         tokens.anyModel().orElse("any"),
+                        GatewayRuntime::compileMillis,
                         warmupParts(config, vertx));
         decisions = new DecisionParts(config.explain(), meters);
         telemetry = new TelemetryParts(config.telemetry(), meters);
@@ -377,6 +380,14 @@ final class GatewayRuntime implements AutoCloseable {
                 notReady,
                 () -> ThreadLocalRandom.current().nextLong(),
                 gate);
+    }
+
+    /** What the JVM's compilers have taken; 0 where there are none, as in a native executable. */
+    private static long compileMillis() {
+        CompilationMXBean compilers = ManagementFactory.getCompilationMXBean();
+        return compilers == null || !compilers.isCompilationTimeMonitoringSupported()
+                ? 0
+                : compilers.getTotalCompilationTime();
     }
 
     /**
