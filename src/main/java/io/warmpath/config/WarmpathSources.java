@@ -53,9 +53,7 @@ public final class WarmpathSources implements ConfigSourceFactory {
     public static ConfigSource yaml(String name, String text) {
         try {
             return new ConfigFile(
-                    name,
-                    SettingCatalog.read(),
-                    new YamlConfigSource(name, text).getProperties());
+                    name, SettingCatalog.read(), new YamlConfigSource(name, text).getProperties());
         } catch (RuntimeException e) {
             throw new IllegalArgumentException(name + " is not valid YAML: " + e.getMessage(), e);
         }

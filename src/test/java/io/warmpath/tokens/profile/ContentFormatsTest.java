@@ -35,8 +35,7 @@ class ContentFormatsTest {
                     row.has("template")
                             ? row.get("template").textValue()
                             : Files.readString(TEMPLATES.resolve("families/" + name + ".jinja"));
-            String real =
-                    row.get("vllm").textValue() + " and " + row.get("sglang").textValue();
+            String real = row.get("vllm").textValue() + " and " + row.get("sglang").textValue();
             parts += real.equals("string and string") ? 0 : 1;
             try {
                 TemplateFacts facts = Template.compile(template).facts();
