@@ -11,7 +11,7 @@ public interface FleetConfig {
     @Setting(
             doc = "Tokens per KV block of engines that neither tell it nor have it configured.",
             unit = "tokens",
-            flags = {"--kv-cache-block-size"},
+            flags = {"--kv-cache-block-size", "--page-size"},
             env = {"DYN_KV_CACHE_BLOCK_SIZE"},
             min = 1,
             max = 65536)

@@ -162,6 +162,7 @@ final class GatewayRuntime implements AutoCloseable {
         RouterOptions router =
                 SharedCacheParts.weighed(RouterSettings.options(config.router()), config);
         RouterSettings.deprecation(config.router()).ifPresent(LOG::warn);
+        IdleSettings.of(config).forEach(LOG::warn);
         models = ModelSettings.names(config);
         tokens =
                 new ModelTokens(
