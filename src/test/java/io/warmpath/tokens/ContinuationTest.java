@@ -30,8 +30,7 @@ class ContinuationTest {
     private static final Path FAMILIES = Path.of("src/test/resources/templates/families");
     private static final Clock CLOCK =
             Clock.fixed(Instant.parse("2026-05-06T00:00:00Z"), ZoneOffset.UTC);
-    private static final Chat ASKED =
-            new Chat(List.of(new Message("user", "hi")), true);
+    private static final Chat ASKED = new Chat(List.of(new Message("user", "hi")), true);
 
     private static ChatTemplate family(String name) throws IOException {
         return template(
