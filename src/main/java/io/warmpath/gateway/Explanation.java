@@ -17,15 +17,20 @@ final class Explanation {
 
     /**
      * @param promptTokens -1 when the prompt's tokens are not known
+     * @param several answers are asked for: how much the engine will report is not predicted
      */
-    static MultiMap headers(RoutingDecision decision, int promptTokens) {
+    static MultiMap headers(RoutingDecision decision, int promptTokens, boolean several) {
         Score s = decision.chosen();
         MultiMap h = MultiMap.caseInsensitiveMultiMap();
         h.add("x-warmpath-worker", ascii(s.candidate().label()));
         h.add("x-warmpath-mode", decision.mode().flag());
         if (promptTokens >= 0) {
             h.add("x-warmpath-prompt-tokens", Integer.toString(promptTokens));
-            h.add("x-warmpath-predicted-cached-tokens", Integer.toString(s.cachedTokens()));
+            if (several) {
+                h.add("x-warmpath-not-predicted", "several answers");
+            } else {
+                h.add("x-warmpath-predicted-cached-tokens", Integer.toString(s.cachedTokens()));
+            }
             TierBlocks tiers = s.tiers();
             h.add(
                     "x-warmpath-matched-blocks",
