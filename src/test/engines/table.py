@@ -124,7 +124,7 @@ def more_shapes(gateway, engine):
             "town": {"type": "string"}}}}}]
     history = [user(words(21, 80)), call, {"role": "tool", "tool_call_id": "call_1", "content": words(22, 40)}, user("And now?")]
     asks = {
-        "tools with history": lambda: chat(api, history, tools=tools),
+        "tools with history": lambda: chat(api, history, tools=tools, tool_choice="none"),
         "developer and system": lambda: chat(api, [
             {"role": "system", "content": words(23, 60)}, {"role": "developer", "content": words(24, 60)}, user(words(25, 40))]),
         "6k tokens": lambda: chat(api, [user(words(26, 4300))], 4),
