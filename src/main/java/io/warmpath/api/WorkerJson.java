@@ -7,6 +7,7 @@ import io.warmpath.fleet.PinSupport;
 import io.warmpath.fleet.PoolMetadata;
 import io.warmpath.fleet.SourceName;
 import io.warmpath.fleet.Taint;
+import io.warmpath.fleet.TestedEngines;
 import io.warmpath.fleet.Worker;
 import io.warmpath.fleet.WorkerFields;
 import io.warmpath.fleet.WorkerSpec;
@@ -71,6 +72,7 @@ final class WorkerJson {
         json.put("url", w.url().toString());
         json.put("kind", lower(w.kind()));
         json.put("version", w.version());
+        json.put("version_tested", TestedEngines.isTested(w.kind(), w.version()));
         json.put("state", lower(w.state()));
         json.put("problem", status.problem());
         json.put("sources", sources.stream().map(SourceName::word).toList());

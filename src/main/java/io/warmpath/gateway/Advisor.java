@@ -218,7 +218,9 @@ public final class Advisor {
         InferenceRequest request = question.request();
         FleetSnapshot fleet = flow.fleet.snapshot();
         if (!fleet.knows(request.model())) {
-            reply.refused(new GatewayError.UnknownModel(request.name().asked()));
+            reply.refused(
+                    flow.models()
+                            .unserved(fleet, request.name().asked(), flow.options.retryAfter()));
             return;
         }
         flow.tokenStep.run(

@@ -519,7 +519,7 @@ final class Attempt implements UpstreamListener, UpstreamCall.Watch {
         MultiMap own =
                 explain ? Explanation.headers(decision, promptTokens, request.several()) : null;
         if (own != null) {
-            Explanation.addHints(own, request, asked.priority());
+            Explanation.addHints(own, request, asked.priority(), exchange.sessionTimeoutSeconds());
             Explanation.addSession(own, exchange.sessionWord());
         }
         if (explain && request.explain() && eventStream) {

@@ -66,8 +66,16 @@ final class Explanation {
         return h;
     }
 
-    /** What the client said beside the prompt, where it said something. */
-    static void addHints(MultiMap to, InferenceRequest request, OptionalInt enginePriority) {
+    /**
+     * What the client said beside the prompt, where it said something.
+     *
+     * @param sessionSeconds idle time after which its session ends, where there is one
+     */
+    static void addHints(
+            MultiMap to,
+            InferenceRequest request,
+            OptionalInt enginePriority,
+            OptionalInt sessionSeconds) {
         RequestHints hints = request.hints();
         String parent = SessionHeaders.parent(request);
         if (hints.equals(RequestHints.NONE) && parent.isEmpty()) {
@@ -99,7 +107,10 @@ final class Explanation {
         if (session != null) {
             b.append(";session-control=");
             b.append(session.action().name().toLowerCase(Locale.ROOT));
-            b.append(':').append(session.timeoutSeconds()).append("s:").append(session.id());
+            // What a further turn says of the time does not count: the session has had one before.
+            b.append(':');
+            b.append(sessionSeconds.isPresent() ? sessionSeconds.getAsInt() + "s" : "-");
+            b.append(':').append(session.id());
         }
         if (hints.pin() != null) {
             b.append(";cache-control=").append(hints.pin().ttlSeconds()).append('s');

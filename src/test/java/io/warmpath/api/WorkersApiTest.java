@@ -155,7 +155,7 @@ class WorkersApiTest {
             value = {
                 "{\"name\":\"a\"}                            | The field url is missing.",
                 "{\"url\":1}                                 | The field url must be a string.",
-                "{\"url\":\"a:1\"}                           | must look like http://host:port",
+                "{\"url\":\"a:1\"}                           | has no scheme: write `http://a:1`",
                 "{\"url\":\"http://a\",\"blocksize\":1}      | Unknown field [blocksize]",
                 "{\"url\":\"http://a\",\"block-size\":-1}    | must be a whole number from 0 to 65536",
                 "{\"url\":\"http://a\",\"dp_size\":1.5}      | must be a whole number from 0 to 1024",
