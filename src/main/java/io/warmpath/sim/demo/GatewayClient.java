@@ -52,23 +52,14 @@ final class GatewayClient implements AutoCloseable {
         this.gateway = gateway;
     }
 
-    /**
-     * Asks for a streamed answer and reads it to its end.
-     *
-     * @param firstToken runs when the first token has come
-     */
-    Answer ask(Workload.Turn turn, String model, List<Message> messages, Runnable firstToken)
+    /** Asks for a streamed answer and reads it to its end. */
+    Answer ask(Workload.Turn turn, String model, List<Message> messages)
             throws DemoFailure, InterruptedException {
-        return ask(turn, model, messages, Extras.none(), firstToken);
+        return ask(turn, model, messages, Extras.none());
     }
 
     /** The same with more than messages. */
-    Answer ask(
-            Workload.Turn turn,
-            String model,
-            List<Message> messages,
-            Extras extras,
-            Runnable firstToken)
+    Answer ask(Workload.Turn turn, String model, List<Message> messages, Extras extras)
             throws DemoFailure, InterruptedException {
         String where =
                 "conversation " + (turn.conversation() + 1) + ", turn " + (turn.number() + 1);
@@ -94,7 +85,7 @@ final class GatewayClient implements AutoCloseable {
                                     + ": "
                                     + String.join(" ", lines.toList()));
                 }
-                Reading reading = new Reading(sent, firstToken);
+                Reading reading = new Reading(sent);
                 reading.all(lines.iterator());
                 if (reading.cachedTokens < 0) {
                     throw new DemoFailure(where + " ended without the engine's usage report");
@@ -167,9 +158,12 @@ final class GatewayClient implements AutoCloseable {
                 reading.promptTokens,
                 gpu,
                 host - gpu,
+                (int) pooled,
                 (int) withPool(predicted, pooled, reading.promptTokens),
                 reading.cachedTokens,
-                reading.toFirstToken);
+                reading.sent,
+                reading.toFirstToken,
+                Duration.ofNanos(System.nanoTime() - reading.sent));
     }
 
     /** The last block of a prompt is always computed, wherever it could come from. */
@@ -183,16 +177,14 @@ final class GatewayClient implements AutoCloseable {
     /** The stream of one answer. */
     private static final class Reading {
         private final long sent;
-        private final Runnable firstToken;
         private final StringBuilder text = new StringBuilder();
         private Duration toFirstToken = Duration.ZERO;
         private boolean begun;
         private int promptTokens;
         private int cachedTokens = -1;
 
-        Reading(long sent, Runnable firstToken) {
+        Reading(long sent) {
             this.sent = sent;
-            this.firstToken = firstToken;
         }
 
         void all(Iterator<String> lines) throws IOException, DemoFailure {
@@ -213,7 +205,6 @@ final class GatewayClient implements AutoCloseable {
                 if (!begun) {
                     begun = true;
                     toFirstToken = Duration.ofNanos(System.nanoTime() - sent);
-                    firstToken.run();
                 }
                 text.append(piece);
             }
