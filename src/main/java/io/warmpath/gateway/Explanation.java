@@ -5,6 +5,7 @@ import io.warmpath.fleet.EventTrust;
 import io.warmpath.routing.PinView;
 import io.warmpath.routing.RoutingDecision;
 import io.warmpath.routing.Score;
+import io.warmpath.routing.TierBlocks;
 import io.warmpath.session.SessionControl;
 import java.util.Locale;
 import java.util.OptionalInt;
@@ -25,16 +26,17 @@ final class Explanation {
         if (promptTokens >= 0) {
             h.add("x-warmpath-prompt-tokens", Integer.toString(promptTokens));
             h.add("x-warmpath-predicted-cached-tokens", Integer.toString(s.cachedTokens()));
+            TierBlocks tiers = s.tiers();
             h.add(
                     "x-warmpath-matched-blocks",
                     "gpu="
-                            + s.gpuBlocks()
+                            + tiers.gpu()
                             + ";host="
-                            + s.hostBlocks()
+                            + tiers.host()
                             + ";disk="
-                            + s.diskBlocks()
+                            + tiers.disk()
                             + ";external="
-                            + s.externalBlocks());
+                            + tiers.external());
         }
         if (decision.request().shared() != null) {
             h.add("x-warmpath-shared-blocks", Integer.toString(decision.sharedBlocks()));

@@ -157,21 +157,13 @@ final class GatewayClient implements AutoCloseable {
                 response.headers().firstValue("x-warmpath-worker").orElse("?"),
                 reading.promptTokens,
                 gpu,
-                host - gpu,
+                host,
                 (int) pooled,
-                (int) withPool(predicted, pooled, reading.promptTokens),
+                (int) predicted,
                 reading.cachedTokens,
                 reading.sent,
                 reading.toFirstToken,
                 Duration.ofNanos(System.nanoTime() - reading.sent));
-    }
-
-    /** The last block of a prompt is always computed, wherever it could come from. */
-    private static long withPool(long predicted, long poolBlocks, int promptTokens) {
-        long most = (long) (promptTokens - 1) / Stage.BLOCK_SIZE * Stage.BLOCK_SIZE;
-        return predicted < 0
-                ? predicted
-                : Math.max(predicted, Math.min(most, predicted + poolBlocks * Stage.BLOCK_SIZE));
     }
 
     /** The stream of one answer. */
