@@ -213,7 +213,7 @@ final class ChatDemo {
                                         p.promptTokens() + p.turn().maxTokens(),
                                         Math::max));
         int tokens = longest.values().stream().mapToInt(Integer::intValue).sum();
-        return tokens <= flags.hostBlocks * Stage.BLOCK_SIZE / 2; // the warm-up's are there too
+        return tokens + SideBySide.WARM_UP_TOKENS <= flags.hostBlocks * Stage.BLOCK_SIZE;
     }
 
     private void stayUp(SideBySide stages) throws InterruptedException {
