@@ -62,7 +62,8 @@ final class ChatDemo {
             if (flags.pool) {
                 judged(verdict, last);
                 verdict.gains(runs.get(1), runs.getFirst());
-                verdict.gains(last, runs.get(1));
+                verdict.gains(last, runs.getFirst());
+                verdict.findsMore(last, runs.get(1));
             } else {
                 runs.forEach(run -> judged(verdict, run));
                 verdict.gains(last, runs.getFirst());

@@ -13,6 +13,7 @@ import java.time.Duration;
 import java.util.Iterator;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.OptionalDouble;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
@@ -99,26 +100,38 @@ final class GatewayClient implements AutoCloseable {
 
     /** Sum of a metric over its label values; empty when the gateway cannot be asked. */
     OptionalDouble metric(String name, String labels) throws InterruptedException {
+        Optional<String> metrics = page("/metrics");
+        return metrics.isEmpty()
+                ? OptionalDouble.empty()
+                : OptionalDouble.of(
+                        metrics.get()
+                                .lines()
+                                .filter(l -> l.startsWith(name + " ") || l.startsWith(name + "{"))
+                                .filter(l -> l.contains(labels))
+                                .mapToDouble(
+                                        l ->
+                                                Double.parseDouble(
+                                                        l.substring(l.lastIndexOf(' ') + 1)))
+                                .sum());
+    }
+
+    /** It has warmed up and takes requests. */
+    boolean ready() throws InterruptedException {
+        return page("/ready").isPresent();
+    }
+
+    /** Empty when there is no good answer. */
+    private Optional<String> page(String path) throws InterruptedException {
         HttpRequest request =
-                HttpRequest.newBuilder(gateway.resolve("/metrics"))
+                HttpRequest.newBuilder(gateway.resolve(path))
                         .timeout(Duration.ofSeconds(5))
                         .build();
         try {
             HttpResponse<String> response =
                     http.send(request, HttpResponse.BodyHandlers.ofString());
-            if (response.statusCode() != 200) {
-                return OptionalDouble.empty();
-            }
-            return OptionalDouble.of(
-                    response.body()
-                            .lines()
-                            .filter(l -> l.startsWith(name + " ") || l.startsWith(name + "{"))
-                            .filter(l -> l.contains(labels))
-                            .mapToDouble(
-                                    l -> Double.parseDouble(l.substring(l.lastIndexOf(' ') + 1)))
-                            .sum());
+            return response.statusCode() == 200 ? Optional.of(response.body()) : Optional.empty();
         } catch (IOException e) {
-            return OptionalDouble.empty();
+            return Optional.empty();
         }
     }
 

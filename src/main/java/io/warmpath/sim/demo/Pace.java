@@ -13,7 +13,7 @@ final class Pace {
      * A sleeper wakes within 1 ms on an idle machine, 1.5 ms on a busy one; 7 ms is one that is
      * choked.
      */
-    private static final Duration TOO_LATE = Duration.ofMillis(3);
+    private static final Duration TOO_LATE = Duration.ofMillis(2);
 
     private final LongAdder waits = new LongAdder();
     private final LongAdder lateNanos = new LongAdder();

@@ -18,7 +18,7 @@ final class SideBySide implements AutoCloseable {
     /** More than the warm-up leaves in the caches of an engine. */
     static final int WARM_UP_TOKENS = 24_000;
 
-    private static final int WARM_UP = 40;
+    private static final int WARM_UP = 30;
     private static final int WARM_UP_SENTENCES = 30;
     private static final int FIRST_PORT = 20_000;
     private static final int PORTS = 12_000;

@@ -126,16 +126,17 @@ final class Stage implements AutoCloseable {
         return engines.stream().map(SimEngine::url).toList();
     }
 
-    /** Returns when the gateway knows every engine. */
+    /** Returns when the gateway knows every engine and has warmed up. */
     void awaitReady() throws DemoFailure, InterruptedException {
         long until = System.nanoTime() + START_LIMIT.toNanos();
-        while (client.metric("warmpath_workers", "state=\"ready\"").orElse(0) < engines.size()) {
+        while (client.metric("warmpath_workers", "state=\"ready\"").orElse(0) < engines.size()
+                || !client.ready()) {
             gateway.checkAlive();
             if (System.nanoTime() > until) {
                 throw new DemoFailure(
-                        "the gateway did not find its "
+                        "the gateway was not ready, with all of its "
                                 + engines.size()
-                                + " engines within "
+                                + " engines, within "
                                 + START_LIMIT.toSeconds()
                                 + " s:\n"
                                 + gateway.tail());
