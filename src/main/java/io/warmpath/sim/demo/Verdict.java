@@ -110,9 +110,9 @@ final class Verdict {
                 ? ""
                 : String.format(
                         Locale.ROOT,
-                        "This machine was busy: who had to be woken was woken %s late. Times were"
-                                + " not judged.",
-                        Run.millis(pace.late()));
+                        "This machine was busy: who had to be woken was woken %.1f ms late. Times"
+                            + " were not judged.",
+                        pace.late().toNanos() / 1e6);
     }
 
     /** Empty: all is well. */

@@ -170,7 +170,7 @@ class DemoPartsTest {
         Verdict verdict = new Verdict(pace);
         verdict.gains(run("b", 60, 90, 10), run("a", 40, 50, 10));
         assertEquals(List.of(), verdict.problems());
-        assertTrue(verdict.remark().contains("woken 7 ms late"), verdict.remark());
+        assertTrue(verdict.remark().contains("woken 7.0 ms late"), verdict.remark());
     }
 
     @Test
