@@ -202,9 +202,11 @@ run_k8s_check() {
 api_client_test() { sh "$root/src/test/e2e/run.sh"; }
 
 # On a port of its own: the usual one may be in use by a gateway of this machine.
-demo_test() { run_gateway demo --once --port "$demo_test_port"; }
+demo_test() { run_gateway demo --once --port "$demo_test_port" --html "$target/demo.html"; }
 
-agents_demo_test() { run_gateway demo --agents --once --agent-turns 3 --port "$demo_test_port"; }
+pool_demo_test() { run_gateway demo --pool --once --port "$demo_test_port" --html "$target/demo-pool.html"; }
+
+agents_demo_test() { run_gateway demo --agents --once --agent-turns 3 --html "$target/demo-agents.html"; }
 
 common_steps() {
     step 'launcher: syntax and self-test' check_scripts
@@ -255,6 +257,7 @@ everything() {
     [ "$label" = test ] || step 'engines: all cases with real ones' engines_test table
     step 'end to end: api clients' api_client_test
     step 'demo --once' demo_test
+    step 'demo --pool --once' pool_demo_test
     step 'demo --agents --once' agents_demo_test
     summary "$label"
 }

@@ -27,6 +27,7 @@ final class Layers {
                     "session",
                     "pool",
                     "replica",
+                    "plot",
                     "tokens.jinja",
                     "tokens.profile");
 
@@ -83,8 +84,9 @@ final class Layers {
         allow("config");
         // The simulated engine must not agree with the product by construction: no index, no
         // hashing, no decoder, no adapter of ours.
-        allow("sim");
-        allow("lab", "sim", "fault", "prefix", "fleet", "load", "routing", "session");
+        allow("plot");
+        allow("sim", "plot");
+        allow("lab", "sim", "plot", "fault", "prefix", "fleet", "load", "routing", "session");
         MAY_USE.put("wiring", with(STEPS, "gateway", "api", "telemetry", "config", "adapter.*"));
     }
 

@@ -4,6 +4,7 @@ import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.json.JsonMapper;
 import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
+import io.warmpath.plot.Svg;
 import java.math.BigDecimal;
 import java.math.MathContext;
 import java.util.List;
@@ -103,13 +104,13 @@ final class Decisions {
                                     + "</th><th>at s</th><th>prompt</th><th>%s: engine</th>"
                                     + "<th>cached</th><th>ttft ms</th><th>%s: engine</th>"
                                     + "<th>cached</th><th>ttft ms</th><th>difference</th></tr>%n",
-                            Html.text(d.one()),
-                            Html.text(d.other()),
+                            Svg.text(d.one()),
+                            Svg.text(d.other()),
                             number(d.load()),
                             d.elsewhere(),
                             d.requests(),
-                            Html.text(d.one()),
-                            Html.text(d.other())));
+                            Svg.text(d.one()),
+                            Svg.text(d.other())));
             for (int x = 0; x < d.examples().size(); x++) {
                 Disagreement.Example e = d.examples().get(x);
                 out.append(

@@ -1,6 +1,8 @@
 package io.warmpath.lab.report;
 
 import io.warmpath.lab.Result;
+import io.warmpath.plot.Chart;
+import io.warmpath.plot.Svg;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
@@ -18,14 +20,13 @@ public final class Html {
             <html lang="en"><head><meta charset="utf-8"><title>Warmpath lab</title>
             <style>
             body{font:14px system-ui,sans-serif;margin:24px;color:#222;max-width:1360px}
-            h2{margin:28px 0 4px} h3{font-weight:500;margin:12px 0 0} svg{margin:4px 8px 4px 0}
-            .t{font-size:12px;font-weight:600} .x,.y,.l{font-size:10px} .x{text-anchor:middle}
-            .y{text-anchor:end} .g{stroke:#ddd} pre{font-size:12px;line-height:1.35}
-            %s</style></head><body><h1>Warmpath lab</h1>
+            h2{margin:28px 0 4px} h3{font-weight:500;margin:12px 0 0}
+            pre{font-size:12px;line-height:1.35}
+            %s%s</style></head><body><h1>Warmpath lab</h1>
             <p>Trust ratios between policies, not milliseconds. Means over seeds; the first quarter
             of the arrivals' time is not counted.</p>
             """
-                    .formatted(Decisions.STYLE);
+                    .formatted(Svg.STYLE, Decisions.STYLE);
 
     private static final String DECISIONS =
             """
@@ -44,7 +45,7 @@ public final class Html {
         StringBuilder out = new StringBuilder(HEAD);
         for (String scenario : distinct(results, Result::scenario)) {
             List<Result> of = results.stream().filter(r -> r.scenario().equals(scenario)).toList();
-            out.append("<h2>").append(text(scenario)).append("</h2>\n<div>");
+            out.append("<h2>").append(Svg.text(scenario)).append("</h2>\n<div>");
             out.append(byLoad(of, "time to first token, p50, ms, by load", r -> r.ttft().p50()));
             out.append(byLoad(of, "p90, ms", r -> r.ttft().p90()));
             out.append(byLoad(of, "p99, ms", r -> r.ttft().p99()));
@@ -53,7 +54,7 @@ public final class Html {
             out.append(byLoad(of, "prompt tokens, most / mean engine", Result::imbalance));
             out.append("</div>\n<details><summary>requests on each engine over time</summary>");
             of.stream().filter(r -> r.seed() == 1).forEach(r -> out.append(engines(r)));
-            out.append("</details>\n<pre>").append(text(Table.of(of))).append("</pre>\n");
+            out.append("</details>\n<pre>").append(Svg.text(Table.of(of))).append("</pre>\n");
             List<Disagreement> here =
                     disagreements.stream().filter(d -> d.scenario().equals(scenario)).toList();
             if (!here.isEmpty()) {
@@ -63,7 +64,7 @@ public final class Html {
         }
         String standing = new Standing(results, ours).markdown();
         if (!standing.isEmpty()) {
-            out.append("<h2>against other routers</h2>\n<pre>").append(text(standing));
+            out.append("<h2>against other routers</h2>\n<pre>").append(Svg.text(standing));
             out.append("</pre>\n");
         }
         if (!disagreements.isEmpty()) {
@@ -115,9 +116,5 @@ public final class Html {
         Set<String> all = new LinkedHashSet<>();
         results.stream().map(what).forEach(all::add);
         return all;
-    }
-
-    static String text(String raw) {
-        return raw.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;");
     }
 }

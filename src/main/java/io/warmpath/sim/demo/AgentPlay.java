@@ -5,25 +5,20 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
-import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CompletionException;
-import java.util.concurrent.ExecutorService;
-import java.util.concurrent.Executors;
 import java.util.concurrent.atomic.AtomicBoolean;
-import java.util.concurrent.locks.LockSupport;
 
 /**
  * Plays the script of the agents on a stage: teams side by side, in a team one agent at a time, and
- * background requests at a steady rate until the last team is done. Any failed request fails the
- * play.
+ * background requests that come by chance (Poisson) until the last team is done. Any failed request
+ * fails the play.
  */
 final class AgentPlay {
     private static final int LEAD_TOKENS = 100;
     private static final int SUB_TOKENS = 50;
     private static final int BACKGROUND_TOKENS = 8;
-    private static final long TOOL_NANOS = Duration.ofMillis(200).toNanos();
-    private static final long TEAM_NANOS = Duration.ofMillis(400).toNanos();
-    private static final long BACKGROUND_NANOS = Duration.ofMillis(220).toNanos();
+    private static final Duration TOOL = Duration.ofMillis(200);
+    private static final Duration TEAM = Duration.ofMillis(400);
+    private static final Duration BACKGROUND = Duration.ofMillis(220);
 
     /** Who asked. */
     enum Who {
@@ -44,64 +39,47 @@ final class AgentPlay {
     private final Stage stage;
     private final AgentScript script;
     private final Set<AgentFeature> features;
+    private final Pace pace;
+    private final Runnable progress;
     private final List<Turn> turns = new ArrayList<>(); // guarded by itself
     private final AtomicBoolean over = new AtomicBoolean();
 
-    AgentPlay(Stage stage, AgentScript script, Set<AgentFeature> features) {
+    /**
+     * @param progress told of each turn of an agent
+     */
+    AgentPlay(
+            Stage stage,
+            AgentScript script,
+            Set<AgentFeature> features,
+            Pace pace,
+            Runnable progress) {
         this.stage = stage;
+        this.pace = pace;
+        this.progress = progress;
         this.script = script;
         this.features = features;
     }
 
     /** All turns, in the order in which they ended. */
-    List<Turn> play() throws DemoFailure {
-        try (ExecutorService asking = Executors.newVirtualThreadPerTaskExecutor()) {
-            List<CompletableFuture<Void>> teams = new ArrayList<>();
+    List<Turn> play() throws DemoFailure, InterruptedException {
+        try (Together others = new Together();
+                Together teams = new Together()) {
+            others.run(() -> background(others));
             for (int t = 0; t < script.teams().size(); t++) {
                 int team = t;
-                teams.add(run(asking, () -> team(team)));
+                teams.run(() -> team(team));
             }
-            CompletableFuture<Void> background = run(asking, () -> background(asking));
-            CompletableFuture<Void> all =
-                    CompletableFuture.allOf(teams.toArray(CompletableFuture[]::new))
-                            .whenComplete((done, failure) -> over.set(true));
-            try {
-                all.join();
-                background.join();
-            } catch (CompletionException e) {
-                if (e.getCause() instanceof DemoFailure failure) {
-                    throw failure;
-                }
-                throw e;
-            }
+            teams.await();
+            over.set(true);
+            others.await();
         }
         synchronized (turns) {
             return List.copyOf(turns);
         }
     }
 
-    /** Something that asks the gateway. */
-    private interface Asking {
-        void run() throws DemoFailure, InterruptedException;
-    }
-
-    private static CompletableFuture<Void> run(ExecutorService on, Asking what) {
-        return CompletableFuture.runAsync(
-                () -> {
-                    try {
-                        what.run();
-                    } catch (DemoFailure e) {
-                        throw new CompletionException(e);
-                    } catch (InterruptedException e) {
-                        Thread.currentThread().interrupt();
-                        throw new CompletionException(e);
-                    }
-                },
-                on);
-    }
-
     private void team(int number) throws DemoFailure, InterruptedException {
-        pause(number * TEAM_NANOS);
+        pace.pause(TEAM.multipliedBy(number));
         AgentScript.Team team = script.teams().get(number);
         String lead = "lead-" + (number + 1);
         Conversation main = new Conversation(Who.LEAD, lead, number, LEAD_TOKENS);
@@ -114,32 +92,23 @@ final class AgentPlay {
                 List<String> tasks = team.subs().get(t).questions();
                 for (int s = 0; s < tasks.size(); s++) {
                     sub.ask(s, tasks.get(s), s == tasks.size() - 1);
-                    pause(TOOL_NANOS);
+                    pace.pause(TOOL);
                 }
             }
         }
     }
 
-    private void background(ExecutorService asking) throws DemoFailure {
-        List<CompletableFuture<Void>> sent = new ArrayList<>();
+    private void background(Together requests) throws InterruptedException {
         long at = System.nanoTime();
         for (int i = 0; !over.get(); i++) {
             String prompt = script.background().get(i % script.background().size());
             Workload.Turn turn = new Workload.Turn(-1, i, prompt, BACKGROUND_TOKENS);
             List<Message> messages = List.of(new Message("user", prompt));
-            sent.add(
-                    run(
-                            asking,
-                            () ->
-                                    add(
-                                            Who.BACKGROUND,
-                                            "",
-                                            stage.client()
-                                                    .ask(turn, Stage.MODEL, messages, () -> {}))));
-            at += BACKGROUND_NANOS;
-            pause(at - System.nanoTime());
+            requests.run(
+                    () -> add(Who.BACKGROUND, "", stage.client().ask(turn, Stage.MODEL, messages)));
+            at += (long) (script.gap(i) * BACKGROUND.toNanos());
+            pace.until(at);
         }
-        CompletableFuture.allOf(sent.toArray(CompletableFuture[]::new)).join();
     }
 
     /** One agent and what it remembers. */
@@ -168,23 +137,16 @@ final class AgentPlay {
                                     Stage.MODEL,
                                     List.copyOf(history),
                                     AgentFeature.turn(
-                                            features, name, who == Who.LEAD, number, last),
-                                    () -> {});
+                                            features, name, who == Who.LEAD, number, last));
             history.add(new Message("assistant", answer.text()));
             add(who, name, answer);
+            progress.run();
         }
     }
 
     private void add(Who who, String agent, GatewayClient.Answer answer) {
         synchronized (turns) {
             turns.add(new Turn(who, agent, answer.played()));
-        }
-    }
-
-    private static void pause(long nanos) {
-        long until = System.nanoTime() + nanos;
-        for (long left = nanos; left > 0; left = until - System.nanoTime()) {
-            LockSupport.parkNanos(left);
         }
     }
 }

@@ -8,53 +8,41 @@ import java.util.stream.IntStream;
 /**
  * A play of the agents in numbers.
  *
- * @param median time to first token of the agents' turns from the second on
- * @param p90 of the same turns
- * @param cached share of their prompt tokens that the engines had cached
- * @param lead median of the leads' turn, by its number from 0 on
- * @param background median of everybody else's requests
+ * @param later the agents' turns from the second on
+ * @param all everybody's
+ * @param lead median time to first token of the leads' turn, by its number from 0 on
+ * @param others median of everybody else's requests
  */
-record AgentScore(
-        Duration median,
-        Duration p90,
-        double cached,
-        List<Duration> lead,
-        Duration background,
-        int turns) {
-    static AgentScore of(List<AgentPlay.Turn> turns, int leadTurns) {
-        List<AgentPlay.Turn> later =
-                turns.stream()
-                        .filter(t -> t.who() != AgentPlay.Who.BACKGROUND && t.number() > 0)
-                        .toList();
-        long prompt = later.stream().mapToLong(t -> t.played().promptTokens()).sum();
-        long cached = later.stream().mapToLong(t -> t.played().reportedTokens()).sum();
+record AgentScore(Run later, Run all, List<Duration> lead, Duration others) {
+    static AgentScore of(String name, int engines, List<AgentPlay.Turn> turns, int leadTurns) {
         return new AgentScore(
-                part(later, 0.5, t -> true),
-                part(later, 0.9, t -> true),
-                (double) cached / prompt,
+                new Run(
+                        name,
+                        engines,
+                        played(turns, t -> t.who() != AgentPlay.Who.BACKGROUND && t.number() > 0)),
+                new Run(name, engines, played(turns, t -> true)),
                 IntStream.range(0, leadTurns)
                         .mapToObj(
                                 n ->
-                                        part(
+                                        median(
                                                 turns,
-                                                0.5,
                                                 t ->
                                                         t.who() == AgentPlay.Who.LEAD
                                                                 && t.number() == n))
                         .toList(),
-                part(turns, 0.5, t -> t.who() == AgentPlay.Who.BACKGROUND),
-                later.size());
+                median(turns, t -> t.who() == AgentPlay.Who.BACKGROUND));
     }
 
-    /** The value that this part of them stays at or below. */
-    private static Duration part(
-            List<AgentPlay.Turn> turns, double part, Predicate<AgentPlay.Turn> which) {
-        List<Duration> sorted =
-                turns.stream()
-                        .filter(which)
-                        .map(t -> t.played().timeToFirstToken())
-                        .sorted()
-                        .toList();
-        return sorted.get((int) Math.ceil(sorted.size() * part) - 1);
+    private static Duration median(List<AgentPlay.Turn> turns, Predicate<AgentPlay.Turn> which) {
+        return Score.of(played(turns, which)).p50Ttft();
+    }
+
+    private static List<Played> played(
+            List<AgentPlay.Turn> turns, Predicate<AgentPlay.Turn> which) {
+        return turns.stream()
+                .filter(which)
+                .map(AgentPlay.Turn::played)
+                .sorted(Played.BY_TIME)
+                .toList();
     }
 }

@@ -31,13 +31,14 @@ final class AgentScript {
     private final String tools;
     private final List<Team> teams = new ArrayList<>();
     private final List<String> background = new ArrayList<>();
+    private final List<Double> gaps = new ArrayList<>();
 
     AgentScript(int teams, int leadTurns, int subTurns, long seed) {
         RandomGenerator random = new SplittableRandom(seed);
-        StringBuilder text = new StringBuilder(Workload.systemPrompt(random));
+        StringBuilder text = new StringBuilder(Phrases.systemPrompt(random, 0));
         for (int i = 0; i < TOOLS; i++) {
             text.append("Tool ").append(i + 1).append(" tells that ");
-            text.append(Workload.sentence(random)).append('\n');
+            text.append(Phrases.sentence(random)).append('\n');
         }
         tools = text.toString();
         for (int t = 0; t < teams; t++) {
@@ -48,15 +49,16 @@ final class AgentScript {
             this.teams.add(new Team(agent(random, LEAD_SENTENCES, leadTurns), List.copyOf(subs)));
         }
         for (int b = 0; b < BACKGROUND_REQUESTS; b++) {
-            background.add(Workload.document(random, BACKGROUND_SENTENCES));
+            background.add(Phrases.document(random, BACKGROUND_SENTENCES));
+            gaps.add(random.nextExponential());
         }
     }
 
     private static Agent agent(RandomGenerator random, int sentences, int turns) {
         List<String> questions = new ArrayList<>();
-        questions.add(Workload.document(random, sentences));
+        questions.add(Phrases.document(random, sentences));
         while (questions.size() < turns) {
-            questions.add("What the tool found: " + Workload.sentence(random));
+            questions.add("What the tool found: " + Phrases.sentence(random));
         }
         return new Agent(List.copyOf(questions));
     }
@@ -68,6 +70,23 @@ final class AgentScript {
 
     List<Team> teams() {
         return teams;
+    }
+
+    /** Time from background request n, from 0, to the next one; 1 on average. */
+    double gap(int n) {
+        return gaps.get(n % gaps.size());
+    }
+
+    /** Turns of all agents. */
+    int turns() {
+        return teams.stream()
+                .mapToInt(
+                        t ->
+                                t.lead().questions().size()
+                                        + t.subs().stream()
+                                                .mapToInt(s -> s.questions().size())
+                                                .sum())
+                .sum();
     }
 
     /** Prompts that nobody asks twice. */

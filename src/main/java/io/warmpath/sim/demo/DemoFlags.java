@@ -3,37 +3,43 @@ package io.warmpath.sim.demo;
 import io.warmpath.sim.wire.WireFormat;
 import java.util.List;
 import java.util.Map;
+import java.util.function.Consumer;
 import java.util.function.IntConsumer;
 
 /** The flags of {@code warmpath demo}. Mutable while they are parsed, then only read. */
 final class DemoFlags {
     static final String HELP =
             """
-            warmpath demo - simulated engines, the gateway, and a multi-turn workload over both
+            warmpath demo - simulated engines, gateways, and the same conversations over both
 
-              --once              end after the comparison; exit code 0 only when every prediction
-                                  equalled the engine's report and kv had the better hit rate
-              --port N            port of the gateway                     (8000)
-              --engines N         simulated engines                       (4)
-              --conversations N   conversations over one system prompt    (6)
+              --once              end after the comparison; exit code 0 only when every
+                                  prediction held, kv found more in caches than round-robin,
+                                  answered sooner, and all engines worked
+              --port N            port of the gateway that stays up       (8000)
+              --engines N         simulated engines of each fleet         (4)
+              --conversations N   conversations                           (24)
               --turns N           turns of each conversation              (6)
-              --in-flight N       answers that may run at once            (2)
+              --prompts N         system prompts, taken in turn           (4)
+              --load N            turns that start in a second, mean      (10)
+              --router-cost COST  of the gateway in mode kv, as of serve  (serve's)
               --wire FORMAT       sglang-array, sglang-map, vllm-array
                                   or vllm-map                             (sglang-map)
-              --gpu-blocks N      blocks of 16 tokens in GPU memory       (280)
-              --host-blocks N     blocks in host memory, 0 = none         (4000)
-              --pool              a third run: engines that share a Mooncake pool, and a
-                                  gateway that asks it. Sets --conversations 18 and
-                                  --host-blocks 600 unless they are given, so that engines
-                                  give up pages which the pool keeps
+              --gpu-blocks N      blocks of 16 tokens in GPU memory       (600)
+              --host-blocks N     blocks in host memory, 0 = none         (8000)
+              --pool              a third fleet, whose engines share a Mooncake pool that
+                                  its gateway asks. Sets --gpu-blocks 320, --host-blocks 700
+                                  and --load 8 unless they are given, so that engines give
+                                  up pages which the pool keeps
               --agents            something else: lead agents and their sub-agents under
                                   background load, with and without each thing that the
                                   gateway does for agents. Ends by itself; with --once
                                   it plays only with none and with all of them
               --agent-turns N     turns of each lead agent                (4)
               --seed N            of the workload                         (1)
+              --html FILE         the page with plots     (in a temporary folder)
               --help              this text
 
+            Colour on a terminal only, and not when NO_COLOR is set.
             The gateway is started as `serve` of the jar that runs the demo, or by
             WARMPATH_SERVE_COMMAND when that is set.
             """;
@@ -45,13 +51,16 @@ final class DemoFlags {
     int agentTurns = 4;
     int port = 8000;
     int engines = 4;
-    int conversations = 6;
+    int conversations = 24;
     int turns = 6;
-    int inFlight = 2;
+    int prompts = 4;
+    int load = 10;
     WireFormat wire = WireFormat.SGLANG_MAP;
-    int gpuBlocks = 280;
-    int hostBlocks = 4000;
+    int gpuBlocks = 600;
+    int hostBlocks = 8000;
     int seed = 1;
+    String routerCost = "";
+    String html = "";
 
     private DemoFlags() {}
 
@@ -67,16 +76,23 @@ final class DemoFlags {
                         "--conversations",
                                 n -> flags.conversations = within("--conversations", n, 1, 1000),
                         "--turns", n -> flags.turns = within("--turns", n, 1, 100),
-                        "--in-flight", n -> flags.inFlight = within("--in-flight", n, 1, 1000),
+                        "--load", n -> flags.load = within("--load", n, 1, 1000),
+                        "--prompts", n -> flags.prompts = within("--prompts", n, 1, 1000),
                         "--gpu-blocks",
                                 n -> flags.gpuBlocks = within("--gpu-blocks", n, 200, 1_000_000),
                         "--host-blocks",
                                 n -> flags.hostBlocks = within("--host-blocks", n, 0, 1_000_000),
                         "--agent-turns", n -> flags.agentTurns = within("--agent-turns", n, 2, 100),
                         "--seed", n -> flags.seed = n);
+        Map<String, Consumer<String>> texts =
+                Map.of(
+                        "--wire", v -> flags.wire = WireFormat.of(v),
+                        "--router-cost", v -> flags.routerCost = v,
+                        "--html", v -> flags.html = v);
         if (List.of(args).contains("--pool")) {
-            flags.conversations = 18;
-            flags.hostBlocks = 600;
+            flags.gpuBlocks = 320;
+            flags.hostBlocks = 700;
+            flags.load = 8;
         }
         for (int i = 0; i < args.length; i++) {
             String flag = args[i];
@@ -93,7 +109,8 @@ final class DemoFlags {
                 case "--agents" -> flags.agents = true;
                 default -> {
                     IntConsumer number = numbers.get(flag);
-                    if (number == null && !flag.equals("--wire")) {
+                    Consumer<String> text = texts.get(flag);
+                    if (number == null && text == null) {
                         throw new IllegalArgumentException(
                                 "unknown flag " + flag + "; warmpath demo --help lists them");
                     }
@@ -103,9 +120,9 @@ final class DemoFlags {
                         }
                         value = args[i];
                     }
-                    if (number == null) {
-                        flags.wire = WireFormat.of(value);
-                    } else {
+                    if (text != null) {
+                        text.accept(value);
+                    } else if (number != null) {
                         number.accept(parsed(flag, value));
                     }
                 }

@@ -13,6 +13,7 @@ import java.time.Duration;
 import java.util.Iterator;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.OptionalDouble;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
@@ -52,23 +53,14 @@ final class GatewayClient implements AutoCloseable {
         this.gateway = gateway;
     }
 
-    /**
-     * Asks for a streamed answer and reads it to its end.
-     *
-     * @param firstToken runs when the first token has come
-     */
-    Answer ask(Workload.Turn turn, String model, List<Message> messages, Runnable firstToken)
+    /** Asks for a streamed answer and reads it to its end. */
+    Answer ask(Workload.Turn turn, String model, List<Message> messages)
             throws DemoFailure, InterruptedException {
-        return ask(turn, model, messages, Extras.none(), firstToken);
+        return ask(turn, model, messages, Extras.none());
     }
 
     /** The same with more than messages. */
-    Answer ask(
-            Workload.Turn turn,
-            String model,
-            List<Message> messages,
-            Extras extras,
-            Runnable firstToken)
+    Answer ask(Workload.Turn turn, String model, List<Message> messages, Extras extras)
             throws DemoFailure, InterruptedException {
         String where =
                 "conversation " + (turn.conversation() + 1) + ", turn " + (turn.number() + 1);
@@ -94,7 +86,7 @@ final class GatewayClient implements AutoCloseable {
                                     + ": "
                                     + String.join(" ", lines.toList()));
                 }
-                Reading reading = new Reading(sent, firstToken);
+                Reading reading = new Reading(sent);
                 reading.all(lines.iterator());
                 if (reading.cachedTokens < 0) {
                     throw new DemoFailure(where + " ended without the engine's usage report");
@@ -108,26 +100,38 @@ final class GatewayClient implements AutoCloseable {
 
     /** Sum of a metric over its label values; empty when the gateway cannot be asked. */
     OptionalDouble metric(String name, String labels) throws InterruptedException {
+        Optional<String> metrics = page("/metrics");
+        return metrics.isEmpty()
+                ? OptionalDouble.empty()
+                : OptionalDouble.of(
+                        metrics.get()
+                                .lines()
+                                .filter(l -> l.startsWith(name + " ") || l.startsWith(name + "{"))
+                                .filter(l -> l.contains(labels))
+                                .mapToDouble(
+                                        l ->
+                                                Double.parseDouble(
+                                                        l.substring(l.lastIndexOf(' ') + 1)))
+                                .sum());
+    }
+
+    /** It has warmed up and takes requests. */
+    boolean ready() throws InterruptedException {
+        return page("/ready").isPresent();
+    }
+
+    /** Empty when there is no good answer. */
+    private Optional<String> page(String path) throws InterruptedException {
         HttpRequest request =
-                HttpRequest.newBuilder(gateway.resolve("/metrics"))
+                HttpRequest.newBuilder(gateway.resolve(path))
                         .timeout(Duration.ofSeconds(5))
                         .build();
         try {
             HttpResponse<String> response =
                     http.send(request, HttpResponse.BodyHandlers.ofString());
-            if (response.statusCode() != 200) {
-                return OptionalDouble.empty();
-            }
-            return OptionalDouble.of(
-                    response.body()
-                            .lines()
-                            .filter(l -> l.startsWith(name + " ") || l.startsWith(name + "{"))
-                            .filter(l -> l.contains(labels))
-                            .mapToDouble(
-                                    l -> Double.parseDouble(l.substring(l.lastIndexOf(' ') + 1)))
-                            .sum());
+            return response.statusCode() == 200 ? Optional.of(response.body()) : Optional.empty();
         } catch (IOException e) {
-            return OptionalDouble.empty();
+            return Optional.empty();
         }
     }
 
@@ -160,30 +164,32 @@ final class GatewayClient implements AutoCloseable {
                 response.headers()
                         .firstValueAsLong("x-warmpath-predicted-cached-tokens")
                         .orElse(-1);
+        long pooled = response.headers().firstValueAsLong("x-warmpath-shared-blocks").orElse(0);
         return new Played(
                 turn,
                 response.headers().firstValue("x-warmpath-worker").orElse("?"),
                 reading.promptTokens,
                 gpu,
                 host,
+                (int) pooled,
                 (int) predicted,
                 reading.cachedTokens,
-                reading.toFirstToken);
+                reading.sent,
+                reading.toFirstToken,
+                Duration.ofNanos(System.nanoTime() - reading.sent));
     }
 
     /** The stream of one answer. */
     private static final class Reading {
         private final long sent;
-        private final Runnable firstToken;
         private final StringBuilder text = new StringBuilder();
         private Duration toFirstToken = Duration.ZERO;
         private boolean begun;
         private int promptTokens;
         private int cachedTokens = -1;
 
-        Reading(long sent, Runnable firstToken) {
+        Reading(long sent) {
             this.sent = sent;
-            this.firstToken = firstToken;
         }
 
         void all(Iterator<String> lines) throws IOException, DemoFailure {
@@ -204,7 +210,6 @@ final class GatewayClient implements AutoCloseable {
                 if (!begun) {
                     begun = true;
                     toFirstToken = Duration.ofNanos(System.nanoTime() - sent);
-                    firstToken.run();
                 }
                 text.append(piece);
             }

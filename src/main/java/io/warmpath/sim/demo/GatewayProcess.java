@@ -33,22 +33,16 @@ final class GatewayProcess implements AutoCloseable {
     /**
      * Starts {@code serve}; does not wait until it is ready.
      *
-     * @param model flags that say where the model's files are
+     * @param flags beside those that say where it listens and who its workers are
      * @param settings environment of the gateway, beside this process's
      * @param log file for everything it prints
      */
     static GatewayProcess start(
-            int port,
-            String mode,
-            List<String> model,
-            List<URI> workers,
-            Map<String, String> settings,
-            Path log)
+            int port, List<String> flags, List<URI> workers, Map<String, String> settings, Path log)
             throws DemoFailure {
         List<String> command = new ArrayList<>(serveCommand());
         command.addAll(List.of("--http-host", "127.0.0.1", "--http-port", String.valueOf(port)));
-        command.addAll(List.of("--router-mode", mode));
-        command.addAll(model);
+        command.addAll(flags);
         for (URI worker : workers) {
             command.addAll(List.of("--worker", worker.toString()));
         }

@@ -8,18 +8,25 @@ import java.util.List;
  *
  * @param hitRate cached share of all prompt tokens, as the engines reported it
  */
-record Score(Duration meanTtft, Duration p95Ttft, double hitRate, int asPredicted, int turns) {
+record Score(int turns, double hitRate, Duration meanTtft, Duration p50Ttft, Duration p95Ttft) {
+    /**
+     * @param run not empty
+     */
     static Score of(List<Played> run) {
         List<Duration> sorted = run.stream().map(Played::timeToFirstToken).sorted().toList();
         Duration sum = sorted.stream().reduce(Duration.ZERO, Duration::plus);
-        int p95 = (int) Math.ceil(sorted.size() * 0.95) - 1;
         long prompt = run.stream().mapToLong(Played::promptTokens).sum();
         long cached = run.stream().mapToLong(Played::reportedTokens).sum();
         return new Score(
-                sum.dividedBy(sorted.size()),
-                sorted.get(p95),
+                run.size(),
                 (double) cached / prompt,
-                (int) run.stream().filter(Played::asPredicted).count(),
-                run.size());
+                sum.dividedBy(sorted.size()),
+                part(sorted, 0.5),
+                part(sorted, 0.95));
+    }
+
+    /** The value that this part of them stays at or below. */
+    static Duration part(List<Duration> sorted, double part) {
+        return sorted.get((int) Math.ceil(sorted.size() * part) - 1);
     }
 }

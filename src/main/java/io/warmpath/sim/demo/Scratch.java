@@ -34,6 +34,17 @@ record Scratch(Path folder, Path tokenizer) {
         return file;
     }
 
+    /**
+     * Where the page goes.
+     *
+     * @param told empty: into a folder of its own, where it stays
+     */
+    Path page(String told) throws IOException {
+        return told.isEmpty()
+                ? Files.createTempDirectory("warmpath-demo").resolve("demo.html")
+                : Path.of(told).toAbsolutePath();
+    }
+
     /** Where a gateway's output goes. */
     Path log(String mode) {
         return file("gateway-" + mode + ".log");

@@ -13,11 +13,13 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.OptionalDouble;
-import java.util.concurrent.locks.LockSupport;
+import java.util.concurrent.TimeUnit;
+import java.util.function.IntFunction;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Fresh engines and a gateway in front of them. One thread, but for {@link #close}.
+ * Fresh engines and a gateway in front of them. Any thread.
  *
  * <p>{@link #settle} is what makes predictions comparable: it waits until the gateway has applied
  * every batch of events that the engines have published, by comparing its counter with theirs.
@@ -28,133 +30,88 @@ final class Stage implements AutoCloseable {
 
     private static final int POOL_PAGES = 1_000_000;
     private static final double POOL_TOKENS_PER_SECOND = 30_000;
-
-    /**
-     * Every answer of the pool counts, and none is remembered as missing: predictions are compared
-     * with what the engines find a moment later.
-     */
-    private static final Map<String, String> POOL_SETTINGS =
-            Map.of(
-                    "WARMPATH_SHARED_CACHE_TYPE", "hicache",
-                    "WARMPATH_SHARED_CACHE_MULTIPLIER", "0.5",
-                    "WARMPATH_SHARED_CACHE_DEADLINE", "1s",
-                    "WARMPATH_SHARED_CACHE_TIMEOUT", "10s",
-                    "WARMPATH_SHARED_CACHE_MISSING_TTL", "0ms");
-
     private static final Duration START_LIMIT = Duration.ofSeconds(90);
     private static final Duration SETTLE_LIMIT = Duration.ofSeconds(15);
-    private static final long LOOK_AGAIN_NANOS = Duration.ofMillis(3).toNanos();
+    private static final long LOOK_AGAIN_MILLIS = 3;
 
     /**
-     * What the gateway is started with.
+     * What a stage is made of.
      *
-     * @param mode of the routing
-     * @param model flags that say where the model's files are
-     * @param settings environment
-     * @param log file for everything it prints
+     * @param name for people
+     * @param engines how many
+     * @param engine what one of them is like, by its number from 0; a pool is added where there is
+     *     one
+     * @param pooled the engines share a pool
+     * @param port of the gateway
+     * @param files flags of the gateway that say where the model's files are
+     * @param mode flags of the gateway that say how it routes
+     * @param settings of the gateway, as its environment
+     * @param log file for everything that the gateway prints
      */
-    record GatewaySetup(
-            int port, String mode, List<String> model, Map<String, String> settings, Path log) {}
+    record Setup(
+            String name,
+            int engines,
+            IntFunction<SimOptions.Builder> engine,
+            boolean pooled,
+            int port,
+            List<String> files,
+            List<String> mode,
+            Map<String, String> settings,
+            Path log) {
+        private List<String> flags() {
+            return Stream.concat(files.stream(), mode.stream()).toList();
+        }
+    }
 
-    private final List<SimEngine> engines = new ArrayList<>();
+    private final String name;
+    private final List<SimEngine> engines;
     private final @Nullable SimPool pool;
     private final GatewayProcess gateway;
     private final GatewayClient client;
 
-    /**
-     * Starts everything and returns when the gateway knows every engine.
-     *
-     * @param pooled the engines share a pool, and the gateway asks it
-     */
-    Stage(
-            DemoFlags flags,
-            int port,
-            String mode,
-            boolean pooled,
-            SimTokenizer tokenizer,
-            Path tokenizerFile,
-            Path log)
-            throws DemoFailure, InterruptedException {
-        this(
-                flags.engines,
-                pooled ? pool() : null,
-                (i, pool) -> options(flags, i, pool),
-                tokenizer,
-                new GatewaySetup(
-                        port,
-                        mode,
-                        List.of("--tokenizer", MODEL + "=" + tokenizerFile),
-                        pooled ? POOL_SETTINGS : Map.of(),
-                        log));
-    }
-
-    /** One engine of several. */
-    interface EngineOptions {
-        SimOptions of(int number, @Nullable SimPool pool);
-    }
-
-    /** The same with other engines and another gateway. */
-    Stage(
-            int count,
-            @Nullable SimPool pool,
-            EngineOptions options,
-            SimTokenizer tokenizer,
-            GatewaySetup setup)
-            throws DemoFailure, InterruptedException {
-        @Nullable GatewayProcess started = null;
+    private Stage(
+            String name, List<SimEngine> engines, @Nullable SimPool pool, GatewayProcess gateway) {
+        this.name = name;
+        this.engines = List.copyOf(engines);
         this.pool = pool;
+        this.gateway = gateway;
+        this.client = new GatewayClient(gateway.url());
+    }
+
+    /** Starts everything; the gateway is not ready yet. */
+    static Stage start(Setup setup, SimTokenizer tokenizer) throws DemoFailure {
+        List<SimEngine> engines = new ArrayList<>();
+        @Nullable SimPool pool = null;
         try {
-            for (int i = 0; i < count; i++) {
-                engines.add(SimEngine.start(options.of(i, pool), tokenizer));
+            if (setup.pooled()) {
+                pool = SimPool.start("127.0.0.1", 0, MODEL, POOL_PAGES, POOL_TOKENS_PER_SECOND);
             }
-            List<URI> urls = engines.stream().map(SimEngine::url).toList();
-            started =
+            for (int i = 0; i < setup.engines(); i++) {
+                SimOptions.Builder options = setup.engine().apply(i);
+                if (pool != null) {
+                    options.pool(pool);
+                }
+                engines.add(SimEngine.start(options.build(), tokenizer));
+            }
+            GatewayProcess gateway =
                     GatewayProcess.start(
                             setup.port(),
-                            setup.mode(),
-                            setup.model(),
-                            urls,
+                            setup.flags(),
+                            engines.stream().map(SimEngine::url).toList(),
                             setup.settings(),
                             setup.log());
-            gateway = started;
-            client = new GatewayClient(gateway.url());
-            awaitReady(count);
-            settle();
+            return new Stage(setup.name(), engines, pool, gateway);
         } catch (IOException e) {
-            closeEngines();
+            close(engines, pool);
             throw new DemoFailure("cannot start the engines: " + e.getMessage(), e);
-        } catch (DemoFailure | InterruptedException | RuntimeException e) {
-            if (started != null) {
-                started.close();
-            }
-            closeEngines();
+        } catch (DemoFailure | RuntimeException e) {
+            close(engines, pool);
             throw e;
         }
     }
 
-    private static SimPool pool() throws DemoFailure {
-        try {
-            return SimPool.start("127.0.0.1", 0, MODEL, POOL_PAGES, POOL_TOKENS_PER_SECOND);
-        } catch (IOException e) {
-            throw new DemoFailure("cannot start the pool: " + e.getMessage(), e);
-        }
-    }
-
-    private static SimOptions options(DemoFlags flags, int number, @Nullable SimPool pool) {
-        SimOptions.Builder options = SimOptions.builder();
-        if (pool != null) {
-            options.pool(pool);
-        }
-        return options.models(List.of(MODEL))
-                .wire(flags.wire)
-                .blockSize(BLOCK_SIZE)
-                .gpuBlocks(flags.gpuBlocks)
-                .hostBlocks(flags.hostBlocks)
-                .prefillTokensPerSecond(6_000)
-                .hostLoadTokensPerSecond(60_000)
-                .interToken(Duration.ofMillis(8))
-                .seed(flags.seed + number)
-                .build();
+    String name() {
+        return name;
     }
 
     GatewayClient client() {
@@ -165,20 +122,38 @@ final class Stage implements AutoCloseable {
         return gateway;
     }
 
-    List<SimEngine> engines() {
-        return engines;
+    List<URI> engines() {
+        return engines.stream().map(SimEngine::url).toList();
+    }
+
+    /** Returns when the gateway knows every engine and has warmed up. */
+    void awaitReady() throws DemoFailure, InterruptedException {
+        long until = System.nanoTime() + START_LIMIT.toNanos();
+        while (client.metric("warmpath_workers", "state=\"ready\"").orElse(0) < engines.size()
+                || !client.ready()) {
+            gateway.checkAlive();
+            if (System.nanoTime() > until) {
+                throw new DemoFailure(
+                        "the gateway was not ready, with all of its "
+                                + engines.size()
+                                + " engines, within "
+                                + START_LIMIT.toSeconds()
+                                + " s:\n"
+                                + gateway.tail());
+            }
+            TimeUnit.MILLISECONDS.sleep(10 * LOOK_AGAIN_MILLIS);
+        }
+        settle();
     }
 
     /** Waits until the gateway has applied all events published so far. */
     void settle() throws DemoFailure, InterruptedException {
         long until = System.nanoTime() + SETTLE_LIMIT.toNanos();
+        long published =
+                engines.stream()
+                        .mapToLong(e -> e.stats().sum(SimStats.RankStats::publishedBatches))
+                        .sum();
         while (true) {
-            // The engines first: what they publish meanwhile can only make the gateway's count
-            // higher.
-            long published =
-                    engines.stream()
-                            .mapToLong(e -> e.stats().sum(SimStats.RankStats::publishedBatches))
-                            .sum();
             OptionalDouble applied = client.metric("warmpath_events_batches_total", "");
             if (applied.isPresent() && applied.getAsDouble() >= published) {
                 return;
@@ -193,24 +168,7 @@ final class Stage implements AutoCloseable {
                                 + "; its log is "
                                 + gateway.log());
             }
-            LockSupport.parkNanos(LOOK_AGAIN_NANOS);
-        }
-    }
-
-    private void awaitReady(int workers) throws DemoFailure, InterruptedException {
-        long until = System.nanoTime() + START_LIMIT.toNanos();
-        while (client.metric("warmpath_workers", "state=\"ready\"").orElse(0) < workers) {
-            gateway.checkAlive();
-            if (System.nanoTime() > until) {
-                throw new DemoFailure(
-                        "the gateway did not find its "
-                                + workers
-                                + " engines within "
-                                + START_LIMIT.toSeconds()
-                                + " s:\n"
-                                + gateway.tail());
-            }
-            LockSupport.parkNanos(10 * LOOK_AGAIN_NANOS);
+            TimeUnit.MILLISECONDS.sleep(LOOK_AGAIN_MILLIS);
         }
     }
 
@@ -218,10 +176,10 @@ final class Stage implements AutoCloseable {
     public void close() {
         gateway.close();
         client.close();
-        closeEngines();
+        close(engines, pool);
     }
 
-    private void closeEngines() {
+    private static void close(List<SimEngine> engines, @Nullable SimPool pool) {
         engines.forEach(SimEngine::close);
         if (pool != null) {
             pool.close();

@@ -1,70 +1,29 @@
 package io.warmpath.sim.demo;
 
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.SplittableRandom;
 import java.util.random.RandomGenerator;
 
 /**
- * The scripted workload: several people ask the same assistant about documents of their own, turn
- * after turn. The same seed gives the same script. Immutable.
+ * The scripted workload: people who come by chance and ask one of several assistants, turn after
+ * turn, about pages that they bring. The same seed gives the same script. Immutable.
  *
- * <p>All share the system prompt; each brings a document in the first question. A round is one turn
- * of every conversation, in an order that changes, so that round-robin is neither helped nor hurt
- * by a pattern.
+ * <p>Conversations begin as a Poisson process does; between two turns of one lie a short fixed
+ * pause, in which the answer is read, and an exponential one. Each turn brings a page of its own,
+ * so that prompts grow and most of each is what the turn before it was.
  */
 final class Workload {
-    private static final String[] TOPICS = {
-        "the old harbour", "a lighthouse", "the river bridge", "the town library", "a paper mill",
-        "the botanical garden", "an observatory", "the night train", "a glass workshop",
-                "the salt mine"
-    };
-    private static final String[] PEOPLE = {
-        "the keeper",
-        "a visitor",
-        "the engineer",
-        "the mayor",
-        "a painter",
-        "the archivist",
-        "a child",
-        "the captain",
-        "a gardener",
-        "the watchmaker"
-    };
-    private static final String[] DEEDS = {
-        "repaired",
-        "measured",
-        "described",
-        "painted",
-        "closed",
-        "opened",
-        "counted",
-        "moved",
-        "cleaned",
-        "photographed"
-    };
-    private static final String[] THINGS = {
-        "the main gate", "an iron door", "the northern wall", "a wooden stair", "the great clock",
-        "the water pump", "a row of lamps", "the upper windows", "the stone floor", "a copper roof"
-    };
-    private static final String[] TIMES = {
-        "in early spring", "before the storm", "after the long winter", "on a quiet morning",
-        "during the festival", "late in the evening", "in the second year", "before the war",
-        "at the end of summer", "on the first day of school"
-    };
-    private static final String[] QUESTIONS = {
-        "What happened first, and who took part in it?",
-        "Please sum up what we know so far in a few sentences.",
-        "Which part of this is the least certain, and why do you think so?",
-        "How would you explain this to a class of ten-year-old children?",
-        "What should I look at when I visit the place myself?",
-        "Compare this with what you told me before.",
-        "Write a short note about it that I can send to a friend."
-    };
-    private static final int RULES = 12;
-    private static final int DOCUMENT_SENTENCES = 55;
+    private static final int PAGE_SENTENCES = 14;
     private static final int SHORTEST_ANSWER = 16;
-    private static final int LONGEST_ANSWER = 48;
+    private static final int LONGEST_ANSWER = 40;
+
+    /** Longer than an answer takes on an engine that is not busy. */
+    private static final double READING_SECONDS = 0.5;
+
+    /** Part of the time in which conversations begin; they go on in the rest. */
+    private static final double BEGINNINGS = 0.5;
 
     /**
      * One turn.
@@ -73,96 +32,66 @@ final class Workload {
      */
     record Turn(int conversation, int number, String question, int maxTokens) {}
 
-    private final String systemPrompt;
-    private final List<List<Turn>> rounds = new ArrayList<>();
+    /**
+     * One conversation.
+     *
+     * @param at when each of its turns starts, from the start of the play; later if the answer
+     *     before it has not ended
+     */
+    record Conversation(String systemPrompt, List<Turn> turns, List<Duration> at) {}
 
-    Workload(int conversations, int turns, long seed) {
+    private final List<Conversation> conversations = new ArrayList<>();
+    private final int turns;
+
+    /**
+     * @param prompts system prompts, which conversations take in turn
+     * @param perSecond turns that start in a second, on average
+     */
+    Workload(int conversations, int turns, int prompts, double perSecond, long seed) {
+        this.turns = conversations * turns;
         RandomGenerator random = new SplittableRandom(seed);
-        systemPrompt = systemPrompt(random);
-        for (int t = 0; t < turns; t++) {
-            List<Turn> round = new ArrayList<>();
-            for (int c = 0; c < conversations; c++) {
+        List<String> systemPrompts = new ArrayList<>();
+        for (int p = 0; p < prompts; p++) {
+            systemPrompts.add(Phrases.systemPrompt(random, p));
+        }
+        double seconds = this.turns / perSecond;
+        double gap = seconds * BEGINNINGS / conversations;
+        double pause = Math.max(0, seconds * (1 - BEGINNINGS) / turns - READING_SECONDS);
+        double begin = 0;
+        for (int c = 0; c < conversations; c++) {
+            begin += exponential(random, gap);
+            double at = begin;
+            List<Turn> script = new ArrayList<>();
+            List<Duration> times = new ArrayList<>();
+            for (int t = 0; t < turns; t++) {
+                at += t == 0 ? 0 : READING_SECONDS + exponential(random, pause);
                 String question =
-                        t == 0
-                                ? document(random) + "\n\n" + pick(random, QUESTIONS)
-                                : pick(random, QUESTIONS) + " " + sentence(random);
+                        Phrases.document(random, PAGE_SENTENCES)
+                                + "\n\n"
+                                + Phrases.question(random);
                 int length = random.nextInt(SHORTEST_ANSWER, LONGEST_ANSWER + 1);
-                round.add(new Turn(c, t, question, length));
+                script.add(new Turn(c, t, question, length));
+                times.add(Duration.ofNanos((long) (at * 1e9)));
             }
-            shuffle(round, random);
-            rounds.add(List.copyOf(round));
+            this.conversations.add(
+                    new Conversation(
+                            systemPrompts.get(c % prompts),
+                            List.copyOf(script),
+                            List.copyOf(times)));
         }
     }
 
-    String systemPrompt() {
-        return systemPrompt;
+    /** In the order in which they begin. */
+    List<Conversation> conversations() {
+        return conversations;
     }
 
-    /** Turns in the order in which they start. */
-    List<List<Turn>> rounds() {
-        return rounds;
+    /** Of all conversations together. */
+    int turns() {
+        return turns;
     }
 
-    static String systemPrompt(RandomGenerator random) {
-        StringBuilder text =
-                new StringBuilder("You are the guide of a small museum of local history.\n");
-        for (int i = 1; i <= RULES; i++) {
-            text.append("Rule ")
-                    .append(i)
-                    .append(": when somebody asks about ")
-                    .append(pick(random, TOPICS))
-                    .append(", tell how ")
-                    .append(pick(random, PEOPLE))
-                    .append(' ')
-                    .append(pick(random, DEEDS))
-                    .append(' ')
-                    .append(pick(random, THINGS))
-                    .append(".\n");
-        }
-        return text.toString();
-    }
-
-    private static String document(RandomGenerator random) {
-        return document(random, DOCUMENT_SENTENCES);
-    }
-
-    /** Some 18 tokens a sentence. */
-    static String document(RandomGenerator random, int sentences) {
-        StringBuilder text =
-                new StringBuilder("Here is what I found about ")
-                        .append(pick(random, TOPICS))
-                        .append(". ");
-        for (int i = 0; i < sentences; i++) {
-            text.append(sentence(random)).append(' ');
-        }
-        return text.toString().strip();
-    }
-
-    static String sentence(RandomGenerator random) {
-        String who = pick(random, PEOPLE);
-        return Character.toUpperCase(who.charAt(0))
-                + who.substring(1)
-                + " "
-                + pick(random, DEEDS)
-                + " "
-                + pick(random, THINGS)
-                + " of "
-                + pick(random, TOPICS)
-                + " "
-                + pick(random, TIMES)
-                + ".";
-    }
-
-    private static String pick(RandomGenerator random, String[] from) {
-        return from[random.nextInt(from.length)];
-    }
-
-    private static void shuffle(List<Turn> turns, RandomGenerator random) {
-        for (int i = turns.size() - 1; i > 0; i--) {
-            Turn swap = turns.get(i);
-            int j = random.nextInt(i + 1);
-            turns.set(i, turns.get(j));
-            turns.set(j, swap);
-        }
+    private static double exponential(RandomGenerator random, double mean) {
+        return random.nextExponential() * mean;
     }
 }

@@ -26,49 +26,170 @@ import org.junit.jupiter.params.provider.CsvSource;
 
 /** The demo's script and its arithmetic; the demo itself is played by {@code ./warmpath test}. */
 class DemoPartsTest {
-    private static final Workload.Turn TURN = new Workload.Turn(0, 0, "?", 8);
-
     @Test
     void the_same_seed_gives_the_same_script() {
-        Workload one = new Workload(6, 4, 3);
-        assertEquals(one.rounds(), new Workload(6, 4, 3).rounds());
-        assertEquals(one.systemPrompt(), new Workload(6, 4, 3).systemPrompt());
-        assertNotEquals(one.rounds(), new Workload(6, 4, 4).rounds());
+        List<Workload.Conversation> one = new Workload(6, 4, 2, 10, 3).conversations();
+        assertEquals(one, new Workload(6, 4, 2, 10, 3).conversations());
+        assertNotEquals(one, new Workload(6, 4, 2, 10, 4).conversations());
     }
 
     @Test
-    void every_conversation_has_one_turn_in_every_round() {
-        List<List<Workload.Turn>> rounds = new Workload(7, 3, 1).rounds();
-        assertEquals(3, rounds.size());
-        for (int r = 0; r < rounds.size(); r++) {
-            int number = r;
-            assertTrue(rounds.get(r).stream().allMatch(t -> t.number() == number));
-            assertEquals(
-                    7,
-                    rounds.get(r).stream()
-                            .mapToInt(Workload.Turn::conversation)
-                            .distinct()
-                            .count());
+    void conversations_take_the_system_prompts_in_turn_and_have_all_their_turns() {
+        Workload workload = new Workload(7, 3, 2, 10, 1);
+        assertEquals(21, workload.turns());
+        List<Workload.Conversation> all = workload.conversations();
+        for (int c = 0; c < 7; c++) {
+            assertEquals(all.get(c % 2).systemPrompt(), all.get(c).systemPrompt());
+            assertEquals(3, all.get(c).turns().size());
         }
+        assertNotEquals(all.get(0).systemPrompt(), all.get(1).systemPrompt());
+    }
+
+    /** The law of large numbers, with a seed: 4,000 gaps of an exponential distribution. */
+    @Test
+    void conversations_begin_by_chance_at_the_rate_that_was_asked_for() {
+        List<Workload.Conversation> all = new Workload(4000, 2, 1, 20, 5).conversations();
+        double last = seconds(all.getLast().at().getFirst());
+        assertEquals(200, last, 10, "half of 8,000 turns / 20 a second");
+        double mean = last / 4000;
+        double squares = 0;
+        double before = 0;
+        for (Workload.Conversation c : all) {
+            double at = seconds(c.at().getFirst());
+            squares += (at - before - mean) * (at - before - mean);
+            before = at;
+            assertTrue(seconds(c.at().get(1)) >= at + 0.5, "time to read");
+        }
+        assertEquals(1, Math.sqrt(squares / 4000) / mean, 0.1, "as spread as long");
+    }
+
+    private static double seconds(Duration d) {
+        return d.toNanos() / 1e9;
     }
 
     @Test
-    void the_score_counts_what_was_reported_and_what_was_right() {
+    void the_score_is_of_what_engines_reported() {
         List<Played> run = new ArrayList<>();
         for (int i = 1; i <= 20; i++) {
-            run.add(new Played(TURN, "w", 100, 0, 0, i, i == 7 ? 0 : i, Duration.ofMillis(i)));
+            run.add(played(0, "w0", 0, i, i == 7 ? 0 : i, Duration.ofMillis(i)));
         }
         Score score = Score.of(run);
         assertEquals(Duration.ofNanos(10_500_000), score.meanTtft());
+        assertEquals(Duration.ofMillis(10), score.p50Ttft());
         assertEquals(Duration.ofMillis(19), score.p95Ttft());
         assertEquals((210 - 7) / 2000.0, score.hitRate());
-        assertEquals(19, score.asPredicted());
-        assertEquals(20, score.turns());
     }
 
     @Test
     void a_prediction_that_was_not_made_is_not_right() {
-        assertTrue(!new Played(TURN, "w", 10, 0, 0, -1, 0, Duration.ZERO).asPredicted());
+        assertTrue(!played(0, "w0", 0, -1, 0, Duration.ZERO).asPredicted());
+    }
+
+    /** Of a prompt of 100 tokens. */
+    private static Played played(
+            int conversation,
+            String worker,
+            int sent,
+            int predicted,
+            int reported,
+            Duration first) {
+        return new Played(
+                new Workload.Turn(conversation, 0, "?", 8),
+                worker,
+                100,
+                0,
+                0,
+                0,
+                predicted,
+                reported,
+                Duration.ofMillis(sent).toNanos(),
+                first,
+                first.plusMillis(10));
+    }
+
+    private static Predictions judge(Played other, Played odd, boolean roomy) {
+        return Predictions.of(List.of(other, odd), conversation -> conversation % 2, roomy);
+    }
+
+    @Test
+    void more_than_predicted_is_explained_by_an_equal_beginning_that_was_being_computed() {
+        Duration slow = Duration.ofMillis(100);
+        Played odd = played(2, "w0", 50, 0, 48, slow);
+        assertEquals(List.of(odd), judge(played(0, "w0", 0, 0, 0, slow), odd, true).overtaken());
+        for (Played no :
+                List.of(
+                        played(0, "w1", 0, 0, 0, slow), // another engine
+                        played(1, "w0", 0, 0, 0, slow), // another beginning
+                        played(0, "w0", 0, 48, 48, slow), // had it cached itself
+                        played(0, "w0", 0, 0, 0, Duration.ofMillis(49)))) { // had ended
+            assertEquals(List.of(odd), judge(no, odd, true).wrong(), no.toString());
+        }
+    }
+
+    @Test
+    void less_than_predicted_is_wrong_where_nothing_is_given_up() {
+        Played odd = played(2, "w0", 50, 64, 48, Duration.ofMillis(100));
+        Played other = played(1, "w0", 0, 0, 0, Duration.ofMillis(100));
+        assertEquals(List.of(odd), judge(other, odd, true).wrong());
+        assertEquals(List.of(odd), judge(other, odd, false).overtaken());
+    }
+
+    private static Run run(String name, int cached, int millis, int... turns) {
+        List<Played> played = new ArrayList<>();
+        for (int n = 0; n < turns.length; n++) {
+            for (int t = 0; t < turns[n]; t++) {
+                played.add(played(0, "w" + n, 0, cached, cached, Duration.ofMillis(millis)));
+            }
+        }
+        return new Run(name, turns.length, played);
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "48, 40, 100, 0",
+        "44, 40, 100, b: 44.0 % of the prompts",
+        "60, 40, 50, b: the first token came after 50 ms on average",
+    })
+    void a_gain_is_more_from_caches_and_sooner_tokens(
+            int cached, int before, int millisBefore, String problem) {
+        Verdict verdict = new Verdict(new Pace());
+        verdict.gains(run("b", cached, 50, 10), run("a", before, millisBefore, 10));
+        assertTrue(verdict.remark().isEmpty());
+        if (problem.equals("0")) {
+            assertEquals(List.of(), verdict.problems());
+        } else {
+            assertEquals(1, verdict.problems().size());
+            assertTrue(verdict.problems().getFirst().startsWith(problem), problem);
+        }
+    }
+
+    @Test
+    void times_of_a_machine_that_is_choked_are_not_judged() throws InterruptedException {
+        Pace pace = new Pace();
+        pace.woken(Duration.ofMillis(7));
+        Verdict verdict = new Verdict(pace);
+        verdict.gains(run("b", 60, 90, 10), run("a", 40, 50, 10));
+        assertEquals(List.of(), verdict.problems());
+        assertTrue(verdict.remark().contains("woken 7.0 ms late"), verdict.remark());
+    }
+
+    @Test
+    void an_idle_engine_and_a_wrong_prediction_are_problems() {
+        Verdict verdict = new Verdict(new Pace());
+        verdict.allEnginesWork(run("a", 1, 1, 5, 5, 5, 5));
+        assertEquals(List.of(), verdict.problems());
+        verdict.allEnginesWork(run("a", 1, 1, 10, 9, 0, 1));
+        Played wrong = played(2, "w1", 0, 64, 48, Duration.ZERO);
+        verdict.predicted(run("b", 1, 1, 1), new Predictions(9, List.of(), List.of(wrong)));
+        verdict.predicted(run("c", 1, 1, 1), new Predictions(8, List.of(wrong, wrong), List.of()));
+        assertEquals(
+                List.of(
+                        "a: engine w2 had 0 of 20 turns",
+                        "a: engine w3 had 1 of 20 turns",
+                        "b: chat 3, turn 1 on w1: predicted 64 cached tokens, the engine reported"
+                                + " 48",
+                        "c: only 8 of 10 predictions could be compared"),
+                verdict.problems());
     }
 
     @Test
@@ -93,19 +214,32 @@ class DemoPartsTest {
         turns.add(agent(AgentPlay.Who.SUB, 1, 40, 10));
         turns.add(agent(AgentPlay.Who.SUB, 2, 60, 20));
         turns.add(agent(AgentPlay.Who.BACKGROUND, 7, 0, 500));
-        AgentScore score = AgentScore.of(turns, 2);
-        assertEquals(Duration.ofMillis(20), score.median());
-        assertEquals(Duration.ofMillis(30), score.p90());
-        assertEquals(0.6, score.cached());
+        AgentScore score = AgentScore.of("all", 2, turns, 2);
+        assertEquals(Duration.ofMillis(20), score.later().score().p50Ttft());
+        assertEquals(0.6, score.later().score().hitRate());
         assertEquals(List.of(Duration.ofMillis(900), Duration.ofMillis(30)), score.lead());
-        assertEquals(Duration.ofMillis(500), score.background());
-        assertEquals(3, score.turns());
+        assertEquals(Duration.ofMillis(500), score.others());
+        assertEquals(3, score.later().turns().size());
+        assertEquals(List.of(5, 0), score.all().byEngine());
     }
 
     private static AgentPlay.Turn agent(AgentPlay.Who who, int number, int cached, int millis) {
-        Workload.Turn turn = new Workload.Turn(0, number, "?", 8);
+        Played played = played(0, "w0", 0, 0, cached, Duration.ofMillis(millis));
         return new AgentPlay.Turn(
-                who, "a", new Played(turn, "w", 100, 0, 0, 0, cached, Duration.ofMillis(millis)));
+                who,
+                "a",
+                new Played(
+                        new Workload.Turn(0, number, "?", 8),
+                        played.worker(),
+                        played.promptTokens(),
+                        0,
+                        0,
+                        0,
+                        0,
+                        cached,
+                        0,
+                        played.timeToFirstToken(),
+                        played.took()));
     }
 
     @Test
@@ -186,8 +320,8 @@ class DemoPartsTest {
     @Test
     void with_a_pool_there_is_more_to_keep_than_engines_can_unless_told_otherwise() {
         DemoFlags flags = DemoFlags.parse("--pool");
-        assertEquals(List.of(18, 600), List.of(flags.conversations, flags.hostBlocks));
-        DemoFlags told = DemoFlags.parse("--conversations", "4", "--pool", "--host-blocks=500");
-        assertEquals(List.of(4, 500), List.of(told.conversations, told.hostBlocks));
+        assertEquals(List.of(320, 700, 8), List.of(flags.gpuBlocks, flags.hostBlocks, flags.load));
+        DemoFlags told = DemoFlags.parse("--load", "4", "--pool", "--host-blocks=500");
+        assertEquals(List.of(320, 500, 4), List.of(told.gpuBlocks, told.hostBlocks, told.load));
     }
 }

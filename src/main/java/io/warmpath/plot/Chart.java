@@ -1,11 +1,14 @@
-package io.warmpath.lab.report;
+package io.warmpath.plot;
 
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 
-/** Lines over a common x axis as SVG, with a legend. One thread, used once. */
-final class Chart {
+/**
+ * Lines over a common x axis as SVG, with a legend; styled by {@link Svg#STYLE}. One thread, used
+ * once.
+ */
+public final class Chart {
     private static final int WIDTH = 430;
     private static final int HEIGHT = 220;
     private static final int LEFT = 52;
@@ -23,7 +26,7 @@ final class Chart {
     /**
      * @param x ascending
      */
-    Chart(String title, double[] x) {
+    public Chart(String title, double... x) {
         this.title = title;
         this.x = x;
     }
@@ -31,7 +34,7 @@ final class Chart {
     /**
      * @param y as many as there are x
      */
-    void line(String name, double[] y) {
+    public void line(String name, double... y) {
         names.add(name);
         lines.add(y);
         for (double v : y) {
@@ -39,7 +42,7 @@ final class Chart {
         }
     }
 
-    String svg() {
+    public String svg() {
         StringBuilder out = new StringBuilder();
         int legend = 14 * Math.ceilDiv(names.size(), 3);
         out.append(
@@ -51,7 +54,7 @@ final class Chart {
                         HEIGHT + legend,
                         WIDTH,
                         LEFT,
-                        Html.text(title)));
+                        Svg.text(title)));
         double top = most == 0 ? 1 : most;
         for (int i = 0; i <= TICKS; i++) {
             double value = top * i / TICKS;
@@ -92,8 +95,8 @@ final class Chart {
                                             + "<title>%s: %s</title></circle>",
                                     x(i),
                                     y(lines.get(s)[i], top),
-                                    colour(s),
-                                    Html.text(names.get(s)),
+                                    Svg.colour(s),
+                                    Svg.text(names.get(s)),
                                     number(lines.get(s)[i])));
                 }
             }
@@ -102,7 +105,7 @@ final class Chart {
                             Locale.ROOT,
                             "<path d=\"%s\" fill=\"none\" stroke=\"%s\"/>%s",
                             path,
-                            colour(s),
+                            Svg.colour(s),
                             dots));
             out.append(
                     String.format(
@@ -110,8 +113,8 @@ final class Chart {
                             "<text x=\"%d\" y=\"%d\" class=\"l\" fill=\"%s\">%s</text>",
                             LEFT + (s % 3) * 120,
                             HEIGHT + 8 + 14 * (s / 3),
-                            colour(s),
-                            Html.text(names.get(s))));
+                            Svg.colour(s),
+                            Svg.text(names.get(s))));
         }
         return out.append("</svg>").toString();
     }
@@ -126,12 +129,8 @@ final class Chart {
         return HEIGHT - BOTTOM - value / top * (HEIGHT - BOTTOM - TOP);
     }
 
-    private static String colour(int i) {
-        return "hsl(" + i * 137 % 360 + " 65% 40%)";
-    }
-
     private static String number(double value) {
-        return value != 0 && Math.abs(value) < 10
+        return value != Math.rint(value) && Math.abs(value) < 10
                 ? String.format(Locale.ROOT, "%.2f", value)
                 : String.format(Locale.ROOT, "%.0f", value);
     }

@@ -1,0 +1,31 @@
+package io.warmpath.plot;
+
+/** What the plots of a page have in common. Stateless. */
+public final class Svg {
+    /** For the page's style sheet. */
+    public static final String STYLE =
+            """
+            svg{margin:4px 8px 4px 0}
+            .t{font-size:12px;font-weight:600} .x,.y,.l{font-size:10px} .x{text-anchor:middle}
+            .y{text-anchor:end} .g{stroke:#ddd}
+            """;
+
+    private Svg() {}
+
+    /** As text, or as the value of an attribute in double quotes. */
+    public static String text(String raw) {
+        return raw.replace("&", "&amp;")
+                .replace("<", "&lt;")
+                .replace(">", "&gt;")
+                .replace("\"", "&quot;");
+    }
+
+    /**
+     * One of many that are easy to tell apart.
+     *
+     * @param number from 0
+     */
+    public static String colour(int number) {
+        return "hsl(" + number * 137 % 360 + " 65% 40%)";
+    }
+}
