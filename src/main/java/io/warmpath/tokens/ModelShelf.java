@@ -88,14 +88,15 @@ final class ModelShelf {
         return null;
     }
 
+    /** Some files are in service for this name. */
+    boolean has(String name) {
+        ModelSlot slot = byName.getOrDefault(name, fallback);
+        return slot != null && slot.model != null;
+    }
+
     /** Some files are set up for this name. */
     boolean knows(String name) {
         return fallback != null || byName.containsKey(name);
-    }
-
-    /** Somebody else may give this model's ids. */
-    boolean hasOthers(String name) {
-        return sources.elsewhere().contains(name);
     }
 
     Optional<String> anyModel() {

@@ -12,8 +12,6 @@ import io.warmpath.tokens.profile.EnginePrompt;
 import io.warmpath.tokens.profile.MediaCut;
 import java.util.List;
 import java.util.Optional;
-import java.util.Set;
-import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.LongSupplier;
 import java.util.function.ToLongFunction;
 import org.jboss.logging.Logger;
@@ -26,13 +24,10 @@ import org.jspecify.annotations.Nullable;
  * a text, a raw prompt with them.
  *
  * <p>Any thread. Tokens are advice: whatever goes wrong gives no tokens, moves one counter and
- * warns once, and the request is routed by load.
+ * warns once.
  */
 public final class ModelTokens implements PromptTokens, Tokenizing, AutoCloseable {
     private static final Logger LOG = Logger.getLogger(ModelTokens.class);
-
-    /** Names come from clients; more than this many are not worth a line each. */
-    private static final int MAX_WARNED_MODELS = 64;
 
     /** What takes longer is not waited for by other prompts, which lose 5 ms at most. */
     private static final long BRIEF_NANOS = 4_000_000;
@@ -51,7 +46,6 @@ public final class ModelTokens implements PromptTokens, Tokenizing, AutoCloseabl
     private final TokensOptions options;
     private final LongSupplier nanoTime;
     private final TokensCounters counters;
-    private final Set<String> warnedModels = ConcurrentHashMap.newKeySet();
 
     /**
      * Loads all tokenizers, several at a time; each file once, however many models use it. One that
@@ -91,6 +85,11 @@ public final class ModelTokens implements PromptTokens, Tokenizing, AutoCloseabl
     /** A model that has a tokenizer; empty when none has. */
     public Optional<String> anyModel() {
         return shelf.anyModel();
+    }
+
+    /** Files of this model are in service, its own or those of all others. */
+    public boolean has(String model) {
+        return shelf.has(model);
     }
 
     /**
@@ -460,18 +459,6 @@ public final class ModelTokens implements PromptTokens, Tokenizing, AutoCloseabl
             counters.notLoaded.increment(); // the log said so when it was tried
         } else {
             counters.unknownModel.increment();
-            if (!shelf.hasOthers(modelName)) {
-                warnUnknown(modelName);
-            }
-        }
-    }
-
-    private void warnUnknown(String modelName) {
-        if (warnedModels.size() < MAX_WARNED_MODELS && warnedModels.add(modelName)) {
-            LOG.warnf(
-                    "No tokenizer for model %s: its requests are routed by load alone;"
-                            + " give one with --tokenizer %s=FILE",
-                    modelName, modelName);
         }
     }
 

@@ -11,10 +11,10 @@ import io.warmpath.fleet.EngineTokenizer;
 import io.warmpath.gateway.EngineIds;
 import io.warmpath.upstream.EngineTls;
 import java.time.Duration;
-import java.util.Set;
 import java.util.concurrent.Executor;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
+import java.util.function.Predicate;
 
 /** What is asked of engines about prompts, apart from requests and health checks. Any thread. */
 final class EngineQuestions implements AutoCloseable {
@@ -52,10 +52,8 @@ final class EngineQuestions implements AutoCloseable {
      * @param models whose prompts engines are asked about
      * @param deadline an answer that takes longer is not waited for
      */
-    EngineIds ids(Set<String> models, Duration deadline) {
-        return models.isEmpty()
-                ? EngineIds.OFF
-                : new EngineIds(models, tokenizer, threads, AT_ONCE, deadline, System::nanoTime);
+    EngineIds ids(Predicate<String> models, Duration deadline) {
+        return new EngineIds(models, tokenizer, threads, AT_ONCE, deadline, System::nanoTime);
     }
 
     EngineTokenizer tokenizer() {

@@ -126,6 +126,7 @@ final class GatewayRuntime implements AutoCloseable {
     private final ModelNames models;
     private final ModelTokens tokens;
     private final ModelReloads reloads;
+    private final TokenOrigins origins;
     private final TokenThreads tokenThreads;
     private final @Nullable NatsLink nats;
     private final @Nullable EventFeed feed;
@@ -255,6 +256,13 @@ final class GatewayRuntime implements AutoCloseable {
                         meters);
         fleet.registry().addListener(new FleetLeft(metrics::forget));
         fleet.registry().addListener(new ModelsServed(metrics::serves));
+        origins =
+                new TokenOrigins(
+                        tokens::has,
+                        ModelSettings.askingEngines(config),
+                        caches.overlaps().takesTexts());
+        EngineIds engineIds = questions.ids(origins::asksEngines, config.tokens().deadline());
+        fleet.registry().addListener(origins);
         io.warmpath.routing.Router chooser = router(config, load, router, decisions.log());
         routes =
                 routes(
@@ -270,8 +278,7 @@ final class GatewayRuntime implements AutoCloseable {
                         decisions.log(),
                         fleet.eventWatch(),
                         selfCheck,
-                        questions.ids(
-                                ModelSettings.askingEngines(config), config.tokens().deadline()),
+                        engineIds,
                         sessions.affinity(),
                         sessions.prefills(),
                         sessions.engineSessions(),
@@ -298,7 +305,8 @@ final class GatewayRuntime implements AutoCloseable {
                         ErrorMapper::respond,
                         caches.followsEvents(),
                         selfCheck::distrusted,
-                        pins.supports());
+                        pins.supports(),
+                        worker -> origins.words(worker, engineIds.isAbsent(worker)));
         EventSubscriptions subscriptions = fleet.subscriptions();
         eventsApi = new EventsApi(posted, access);
         eventSourcesApi =

@@ -13,7 +13,6 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.TreeMap;
-import java.util.TreeSet;
 import org.jspecify.annotations.Nullable;
 
 /** The models of the configuration: their names, their files, their blocks. Stateless. */
@@ -117,20 +116,23 @@ final class ModelSettings {
                                                 + "`");
                             }
                         });
-        return new ModelSources(sources, others.orElse(null), askingEngines(config));
+        return new ModelSources(sources, others.orElse(null));
     }
 
-    /** Whose prompts engines are asked about; adapters with their bases. */
-    static Set<String> askingEngines(WarmpathConfig config) {
-        Set<String> models = new TreeSet<>();
+    /** What is said of whether engines are asked about prompts; of adapters with their bases. */
+    static Map<String, Boolean> askingEngines(WarmpathConfig config) {
+        Map<String, Boolean> models = new TreeMap<>();
         entries(config)
                 .forEach(
-                        (model, entry) -> {
-                            if (entry.askEngine()) {
-                                models.add(model);
-                                models.addAll(entry.lora().orElse(List.of()));
-                            }
-                        });
+                        (model, entry) ->
+                                entry.askEngine()
+                                        .ifPresent(
+                                                ask -> {
+                                                    models.put(model, ask);
+                                                    entry.lora()
+                                                            .orElse(List.of())
+                                                            .forEach(a -> models.put(a, ask));
+                                                }));
         return models;
     }
 
