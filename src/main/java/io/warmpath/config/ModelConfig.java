@@ -1,5 +1,6 @@
 package io.warmpath.config;
 
+import io.smallrye.config.WithDefault;
 import java.util.List;
 import java.util.Optional;
 
@@ -16,12 +17,13 @@ public interface ModelConfig {
     @Setting(doc = "Its tokenizer.json, where that is not the one of `path`.", unit = "path")
     Optional<String> tokenizer();
 
+    @WithDefault("auto")
     @Setting(
             doc =
                     "Ask the engines' own `/tokenize` for prompts whose tokens the files here do"
-                            + " not give. Not set: of a model without files that can be used;"
-                            + " true: of prompts that an engine makes by code, too; false: never.")
-    Optional<Boolean> askEngine();
+                            + " not give. auto: of a model without files that can be used; true:"
+                            + " of prompts that an engine makes by code, too; false: never.")
+    AskEngine askEngine();
 
     @Setting(
             doc =

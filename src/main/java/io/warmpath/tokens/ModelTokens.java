@@ -12,6 +12,8 @@ import io.warmpath.tokens.profile.EnginePrompt;
 import io.warmpath.tokens.profile.MediaCut;
 import java.util.List;
 import java.util.Optional;
+import java.util.Set;
+import java.util.function.Function;
 import java.util.function.LongSupplier;
 import java.util.function.ToLongFunction;
 import org.jboss.logging.Logger;
@@ -85,6 +87,40 @@ public final class ModelTokens implements PromptTokens, Tokenizing, AutoCloseabl
     /** A model that has a tokenizer; empty when none has. */
     public Optional<String> anyModel() {
         return shelf.anyModel();
+    }
+
+    /** What files that are not in service yet make of a prompt. */
+    public interface Trial {
+        /**
+         * @return empty when they give no tokens for it
+         */
+        Optional<int[]> ids(PromptInput prompt, EngineProfile engine);
+    }
+
+    /**
+     * Puts files into service for models that have none; they are loaded anew as all others are.
+     * One at a time; takes as long as loading and the check do.
+     *
+     * @param check says what is wrong with them, empty when nothing is
+     * @return what is wrong, as a sentence without its end; empty when they are in service
+     */
+    public String offer(Set<String> models, ModelSource source, Function<Trial, String> check) {
+        return shelf.offer(
+                models,
+                source,
+                model -> check.apply((prompt, engine) -> tried(model, prompt, engine)));
+    }
+
+    private static Optional<int[]> tried(
+            ServedModel model, PromptInput prompt, EngineProfile engine) {
+        return prompt(model, prompt, engine) instanceof EnginePrompt.Text text
+                ? Optional.of(ids(model, text, prompt instanceof Text))
+                : Optional.empty();
+    }
+
+    /** Files are set up for this model, its own or those of all others, whatever became of them. */
+    public boolean knows(String model) {
+        return shelf.knows(model);
     }
 
     /** Files of this model are in service, its own or those of all others. */

@@ -5,9 +5,11 @@ import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.vertx.core.Vertx;
 import io.warmpath.adapter.enginehttp.VertxEngineHttp;
+import io.warmpath.adapter.enginetokens.EngineModelPlaces;
 import io.warmpath.adapter.enginetokens.EngineTokenizers;
 import io.warmpath.fleet.AddressGuard;
 import io.warmpath.fleet.EngineTokenizer;
+import io.warmpath.fleet.ModelPlaces;
 import io.warmpath.gateway.EngineIds;
 import io.warmpath.upstream.EngineTls;
 import java.time.Duration;
@@ -54,6 +56,10 @@ final class EngineQuestions implements AutoCloseable {
      */
     EngineIds ids(Predicate<String> models, Duration deadline) {
         return new EngineIds(models, tokenizer, threads, AT_ONCE, deadline, System::nanoTime);
+    }
+
+    ModelPlaces places() {
+        return new EngineModelPlaces(http);
     }
 
     EngineTokenizer tokenizer() {

@@ -25,6 +25,7 @@ import io.warmpath.api.Routes;
 import io.warmpath.api.SessionsApi;
 import io.warmpath.api.WorkersApi;
 import io.warmpath.config.AdminConfig;
+import io.warmpath.config.EngineFiles;
 import io.warmpath.config.EventPlane;
 import io.warmpath.config.EventsConfig;
 import io.warmpath.config.MigrationConfig;
@@ -43,6 +44,8 @@ import io.warmpath.events.SourceSession;
 import io.warmpath.fleet.AddressGuard;
 import io.warmpath.fleet.EventWatch;
 import io.warmpath.fleet.Fleet;
+import io.warmpath.fleet.SourceName;
+import io.warmpath.fleet.Worker;
 import io.warmpath.gateway.ClientBounds;
 import io.warmpath.gateway.DecisionLog;
 import io.warmpath.gateway.EngineIds;
@@ -68,6 +71,7 @@ import io.warmpath.routing.RouterOptions;
 import io.warmpath.routing.Routers;
 import io.warmpath.session.Affinity;
 import io.warmpath.session.PrefillBudget;
+import io.warmpath.tokens.ModelFolders;
 import io.warmpath.tokens.ModelLoader;
 import io.warmpath.tokens.ModelTokens;
 import io.warmpath.tokens.PromptInput;
@@ -93,6 +97,7 @@ import java.time.InstantSource;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.ThreadLocalRandom;
+import java.util.function.Predicate;
 import java.util.function.Supplier;
 import java.util.stream.Stream;
 import org.jboss.logging.Logger;
@@ -262,7 +267,17 @@ final class GatewayRuntime implements AutoCloseable {
                         ModelSettings.askingEngines(config),
                         caches.overlaps().takesTexts());
         EngineIds engineIds = questions.ids(origins::asksEngines, config.tokens().deadline());
-        fleet.registry().addListener(origins);
+        fleet.registry()
+                .addListener(
+                        new EngineModels(
+                                tokens,
+                                questions.places(),
+                                ModelFolders.of(System.getenv(), System.getProperty("user.home")),
+                                questions.tokenizer(),
+                                trusted(config.tokens().engineFiles(), fleet),
+                                ModelSettings.adapters(config),
+                                questions.executor(),
+                                origins));
         io.warmpath.routing.Router chooser = router(config, load, router, decisions.log());
         routes =
                 routes(
@@ -290,6 +305,7 @@ final class GatewayRuntime implements AutoCloseable {
                         clients.gate());
         GatewayMeters.bind(meters, index, load, fleet, events, tokens, caches.overlaps().prompts());
         caches.bind(meters);
+        origins.bind(meters, () -> fleet.registry().snapshot().workers(), engineIds::isAbsent);
         state.bind(meters);
         sessions.bind(meters);
         replicas.build(load, chooser, fleet.registry(), admission::wake, meters);
@@ -527,6 +543,15 @@ final class GatewayRuntime implements AutoCloseable {
         telemetry.close();
         tokens.close();
         caches.close();
+    }
+
+    private static Predicate<Worker> trusted(EngineFiles whose, FleetRuntime fleet) {
+        return switch (whose) {
+            case OFF -> worker -> false;
+            case CONFIGURED ->
+                    worker -> fleet.sources().sources(worker.url()).contains(SourceName.CONFIG);
+            case ALL -> worker -> true;
+        };
     }
 
     private static ModelLoader loader(TokensConfig config, Optional<Path> library) {

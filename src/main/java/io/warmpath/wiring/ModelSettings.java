@@ -1,5 +1,6 @@
 package io.warmpath.wiring;
 
+import io.warmpath.config.AskEngine;
 import io.warmpath.config.ModelConfig;
 import io.warmpath.config.WarmpathConfig;
 import io.warmpath.gateway.ModelName;
@@ -7,6 +8,7 @@ import io.warmpath.gateway.ModelNames;
 import io.warmpath.tokens.ModelSource;
 import io.warmpath.tokens.ModelSources;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -124,16 +126,25 @@ final class ModelSettings {
         Map<String, Boolean> models = new TreeMap<>();
         entries(config)
                 .forEach(
-                        (model, entry) ->
-                                entry.askEngine()
-                                        .ifPresent(
-                                                ask -> {
-                                                    models.put(model, ask);
-                                                    entry.lora()
-                                                            .orElse(List.of())
-                                                            .forEach(a -> models.put(a, ask));
-                                                }));
+                        (model, entry) -> {
+                            if (entry.askEngine() != AskEngine.AUTO) {
+                                boolean asks = entry.askEngine() == AskEngine.TRUE;
+                                models.put(model, asks);
+                                entry.lora().orElse(List.of()).forEach(a -> models.put(a, asks));
+                            }
+                        });
         return models;
+    }
+
+    /** The adapters of each model that has some. */
+    static Map<String, List<String>> adapters(WarmpathConfig config) {
+        Map<String, List<String>> adapters = new TreeMap<>();
+        bases(config)
+                .forEach(
+                        (adapter, base) ->
+                                adapters.computeIfAbsent(base, b -> new ArrayList<>())
+                                        .add(adapter));
+        return adapters;
     }
 
     private static @Nullable ModelSource source(String model, ModelConfig entry) {

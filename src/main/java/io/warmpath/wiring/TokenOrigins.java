@@ -1,21 +1,26 @@
 package io.warmpath.wiring;
 
+import io.micrometer.core.instrument.Gauge;
+import io.micrometer.core.instrument.MeterRegistry;
 import io.warmpath.fleet.EngineKind;
-import io.warmpath.fleet.FleetListener;
 import io.warmpath.fleet.Worker;
 import io.warmpath.fleet.WorkerState;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Predicate;
+import java.util.function.Supplier;
 import org.jboss.logging.Logger;
 
 /**
- * Where the tokens of each model's prompts come from: files here, else its engines, else nowhere,
- * and its prompts are known by their text. Says so once, as soon as a model is served. Any thread.
+ * Where the tokens of each model's prompts come from: files here, the files of its engine, else its
+ * engines' answers, else nowhere, and its prompts are known by their text. Any thread.
  */
-final class TokenOrigins implements FleetListener {
+final class TokenOrigins {
     private static final Logger LOG = Logger.getLogger(TokenOrigins.class);
 
     /** More models than this are not worth a line each. */
@@ -24,6 +29,7 @@ final class TokenOrigins implements FleetListener {
     /** In the order of their worth. */
     enum Origin {
         FILES("files"),
+        ENGINES_FILES("engine's files"),
         ENGINE("engine"),
         TEXT("text prefix"),
         NONE("none");
@@ -43,6 +49,7 @@ final class TokenOrigins implements FleetListener {
     private final Predicate<String> hasFiles;
     private final Map<String, Boolean> told;
     private final boolean takesTexts;
+    private final Set<String> fromEngines = ConcurrentHashMap.newKeySet();
     private final Set<String> said = ConcurrentHashMap.newKeySet();
 
     /**
@@ -67,7 +74,7 @@ final class TokenOrigins implements FleetListener {
      */
     Origin of(Worker worker, String model, boolean absent) {
         if (hasFiles.test(model)) {
-            return Origin.FILES;
+            return fromEngines.contains(model) ? Origin.ENGINES_FILES : Origin.FILES;
         }
         if (asksEngines(model) && worker.kind() != EngineKind.OPENAI && !absent) {
             return Origin.ENGINE;
@@ -82,17 +89,46 @@ final class TokenOrigins implements FleetListener {
         return words;
     }
 
-    @Override
-    public void added(Worker worker) {
-        say(worker);
+    /**
+     * How many served models have their tokens from where.
+     *
+     * @param workers as they are now
+     * @param absent a worker has told that it has no tokenizer to ask
+     */
+    void bind(MeterRegistry registry, Supplier<List<Worker>> workers, Predicate<Worker> absent) {
+        for (Origin origin : Origin.values()) {
+            Gauge.builder("warmpath.models", () -> count(workers.get(), absent, origin))
+                    .description(
+                            "Models of workers that can be used, by where their tokens come from")
+                    .tag("tokens", origin.name().toLowerCase(Locale.ROOT))
+                    .strongReference(true)
+                    .register(registry);
+        }
     }
 
-    @Override
-    public void changed(Worker before, Worker after, String why) {
-        say(after);
+    /** Of several workers of a model, the one with the best counts. */
+    private long count(List<Worker> workers, Predicate<Worker> absent, Origin origin) {
+        Map<String, Origin> best = new HashMap<>();
+        for (Worker worker : workers) {
+            if (worker.available()) {
+                for (String model : worker.models()) {
+                    best.merge(
+                            model,
+                            of(worker, model, absent.test(worker)),
+                            (a, b) -> a.compareTo(b) <= 0 ? a : b);
+                }
+            }
+        }
+        return best.values().stream().filter(o -> o == origin).count();
     }
 
-    private void say(Worker worker) {
+    /** The files in service for these models are their engine's. */
+    void took(Set<String> models) {
+        fromEngines.addAll(models);
+    }
+
+    /** Tells once of each of its models, if it is ready. */
+    void say(Worker worker) {
         if (worker.state() != WorkerState.READY || !takesTexts) {
             return;
         }
@@ -101,6 +137,7 @@ final class TokenOrigins implements FleetListener {
                 continue;
             }
             switch (of(worker, model, false)) {
+                case ENGINES_FILES -> {} // whoever has taken them has said so
                 case FILES -> LOG.infof("Model %s: tokens are made here, from its files", model);
                 case ENGINE ->
                         LOG.infof(

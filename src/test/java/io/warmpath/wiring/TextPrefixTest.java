@@ -173,6 +173,8 @@ class TextPrefixTest {
         assertEquals(
                 "text prefix",
                 JSON.readTree(gateway.get("/workers").body()).at("/data/0/tokens/demo").asText());
+        assertEquals(
+                1, gateway.meters.get("warmpath.models").tag("tokens", "text").gauge().value());
         assertEquals(0, gateway.meters.get("warmpath.cached.tokens.predicted").counter().count());
     }
 }
