@@ -99,7 +99,7 @@ final class TokenOrigins {
         for (Origin origin : Origin.values()) {
             Gauge.builder("warmpath.models", () -> count(workers.get(), absent, origin))
                     .description(
-                            "Models of workers that can be used, by where their tokens come from")
+                            "Models that workers serve, by where their tokens come from")
                     .tag("tokens", origin.name().toLowerCase(Locale.ROOT))
                     .strongReference(true)
                     .register(registry);
@@ -110,13 +110,11 @@ final class TokenOrigins {
     private long count(List<Worker> workers, Predicate<Worker> absent, Origin origin) {
         Map<String, Origin> best = new HashMap<>();
         for (Worker worker : workers) {
-            if (worker.available()) {
-                for (String model : worker.models()) {
-                    best.merge(
-                            model,
-                            of(worker, model, absent.test(worker)),
-                            (a, b) -> a.compareTo(b) <= 0 ? a : b);
-                }
+            for (String model : worker.models()) {
+                best.merge(
+                        model,
+                        of(worker, model, absent.test(worker)),
+                        (a, b) -> a.compareTo(b) <= 0 ? a : b);
             }
         }
         return best.values().stream().filter(o -> o == origin).count();
