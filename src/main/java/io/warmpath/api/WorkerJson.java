@@ -57,6 +57,7 @@ final class WorkerJson {
      * @param followsEvents this gateway listens to its events
      * @param drifted prompts whose ids here are not the engine's
      * @param pins how it keeps what clients pin
+     * @param tokens where those of its models' prompts come from, by model
      */
     static Map<String, Object> of(
             WorkerStatus status,
@@ -64,7 +65,8 @@ final class WorkerJson {
             Map<Integer, LoadPoll.Seen> loads,
             boolean followsEvents,
             Set<String> drifted,
-            PinSupport pins) {
+            PinSupport pins,
+            Map<String, String> tokens) {
         Worker w = status.worker();
         Map<String, Object> json = new LinkedHashMap<>();
         json.put("id", Long.toUnsignedString(w.id()));
@@ -84,6 +86,7 @@ final class WorkerJson {
         json.put("sessions", w.sessions().word());
         json.put("pins", pins.word());
         json.put("events_followed", followsEvents);
+        json.put("tokens", new TreeMap<>(tokens));
         json.put("tokens_drifted", List.copyOf(drifted));
         json.put("taints", w.taints().stream().map(Taint::toString).toList());
         json.put("weight", w.weight());

@@ -58,12 +58,17 @@ final class Explanation {
         if (events != null) {
             h.add("x-warmpath-events", events.view().word());
         }
-        if (decision.drifted()) {
-            h.add("x-warmpath-tokens", "drifted");
+        String tokens = decision.drifted() ? "drifted" : prompt(decision);
+        if (!tokens.isEmpty()) {
+            h.add("x-warmpath-tokens", tokens);
         }
         h.add("x-warmpath-cost", String.format(Locale.ROOT, "%.3f", s.cost()));
         h.add("x-warmpath-reason", ascii(decision.reason()));
         return h;
+    }
+
+    private static String prompt(RoutingDecision decision) {
+        return decision.request().circumstances().prompt().word();
     }
 
     /**

@@ -77,7 +77,8 @@ class WorkersApiTest {
                             ErrorMapper::respond,
                             true,
                             kind -> Set.of("m: plain chats"),
-                            worker -> PinSupport.RPC)
+                            worker -> PinSupport.RPC,
+                            worker -> Map.of("m", "text prefix"))
                     .mount(router);
             server = ApiServer.listen(vertx, router);
         } catch (Exception e) {
@@ -136,6 +137,7 @@ class WorkersApiTest {
                 .body("block_size", equalTo(32))
                 .body("dp_size", equalTo(2))
                 .body("events_followed", equalTo(true))
+                .body("tokens.m", equalTo("text prefix"))
                 .body("tokens_drifted", equalTo(List.of("m: plain chats")))
                 .body("taints", equalTo(List.of("dedicated=batch:NoSchedule", "gpu=a")))
                 .body("events", hasSize(2))
