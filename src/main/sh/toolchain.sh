@@ -129,30 +129,37 @@ missing_packages() {
         command -v valgrind >/dev/null 2>&1 || missing="$missing valgrind"
         python3 -c 'import ensurepip, venv' >/dev/null 2>&1 || missing="$missing python3-venv"
         command -v strace >/dev/null 2>&1 || missing="$missing strace"
-        command -v go >/dev/null 2>&1 || nats_server_there || missing="$missing nats-server"
     fi
 }
 
-nats_server_there() {
-    [ -x "$root/.tools/nats/nats-server" ] || command -v nats-server >/dev/null 2>&1 || [ -x /usr/sbin/nats-server ]
+# is_wanted_nats_server FILE: it is the version that the tests are written for.
+is_wanted_nats_server() {
+    [ -x "$1" ] && [ "$("$1" --version 2>/dev/null)" = "nats-server: $NATS_SERVER_WANTED" ]
 }
 
-# The server that the NATS tests talk to: built by Go where there is one (a minute and a half, once), else Debian's older one.
-# Without it those tests are skipped and say so: nothing else depends on it.
+# The server that the NATS tests talk to, in .tools/nats: always of one version, since what an older one of the system does would
+# pass for a fault of ours. The system's is taken where it is that version, else Go builds it (a minute and a half, once). Without
+# it those tests are skipped and say so: nothing else depends on it.
 need_nats_server() {
-    nats_server_there && return 0
+    nats=$root/.tools/nats
+    is_wanted_nats_server "$nats/nats-server" && return 0
+    mkdir -p "$nats"
+    for candidate in "$(command -v nats-server)" /usr/sbin/nats-server; do
+        if is_wanted_nats_server "$candidate"; then
+            cp "$candidate" "$nats/nats-server"
+            return 0
+        fi
+    done
     if command -v go >/dev/null 2>&1; then
         say "building nats-server $NATS_SERVER_WANTED with go into .tools/nats (log: .tools/nats-server.log)"
-        mkdir -p "$root/.tools/nats"
-        GOBIN="$root/.tools/nats" go install "$NATS_SERVER_MODULE@$NATS_SERVER_WANTED" </dev/null >"$root/.tools/nats-server.log" 2>&1 &&
+        rm -f "$nats/nats-server"
+        if GOBIN="$nats" go install "$NATS_SERVER_MODULE@$NATS_SERVER_WANTED" </dev/null >"$root/.tools/nats-server.log" 2>&1; then
             return 0
-        say "go could not build it; trying the system's package"
+        fi
+        say "SKIPPED below: the tests that need nats-server $NATS_SERVER_WANTED, which go could not build"
+    else
+        say "SKIPPED below: the tests that need nats-server $NATS_SERVER_WANTED; install go and they run"
     fi
-    if is_root && command -v apt-get >/dev/null 2>&1; then
-        # In a shell of its own: when this fails too, the run goes on.
-        (install_packages nats-server) || :
-    fi
-    nats_server_there || say "SKIPPED below: the tests that need nats-server, which could be neither built nor installed"
 }
 
 apt_candidate() {

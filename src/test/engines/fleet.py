@@ -14,6 +14,7 @@ import shutil
 import signal
 import socket
 import subprocess
+import tempfile
 import time
 import urllib.error
 import urllib.request
@@ -254,6 +255,33 @@ class MooncakeMaster(Process):
         return self.answers(f"http://127.0.0.1:{self.http}/health", 20)
 
 
+class Nats(Process):
+    """A NATS server with JetStream, the one that the Java tests have."""
+
+    def __init__(self):
+        self.port, self.monitor = free_port(), free_port()
+        self.url = f"nats://127.0.0.1:{self.port}"
+        own = ROOT / ".tools/nats/nats-server"
+        store = tempfile.mkdtemp(prefix="warmpath-nats-")
+        super().__init__("nats", [
+            own if own.exists() else "nats-server", "-js", "-a", "127.0.0.1", "-p", self.port, "-m", self.monitor, "-sd", store])
+
+    def wait(self):
+        return self.answers(f"http://127.0.0.1:{self.monitor}/healthz", 20)
+
+
+class Relay(Process):
+    """Passes the events of one engine on to NATS."""
+
+    def __init__(self, engine, nats):
+        super().__init__(f"relay-{engine.name}", [
+            ROOT / "warmpath", "relay", "--engine", f"tcp://127.0.0.1:{engine.events}", "--replay",
+            f"tcp://127.0.0.1:{engine.replay}", "--worker", engine.url, "--nats-servers", nats.url])
+
+    def wait(self):
+        """Gateways see by their sources when it is at work."""
+
+
 class Gateway(Process):
     """The README's command; `more` are further flags, `env` further settings."""
 
@@ -285,7 +313,7 @@ class Gateway(Process):
         """Waits until no event has come for a moment: an answer can be here before the events of its prompt."""
 
         def calm():
-            ages = [s["last_event_age_ms"] for s in self.json("/events/sources")["data"]]
+            ages = [s.get("last_event_age_ms", -1) for s in self.json("/events/sources")["data"]]
             return all(age < 0 or age > 1000 * quiet for age in ages)
 
         wait_until("events are still coming", calm, 10, quiet / 4)

@@ -33,9 +33,11 @@ new_stage() {
         gzip xargs touch chmod tr ls env cut; do
         ln -s "$(command -v "$tool")" "$bin/$tool"
     done
-    for tool in cmake make nats-server python3 strace valgrind; do
+    for tool in cmake make python3 strace valgrind; do
         stub "$tool" 'if [ "${1-}" = --version ]; then echo "cmake version 3.25.1"; fi'
     done
+    nats=$(sed -n 's/^NATS_SERVER_WANTED=//p' "$here/src/main/sh/toolchain.sh")
+    stub nats-server "echo 'nats-server: $nats'"
     stub g++ 'exit 0'
     stub id 'echo 1000'
     stub getent "echo user:x:1000:1000::$work/stage:/bin/sh"
@@ -390,6 +392,14 @@ new_stage
 launch check
 promise 'check passes and prints a line per step' 'status_is 0 && out_has "check: passed"'
 promise 'a tool that is not there is SKIPPED, not passed' 'out_has "SKIPPED"'
+promise 'a nats-server of the version that tests want is taken' 'test -x "$project/.tools/nats/nats-server" && ! err_has "tests that need nats-server"'
+new_stage
+stub nats-server 'echo "nats-server: v2.9.10"'
+launch check
+promise 'another one on the PATH is not, and what that costs is said' '! test -e "$project/.tools/nats/nats-server" && err_has "SKIPPED below: the tests that need nats-server"'
+stub go "echo go >>'$calls'; cp '$here/src/main/sh/toolchain.sh' \"\$GOBIN/nats-server\""
+launch check
+promise 'go builds the one that is wanted' 'called go && test -e "$project/.tools/nats/nats-server" && ! err_has "SKIPPED below"'
 echo 'exit 1' >"$project/native-core/check.sh"
 launch check
 promise 'a failing step fails the run, after the others have run' 'status_is 1 && out_has "check: FAILED, 1 step(s)"'

@@ -61,7 +61,10 @@ final class DecisionJson {
         json.writeStringField("mode", d.mode().flag());
         json.writeStringField("cost_model", d.options().cost().flag());
         json.writeStringField("reason", d.reason());
-        json.writeNumberField("prompt_tokens", r.promptTokens());
+        json.writeNumberField("prompt_tokens", d.byText() ? 0 : r.promptTokens());
+        if (!r.circumstances().prompt().word().isEmpty()) {
+            json.writeStringField("tokens", r.circumstances().prompt().word());
+        }
         json.writeNumberField("queued_ms", r.circumstances().queuedNanos() / NANOS_PER_MILLI);
         choice(d.choice(), json);
         chosen(d, json);

@@ -10,6 +10,7 @@ import io.warmpath.fleet.FleetSnapshot;
 import io.warmpath.fleet.Worker;
 import io.warmpath.gateway.ModelName;
 import io.warmpath.gateway.ModelNames;
+import java.util.Map;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
@@ -80,13 +81,21 @@ final class StatusEndpoints {
         respond(rc, 200, new JsonObject().put("status", "live"));
     }
 
-    /** 503 until a worker gets requests and the gateway is warm, and from a signal to stop on. */
+    /**
+     * 503 until a worker gets requests and the gateway is warm, and from a signal to stop on. While
+     * no worker gets any, the body says why.
+     */
     void ready(RoutingContext rc, @Nullable Visit visit) {
-        String waiting = fleet.snapshot().anyAvailable() ? notReady.get() : "waiting for a worker";
-        respond(
-                rc,
-                waiting.isEmpty() ? 200 : 503,
-                new JsonObject().put("status", waiting.isEmpty() ? "ready" : waiting));
+        boolean served = fleet.snapshot().anyAvailable();
+        String waiting = served ? notReady.get() : "waiting for a worker";
+        JsonObject body = new JsonObject().put("status", waiting.isEmpty() ? "ready" : waiting);
+        Map<String, String> problems = served ? Map.of() : fleet.problems();
+        if (!problems.isEmpty()) {
+            JsonObject workers = new JsonObject();
+            problems.forEach(workers::put);
+            body.put("workers", workers);
+        }
+        respond(rc, waiting.isEmpty() ? 200 : 503, body);
     }
 
     private void respond(RoutingContext rc, int code, JsonObject body) {

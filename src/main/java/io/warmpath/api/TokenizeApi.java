@@ -247,7 +247,8 @@ final class TokenizeApi {
                                     "No tokenizer is configured for `"
                                             + model
                                             + "`; give one with --tokenizer.")
-                            : new GatewayException(new GatewayError.UnknownModel(model));
+                            : new GatewayException(
+                                    names.unserved(fleet.snapshot(), model, retryAfter));
         };
     }
 

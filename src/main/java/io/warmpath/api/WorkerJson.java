@@ -7,6 +7,7 @@ import io.warmpath.fleet.PinSupport;
 import io.warmpath.fleet.PoolMetadata;
 import io.warmpath.fleet.SourceName;
 import io.warmpath.fleet.Taint;
+import io.warmpath.fleet.TestedEngines;
 import io.warmpath.fleet.Worker;
 import io.warmpath.fleet.WorkerFields;
 import io.warmpath.fleet.WorkerSpec;
@@ -56,6 +57,7 @@ final class WorkerJson {
      * @param followsEvents this gateway listens to its events
      * @param drifted prompts whose ids here are not the engine's
      * @param pins how it keeps what clients pin
+     * @param tokens where those of its models' prompts come from, by model
      */
     static Map<String, Object> of(
             WorkerStatus status,
@@ -63,7 +65,8 @@ final class WorkerJson {
             Map<Integer, LoadPoll.Seen> loads,
             boolean followsEvents,
             Set<String> drifted,
-            PinSupport pins) {
+            PinSupport pins,
+            Map<String, String> tokens) {
         Worker w = status.worker();
         Map<String, Object> json = new LinkedHashMap<>();
         json.put("id", Long.toUnsignedString(w.id()));
@@ -71,6 +74,7 @@ final class WorkerJson {
         json.put("url", w.url().toString());
         json.put("kind", lower(w.kind()));
         json.put("version", w.version());
+        json.put("version_tested", TestedEngines.isTested(w.kind(), w.version()));
         json.put("state", lower(w.state()));
         json.put("problem", status.problem());
         json.put("sources", sources.stream().map(SourceName::word).toList());
@@ -82,6 +86,7 @@ final class WorkerJson {
         json.put("sessions", w.sessions().word());
         json.put("pins", pins.word());
         json.put("events_followed", followsEvents);
+        json.put("tokens", new TreeMap<>(tokens));
         json.put("tokens_drifted", List.copyOf(drifted));
         json.put("taints", w.taints().stream().map(Taint::toString).toList());
         json.put("weight", w.weight());

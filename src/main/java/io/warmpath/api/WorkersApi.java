@@ -60,6 +60,7 @@ public final class WorkersApi {
     private final boolean followsEvents;
     private final Function<EngineKind, Set<String>> drifted;
     private final LongFunction<PinSupport> pins;
+    private final Function<Worker, Map<String, String>> tokens;
 
     /**
      * @param addresses where workers may be
@@ -68,6 +69,7 @@ public final class WorkersApi {
      *     relays them, may stop sending
      * @param drifted which prompts have other ids here than on engines of a kind
      * @param pins how a worker keeps what clients pin, by its id
+     * @param tokens where those of a worker's models come from, by model
      */
     public WorkersApi(
             FleetRegistry fleet,
@@ -78,8 +80,10 @@ public final class WorkersApi {
             Errors errors,
             boolean followsEvents,
             Function<EngineKind, Set<String>> drifted,
-            LongFunction<PinSupport> pins) {
+            LongFunction<PinSupport> pins,
+            Function<Worker, Map<String, String>> tokens) {
         this.pins = pins;
+        this.tokens = tokens;
         this.fleet = fleet;
         this.sources = sources;
         this.addresses = addresses;
@@ -103,7 +107,8 @@ public final class WorkersApi {
                 loads.apply(worker.id()),
                 followsEvents,
                 drifted.apply(worker.kind()),
-                pins.apply(worker.id()));
+                pins.apply(worker.id()),
+                tokens.apply(worker));
     }
 
     private void collection(RoutingContext rc) {

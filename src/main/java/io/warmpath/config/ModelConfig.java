@@ -17,13 +17,13 @@ public interface ModelConfig {
     @Setting(doc = "Its tokenizer.json, where that is not the one of `path`.", unit = "path")
     Optional<String> tokenizer();
 
-    @WithDefault("false")
+    @WithDefault("auto")
     @Setting(
             doc =
-                    "Ask the engines' own `/tokenize` for prompts whose tokens the files here"
-                            + " do not give: files that are missing or broken, prompts that an"
-                            + " engine makes by code.")
-    boolean askEngine();
+                    "Ask the engines' own `/tokenize` for prompts whose tokens the files here do"
+                            + " not give. auto: of a model without files that can be used; true:"
+                            + " of prompts that an engine makes by code, too; false: never.")
+    AskEngine askEngine();
 
     @Setting(
             doc =

@@ -19,6 +19,15 @@ public interface TokensConfig {
     @Setting(doc = "tokenizer.json of models without an entry of their own.", unit = "path")
     Optional<String> defaultTokenizer();
 
+    @WithDefault("configured")
+    @Setting(
+            doc =
+                    "Whose word on where their model lies is followed, for models without a"
+                            + " tokenizer here: a folder of this machine, or the hub's cache."
+                            + " configured: of workers that the configuration names; all: of"
+                            + " those that register themselves, too; off: nobody's.")
+    EngineFiles engineFiles();
+
     @WithDefault("auto")
     @Setting(
             doc =

@@ -420,8 +420,17 @@ public sealed interface GatewayError {
         }
     }
 
-    /** The model is known but no healthy worker serves it now. */
-    record NoHealthyWorker(String model, Duration retryAfter) implements GatewayError {
+    /**
+     * No healthy worker serves the model now, but one may soon: it is known, or a worker has not
+     * said yet what it serves.
+     *
+     * @param why besides; empty for none
+     */
+    record NoHealthyWorker(String model, Duration retryAfter, String why) implements GatewayError {
+        public NoHealthyWorker(String model, Duration retryAfter) {
+            this(model, retryAfter, "");
+        }
+
         @Override
         public int httpStatus() {
             return 503;
@@ -439,7 +448,11 @@ public sealed interface GatewayError {
 
         @Override
         public String message() {
-            return "No healthy worker serves the model `" + model + "` right now; try again later.";
+            return "No healthy worker serves the model `"
+                    + model
+                    + "` right now"
+                    + (why.isEmpty() ? "" : ", and " + why)
+                    + "; try again later.";
         }
 
         @Override

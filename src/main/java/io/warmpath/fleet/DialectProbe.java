@@ -91,7 +91,7 @@ public final class DialectProbe implements WorkerProbe {
                     facts.sessions(),
                     disagreements(spec, facts));
         } catch (IOException | IllegalArgumentException e) {
-            throw new ProbeException(spec.url() + ": " + e.getMessage(), e);
+            throw new ProbeException(ProbeAdvice.of(e), e);
         }
     }
 
@@ -118,11 +118,12 @@ public final class DialectProbe implements WorkerProbe {
     private Set<String> served(URI worker) throws IOException {
         EngineHttp.Answer answer = http.get(worker, "/v1/models");
         if (!answer.ok()) {
-            throw new IOException("GET /v1/models answered " + answer.status());
+            throw new EngineAnswerException(
+                    answer.status(), "GET /v1/models answered " + answer.status());
         }
         Set<String> names = models.read(answer.body());
         if (names.isEmpty()) {
-            throw new IOException("GET /v1/models lists no model");
+            throw new EngineAnswerException(200, "GET /v1/models lists no model");
         }
         return names;
     }

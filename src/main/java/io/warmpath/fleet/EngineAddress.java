@@ -3,6 +3,7 @@ package io.warmpath.fleet;
 import java.net.URI;
 import java.nio.charset.StandardCharsets;
 import java.util.Set;
+import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -33,6 +34,7 @@ public record EngineAddress(
         String path) {
     private static final Set<String> NETWORK = Set.of("http", "https", "h2c", "h2");
     private static final String UNIX = "unix";
+    private static final Pattern API = Pattern.compile("(/v1(/models|/(chat/)?completions)?)?/*$");
 
     /** The kernel's limit for the name of a socket file, without the zero behind it. */
     private static final int MAX_SOCKET_BYTES = 107;
@@ -67,7 +69,8 @@ public record EngineAddress(
     }
 
     /**
-     * A base URL in its one form: without a trailing slash, with an authority.
+     * A base URL in its one form: with an authority, without a trailing slash, and without the
+     * {@code /v1} that clients write behind it, as paths such as {@code /v1/models} are added here.
      *
      * @throws IllegalArgumentException when it is none; the message says how one looks
      */
@@ -94,7 +97,9 @@ public record EngineAddress(
             return URI.create("unix://" + url.getRawPath());
         }
         String path = url.getRawPath() == null ? "" : url.getRawPath();
-        return path.endsWith("/") ? URI.create(url.toString().replaceAll("/+$", "")) : url;
+        int more = path.length() - API.matcher(path).replaceFirst("").length();
+        String text = url.toString();
+        return more == 0 ? url : URI.create(text.substring(0, text.length() - more));
     }
 
     private static void checkSocket(URI url) {

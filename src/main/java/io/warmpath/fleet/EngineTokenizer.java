@@ -27,9 +27,19 @@ public interface EngineTokenizer {
         }
     }
 
+    /** A worker has no tokenizer to ask. */
+    final class Absent extends IOException {
+        private static final long serialVersionUID = 1;
+
+        public Absent(String message) {
+            super(message);
+        }
+    }
+
     /**
      * @return the prompt's ids, u32 in an int, not to be changed; empty when such a worker cannot
      *     be asked about such a request, or refuses it
+     * @throws Absent when this worker has no tokenizer to ask
      * @throws IOException when it could not be asked or has no answer
      */
     Optional<int[]> tokens(Worker worker, Question question) throws IOException;

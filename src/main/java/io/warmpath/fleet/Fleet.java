@@ -1,11 +1,20 @@
 package io.warmpath.fleet;
 
 import java.util.List;
+import java.util.Map;
 
 /** The fleet as request handling sees it. All methods any thread, no blocking. */
 public interface Fleet {
     /** The newest snapshot; one volatile read. */
     FleetSnapshot snapshot();
+
+    /**
+     * Why workers get no requests, by their names, of some of them; safe to show to clients, so
+     * without addresses.
+     */
+    default Map<String, String> problems() {
+        return Map.of();
+    }
 
     /** One request's luck, for {@link #open}. */
     default double draw() {

@@ -21,6 +21,12 @@ public interface FleetListener {
 
     default void added(Worker worker) {}
 
+    /**
+     * It gets no requests, and not for the reason that was told last; {@code problem} is the cause
+     * and what to look at.
+     */
+    default void troubled(Worker worker, String problem) {}
+
     /** State, models or ranks are other than before; {@code why} is for the log, may be empty. */
     default void changed(Worker before, Worker after, String why) {}
 

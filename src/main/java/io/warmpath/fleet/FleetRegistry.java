@@ -32,6 +32,8 @@ import org.jspecify.annotations.Nullable;
  * </pre>
  */
 public final class FleetRegistry implements Fleet {
+    private static final int MAX_PROBLEMS = 20;
+
     private final WorkerSlots slots;
     private final ToLongFunction<String> idOfUrl;
     private final Consumer<WorkerSlot> slotOpened;
@@ -122,6 +124,20 @@ public final class FleetRegistry implements Fleet {
     long lastAnswer(long workerId, long otherwise) {
         PassiveHealth sink = health;
         return sink == null ? otherwise : sink.lastAnswer(workerId, otherwise);
+    }
+
+    @Override
+    public Map<String, String> problems() {
+        Map<String, String> problems = new LinkedHashMap<>();
+        for (WorkerStatus s : status) {
+            if (!s.problem().isEmpty() && problems.size() < MAX_PROBLEMS) {
+                String host = EngineAddress.of(s.worker().url()).host();
+                problems.put(
+                        s.worker().name(),
+                        s.problem().contains(host) ? "see GET /workers" : s.problem());
+            }
+        }
+        return problems;
     }
 
     /** All workers with details, in the order they were added. */
@@ -341,11 +357,13 @@ public final class FleetRegistry implements Fleet {
                 WorkerState.PAUSED)) {
             move(s, WorkerState.UNHEALTHY, problem, problem);
         } else if (!s.problem().equals(problem) || !sameGone) {
-            String shown = s.worker().state() == WorkerState.DRAINING ? s.problem() : problem;
-            byId.put(
-                    id,
-                    new WorkerStatus(s.worker(), s.spec(), s.events(), shown, s.disagreements()));
+            Worker worker = s.worker();
+            String shown = worker.state() == WorkerState.DRAINING ? s.problem() : problem;
+            byId.put(id, new WorkerStatus(worker, s.spec(), s.events(), shown, s.disagreements()));
             publish();
+            if (!shown.equals(s.problem())) {
+                listeners.forEach(l -> l.troubled(worker, shown));
+            }
         }
     }
 

@@ -26,6 +26,7 @@ public final class FleetSnapshot {
     private final Set<String> panics;
     private final Map<Long, Standing> standings;
     private final boolean limited;
+    private final int unlearnt;
 
     /**
      * What else counts of a worker, beside its state.
@@ -51,7 +52,9 @@ public final class FleetSnapshot {
         this.standings = Map.copyOf(standings);
         Map<String, PerModel> models = new LinkedHashMap<>();
         boolean limits = false;
+        int silent = 0;
         for (Worker w : this.workers) {
+            silent += w.models().isEmpty() && w.state() != WorkerState.DRAINING ? 1 : 0;
             Standing standing = this.standings.get(w.id());
             boolean gone = standing != null && standing.gone();
             limits |= w.state() == WorkerState.TRIAL || (standing != null && standing.ramps());
@@ -60,6 +63,7 @@ public final class FleetSnapshot {
             }
         }
         this.limited = limits;
+        this.unlearnt = silent;
         Map<String, List<Candidate>> open = new HashMap<>();
         Map<String, List<Candidate>> last = new HashMap<>();
         Set<String> panicking = new HashSet<>();
@@ -111,6 +115,11 @@ public final class FleetSnapshot {
                     && worthTrying.size() > open.size()
                     && badWorkers >= share * (badWorkers + goodWorkers);
         }
+    }
+
+    /** Workers that have not said yet what they serve, and will be asked until they do. */
+    public int unlearnt() {
+        return unlearnt;
     }
 
     /** Grows with every change of the fleet. */

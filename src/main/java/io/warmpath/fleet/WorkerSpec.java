@@ -192,8 +192,17 @@ public record WorkerSpec(
 
     /** A URL as people write it; the error names what is wrong with it. */
     public static URI parse(String url) {
+        String text = url.strip();
+        if (!text.contains("://") && !text.startsWith("unix:")) {
+            throw new IllegalArgumentException(
+                    "worker URL `"
+                            + (text.contains("@") ? "..." : text) // it may hold a password
+                            + "` has no scheme: write `http://"
+                            + (text.contains("@") ? "host:port" : text.replaceFirst("^/+", ""))
+                            + "`");
+        }
         try {
-            return EngineAddress.checked(new URI(url.strip()));
+            return EngineAddress.checked(new URI(text));
         } catch (URISyntaxException e) {
             throw new IllegalArgumentException(
                     "worker URL `" + url + "` is not a URL: " + e.getReason(), e);

@@ -115,7 +115,7 @@ public final class Advisor {
                     } else {
                         reply.decided(
                                 flow.planner.dryRun(request, free, tokens, question::whyNot),
-                                tokens != null);
+                                tokens != null && !tokens.isText());
                     }
                 });
     }
@@ -189,7 +189,7 @@ public final class Advisor {
                     request.hints().expectedOutput(),
                     wish.timeToLive());
             flow.planner.booked(request, decision, tokens);
-            reply.decided(decision, tokens != null);
+            reply.decided(decision, tokens != null && !tokens.isText());
         }
 
         @Override
@@ -218,7 +218,9 @@ public final class Advisor {
         InferenceRequest request = question.request();
         FleetSnapshot fleet = flow.fleet.snapshot();
         if (!fleet.knows(request.model())) {
-            reply.refused(new GatewayError.UnknownModel(request.name().asked()));
+            reply.refused(
+                    flow.models()
+                            .unserved(fleet, request.name().asked(), flow.options.retryAfter()));
             return;
         }
         flow.tokenStep.run(

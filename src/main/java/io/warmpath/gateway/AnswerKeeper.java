@@ -45,8 +45,11 @@ final class AnswerKeeper implements UpstreamListener {
     public void head(int code, MultiMap headers) {
         String type = headers.get("content-type");
         eventStream = type != null && type.startsWith("text/event-stream");
-        if (code != 200 || headers.contains("content-encoding")) {
+        if (code != 200) {
+            answer = null; // no turn of the conversation
+        } else if (headers.contains("content-encoding")) {
             answer = null;
+            table.forget(session);
         }
         client.head(code, headers);
     }
@@ -78,7 +81,7 @@ final class AnswerKeeper implements UpstreamListener {
         ByteArrayOutputStream kept = answer;
         if (kept != null && kept.size() + length > MAX_ANSWER_BYTES) {
             answer = null;
-            table.keep(session, new byte[0]);
+            table.forget(session);
         } else if (kept != null) {
             kept.write(b, from, length);
         }
@@ -97,18 +100,18 @@ final class AnswerKeeper implements UpstreamListener {
                         }
                     });
         } catch (RejectedExecutionException e) {
-            table.keep(session, new byte[0]);
+            table.forget(session);
             keeping.complete(null);
         }
     }
 
     private void read(byte[] whole) {
         AnswerMessage message = AnswerMessage.read(whole, eventStream);
-        table.keep(
-                session,
-                message == null
-                        ? new byte[0]
-                        : ChatMessages.with(
-                                said, new JsonObject(message.asMessage()).toBuffer().getBytes()));
+        if (message == null) {
+            table.forget(session);
+        } else {
+            byte[] last = new JsonObject(message.asMessage()).toBuffer().getBytes();
+            table.keep(session, ChatMessages.with(said, last));
+        }
     }
 }

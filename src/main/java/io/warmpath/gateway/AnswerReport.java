@@ -123,7 +123,7 @@ final class AnswerReport {
         }
         FlowMetrics metrics = exchange.flow.metrics;
         int predicted = decision.chosen().cachedTokens();
-        boolean whole = promptTokens >= 0 && !beginningOnly;
+        boolean whole = promptTokens >= 0 && !beginningOnly && !exchange.request.several();
         if (whole && !exchange.request.passThrough()) {
             metrics.predicted(promptTokens, predicted); // beside what is reported, else misleading
         }

@@ -38,9 +38,9 @@ final class AskedPrompt {
         return named;
     }
 
-    /** In tokens; 0 when it is not known, or no longer. */
+    /** In tokens; 0 when it is not known but by its text, or no longer. */
     int length(Worker on) {
-        return tokens == null ? 0 : tokens.of(on.kind()).length();
+        return tokens == null || tokens.isText() ? 0 : tokens.of(on.kind()).length();
     }
 
     /** The prompt as that worker has it; null when it is not known, or no longer. */

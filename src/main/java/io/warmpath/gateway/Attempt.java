@@ -516,9 +516,10 @@ final class Attempt implements UpstreamListener, UpstreamCall.Watch {
                     case ON_REQUEST -> request.explain();
                     case ALWAYS -> true;
                 };
-        MultiMap own = explain ? Explanation.headers(decision, promptTokens) : null;
+        MultiMap own =
+                explain ? Explanation.headers(decision, promptTokens, request.several()) : null;
         if (own != null) {
-            Explanation.addHints(own, request, asked.priority());
+            Explanation.addHints(own, request, asked.priority(), exchange.sessionTimeoutSeconds());
             Explanation.addSession(own, exchange.sessionWord());
         }
         if (explain && request.explain() && eventStream) {

@@ -18,6 +18,7 @@ import io.warmpath.upstream.UpstreamListener;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Locale;
+import java.util.OptionalInt;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.function.Supplier;
 import org.jboss.logging.Logger;
@@ -115,7 +116,7 @@ final class ControlledTurn implements SessionTurn {
             said = SessionHistory.said(table, session, request);
         } else {
             session = table.find(key);
-            boolean brings = !form.historyAdded() && SessionHistory.brings(session, request);
+            boolean brings = !form.historyAdded() && SessionHistory.brings(request);
             if (!brings && !form.historyAdded()) {
                 throw new GatewayException(
                         new GatewayError.SessionConflict(
@@ -136,11 +137,11 @@ final class ControlledTurn implements SessionTurn {
             }
             if (brings) {
                 table.bringsHistory(session);
-            } else if (control.action() != Action.CLOSE) {
-                said = SessionHistory.said(table, session, request);
             }
             if (control.action() == Action.CLOSE) {
                 table.take(key, session);
+            } else {
+                said = SessionHistory.said(table, session, request);
             }
         }
         if (control.action() != Action.CLOSE) {
@@ -421,6 +422,11 @@ final class ControlledTurn implements SessionTurn {
     public String word() {
         String how = support.name().toLowerCase(Locale.ROOT);
         return word.name().toLowerCase(Locale.ROOT) + ";" + how;
+    }
+
+    @Override
+    public OptionalInt timeoutSeconds() {
+        return OptionalInt.of(session.timeoutSeconds());
     }
 
     @Override

@@ -23,17 +23,18 @@ import java.util.concurrent.Semaphore;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
 import java.util.function.LongSupplier;
+import java.util.function.Predicate;
 import org.jboss.logging.Logger;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Token ids that engines make themselves, for models that are set up so: those without usable files
- * here, and those whose prompts an engine makes by code.
+ * Token ids that engines make themselves, of models without usable files here, and of those that
+ * are set up so, whose prompts an engine makes by code.
  *
  * <p>One worker of each kind is asked, its answer is taken for all of the kind. Tokens are advice:
  * an engine that does not answer in time, or too many questions at once, give none. A worker that
- * fails is left alone for a while, twice as long each time. Any thread; answers come on the
- * request's event loop.
+ * fails is left alone for a while, twice as long each time; one that has no tokenizer to ask, for
+ * the longest while at once. Any thread; answers come on the request's event loop.
  */
 public final class EngineIds {
     private static final Logger LOG = Logger.getLogger(EngineIds.class);
@@ -47,7 +48,7 @@ public final class EngineIds {
     /** For a gateway that asks no engine. */
     public static final EngineIds OFF =
             new EngineIds(
-                    Set.of(),
+                    model -> false,
                     EngineTokenizer.NONE,
                     Runnable::run,
                     1,
@@ -56,7 +57,7 @@ public final class EngineIds {
 
     private record Pause(long untilNanos, long lengthNanos) {}
 
-    private final Set<String> models;
+    private final Predicate<String> models;
     private final EngineTokenizer engines;
     private final Executor threads;
     private final Semaphore running;
@@ -66,23 +67,26 @@ public final class EngineIds {
     private final AtomicInteger turn = new AtomicInteger();
     private final Dependency health =
             new Dependency(
-                    LOG, "Asking engines for token ids", "their models are routed by load alone");
+                    LOG,
+                    "Asking engines for token ids",
+                    "their prompts are known by their texts alone");
+    private final Set<Long> saidAbsent = ConcurrentHashMap.newKeySet();
 
     /**
-     * @param models as workers list them
+     * @param models whose prompts engines are asked about, by the names that workers list
      * @param threads run what blocks
      * @param atOnce questions that may run at the same time
      * @param deadline an answer that takes longer is not waited for
      * @param nanoTime as {@link System#nanoTime}
      */
     public EngineIds(
-            Set<String> models,
+            Predicate<String> models,
             EngineTokenizer engines,
             Executor threads,
             int atOnce,
             Duration deadline,
             LongSupplier nanoTime) {
-        this.models = Set.copyOf(models);
+        this.models = models;
         this.engines = engines;
         this.threads = threads;
         this.running = new Semaphore(atOnce);
@@ -92,11 +96,11 @@ public final class EngineIds {
 
     /** Prompts of this model may be asked for. */
     boolean asks(InferenceRequest request) {
-        return models.contains(request.model())
-                && !request.passThrough()
+        return !request.passThrough()
                 && request.body().length() <= MAX_BODY_BYTES
                 && !(request.prompt() instanceof PromptInput.Opaque)
-                && !(request.prompt() instanceof PromptInput.Ids);
+                && !(request.prompt() instanceof PromptInput.Ids)
+                && models.test(request.model());
     }
 
     /**
@@ -131,6 +135,11 @@ public final class EngineIds {
         new Asking(context, candidates, known, metrics, next).start(request, missing);
     }
 
+    /** This worker has told that it has no tokenizer to ask. */
+    public boolean isAbsent(Worker worker) {
+        return saidAbsent.contains(worker.id());
+    }
+
     private boolean isPaused(Worker worker) {
         Pause pause = paused.get(worker.id());
         return pause != null && nanoTime.getAsLong() - pause.untilNanos() < 0;
@@ -141,9 +150,21 @@ public final class EngineIds {
         try {
             Optional<int[]> ids = engines.tokens(worker, question);
             paused.remove(worker.id());
+            saidAbsent.remove(worker.id());
             health.worked();
             ids.ifPresent(got);
             return ids.isPresent() ? EngineAnswer.ANSWERED : EngineAnswer.REFUSED;
+        } catch (EngineTokenizer.Absent e) {
+            paused.put(
+                    worker.id(),
+                    new Pause(nanoTime.getAsLong() + LAST_PAUSE_NANOS, LAST_PAUSE_NANOS));
+            if (saidAbsent.add(worker.id())) {
+                LOG.infof(
+                        "Worker %s cannot tell token ids (%s): prompts without a tokenizer here"
+                                + " are known by their texts alone",
+                        worker.name(), e.getMessage());
+            }
+            return EngineAnswer.ABSENT;
         } catch (IOException | RuntimeException e) {
             paused.compute(worker.id(), (id, before) -> longer(before));
             health.failed(e);
@@ -249,7 +270,7 @@ public final class EngineIds {
 
         private @Nullable EnginePrompts ids() {
             boolean any = lists.values().stream().anyMatch(list -> list.length() > 0);
-            return any ? EnginePrompts.of(lists) : null;
+            return any ? EnginePrompts.of(lists).asked() : null;
         }
     }
 }

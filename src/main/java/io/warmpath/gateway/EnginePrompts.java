@@ -1,7 +1,9 @@
 package io.warmpath.gateway;
 
 import io.warmpath.fleet.EngineKind;
+import io.warmpath.routing.PromptKnown;
 import io.warmpath.routing.SharedView;
+import io.warmpath.tokens.TextChunks;
 import io.warmpath.tokens.profile.EngineProfile;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
@@ -20,12 +22,15 @@ final class EnginePrompts {
     private final PromptContent sglang;
     private final PromptContent other;
     private final @Nullable SharedView shared;
+    private final PromptKnown known;
 
     private EnginePrompts(
             PromptContent vllm,
             PromptContent sglang,
             PromptContent other,
-            @Nullable SharedView shared) {
+            @Nullable SharedView shared,
+            PromptKnown known) {
+        this.known = known;
         this.vllm = vllm;
         this.sglang = sglang;
         this.other = other;
@@ -33,7 +38,13 @@ final class EnginePrompts {
     }
 
     static EnginePrompts same(PromptContent prompt) {
-        return new EnginePrompts(prompt, prompt, prompt, null);
+        return new EnginePrompts(prompt, prompt, prompt, null, PromptKnown.TOKENS);
+    }
+
+    /** A prompt of which only its text is known. */
+    static EnginePrompts of(TextChunks text) {
+        PromptContent prompt = PromptContent.of(text);
+        return new EnginePrompts(prompt, prompt, prompt, null, PromptKnown.TEXT);
     }
 
     /** One for each kind that is asked for; those that agree become one. */
@@ -46,12 +57,28 @@ final class EnginePrompts {
                 prompts.getOrDefault(EngineProfile.VLLM, PromptContent.UNKNOWN),
                 prompts.getOrDefault(EngineProfile.SGLANG, PromptContent.UNKNOWN),
                 prompts.getOrDefault(EngineProfile.ANY, PromptContent.UNKNOWN),
-                null);
+                null,
+                PromptKnown.TOKENS);
     }
 
     /** The same prompt, and what pools hold of it. */
     EnginePrompts with(SharedView pools) {
-        return new EnginePrompts(vllm, sglang, other, pools);
+        return new EnginePrompts(vllm, sglang, other, pools, known);
+    }
+
+    /** The same, as engines have told it. */
+    EnginePrompts asked() {
+        return new EnginePrompts(vllm, sglang, other, shared, PromptKnown.ASKED);
+    }
+
+    /** What is known of it. */
+    PromptKnown known() {
+        return known;
+    }
+
+    /** Its text alone is known. */
+    boolean isText() {
+        return known == PromptKnown.TEXT;
     }
 
     /** What pools hold of it; null: none was asked. */
@@ -72,7 +99,7 @@ final class EnginePrompts {
         };
     }
 
-    /** Of the longest, in tokens. */
+    /** Of the longest, in tokens; where only its text is known, a guess. */
     int length() {
         return Math.max(vllm.length(), Math.max(sglang.length(), other.length()));
     }

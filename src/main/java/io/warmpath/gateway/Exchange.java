@@ -15,6 +15,7 @@ import io.warmpath.routing.RoutingDecision;
 import io.warmpath.upstream.UpstreamListener;
 import java.time.Duration;
 import java.util.List;
+import java.util.OptionalInt;
 import java.util.function.Predicate;
 import org.jboss.logging.Logger;
 import org.jspecify.annotations.Nullable;
@@ -120,8 +121,13 @@ public final class Exchange {
         try {
             FleetSnapshot fleet = flow.fleet.snapshot();
             boolean hidden = visit != null && !visit.allows(request.name().asked());
+            String asked = request.name().asked();
             if (hidden || !fleet.knows(request.model())) {
-                refuse(Outcome.REJECTED, new GatewayError.UnknownModel(request.name().asked()));
+                GatewayError why =
+                        hidden
+                                ? new GatewayError.UnknownModel(asked)
+                                : flow.models().unserved(fleet, asked, flow.options.retryAfter());
+                refuse(why.httpStatus() == 503 ? Outcome.NO_WORKER : Outcome.REJECTED, why);
                 return;
             }
             model = flow.metrics.of(request.model());
@@ -526,6 +532,11 @@ public final class Exchange {
     /** What became of its session; null when it has none. */
     @Nullable String sessionWord() {
         return session == null ? null : session.word();
+    }
+
+    /** Idle time after which its session ends, where its client said one. */
+    OptionalInt sessionTimeoutSeconds() {
+        return session == null ? OptionalInt.empty() : session.timeoutSeconds();
     }
 
     /**

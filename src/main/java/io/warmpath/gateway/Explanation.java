@@ -17,15 +17,20 @@ final class Explanation {
 
     /**
      * @param promptTokens -1 when the prompt's tokens are not known
+     * @param several answers are asked for: how much the engine will report is not predicted
      */
-    static MultiMap headers(RoutingDecision decision, int promptTokens) {
+    static MultiMap headers(RoutingDecision decision, int promptTokens, boolean several) {
         Score s = decision.chosen();
         MultiMap h = MultiMap.caseInsensitiveMultiMap();
         h.add("x-warmpath-worker", ascii(s.candidate().label()));
         h.add("x-warmpath-mode", decision.mode().flag());
         if (promptTokens >= 0) {
             h.add("x-warmpath-prompt-tokens", Integer.toString(promptTokens));
-            h.add("x-warmpath-predicted-cached-tokens", Integer.toString(s.cachedTokens()));
+            if (several) {
+                h.add("x-warmpath-not-predicted", "several answers");
+            } else {
+                h.add("x-warmpath-predicted-cached-tokens", Integer.toString(s.cachedTokens()));
+            }
             TierBlocks tiers = s.tiers();
             h.add(
                     "x-warmpath-matched-blocks",
@@ -53,16 +58,29 @@ final class Explanation {
         if (events != null) {
             h.add("x-warmpath-events", events.view().word());
         }
-        if (decision.drifted()) {
-            h.add("x-warmpath-tokens", "drifted");
+        String tokens = decision.drifted() ? "drifted" : prompt(decision);
+        if (!tokens.isEmpty()) {
+            h.add("x-warmpath-tokens", tokens);
         }
         h.add("x-warmpath-cost", String.format(Locale.ROOT, "%.3f", s.cost()));
         h.add("x-warmpath-reason", ascii(decision.reason()));
         return h;
     }
 
-    /** What the client said beside the prompt, where it said something. */
-    static void addHints(MultiMap to, InferenceRequest request, OptionalInt enginePriority) {
+    private static String prompt(RoutingDecision decision) {
+        return decision.request().circumstances().prompt().word();
+    }
+
+    /**
+     * What the client said beside the prompt, where it said something.
+     *
+     * @param sessionSeconds idle time after which its session ends, where there is one
+     */
+    static void addHints(
+            MultiMap to,
+            InferenceRequest request,
+            OptionalInt enginePriority,
+            OptionalInt sessionSeconds) {
         RequestHints hints = request.hints();
         String parent = SessionHeaders.parent(request);
         if (hints.equals(RequestHints.NONE) && parent.isEmpty()) {
@@ -94,7 +112,10 @@ final class Explanation {
         if (session != null) {
             b.append(";session-control=");
             b.append(session.action().name().toLowerCase(Locale.ROOT));
-            b.append(':').append(session.timeoutSeconds()).append("s:").append(session.id());
+            // What a further turn says of the time does not count: the session has had one before.
+            b.append(':');
+            b.append(sessionSeconds.isPresent() ? sessionSeconds.getAsInt() + "s" : "-");
+            b.append(':').append(session.id());
         }
         if (hints.pin() != null) {
             b.append(";cache-control=").append(hints.pin().ttlSeconds()).append('s');

@@ -97,7 +97,9 @@ public final class FlowMetrics {
         /** Too many questions run already. */
         BUSY,
         /** Took longer than the deadline. */
-        LATE
+        LATE,
+        /** It has no tokenizer that could be asked. */
+        ABSENT
     }
 
     /** What became of a prompt that was to be computed before it comes. */
@@ -140,6 +142,7 @@ public final class FlowMetrics {
     private final Map<WithoutTokens, Counter> withoutTokens;
     private final Map<Overload, Counter> overloads;
     private final Counter noMemory;
+    private final Counter byText;
     private final Map<EngineAnswer, Counter> engineAnswers;
     private final Map<Prediction, Counter> predictions;
     private final Map<Prefill, Counter> prefills;
@@ -211,6 +214,12 @@ public final class FlowMetrics {
                                 Counter.builder("warmpath.requests.without.tokens")
                                         .description("Requests routed by load alone")
                                         .tag("cause", tag(c)));
+        byText =
+                Counter.builder("warmpath.requests.by.text")
+                        .description(
+                                "Requests routed by their text's prefix, as nobody knew their"
+                                        + " tokens")
+                        .register(registry);
         engineAnswers =
                 counters(
                         registry,
@@ -422,6 +431,10 @@ public final class FlowMetrics {
 
     void withoutTokens(WithoutTokens cause) {
         count(withoutTokens, cause);
+    }
+
+    void byText() {
+        byText.increment();
     }
 
     void askedEngine(EngineAnswer answer) {

@@ -56,6 +56,11 @@ public interface Overlaps {
         return false;
     }
 
+    /** It can be asked about prompts that are known by their text alone. */
+    default boolean takesTexts() {
+        return false;
+    }
+
     /** Forgets what is due; to be called now and then, not on an event loop. */
     default void tidy() {}
 
@@ -90,6 +95,11 @@ public interface Overlaps {
             @Override
             public boolean toldByEngines() {
                 return real.toldByEngines();
+            }
+
+            @Override
+            public boolean takesTexts() {
+                return real.takesTexts();
             }
         };
     }

@@ -15,6 +15,7 @@ import io.warmpath.prefix.Tier;
 import io.warmpath.routing.Circumstances;
 import io.warmpath.routing.Eligibility;
 import io.warmpath.routing.Ineligible;
+import io.warmpath.routing.PromptKnown;
 import io.warmpath.routing.Router;
 import io.warmpath.routing.RoutingDecision;
 import io.warmpath.routing.RoutingRequest;
@@ -211,17 +212,22 @@ final class Planner {
             @Nullable EnginePrompts tokens,
             long queuedNanos,
             List<Candidate> told) {
-        Set<EngineKind> drifted = tokens == null ? Set.of() : drifted(request);
-        return queuedNanos == 0 && told.isEmpty() && drifted.isEmpty()
+        Set<EngineKind> drifted = tokens == null ? Set.of() : drifted(request, tokens);
+        PromptKnown known = tokens == null ? PromptKnown.TOKENS : tokens.known();
+        return queuedNanos == 0
+                        && told.isEmpty()
+                        && drifted.isEmpty()
+                        && known == PromptKnown.TOKENS
                 ? Circumstances.NONE
-                : new Circumstances(queuedNanos, told.stream().map(events::of).toList(), drifted);
+                : new Circumstances(
+                        queuedNanos, told.stream().map(events::of).toList(), drifted, known);
     }
 
     /**
      * Engines that have other ids of such prompts: what they say they hold is not found by ours.
      */
-    private Set<EngineKind> drifted(InferenceRequest request) {
-        return overlaps.toldByEngines()
+    private Set<EngineKind> drifted(InferenceRequest request, EnginePrompts prompt) {
+        return overlaps.toldByEngines() && !prompt.isText()
                 ? selfCheck.distrusted(request.model(), request.prompt())
                 : Set.of();
     }
@@ -371,7 +377,7 @@ final class Planner {
         }
         long began = nanoTime.getAsLong();
         try {
-            Set<EngineKind> drifted = drifted(request);
+            Set<EngineKind> drifted = drifted(request, tokens);
             List<PrefixMatch> matches =
                     tokens.isOne() && drifted.isEmpty()
                             ? overlaps.matches(

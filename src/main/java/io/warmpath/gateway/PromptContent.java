@@ -6,6 +6,7 @@ import io.warmpath.prefix.HashedPrompt;
 import io.warmpath.prefix.PrefixMatch;
 import io.warmpath.prefix.PrefixQuery;
 import io.warmpath.prefix.PrefixSpace;
+import io.warmpath.tokens.TextChunks;
 import java.util.Arrays;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
@@ -13,7 +14,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * What a prompt is to the gateway: its token ids, or, with an index that hashes prompts itself, the
  * hashes of its blocks, one list for each block size that was asked for. A block size that came
- * since is not known then: its workers are routed by load for this request.
+ * since is not known then: its workers are routed by load for this request. Or, when nobody knows
+ * its tokens, the chunks of its text.
  *
  * <p>One thread at a time. Arrays are not copied.
  */
@@ -25,28 +27,40 @@ public final class PromptContent {
     private final int length;
     private final int[] ids;
     private final List<HashedPrompt> hashed;
+    private final @Nullable TextChunks text;
 
     /** The answers that came with the hashes are for who asks first: later they are old. */
     private boolean asked;
 
-    private PromptContent(int length, int[] ids, List<HashedPrompt> hashed) {
+    private PromptContent(
+            int length, int[] ids, List<HashedPrompt> hashed, @Nullable TextChunks text) {
+        this.text = text;
         this.length = length;
         this.ids = ids;
         this.hashed = hashed;
     }
 
     public static PromptContent of(int[] ids) {
-        return new PromptContent(ids.length, ids, List.of());
+        return new PromptContent(ids.length, ids, List.of(), null);
     }
 
     /**
      * @param found the same prompt for each block size, at least one
      */
     static PromptContent of(List<HashedPrompt> found) {
-        return new PromptContent(found.getFirst().tokens(), NO_IDS, found);
+        return new PromptContent(found.getFirst().tokens(), NO_IDS, found, null);
     }
 
-    /** In tokens; 0: nothing is known. */
+    static PromptContent of(TextChunks text) {
+        return new PromptContent(text.tokens(), NO_IDS, List.of(), text);
+    }
+
+    /** Null: its tokens are known, or nothing is. */
+    @Nullable TextChunks text() {
+        return text;
+    }
+
+    /** In tokens; 0: nothing is known. A guess where only its text is. */
     public int length() {
         return length;
     }
@@ -58,6 +72,9 @@ public final class PromptContent {
 
     /** Null: its blocks of this size are not known. */
     @Nullable PrefixQuery query(int blockSize, PrefixSpace space) {
+        if (text != null) {
+            return null;
+        }
         if (hashed.isEmpty()) {
             return new PrefixQuery(ids, length, blockSize, space);
         }
@@ -78,6 +95,9 @@ public final class PromptContent {
 
     /** By name; without names where its blocks of this size are not known. */
     PromptBlocks named(LoadBook load, String model, String salt, int blockSize) {
+        if (text != null) {
+            return PromptBlocks.unnamed(blockSize, length);
+        }
         if (hashed.isEmpty()) {
             return load.name(model, salt, ids, blockSize);
         }

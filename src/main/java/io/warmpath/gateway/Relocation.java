@@ -14,9 +14,7 @@ import io.warmpath.gateway.migration.Migration.Cause;
 import io.warmpath.gateway.migration.NotContinuedException;
 import io.warmpath.gateway.migration.Seam;
 import io.warmpath.gateway.migration.WhyNot;
-import io.warmpath.tokens.Continuation;
 import io.warmpath.tokens.PromptInput;
-import io.warmpath.tokens.profile.EngineProfile;
 import io.warmpath.upstream.StreamText;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
@@ -32,27 +30,23 @@ import org.jspecify.annotations.Nullable;
  */
 final class Relocation {
     private static final Logger LOG = Logger.getLogger(Relocation.class);
-    private static final PromptInput NOBODYS = new PromptInput.Opaque("no template has a say");
 
     private final Exchange exchange;
     private final Migration migration;
     private final KeptStream kept;
     private final int promptTokens;
     private final boolean chat;
-    private final PromptInput asked; // as a template takes it, where one will have a say
+    private final Seams seams;
     private @Nullable Cause cause; // of the last move
-    private @Nullable Seam seam; // as it was found last
-    private int seamPieces;
-    private boolean looking;
 
     private Relocation(
-            Exchange exchange, KeptStream kept, int promptTokens, boolean chat, PromptInput asked) {
+            Exchange exchange, KeptStream kept, int promptTokens, boolean chat, Seams seams) {
         this.exchange = exchange;
         this.migration = exchange.flow.migration;
         this.kept = kept;
         this.promptTokens = promptTokens;
         this.chat = chat;
-        this.asked = asked;
+        this.seams = seams;
     }
 
     /**
@@ -67,19 +61,10 @@ final class Relocation {
         }
         InferenceRequest request = exchange.request;
         boolean chat = request.target().startsWith("/v1/chat/");
-        PromptInput asked = chat && isOnVllm(exchange) ? request.prompt() : NOBODYS;
-        // A chat of texts alone has been read already: what it is made of is kept as well.
-        int copies = asked instanceof PromptInput.Chat ? 2 : 1;
-        KeptStream kept =
-                exchange.flow.migration.keep(
-                        (int) Math.min(Integer.MAX_VALUE, (long) copies * request.body().length()));
-        return kept == null ? null : new Relocation(exchange, kept, promptTokens, chat, asked);
-    }
-
-    private static boolean isOnVllm(Exchange exchange) {
-        String model = exchange.request.model();
-        return exchange.flow.fleet.snapshot().workers().stream()
-                .anyMatch(w -> w.kind() == EngineKind.VLLM && w.models().contains(model));
+        Seams seams = new Seams(exchange, chat);
+        long bytes = (seams.keepsTexts() ? 2L : 1L) * request.body().length();
+        KeptStream kept = exchange.flow.migration.keep((int) Math.min(Integer.MAX_VALUE, bytes));
+        return kept == null ? null : new Relocation(exchange, kept, promptTokens, chat, seams);
     }
 
     /**
@@ -118,7 +103,7 @@ final class Relocation {
         String model = exchange.request.model();
         String text = ContinuedBody.text(kept.text().escaped());
         int pieces = kept.text().pieces();
-        Seam known = knownSeam();
+        Seam known = seams.known(pieces);
         LOG.infof(
                 "%s: %s; its stream is to %s after %d events",
                 exchange.request.requestId(),
@@ -129,11 +114,11 @@ final class Relocation {
             exchange.flow.lanes.lengthy(
                     () -> {
                         int made = Math.max(pieces, count(model, failed.candidate(), text));
-                        Seam here = known != null ? known : seam(text);
+                        Seam here = known != null ? known : seams.find(text);
                         exchange.later(() -> goOn(failed, made, here, error, broke));
                     });
         } catch (RejectedExecutionException e) {
-            Seam here = known != null ? known : new Seam(chat, text, Continuation.UNKNOWN);
+            Seam here = known != null ? known : seams.unproven(text);
             goOn(failed, pieces, here, error, broke); // on this thread: what is left is splicing
         }
         return true;
@@ -156,44 +141,22 @@ final class Relocation {
         }
         String text = ContinuedBody.text(kept.text().escaped());
         int pieces = kept.text().pieces();
-        Seam known = knownSeam();
-        Seam now = known != null ? known : new Seam(chat, text, Continuation.UNKNOWN);
-        boolean settled =
-                known != null
-                        || !now.asksTemplate()
-                        || others.stream().anyMatch(c -> c.worker().kind() == EngineKind.SGLANG);
-        if (settled) {
-            if (others.stream().anyMatch(c -> goesOn(c, now))) {
-                move.run();
-            }
-        } else if (!looking) {
-            look(from, others, text, pieces, move);
-        }
-    }
-
-    /** Asks the template, which takes its time. */
-    private void look(
-            Attempt from, List<Candidate> others, String text, int pieces, Runnable move) {
-        try {
-            looking = true;
-            exchange.flow.lanes.lengthy(
-                    () -> {
-                        Seam found = seam(text);
-                        exchange.later(
-                                () -> {
-                                    looking = false;
-                                    seam = found;
-                                    seamPieces = pieces;
-                                    if (!exchange.isOver()
-                                            && exchange.running() == from
-                                            && kept.text().pieces() == pieces
-                                            && others.stream().anyMatch(c -> goesOn(c, found))) {
-                                        move.run();
-                                    }
-                                });
+        Seam known = seams.known(pieces);
+        Seam now = known != null ? known : seams.unproven(text);
+        if (others.stream().anyMatch(c -> isProven(c, now, known != null))) {
+            move.run();
+        } else if (known == null && others.stream().anyMatch(Relocation::isVllm)) {
+            seams.look(
+                    text,
+                    pieces,
+                    found -> {
+                        boolean same = kept.text().pieces() == pieces && !exchange.isOver();
+                        if (same
+                                && exchange.running() == from
+                                && others.stream().anyMatch(c -> goesOn(c, found))) {
+                            move.run();
+                        }
                     });
-        } catch (RejectedExecutionException e) {
-            looking = false; // the next silence asks again
         }
     }
 
@@ -201,28 +164,14 @@ final class Relocation {
         return here.whyNot(candidate.worker().kind()) == null;
     }
 
-    /** Null: what is known of it is of an earlier one. */
-    private @Nullable Seam knownSeam() {
-        return seam != null && seamPieces == kept.text().pieces() ? seam : null;
+    private static boolean isVllm(Candidate candidate) {
+        return candidate.worker().kind() == EngineKind.VLLM;
     }
 
-    /** On any thread. */
-    private Seam seam(String text) {
-        Seam unknown = new Seam(chat, text, Continuation.UNKNOWN);
-        String model = exchange.request.model();
-        if (!unknown.asksTemplate()
-                || exchange.flow.selfCheck.distrusted(model, asked).contains(EngineKind.VLLM)) {
-            return unknown;
-        }
-        try {
-            return new Seam(
-                    true,
-                    text,
-                    exchange.flow.tokens.continuation(model, asked, text, EngineProfile.VLLM));
-        } catch (RuntimeException | LinkageError e) {
-            LOG.debugf(e, "%s: its template's say is not known", exchange.request.requestId());
-            return unknown;
-        }
+    /** It goes on there, whatever a template that has not been asked might say. */
+    private static boolean isProven(Candidate candidate, Seam here, boolean asked) {
+        boolean open = !asked && here.asksTemplate() && isVllm(candidate);
+        return !open && goesOn(candidate, here);
     }
 
     private @Nullable WhyNot whyNot(Attempt failed, GatewayError error) {
@@ -342,9 +291,7 @@ final class Relocation {
 
     private WhyNot whyNobody(Attempt failed, Seam here) {
         WhyNot onVllm = here.whyNot(EngineKind.VLLM);
-        boolean there =
-                exchange.others(failed).stream()
-                        .anyMatch(c -> c.worker().kind() == EngineKind.VLLM);
+        boolean there = exchange.others(failed).stream().anyMatch(Relocation::isVllm);
         return there && onVllm != null ? onVllm : WhyNot.NO_WORKER;
     }
 

@@ -99,6 +99,7 @@ public final class RequestFlow {
                 new TokenStep(
                         tokens,
                         overlaps.prompts(),
+                        overlaps.takesTexts(),
                         router.mode(),
                         tokenizers,
                         options.tokenDeadline(),

@@ -43,7 +43,7 @@ final class SessionHistory {
             return;
         }
         ControlledSession session = table.find(ControlledTurn.key(request, control));
-        if (session == null || brings(session, request)) {
+        if (session == null || brings(request)) {
             next.accept(null);
             return;
         }
@@ -82,31 +82,34 @@ final class SessionHistory {
         return new GatewayException(new GatewayError.SessionConflict(control.id(), why));
     }
 
-    /**
-     * Whether a turn after the first can be sent as it is.
-     *
-     * @param session null: not known here
-     */
-    static boolean brings(@Nullable ControlledSession session, InferenceRequest request) {
-        if (!isChat(request) || (session != null && session.bringsHistories())) {
+    /** Whether a turn after the first can be sent as it is. */
+    static boolean brings(InferenceRequest request) {
+        if (!isChat(request)) {
             return true;
         }
         ChatMessages found = ChatMessages.find(request.body(), false);
         return found == null || found.answers();
     }
 
-    /** What this turn's history is without its answer; null where none is kept. */
+    /**
+     * What this turn's history is without its answer; null where it cannot be kept. What was kept
+     * before is forgotten then, as it is not all that was said.
+     */
     static byte @Nullable [] said(
             ControlledSessions table, ControlledSession session, InferenceRequest request) {
-        if (!isChat(request)
-                || !table.keeps(session)
-                || request.body().length() > 2L * table.maxHistoryBytes() + (64 << 10)) {
-            return null;
+        int max = table.maxHistoryBytes();
+        boolean chat = isChat(request);
+        if (!chat) {
+            table.bringsHistory(session);
         }
-        ChatMessages found = ChatMessages.find(request.body(), true);
-        return found == null || found.to() - found.from() > table.maxHistoryBytes()
-                ? null
-                : found.bytes(request.body());
+        if (chat && max > 0 && request.body().length() <= 2L * max + (64 << 10)) {
+            ChatMessages found = ChatMessages.find(request.body(), true);
+            if (found != null && found.to() - found.from() <= max) {
+                return found.bytes(request.body());
+            }
+        }
+        table.forget(session);
+        return null;
     }
 
     private static boolean isChat(InferenceRequest request) {

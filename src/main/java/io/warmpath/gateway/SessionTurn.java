@@ -8,6 +8,7 @@ import io.warmpath.fleet.Worker;
 import io.warmpath.session.SessionControl;
 import io.warmpath.upstream.UpstreamListener;
 import java.util.List;
+import java.util.OptionalInt;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
@@ -77,6 +78,11 @@ interface SessionTurn {
 
     /** What the turn has done to its session, for an explanation. */
     String word();
+
+    /** Idle time after which the session ends, where its client said one. */
+    default OptionalInt timeoutSeconds() {
+        return OptionalInt.empty();
+    }
 
     /** The request is over. */
     void ended();

@@ -13,6 +13,7 @@ import io.warmpath.tokens.PromptIndex;
 import io.warmpath.tokens.PromptInput;
 import io.warmpath.tokens.PromptTokens;
 import io.warmpath.tokens.PromptTokens.Later;
+import io.warmpath.tokens.TextChunks;
 import io.warmpath.tokens.profile.EngineProfile;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -23,19 +24,24 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.function.LongSupplier;
+import java.util.function.Supplier;
 import org.jboss.logging.Logger;
 import org.jspecify.annotations.Nullable;
 
 /**
  * Prompt to tokens, or, with an index that makes them itself, straight to hashes and depths: at
- * once when that is cheap, else on the tokenising threads and back. Then, where engines share
+ * once when that is cheap, else on the tokenising threads and back. What has no tokens here is
+ * asked from engines, and what they do not tell is known by its text. Then, where engines share
  * pools, what those hold of it.
  *
  * <p>Tokens are advice. Whatever goes wrong, {@code next} runs exactly once, on the request's event
- * loop, with null when the tokens are not known.
+ * loop, with null when nothing is known.
  */
 final class TokenStep {
     private static final Logger LOG = Logger.getLogger(TokenStep.class);
+
+    /** Texts up to this length are cut into chunks on the event loop: some 10 µs. */
+    private static final int QUICK_CHARS = 32 << 10;
 
     /** What follows. */
     interface Next {
@@ -47,6 +53,7 @@ final class TokenStep {
 
     private final PromptTokens tokens;
     private final @Nullable PromptIndex index;
+    private final boolean takesTexts;
     private final RouterMode mode;
     private final TokenLanes threads;
     private final Duration deadline;
@@ -60,6 +67,7 @@ final class TokenStep {
     TokenStep(
             PromptTokens tokens,
             @Nullable PromptIndex index,
+            boolean takesTexts,
             RouterMode mode,
             TokenLanes threads,
             Duration deadline,
@@ -69,6 +77,7 @@ final class TokenStep {
             LongSupplier nanoTime) {
         this.tokens = tokens;
         this.index = index;
+        this.takesTexts = takesTexts && mode.looksAtTokens();
         this.mode = mode;
         this.threads = threads;
         this.deadline = deadline;
@@ -105,8 +114,8 @@ final class TokenStep {
             List<Candidate> candidates,
             @Nullable EnginePrompts prompt,
             Next next) {
-        if (prompt == null) {
-            next.tokens(null);
+        if (prompt == null || prompt.isText()) {
+            next.tokens(prompt); // pools name blocks by their tokens
             return;
         }
         next.asksPools();
@@ -137,17 +146,17 @@ final class TokenStep {
                 metrics,
                 ids -> {
                     if (ids == null) {
-                        metrics.withoutTokens(WithoutTokens.UNKNOWN);
+                        unknown(context, request, next);
+                    } else {
+                        next.tokens(ids);
                     }
-                    next.tokens(ids);
                 });
     }
 
     private void make(
             Context context, InferenceRequest request, List<Candidate> candidates, Next next) {
         if (request.prompt() instanceof PromptInput.Opaque) {
-            metrics.withoutTokens(WithoutTokens.UNKNOWN);
-            next.tokens(null);
+            unknown(context, request, next);
             return;
         }
         Set<EngineProfile> engines = Engines.of(candidates);
@@ -172,11 +181,50 @@ final class TokenStep {
             next.tokens(failed(e));
             return;
         }
-        if (later == null) {
-            next.tokens(counted(request, prompts(made), begin));
-        } else {
-            offload(context, request, engines, lookUp, later, next);
+        if (later != null) {
+            LookUp asked = lookUp;
+            offload(context, () -> compute(request, engines, asked), later, next);
+            return;
         }
+        EnginePrompts prompt = counted(request, prompts(made), begin);
+        if (prompt == null) {
+            unknown(context, request, next);
+        } else {
+            next.tokens(prompt);
+        }
+    }
+
+    /** Nobody knows the prompt's tokens. */
+    private void unknown(Context context, InferenceRequest request, Next next) {
+        if (!takesTexts || TextChunks.isQuick(request.prompt(), QUICK_CHARS)) {
+            next.tokens(text(request));
+        } else {
+            offload(context, () -> text(request), Later.BRIEF, next);
+        }
+    }
+
+    /**
+     * What stands for tokens that nobody knows. Any thread; never throws.
+     *
+     * @return null when there is none
+     */
+    private @Nullable EnginePrompts text(InferenceRequest request) {
+        Optional<TextChunks> text = Optional.empty();
+        if (takesTexts) {
+            try {
+                text = TextChunks.of(request.model(), request.prompt());
+            } catch (IllegalArgumentException e) {
+                LOG.debugf("%s: %s", request.requestId(), e.getMessage()); // the engine will tell
+            } catch (RuntimeException e) {
+                return failed(e);
+            }
+        }
+        if (text.isEmpty()) {
+            metrics.withoutTokens(WithoutTokens.UNKNOWN);
+            return null;
+        }
+        metrics.byText();
+        return EnginePrompts.of(text.get());
     }
 
     /** Null: ids are wanted. */
@@ -209,15 +257,13 @@ final class TokenStep {
         };
     }
 
+    /**
+     * @param make never throws
+     */
     private void offload(
-            Context context,
-            InferenceRequest request,
-            Set<EngineProfile> engines,
-            @Nullable LookUp lookUp,
-            Later later,
-            Next next) {
+            Context context, Supplier<@Nullable EnginePrompts> make, Later later, Next next) {
         Handover handover = new Handover(context, next);
-        Runnable work = () -> handover.deliver(compute(request, engines, lookUp));
+        Runnable work = () -> handover.deliver(make.get());
         try {
             switch (later) {
                 case BRIEF -> threads.brief(work);
@@ -246,23 +292,21 @@ final class TokenStep {
                                 : tokens.matched(request.model(), request.prompt(), engine, lookUp);
                 made.put(engine, content(one, lookUp));
             }
-            return counted(request, prompts(made), begin);
+            EnginePrompts prompt = counted(request, prompts(made), begin);
+            return prompt == null ? text(request) : prompt;
         } catch (RuntimeException | LinkageError e) {
             return failed(e);
         }
     }
 
+    /** Null: nobody here knows it, and nobody else is asked. */
     private @Nullable EnginePrompts counted(
             InferenceRequest request, @Nullable EnginePrompts prompt, long begin) {
         health.worked();
-        if (prompt == null && engineIds.asks(request)) {
-            return EnginePrompts.UNKNOWN;
-        }
         if (prompt == null) {
-            metrics.withoutTokens(WithoutTokens.UNKNOWN);
-        } else {
-            metrics.tokenised(nanoTime.getAsLong() - begin);
+            return engineIds.asks(request) ? EnginePrompts.UNKNOWN : null;
         }
+        metrics.tokenised(nanoTime.getAsLong() - begin);
         return prompt;
     }
 

@@ -46,6 +46,7 @@ final class PeerView implements MessageReader.Changes {
     private boolean asked;
     private String name = "";
     private boolean counted;
+    private boolean fresh = true; // has never counted
     private boolean freed;
     private long digest;
 
@@ -56,8 +57,10 @@ final class PeerView implements MessageReader.Changes {
     private long lost;
     private long resyncs;
     private long dropouts;
+    private final Lag lag;
 
     /**
+     * @param now when it was first heard
      * @param ownSentAt as {@link Teller#sentAt}
      */
     PeerView(
@@ -69,7 +72,9 @@ final class PeerView implements MessageReader.Changes {
             PeerWork work,
             LongUnaryOperator ownSentAt,
             MessageReader.Sessions sessions,
-            ReplicaCounters counters) {
+            ReplicaCounters counters,
+            long now) {
+        this.lag = new Lag(options.lastingNanos(), now);
         this.sessions = sessions;
         this.options = options;
         this.ownSentAt = ownSentAt;
@@ -95,6 +100,15 @@ final class PeerView implements MessageReader.Changes {
 
     boolean isCounted() {
         return counted;
+    }
+
+    /** Its load has never counted since it started. */
+    boolean isNew() {
+        return fresh;
+    }
+
+    Lag lag() {
+        return lag;
     }
 
     long silentNanos(long now) {
@@ -203,6 +217,7 @@ final class PeerView implements MessageReader.Changes {
         exact = false;
         knownAt = Teller.LONG_AGO;
         counted = false;
+        fresh = true;
         asked = false;
         collecting = false;
         return true;
@@ -319,6 +334,7 @@ final class PeerView implements MessageReader.Changes {
         }
         counted = now;
         if (now) {
+            fresh = false;
             place();
         } else {
             dropouts++;

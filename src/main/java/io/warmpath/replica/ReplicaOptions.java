@@ -17,6 +17,9 @@ public record ReplicaOptions(long router, long epoch, String name, Duration maxA
     /** The first state after a start, a loss or a pause is asked for so often. */
     private static final int ASKS = 2;
 
+    /** Times {@link #maxAge}. */
+    private static final int LASTING = 10;
+
     public ReplicaOptions {
         if (maxAge.isNegative() || maxAge.isZero()) {
             throw new IllegalArgumentException("an age of " + maxAge + " is not positive");
@@ -30,6 +33,11 @@ public record ReplicaOptions(long router, long epoch, String name, Duration maxA
     /** What fell out for its age comes back when it is this young, so that it does not flutter. */
     long backNanos() {
         return maxAge.toNanos() / 4 * 3;
+    }
+
+    /** Without a peer's load for so long there is something wrong, which is worth a word. */
+    long lastingNanos() {
+        return maxAge.toNanos() * LASTING;
     }
 
     long beatNanos() {

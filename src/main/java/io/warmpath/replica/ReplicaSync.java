@@ -213,7 +213,8 @@ public final class ReplicaSync {
                                 work,
                                 teller::sentAt,
                                 sessions == null ? (what, name, w, rank) -> {} : sessions,
-                                counters);
+                                counters,
+                                now);
                 peers.put(message.router(), peer);
             }
             if (message.kind() == Wire.ASK) {
@@ -358,21 +359,47 @@ public final class ReplicaSync {
     }
 
     private void age(PeerView peer, long now) {
+        boolean counted = peer.isCounted();
         long age = peer.age(now);
-        if (peer.isCounted() && age > options.maxAgeNanos()) {
+        if (counted && age > options.maxAgeNanos()) {
             peer.count(false);
-            if (up) {
-                log.warn(
-                        "What gateway "
-                                + label(peer, peer.router())
-                                + " has told is "
-                                + TimeUnit.NANOSECONDS.toMillis(age)
-                                + " ms old: its load does not count here until that is better.");
-            }
-        } else if (!peer.isCounted() && age <= options.backNanos()) {
+        } else if (!counted && age <= options.backNanos()) {
+            boolean first = peer.isNew();
             peer.count(true);
-            log.info("The load of gateway " + label(peer, peer.router()) + " counts here.");
+            if (first) {
+                log.info("The load of gateway " + label(peer, peer.router()) + " counts here.");
+            }
         }
+        if (!up) {
+            peer.lag().skip(now); // said for all of them
+            return;
+        }
+        switch (peer.lag().passed(counted, now)) {
+            case NONE -> {}
+            case BEGUN -> log.warn(lasting(peer, now));
+            case OVER ->
+                    log.info("The load of " + label(peer, peer.router()) + " counts here again.");
+        }
+    }
+
+    private String lasting(PeerView peer, long now) {
+        long silent = peer.silentNanos(now);
+        return "The load of gateway "
+                + label(peer, peer.router())
+                + " does not count here most of the time: "
+                + (silent >= options.maxAgeNanos()
+                        ? "nothing was heard of it for " + millis(silent) + " ms"
+                        : peer.age(now) == Long.MAX_VALUE
+                                ? "its whole state has not come yet"
+                                : "what it tells is " + millis(peer.age(now)) + " ms old")
+                + ", and "
+                + options.maxAge().toMillis()
+                + " ms may be (warmpath.replica.max-age). Look whether that gateway, this one or"
+                + " NATS is short of CPU, or the network between them slow.";
+    }
+
+    private static long millis(long nanos) {
+        return TimeUnit.NANOSECONDS.toMillis(nanos);
     }
 
     private static String label(PeerView peer, long router) {

@@ -14,12 +14,14 @@ import java.util.Set;
  *     explanation
  * @param drifted engines that make other tokens of such prompts than are predicted here, so that
  *     what they hold was not asked for
+ * @param prompt what was known of the request's prompt
  */
-public record Circumstances(long queuedNanos, List<EventTrust> events, Set<EngineKind> drifted) {
+public record Circumstances(
+        long queuedNanos, List<EventTrust> events, Set<EngineKind> drifted, PromptKnown prompt) {
     public static final Circumstances NONE = new Circumstances(0, List.of());
 
     public Circumstances(long queuedNanos, List<EventTrust> events) {
-        this(queuedNanos, events, Set.of());
+        this(queuedNanos, events, Set.of(), PromptKnown.TOKENS);
     }
 
     public Circumstances {

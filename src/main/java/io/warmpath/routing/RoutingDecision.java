@@ -69,6 +69,11 @@ public record RoutingDecision(
         return drifted(chosen.candidate());
     }
 
+    /** What was known of the prompt by its text alone: how much is cached where, is a guess. */
+    public boolean byText() {
+        return request.circumstances().prompt() == PromptKnown.TEXT;
+    }
+
     /** As {@link #drifted()}, of one of the candidates. */
     public boolean drifted(Candidate candidate) {
         return request.circumstances().drifted().contains(candidate.worker().kind());

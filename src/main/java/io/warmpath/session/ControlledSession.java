@@ -199,9 +199,13 @@ public final class ControlledSession {
         return more.held - before;
     }
 
-    /** The client keeps the history itself: none is kept here. */
-    public synchronized boolean bringsHistories() {
+    /** Its client has sent the history itself. */
+    synchronized boolean bringsHistories() {
         return is(WHOLE_HISTORIES);
+    }
+
+    synchronized void bringsHistory() {
+        set(WHOLE_HISTORIES, true);
     }
 
     /** The conversation so far: members of {@code messages}, with commas between them. */
@@ -212,8 +216,7 @@ public final class ControlledSession {
     /**
      * @return bytes kept more than before
      */
-    synchronized int keep(byte[] conversation, boolean itsClientDoes) {
-        set(WHOLE_HISTORIES, itsClientDoes || is(WHOLE_HISTORIES));
+    synchronized int keep(byte[] conversation) {
         if (is(RELEASED)) {
             return 0; // nobody would ever take it away again
         }
@@ -247,7 +250,7 @@ public final class ControlledSession {
      * @return bytes kept more than before
      */
     synchronized int release() {
-        int change = keep(new byte[0], false);
+        int change = keep(new byte[0]);
         set(RELEASED, true);
         return change;
     }

@@ -68,7 +68,7 @@ public final class ControlledSessions {
         CAPPED,
         /** Its prompt did not begin with what the engine holds. */
         DIVERGED,
-        /** Its conversation was too long to be kept. */
+        /** Its conversation could not be kept, and its client may need it. */
         NOT_KEPT,
         /** Its engine would not open it. */
         OPEN_FAILED,
@@ -264,34 +264,41 @@ public final class ControlledSessions {
         }
     }
 
-    /** Whether its conversation has to be kept, as far as is known. */
-    public boolean keeps(ControlledSession s) {
-        return options.maxHistoryBytes() > 0 && !s.bringsHistories();
-    }
-
     /** Longest conversation that is kept. */
     public int maxHistoryBytes() {
         return options.maxHistoryBytes();
     }
 
-    /** Its client sends the history with each turn. */
+    /**
+     * Its client has sent the history itself, and will hardly need what is kept here: such
+     * conversations leave half of the room to those of others.
+     */
     public void bringsHistory(ControlledSession s) {
-        conversations.addAndGet(s.keep(new byte[0], true));
+        s.bringsHistory();
     }
 
     /**
-     * What was said so far.
+     * What was said so far, if there is room for it.
      *
      * @param conversation members of {@code messages}, with commas between them
      */
     public void keep(ControlledSession s, byte[] conversation) {
-        boolean fits =
-                conversation.length <= options.maxHistoryBytes()
-                        && conversations.get() + conversation.length <= options.maxHistoriesBytes();
-        if (!fits) {
+        long room = options.maxHistoriesBytes() / (s.bringsHistories() ? 2 : 1);
+        long others = conversations.get() - s.conversation().length;
+        if (conversation.length <= options.maxHistoryBytes()
+                && others + conversation.length <= room) {
+            conversations.addAndGet(s.keep(conversation));
+        } else {
+            forget(s);
+        }
+    }
+
+    /** What was said so far cannot be kept: nothing is, as a part of it would be wrong. */
+    public void forget(ControlledSession s) {
+        if (!s.bringsHistories() && options.maxHistoryBytes() > 0) {
             count(Event.NOT_KEPT);
         }
-        conversations.addAndGet(s.keep(fits ? conversation : new byte[0], false));
+        conversations.addAndGet(s.keep(new byte[0]));
     }
 
     /** Bytes of all conversations that are kept. */

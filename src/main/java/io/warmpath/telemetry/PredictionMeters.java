@@ -10,14 +10,19 @@ import java.util.function.ToDoubleFunction;
 
 /**
  * Meters of what workers are taken to hold because prompts were sent to them: of the side index, or
- * of the index itself where no events are followed.
+ * of the index itself where no events are followed; and of the index of texts.
  */
 public final class PredictionMeters {
-    private static final String NAME = "warmpath.predicted.";
+    /** Of prompts that are known by their tokens. */
+    public static final String TOKENS = "warmpath.predicted.";
+
+    /** Of prompts that are known by their text, in chunks of that. */
+    public static final String TEXTS = "warmpath.text.";
 
     private PredictionMeters() {}
 
     /**
+     * @param name of the meters, up to their last part
      * @param holder of the decisions
      * @param recorded decisions since the beginning; any thread
      * @param recordedBlocks their blocks that were new to the worker; any thread
@@ -25,6 +30,7 @@ public final class PredictionMeters {
      */
     public static void bind(
             MeterRegistry registry,
+            String name,
             PrefixIndex holder,
             LongSupplier recorded,
             LongSupplier recordedBlocks,
@@ -33,25 +39,30 @@ public final class PredictionMeters {
         gauge(
                 registry,
                 stats,
-                "prompts",
+                name + "prompts",
                 "Prompts that a rank is taken to hold because they were sent there",
                 IndexStats::decisions);
-        gauge(registry, stats, "blocks", "Distinct blocks of them", IndexStats::blocks);
+        gauge(registry, stats, name + "blocks", "Distinct blocks of them", IndexStats::blocks);
         gauge(
                 registry,
                 stats,
-                "residencies",
+                name + "residencies",
                 "Pairs of a rank and a block it is taken to hold",
                 IndexStats::residencies);
-        gauge(registry, stats, "bytes", "Memory of the tables that hold them", IndexStats::bytes);
-        ended(registry, stats, "time", IndexStats::decisionsEndedByTime);
-        ended(registry, stats, "capacity", IndexStats::decisionsEndedByCapacity);
-        counter(registry, stats, recorded, "recorded", "Prompts recorded as sent to a rank");
+        gauge(
+                registry,
+                stats,
+                name + "bytes",
+                "Memory of the tables that hold them",
+                IndexStats::bytes);
+        ended(registry, stats, name + "ended", "time", IndexStats::decisionsEndedByTime);
+        ended(registry, stats, name + "ended", "capacity", IndexStats::decisionsEndedByCapacity);
+        counter(registry, stats, recorded, name + "recorded", "Prompts recorded as sent to a rank");
         counter(
                 registry,
                 stats,
                 recordedBlocks,
-                "recorded.blocks",
+                name + "recorded.blocks",
                 "Blocks of these prompts that the rank was not taken to hold before");
     }
 
@@ -61,7 +72,7 @@ public final class PredictionMeters {
             String what,
             String doc,
             ToDoubleFunction<IndexStats> value) {
-        Gauge.builder(NAME + what, stats, s -> value.applyAsDouble(s.get()))
+        Gauge.builder(what, stats, s -> value.applyAsDouble(s.get()))
                 .description(doc)
                 .strongReference(true)
                 .register(registry);
@@ -70,9 +81,10 @@ public final class PredictionMeters {
     private static void ended(
             MeterRegistry registry,
             RecentStats stats,
+            String what,
             String cause,
             ToDoubleFunction<IndexStats> value) {
-        FunctionCounter.builder(NAME + "ended", stats, s -> value.applyAsDouble(s.get()))
+        FunctionCounter.builder(what, stats, s -> value.applyAsDouble(s.get()))
                 .description("Recorded prompts that nobody is taken to hold any more")
                 .tag("cause", cause)
                 .register(registry);
@@ -81,7 +93,7 @@ public final class PredictionMeters {
     /** Hangs at what the gauges hold: a supplier that only the counter knew would be collected. */
     private static void counter(
             MeterRegistry registry, RecentStats held, LongSupplier value, String what, String doc) {
-        FunctionCounter.builder(NAME + what, held, h -> (double) value.getAsLong())
+        FunctionCounter.builder(what, held, h -> (double) value.getAsLong())
                 .description(doc)
                 .register(registry);
     }

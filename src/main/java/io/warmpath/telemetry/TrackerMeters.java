@@ -18,7 +18,9 @@ public final class TrackerMeters {
      */
     public static void bind(
             MeterRegistry registry, Supplier<BlockTracker.Stats> stats, LongSupplier recorded) {
-        FunctionCounter.builder("warmpath.tracker.recorded", recorded, r -> (double) r.getAsLong())
+        // Hangs at what the gauges hold: a supplier that only the counter knew would be collected.
+        FunctionCounter.builder(
+                        "warmpath.tracker.recorded", stats, s -> (double) recorded.getAsLong())
                 .description("Prompts recorded as sent to a rank")
                 .register(registry);
         gauge(registry, stats, "backends", "Ranks known, per model", BlockTracker.Stats::backends);

@@ -6,28 +6,36 @@ import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
+import java.util.Set;
 import java.util.TreeSet;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.LongAdder;
+import java.util.function.Function;
 import java.util.function.Predicate;
 import java.util.function.ToLongFunction;
 import org.jboss.logging.Logger;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Which model name gets which loaded tokenizer. The names are fixed; what stands behind one may be
- * exchanged or missing.
+ * Which model name gets which loaded tokenizer. What stands behind a name may be exchanged or
+ * missing; names without any may get one later.
  *
  * <p>{@link #enter}: any thread, no lock. Loading and closing: any thread, one at a time.
  */
 final class ModelShelf {
     private static final Logger LOG = Logger.getLogger(ModelShelf.class);
 
-    private final Map<String, ModelSlot> byName = new HashMap<>();
+    private final Map<String, ModelSlot> byName = new ConcurrentHashMap<>();
     private final @Nullable ModelSlot fallback;
-    private final Map<ModelSource, ModelSlot> slots = new LinkedHashMap<>();
+
+    /** Replaced as a whole. */
+    private volatile Map<ModelSource, ModelSlot> slots;
+
     private final ModelSources sources;
     private final ModelLoader loader;
+    private final long cacheBytes;
     private final long cacheShare;
     private final TokensCounters counters;
     private final LongAdder formerEvictions = new LongAdder();
@@ -37,9 +45,12 @@ final class ModelShelf {
         this.sources = sources;
         this.loader = loader;
         this.counters = counters;
+        this.cacheBytes = cacheBytes;
+        Map<ModelSource, ModelSlot> named = new LinkedHashMap<>();
         for (ModelSource source : sources.distinct()) {
-            slots.put(source, new ModelSlot(source));
+            named.put(source, new ModelSlot(source));
         }
+        this.slots = named;
         this.cacheShare = cacheBytes / Math.max(1, slots.size());
         sources.byModel().forEach((name, source) -> byName.put(name, slot(source)));
         ModelSource others = sources.fallback();
@@ -60,7 +71,7 @@ final class ModelShelf {
         slots.forEach(
                 (source, slot) -> {
                     ServedModel model = slot.model;
-                    if (model != null) {
+                    if (model != null && copy.slots.containsKey(source)) {
                         copy.slot(source).model = model.copy(copy.cacheShare, others);
                     }
                 });
@@ -88,14 +99,49 @@ final class ModelShelf {
         return null;
     }
 
+    /**
+     * Puts files into service for names that have none. One at a time.
+     *
+     * @param check says what is wrong with them, empty when nothing is; not under the lock
+     * @return what is wrong; empty when they are in service
+     */
+    String offer(Set<String> names, ModelSource source, Function<ServedModel, String> check) {
+        FileStamp stamp = FileStamp.of(source); // before loading: what changes meanwhile is new
+        ParallelLoad.Result result =
+                Objects.requireNonNull(ParallelLoad.all(List.of(source), loader).get(source));
+        if (result.model() == null) {
+            return result.problem();
+        }
+        ServedModel model =
+                new ServedModel(result.model(), cacheBytes / (slots.size() + 1), counters);
+        String problem = check.apply(model);
+        synchronized (this) {
+            if (!problem.isEmpty() || closed || slots.containsKey(source)) {
+                model.retire();
+                return problem.isEmpty() ? "they are in service for other models" : problem;
+            }
+            result.model().warnings().forEach(LOG::warn);
+            ModelSlot slot = new ModelSlot(source);
+            slot.tried = stamp;
+            slot.seen = stamp;
+            slot.model = model;
+            Map<ModelSource, ModelSlot> more = new LinkedHashMap<>(slots);
+            more.put(source, slot);
+            slots = more;
+            names.forEach(name -> byName.putIfAbsent(name, slot));
+            return "";
+        }
+    }
+
+    /** Some files are in service for this name. */
+    boolean has(String name) {
+        ModelSlot slot = byName.getOrDefault(name, fallback);
+        return slot != null && slot.model != null;
+    }
+
     /** Some files are set up for this name. */
     boolean knows(String name) {
         return fallback != null || byName.containsKey(name);
-    }
-
-    /** Somebody else may give this model's ids. */
-    boolean hasOthers(String name) {
-        return sources.elsewhere().contains(name);
     }
 
     Optional<String> anyModel() {
@@ -175,8 +221,7 @@ final class ModelShelf {
                     String.join(", ", names(slot)),
                     result.problem(),
                     before == null
-                            ? "Its requests are routed by load alone; mend the files and POST"
-                                    + " /models/reload"
+                            ? "It has no tokens here; mend the files and POST /models/reload"
                             : "The files that were loaded before stay in service");
             return before == null ? Outcome.WITHOUT_TOKENS : Outcome.KEPT;
         }

@@ -12,21 +12,17 @@ import org.jspecify.annotations.Nullable;
  *
  * @param byModel by the name that engines serve the model under
  * @param fallback of models that are not named; null: they get no tokens
- * @param elsewhere models whose ids somebody else may give: without files they are no surprise
  */
-public record ModelSources(
-        Map<String, ModelSource> byModel, @Nullable ModelSource fallback, Set<String> elsewhere) {
+public record ModelSources(Map<String, ModelSource> byModel, @Nullable ModelSource fallback) {
     public ModelSources {
         byModel = Map.copyOf(byModel);
-        elsewhere = Set.copyOf(elsewhere);
     }
 
     /** Directories or tokenizer.json files alone. */
     public static ModelSources of(Map<String, Path> byModel, @Nullable Path fallback) {
         Map<String, ModelSource> sources = new HashMap<>();
         byModel.forEach((model, path) -> sources.put(model, ModelSource.of(path)));
-        return new ModelSources(
-                sources, fallback == null ? null : ModelSource.of(fallback), Set.of());
+        return new ModelSources(sources, fallback == null ? null : ModelSource.of(fallback));
     }
 
     /** Each once, however many models use it. */

@@ -13,7 +13,7 @@ import io.warmpath.tokens.profile.MediaCut;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
-import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.Function;
 import java.util.function.LongSupplier;
 import java.util.function.ToLongFunction;
 import org.jboss.logging.Logger;
@@ -26,13 +26,10 @@ import org.jspecify.annotations.Nullable;
  * a text, a raw prompt with them.
  *
  * <p>Any thread. Tokens are advice: whatever goes wrong gives no tokens, moves one counter and
- * warns once, and the request is routed by load.
+ * warns once.
  */
 public final class ModelTokens implements PromptTokens, Tokenizing, AutoCloseable {
     private static final Logger LOG = Logger.getLogger(ModelTokens.class);
-
-    /** Names come from clients; more than this many are not worth a line each. */
-    private static final int MAX_WARNED_MODELS = 64;
 
     /** What takes longer is not waited for by other prompts, which lose 5 ms at most. */
     private static final long BRIEF_NANOS = 4_000_000;
@@ -51,7 +48,6 @@ public final class ModelTokens implements PromptTokens, Tokenizing, AutoCloseabl
     private final TokensOptions options;
     private final LongSupplier nanoTime;
     private final TokensCounters counters;
-    private final Set<String> warnedModels = ConcurrentHashMap.newKeySet();
 
     /**
      * Loads all tokenizers, several at a time; each file once, however many models use it. One that
@@ -91,6 +87,45 @@ public final class ModelTokens implements PromptTokens, Tokenizing, AutoCloseabl
     /** A model that has a tokenizer; empty when none has. */
     public Optional<String> anyModel() {
         return shelf.anyModel();
+    }
+
+    /** What files that are not in service yet make of a prompt. */
+    public interface Trial {
+        /**
+         * @return empty when they give no tokens for it
+         */
+        Optional<int[]> ids(PromptInput prompt, EngineProfile engine);
+    }
+
+    /**
+     * Puts files into service for models that have none; they are loaded anew as all others are.
+     * One at a time; takes as long as loading and the check do.
+     *
+     * @param check says what is wrong with them, empty when nothing is
+     * @return what is wrong, as a sentence without its end; empty when they are in service
+     */
+    public String offer(Set<String> models, ModelSource source, Function<Trial, String> check) {
+        return shelf.offer(
+                models,
+                source,
+                model -> check.apply((prompt, engine) -> tried(model, prompt, engine)));
+    }
+
+    private static Optional<int[]> tried(
+            ServedModel model, PromptInput prompt, EngineProfile engine) {
+        return prompt(model, prompt, engine) instanceof EnginePrompt.Text text
+                ? Optional.of(ids(model, text, prompt instanceof Text))
+                : Optional.empty();
+    }
+
+    /** Files are set up for this model, its own or those of all others, whatever became of them. */
+    public boolean knows(String model) {
+        return shelf.knows(model);
+    }
+
+    /** Files of this model are in service, its own or those of all others. */
+    public boolean has(String model) {
+        return shelf.has(model);
     }
 
     /**
@@ -487,18 +522,6 @@ public final class ModelTokens implements PromptTokens, Tokenizing, AutoCloseabl
             counters.notLoaded.increment(); // the log said so when it was tried
         } else {
             counters.unknownModel.increment();
-            if (!shelf.hasOthers(modelName)) {
-                warnUnknown(modelName);
-            }
-        }
-    }
-
-    private void warnUnknown(String modelName) {
-        if (warnedModels.size() < MAX_WARNED_MODELS && warnedModels.add(modelName)) {
-            LOG.warnf(
-                    "No tokenizer for model %s: its requests are routed by load alone;"
-                            + " give one with --tokenizer %s=FILE",
-                    modelName, modelName);
         }
     }
 

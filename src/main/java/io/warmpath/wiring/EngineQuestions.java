@@ -5,16 +5,18 @@ import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.vertx.core.Vertx;
 import io.warmpath.adapter.enginehttp.VertxEngineHttp;
+import io.warmpath.adapter.enginetokens.EngineModelPlaces;
 import io.warmpath.adapter.enginetokens.EngineTokenizers;
 import io.warmpath.fleet.AddressGuard;
 import io.warmpath.fleet.EngineTokenizer;
+import io.warmpath.fleet.ModelPlaces;
 import io.warmpath.gateway.EngineIds;
 import io.warmpath.upstream.EngineTls;
 import java.time.Duration;
-import java.util.Set;
 import java.util.concurrent.Executor;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
+import java.util.function.Predicate;
 
 /** What is asked of engines about prompts, apart from requests and health checks. Any thread. */
 final class EngineQuestions implements AutoCloseable {
@@ -52,10 +54,12 @@ final class EngineQuestions implements AutoCloseable {
      * @param models whose prompts engines are asked about
      * @param deadline an answer that takes longer is not waited for
      */
-    EngineIds ids(Set<String> models, Duration deadline) {
-        return models.isEmpty()
-                ? EngineIds.OFF
-                : new EngineIds(models, tokenizer, threads, AT_ONCE, deadline, System::nanoTime);
+    EngineIds ids(Predicate<String> models, Duration deadline) {
+        return new EngineIds(models, tokenizer, threads, AT_ONCE, deadline, System::nanoTime);
+    }
+
+    ModelPlaces places() {
+        return new EngineModelPlaces(http);
     }
 
     EngineTokenizer tokenizer() {

@@ -2,6 +2,7 @@ package io.warmpath.wiring;
 
 import io.warmpath.fleet.EventEndpoint;
 import io.warmpath.fleet.FleetListener;
+import io.warmpath.fleet.TestedEngines;
 import io.warmpath.fleet.Worker;
 import io.warmpath.fleet.WorkerState;
 import io.warmpath.gateway.Engines;
@@ -17,6 +18,7 @@ final class FleetLog implements FleetListener {
     private static final Logger LOG = Logger.getLogger(FleetLog.class);
 
     private final boolean kvMode;
+    private final Set<String> untested = ConcurrentHashMap.newKeySet();
     private final Set<String> otherVersions = ConcurrentHashMap.newKeySet();
 
     /**
@@ -30,6 +32,16 @@ final class FleetLog implements FleetListener {
     @Override
     public void added(Worker worker) {
         LOG.infof("Worker %s added: %s", worker.name(), worker.url());
+    }
+
+    @Override
+    public void troubled(Worker worker, String problem) {
+        LOG.warnf(
+                "Worker %s at %s gets no requests%s and is asked again and again: %s",
+                worker.name(),
+                worker.url(),
+                worker.state() == WorkerState.STARTING ? " yet" : "",
+                problem);
     }
 
     @Override
@@ -50,6 +62,14 @@ final class FleetLog implements FleetListener {
                             + " KV events on, or configure events-endpoint.",
                     worker.name());
         }
+        String tested = TestedEngines.version(worker.kind());
+        if (!tested.isEmpty()
+                && !TestedEngines.isTested(worker.kind(), worker.version())
+                && untested.add(worker.kind() + " " + worker.version())) {
+            LOG.infof(
+                    "Worker %s is %s %s, with which this gateway was not tested; %s was.",
+                    worker.name(), worker.kind(), version(worker), tested);
+        }
         EngineProfile profile = Engines.of(worker.kind());
         if (kvMode
                 && !profile.version().isEmpty()
@@ -58,11 +78,12 @@ final class FleetLog implements FleetListener {
             LOG.infof(
                     "Worker %s is %s %s: its chats are rendered here as %s renders them, the nearest"
                             + " version that is known. A difference would show in the self-check.",
-                    worker.name(),
-                    worker.kind(),
-                    worker.version().isEmpty() ? "of unknown version" : worker.version(),
-                    profile.version());
+                    worker.name(), worker.kind(), version(worker), profile.version());
         }
+    }
+
+    private static String version(Worker worker) {
+        return worker.version().isEmpty() ? "of unknown version" : worker.version();
     }
 
     @Override

@@ -25,6 +25,7 @@ import io.warmpath.api.Routes;
 import io.warmpath.api.SessionsApi;
 import io.warmpath.api.WorkersApi;
 import io.warmpath.config.AdminConfig;
+import io.warmpath.config.EngineFiles;
 import io.warmpath.config.EventPlane;
 import io.warmpath.config.EventsConfig;
 import io.warmpath.config.MigrationConfig;
@@ -44,6 +45,8 @@ import io.warmpath.fleet.AddressGuard;
 import io.warmpath.fleet.EventWatch;
 import io.warmpath.fleet.Fleet;
 import io.warmpath.fleet.SignsOfLife;
+import io.warmpath.fleet.SourceName;
+import io.warmpath.fleet.Worker;
 import io.warmpath.gateway.ClientBounds;
 import io.warmpath.gateway.DecisionLog;
 import io.warmpath.gateway.EngineIds;
@@ -69,6 +72,7 @@ import io.warmpath.routing.RouterOptions;
 import io.warmpath.routing.Routers;
 import io.warmpath.session.Affinity;
 import io.warmpath.session.PrefillBudget;
+import io.warmpath.tokens.ModelFolders;
 import io.warmpath.tokens.ModelLoader;
 import io.warmpath.tokens.ModelTokens;
 import io.warmpath.tokens.PromptInput;
@@ -96,6 +100,7 @@ import java.time.InstantSource;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.ThreadLocalRandom;
+import java.util.function.Predicate;
 import java.util.function.Supplier;
 import java.util.stream.Stream;
 import org.jboss.logging.Logger;
@@ -129,6 +134,7 @@ final class GatewayRuntime implements AutoCloseable {
     private final ModelNames models;
     private final ModelTokens tokens;
     private final ModelReloads reloads;
+    private final TokenOrigins origins;
     private final TokenThreads tokenThreads;
     private final @Nullable NatsLink nats;
     private final @Nullable EventFeed feed;
@@ -260,6 +266,23 @@ final class GatewayRuntime implements AutoCloseable {
                         meters);
         fleet.registry().addListener(new FleetLeft(metrics::forget));
         fleet.registry().addListener(new ModelsServed(metrics::serves));
+        origins =
+                new TokenOrigins(
+                        tokens::has,
+                        ModelSettings.askingEngines(config),
+                        caches.overlaps().takesTexts());
+        EngineIds engineIds = questions.ids(origins::asksEngines, config.tokens().deadline());
+        fleet.registry()
+                .addListener(
+                        new EngineModels(
+                                tokens,
+                                questions.places(),
+                                ModelFolders.of(System.getenv(), System.getProperty("user.home")),
+                                questions.tokenizer(),
+                                trusted(config.tokens().engineFiles(), fleet),
+                                ModelSettings.adapters(config),
+                                questions.executor(),
+                                origins));
         io.warmpath.routing.Router chooser = router(config, load, router, decisions.log());
         routes =
                 routes(
@@ -275,8 +298,7 @@ final class GatewayRuntime implements AutoCloseable {
                         decisions.log(),
                         fleet.eventWatch(),
                         selfCheck,
-                        questions.ids(
-                                ModelSettings.askingEngines(config), config.tokens().deadline()),
+                        engineIds,
                         sessions.affinity(),
                         sessions.prefills(),
                         sessions.engineSessions(),
@@ -288,6 +310,7 @@ final class GatewayRuntime implements AutoCloseable {
                         clients.gate());
         GatewayMeters.bind(meters, index, load, fleet, events, tokens, caches.overlaps().prompts());
         caches.bind(meters);
+        origins.bind(meters, () -> fleet.registry().snapshot().workers(), engineIds::isAbsent);
         state.bind(meters);
         sessions.bind(meters);
         replicas.build(load, chooser, fleet.registry(), admission::wake, meters);
@@ -303,7 +326,8 @@ final class GatewayRuntime implements AutoCloseable {
                         ErrorMapper::respond,
                         caches.followsEvents(),
                         selfCheck::distrusted,
-                        pins.supports());
+                        pins.supports(),
+                        worker -> origins.words(worker, engineIds.isAbsent(worker)));
         EventSubscriptions subscriptions = fleet.subscriptions();
         eventsApi = new EventsApi(posted, access);
         eventSourcesApi =
@@ -533,6 +557,15 @@ final class GatewayRuntime implements AutoCloseable {
         telemetry.close();
         tokens.close();
         caches.close();
+    }
+
+    private static Predicate<Worker> trusted(EngineFiles whose, FleetRuntime fleet) {
+        return switch (whose) {
+            case OFF -> worker -> false;
+            case CONFIGURED ->
+                    worker -> fleet.sources().sources(worker.url()).contains(SourceName.CONFIG);
+            case ALL -> worker -> true;
+        };
     }
 
     private static ModelLoader loader(TokensConfig config, Optional<Path> library) {

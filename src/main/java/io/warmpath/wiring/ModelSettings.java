@@ -1,5 +1,6 @@
 package io.warmpath.wiring;
 
+import io.warmpath.config.AskEngine;
 import io.warmpath.config.ModelConfig;
 import io.warmpath.config.WarmpathConfig;
 import io.warmpath.gateway.ModelName;
@@ -7,13 +8,13 @@ import io.warmpath.gateway.ModelNames;
 import io.warmpath.tokens.ModelSource;
 import io.warmpath.tokens.ModelSources;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.TreeMap;
-import java.util.TreeSet;
 import org.jspecify.annotations.Nullable;
 
 /** The models of the configuration: their names, their files, their blocks. Stateless. */
@@ -117,21 +118,33 @@ final class ModelSettings {
                                                 + "`");
                             }
                         });
-        return new ModelSources(sources, others.orElse(null), askingEngines(config));
+        return new ModelSources(sources, others.orElse(null));
     }
 
-    /** Whose prompts engines are asked about; adapters with their bases. */
-    static Set<String> askingEngines(WarmpathConfig config) {
-        Set<String> models = new TreeSet<>();
+    /** What is said of whether engines are asked about prompts; of adapters with their bases. */
+    static Map<String, Boolean> askingEngines(WarmpathConfig config) {
+        Map<String, Boolean> models = new TreeMap<>();
         entries(config)
                 .forEach(
                         (model, entry) -> {
-                            if (entry.askEngine()) {
-                                models.add(model);
-                                models.addAll(entry.lora().orElse(List.of()));
+                            if (entry.askEngine() != AskEngine.AUTO) {
+                                boolean asks = entry.askEngine() == AskEngine.TRUE;
+                                models.put(model, asks);
+                                entry.lora().orElse(List.of()).forEach(a -> models.put(a, asks));
                             }
                         });
         return models;
+    }
+
+    /** The adapters of each model that has some. */
+    static Map<String, List<String>> adapters(WarmpathConfig config) {
+        Map<String, List<String>> adapters = new TreeMap<>();
+        bases(config)
+                .forEach(
+                        (adapter, base) ->
+                                adapters.computeIfAbsent(base, b -> new ArrayList<>())
+                                        .add(adapter));
+        return adapters;
     }
 
     private static @Nullable ModelSource source(String model, ModelConfig entry) {

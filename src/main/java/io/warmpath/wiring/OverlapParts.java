@@ -9,6 +9,7 @@ import io.warmpath.config.VllmCacheAwareConfig;
 import io.warmpath.config.WarmpathConfig;
 import io.warmpath.gateway.IndexOverlaps;
 import io.warmpath.gateway.Overlaps;
+import io.warmpath.gateway.TextOverlaps;
 import io.warmpath.gateway.TrackerOverlaps;
 import io.warmpath.prefix.ApproximateSlots;
 import io.warmpath.prefix.DecisionLimits;
@@ -35,7 +36,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * What the gateway knows about caches, as configured: the index of events, the index of decisions,
- * both, the block trackers, or nothing; and the slots that go with it.
+ * both, the block trackers, or nothing; beside them an index of texts, for prompts whose tokens
+ * nobody knows; and the slots that go with it.
  *
  * <p>{@link #start} once, {@link #close} once, after everything that uses the parts.
  */
@@ -52,6 +54,9 @@ final class OverlapParts implements AutoCloseable {
 
     private final WorkerSlots slots;
     private final Overlaps overlaps;
+    private final @Nullable TextOverlaps texts;
+    private final @Nullable PrefixIndex textIndex;
+    private final @Nullable SideIndex textSide;
     private final @Nullable PrefixIndex index;
     private final @Nullable PrefixIndex decisions;
     private final @Nullable TrackerOverlaps trackers;
@@ -67,6 +72,9 @@ final class OverlapParts implements AutoCloseable {
 
     OverlapParts(WarmpathConfig config, LongSupplier nanoTime) {
         RouterConfig router = config.router();
+        WorkerSlots slots;
+        Overlaps overlaps;
+        Duration tidyEvery;
         followsEvents = RouterSettings.followsEvents(router);
         if (RouterSettings.mode(router) == RouterMode.VLLM_CACHE_AWARE) {
             VllmCacheAwareConfig settings = config.routing().vllmCacheAware();
@@ -120,6 +128,23 @@ final class OverlapParts implements AutoCloseable {
             tidyEvery = ttl.map(OverlapParts::tidyEvery).orElse(Duration.ZERO);
             inWords = "";
         }
+        if (overlaps == Overlaps.NONE) {
+            textIndex = null;
+            textSide = null;
+            texts = null;
+            this.slots = slots;
+            this.overlaps = overlaps;
+            this.tidyEvery = tidyEvery;
+        } else {
+            textIndex = index(config.index(), lasting(router.ttl()));
+            textSide = new SideIndex(slots, textIndex);
+            texts = new TextOverlaps(overlaps, textSide, nanoTime);
+            this.slots = textSide;
+            this.overlaps = texts;
+            Duration often = tidyEvery(router.ttl());
+            this.tidyEvery =
+                    tidyEvery.isZero() || often.compareTo(tidyEvery) < 0 ? often : tidyEvery;
+        }
     }
 
     /** The native index takes texts; the Java one compares tokens, and pools name pages by them. */
@@ -153,6 +178,9 @@ final class OverlapParts implements AutoCloseable {
         if (side != null) {
             side.adopt(opened);
         }
+        if (textSide != null) {
+            textSide.adopt(opened);
+        }
     }
 
     /** Meters of the parts; the index of events has its own. */
@@ -163,7 +191,21 @@ final class OverlapParts implements AutoCloseable {
         PrefixIndex holder = decisions != null ? decisions : followsEvents ? null : index;
         if (holder != null && indexed != null) {
             PredictionMeters.bind(
-                    registry, holder, indexed::recorded, indexed::recordedBlocks, System::nanoTime);
+                    registry,
+                    PredictionMeters.TOKENS,
+                    holder,
+                    indexed::recorded,
+                    indexed::recordedBlocks,
+                    System::nanoTime);
+        }
+        if (texts != null && textIndex != null) {
+            PredictionMeters.bind(
+                    registry,
+                    PredictionMeters.TEXTS,
+                    textIndex,
+                    texts::recorded,
+                    texts::recordedChunks,
+                    System::nanoTime);
         }
     }
 
@@ -203,6 +245,9 @@ final class OverlapParts implements AutoCloseable {
         }
         if (trackers != null) {
             trackers.close();
+        }
+        if (textIndex != null) {
+            textIndex.close();
         }
         if (decisions != null) {
             decisions.close();

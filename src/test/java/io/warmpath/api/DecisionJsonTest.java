@@ -18,6 +18,7 @@ import io.warmpath.routing.Circumstances;
 import io.warmpath.routing.CostKind;
 import io.warmpath.routing.Ineligible;
 import io.warmpath.routing.LatencyPriors;
+import io.warmpath.routing.PromptKnown;
 import io.warmpath.routing.RouterMode;
 import io.warmpath.routing.RouterOptions;
 import io.warmpath.routing.RouterOverrides;
@@ -32,6 +33,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.OptionalInt;
 import java.util.OptionalLong;
+import java.util.Set;
 import java.util.SplittableRandom;
 import org.junit.jupiter.api.Test;
 
@@ -186,6 +188,18 @@ class DecisionJsonTest {
         assertEquals(0, unasked.get("queued_ms").asDouble());
         assertFalse(unasked.at("/chosen").has("events"));
         assertFalse(unasked.at("/candidates/0").has("events"));
+    }
+
+    @Test
+    void what_is_known_by_its_text_has_no_length_in_tokens() throws IOException {
+        RoutingRequest r = request(OptionalLong.empty(), RouterOverrides.NONE, Detail.ALL);
+        JsonNode known = json(kv(), r);
+        assertTrue(known.get("prompt_tokens").asInt() > 0);
+        assertFalse(known.has("tokens"));
+        JsonNode text =
+                json(kv(), r.with(new Circumstances(0, List.of(), Set.of(), PromptKnown.TEXT)));
+        assertEquals(0, text.get("prompt_tokens").asInt());
+        assertEquals("text prefix", text.get("tokens").asText());
     }
 
     @Test

@@ -26,6 +26,7 @@ import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Set;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -477,6 +478,32 @@ class EngineFailureTest {
         RawClient.Answer unknown = gateway.post(Gateway.ASK.replace("\"m\"", "\"other\""));
         assertEquals(404, unknown.status());
         assertEquals("model_not_found", error(unknown.body()).path("code").asText());
+    }
+
+    @Test
+    void no_model_is_unknown_while_a_worker_has_not_said_what_it_serves() throws Exception {
+        String other = Gateway.ASK.replace("\"m\"", "\"other\"");
+        Worker known = Gateway.worker(0, bad.url(), EngineKind.OPENAI, WorkerState.READY, 1);
+        Worker silent = serving(Set.of(), WorkerState.STARTING);
+        gateway.fleet.workers(List.of(known, silent));
+        RawClient.Answer answer = gateway.post(other);
+        assertEquals(503, answer.status(), answer::body);
+        assertEquals("1", answer.header("retry-after"));
+        JsonNode error = error(answer.body());
+        assertEquals("no_healthy_worker", error.path("code").asText());
+        assertTrue(error.path("message").asText().contains("1 of 2 workers"), answer::body);
+        gateway.fleet.workers(List.of());
+        assertEquals(503, gateway.post(other).status(), "nobody is there yet");
+        gateway.fleet.workers(List.of(known, serving(Set.of(), WorkerState.DRAINING)));
+        assertEquals(404, gateway.post(other).status(), "it will not say any more");
+        gateway.fleet.workers(List.of(known, serving(Set.of("x"), WorkerState.STARTING)));
+        assertEquals(404, gateway.post(other).status(), "its record says it");
+    }
+
+    private static Worker serving(Set<String> models, WorkerState state) {
+        Worker w = Gateway.worker(1, URI.create("http://127.0.0.1:9"), EngineKind.OPENAI, state, 1);
+        return new Worker(
+                w.id(), w.name(), w.url(), w.kind(), models, w.blockSize(), state, w.ranks());
     }
 
     @Test

@@ -682,6 +682,7 @@ final class Gateway implements AutoCloseable {
         volatile FleetSnapshot now = FleetSnapshot.EMPTY;
         final List<Long> failures = new CopyOnWriteArrayList<>();
         volatile Runnable onFailure = () -> {};
+        volatile Map<String, String> problems = Map.of();
         private final AtomicLong version = new AtomicLong();
 
         void workers(List<Worker> workers) {
@@ -691,6 +692,11 @@ final class Gateway implements AutoCloseable {
         @Override
         public FleetSnapshot snapshot() {
             return now;
+        }
+
+        @Override
+        public Map<String, String> problems() {
+            return problems;
         }
 
         @Override

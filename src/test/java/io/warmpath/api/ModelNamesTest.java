@@ -207,13 +207,16 @@ class ModelNamesTest {
     }
 
     @Test
-    void an_alias_of_what_nobody_serves_is_refused_as_the_client_wrote_it() throws Exception {
+    void an_alias_of_what_nobody_serves_yet_is_refused_as_the_client_wrote_it() throws Exception {
         start(EngineKind.VLLM);
         RawClient.Answer answer =
                 gateway.post(
                         "{\"model\":\"gone\",\"messages\":[{\"role\":\"user\",\"content\":\"\"}]}");
-        assertEquals(404, answer.status());
+        assertEquals(503, answer.status(), "it is configured");
+        assertEquals("1", answer.header("retry-after"));
         assertTrue(answer.body().contains("`gone`"), answer.body());
+        assertTrue(answer.body().contains("\"no_healthy_worker\""), answer::body);
+        assertEquals(404, gateway.post(Gateway.ASK.replace("\"m\"", "\"nobody\"")).status());
         assertEquals(0, engine.requests.get());
     }
 }

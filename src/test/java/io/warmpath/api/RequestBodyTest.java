@@ -11,6 +11,7 @@ import io.warmpath.gateway.TokenLanes;
 import io.warmpath.upstream.UpstreamOptions;
 import java.io.IOException;
 import java.time.Duration;
+import java.util.Map;
 import java.util.Objects;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.Executor;
@@ -392,7 +393,12 @@ class RequestBodyTest {
         assertEquals(200, RawClient.request(gateway.port, "HEAD", "/ready").status());
         gateway.fleet.workers(java.util.List.of());
         assertEquals(503, RawClient.request(gateway.port, "GET", "/health").status());
-        assertEquals(503, RawClient.request(gateway.port, "GET", "/ready").status());
+        gateway.fleet.problems = Map.of("w0", "connection refused");
+        RawClient.Answer waiting = RawClient.request(gateway.port, "GET", "/ready");
+        assertEquals(503, waiting.status());
+        assertEquals(
+                "{\"status\":\"waiting for a worker\",\"workers\":{\"w0\":\"connection refused\"}}",
+                waiting.body());
         assertEquals(200, RawClient.request(gateway.port, "GET", "/live").status());
         RawClient.Answer none = RawClient.request(gateway.port, "GET", "/v1/models");
         assertEquals("{\"object\":\"list\",\"data\":[]}", none.body());

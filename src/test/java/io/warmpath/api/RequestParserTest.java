@@ -30,7 +30,6 @@ import java.util.Random;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
-import org.junit.jupiter.params.provider.ValueSource;
 
 /** What is read out of a body, and what is refused. */
 class RequestParserTest {
@@ -96,6 +95,17 @@ class RequestParserTest {
         assertTrue(later.stream());
         // But for who has asked what became of them.
         assertInstanceOf(PromptInput.Chat.class, unread(body, true).prompt());
+    }
+
+    @ParameterizedTest
+    @CsvSource({"'\"n\":2,',true", "'\"n\":1,',false", "'\"n\":null,',false", "'',false"})
+    void more_than_one_answer_is_known_of(String member, boolean several) {
+        // The second way of writing a name is left to the slow reader.
+        for (String name : new String[] {"\"n\"", "\"\\u006e\""}) {
+            String body = "{\"model\":\"m\"," + member.replace("\"n\"", name) + USER + "}";
+            InferenceRequest request = parse(Endpoint.CHAT, Buffer.buffer(body));
+            assertEquals(several, request.several(), body);
+        }
     }
 
     private static InferenceRequest unread(Buffer body, boolean explain) {

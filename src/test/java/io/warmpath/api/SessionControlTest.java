@@ -352,6 +352,88 @@ class SessionControlTest {
         assertEquals("/close_session", path(engine.calls.getLast()), "after the answer");
     }
 
+    private static String saying(String text) {
+        return "{\"id\":\"c\",\"object\":\"chat.completion\",\"choices\":[{\"index\":0,\"message\":"
+                + message("assistant", text)
+                + ",\"finish_reason\":\"stop\"}]}";
+    }
+
+    private static String message(String role, String text) {
+        return "{\"role\":\"" + role + "\",\"content\":\"" + text + "\"}";
+    }
+
+    private RawClient.Answer say(String action, String... messages) throws Exception {
+        return gateway.post(
+                "{\"model\":\"m\",\"messages\":["
+                        + String.join(",", messages)
+                        + "],\"nvext\":{\"session_control\":{\"session_id\":\"s\""
+                        + (action.isEmpty() ? "" : ",\"action\":\"" + action + "\",\"timeout\":60")
+                        + "}}}",
+                EXPLAIN);
+    }
+
+    /** What the engine has been asked last, as texts. */
+    private List<String> asked() throws Exception {
+        return json(engine.calls.getLast()).path("messages").findValuesAsText("content");
+    }
+
+    @Test
+    void a_turn_may_bring_the_history_and_the_next_one_only_what_is_new() throws Exception {
+        workers(worker(SessionSupport.STICKY, 10_000));
+        engine.script(call -> call.json(200, saying("a" + engine.calls.size())));
+        say("open", message("user", "one"));
+        assertEquals(List.of("one"), asked());
+        say("", message("user", "one"), message("assistant", "a1"), message("user", "two"));
+        assertEquals(List.of("one", "a1", "two"), asked());
+        RawClient.Answer third = say("", message("user", "three"));
+        assertEquals(200, third.status(), third::body);
+        assertEquals(List.of("one", "a1", "two", "a2", "three"), asked());
+        say("", message("user", "four"));
+        assertEquals(List.of("one", "a1", "two", "a2", "three", "a3", "four"), asked());
+        say("", message("user", "short"), message("assistant", "!"), message("user", "five"));
+        say("close", message("user", "six"));
+        assertEquals(List.of("short", "!", "five", "a5", "six"), asked(), "as the client told it");
+    }
+
+    @Test
+    void a_history_too_long_to_be_kept_is_asked_for_and_never_a_part_of_it_used() throws Exception {
+        workers(worker(SessionSupport.STICKY, 10_000));
+        engine.script(call -> call.json(200, saying("ok")));
+        say("open", message("user", "one"));
+        assertEquals(200, say("", message("user", "x".repeat(5_000))).status());
+        int before = engine.calls.size();
+        RawClient.Answer answer = say("", message("user", "three"));
+        assertEquals(409, answer.status(), answer::body);
+        assertTrue(answer.body().contains("session_history_unknown"), answer::body);
+        assertTrue(answer.body().contains("`s`") && answer.body().contains("`open`"));
+        assertEquals(before, engine.calls.size());
+        assertEquals(1, counted(Event.NOT_KEPT));
+        say("", message("user", "one"), message("assistant", "ok"), message("user", "two"));
+        assertEquals(200, say("", message("user", "three")).status());
+        assertEquals(List.of("one", "ok", "two", "ok", "three"), asked());
+    }
+
+    @Test
+    void a_further_turn_shows_the_time_that_its_session_was_opened_with() throws Exception {
+        workers(worker(SessionSupport.STICKY, 10_000));
+        engine.script(call -> call.json(200, saying("ok")));
+        assertTrue(hints(say("open", message("user", "one"))).endsWith("=open:60s:s"));
+        assertTrue(hints(say("", message("user", "two"))).endsWith("=continue:60s:s"));
+        gateway.sessionNanos.addAndGet(Duration.ofSeconds(61).toNanos());
+        String late =
+                hints(
+                        say(
+                                "",
+                                message("user", "1"),
+                                message("assistant", "2"),
+                                message("user", "3")));
+        assertTrue(late.endsWith("=continue:-:s"), "it is not open: " + late);
+    }
+
+    private static String hints(RawClient.Answer answer) {
+        return String.valueOf(answer.header("x-warmpath-hints"));
+    }
+
     @Test
     void an_engine_that_does_not_say_what_it_holds_pins_nothing() throws Exception {
         workers(worker(SessionSupport.STREAMING, 0));

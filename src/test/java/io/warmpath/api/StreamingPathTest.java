@@ -217,6 +217,10 @@ class StreamingPathTest {
         assertEquals("3.500", told.header("x-warmpath-cost"));
         assertEquals("lowest cost 3.5 of 1", told.header("x-warmpath-reason"));
         assertNull(engine.calls.get(1).header("x-warmpath-explain"), "our header stays here");
+        String two = Gateway.ASK.replaceFirst("\\{", "{\"n\":2,");
+        RawClient.Answer several = gateway.post(two, "x-warmpath-explain: 1");
+        assertNull(several.header("x-warmpath-predicted-cached-tokens"));
+        assertEquals("several answers", several.header("x-warmpath-not-predicted"));
     }
 
     @Test

@@ -77,7 +77,8 @@ class WorkersApiTest {
                             ErrorMapper::respond,
                             true,
                             kind -> Set.of("m: plain chats"),
-                            worker -> PinSupport.RPC)
+                            worker -> PinSupport.RPC,
+                            worker -> Map.of("m", "text prefix"))
                     .mount(router);
             server = ApiServer.listen(vertx, router);
         } catch (Exception e) {
@@ -136,6 +137,7 @@ class WorkersApiTest {
                 .body("block_size", equalTo(32))
                 .body("dp_size", equalTo(2))
                 .body("events_followed", equalTo(true))
+                .body("tokens.m", equalTo("text prefix"))
                 .body("tokens_drifted", equalTo(List.of("m: plain chats")))
                 .body("taints", equalTo(List.of("dedicated=batch:NoSchedule", "gpu=a")))
                 .body("events", hasSize(2))
@@ -155,7 +157,7 @@ class WorkersApiTest {
             value = {
                 "{\"name\":\"a\"}                            | The field url is missing.",
                 "{\"url\":1}                                 | The field url must be a string.",
-                "{\"url\":\"a:1\"}                           | must look like http://host:port",
+                "{\"url\":\"a:1\"}                           | has no scheme: write `http://a:1`",
                 "{\"url\":\"http://a\",\"blocksize\":1}      | Unknown field [blocksize]",
                 "{\"url\":\"http://a\",\"block-size\":-1}    | must be a whole number from 0 to 65536",
                 "{\"url\":\"http://a\",\"dp_size\":1.5}      | must be a whole number from 0 to 1024",

@@ -37,6 +37,38 @@ class EngineAddressTest {
         assertEquals("", EngineAddress.of(URI.create("http://h:1")).path());
     }
 
+    @ParameterizedTest
+    @CsvSource({
+        "http://h:1/v1,                        http://h:1",
+        "http://h:1/v1/,                       http://h:1",
+        "https://h/base/v1,                    https://h/base",
+        "http://h:1/v1/models,                 http://h:1",
+        "http://h:1/v1/chat/completions,       http://h:1",
+        "http://v1,                            http://v1",
+        "http://h/api/v1/services/engine/proxy, http://h/api/v1/services/engine/proxy",
+        "http://h/notv1,                       http://h/notv1",
+    })
+    void the_path_of_the_api_is_no_part_of_the_address(String written, String meant) {
+        assertEquals(meant, WorkerSpec.parse(written).toString());
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "localhost:8000,   http://localhost:8000",
+        "127.0.0.1:8000,   http://127.0.0.1:8000",
+        "my_engine:8000,   http://my_engine:8000",
+        "h,                http://h",
+        "//h:1,            http://h:1",
+        "me:word@h:1,      http://host:port",
+    })
+    void an_address_without_scheme_is_refused_with_the_right_form(String written, String right) {
+        String message =
+                assertThrows(IllegalArgumentException.class, () -> WorkerSpec.parse(written))
+                        .getMessage();
+        assertTrue(message.endsWith("has no scheme: write `" + right + "`"), message);
+        assertFalse(message.contains("word"), message);
+    }
+
     @Test
     void a_socket_file_has_one_form_and_no_network() {
         URI checked = EngineAddress.checked(URI.create("unix:/run/my%20engine.sock"));

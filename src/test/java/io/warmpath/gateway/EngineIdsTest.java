@@ -108,7 +108,7 @@ class EngineIdsTest {
 
     private EngineIds ids(EngineTokenizer engines, Executor threads, int atOnce, Duration wait) {
         return new EngineIds(
-                Set.of("m"),
+                "m"::equals,
                 (worker, question) -> {
                     asked.add(worker.name() + " " + question.authorization());
                     return engines.tokens(worker, question);
@@ -180,6 +180,31 @@ class EngineIdsTest {
             String name = "w" + id;
             assertEquals(2, asked.stream().filter(a -> a.startsWith(name)).count());
         }
+    }
+
+    @Test
+    void a_worker_without_a_tokenizer_is_asked_again_after_a_minute() throws Exception {
+        Candidate one = candidate(1, EngineKind.VLLM);
+        boolean[] has = {false};
+        EngineIds ids =
+                ids(
+                        (worker, question) -> {
+                            if (!has[0]) {
+                                throw new EngineTokenizer.Absent("404");
+                            }
+                            return Optional.of(new int[] {1});
+                        });
+        assertFalse(ids.isAbsent(one.worker()));
+        for (int i = 0; i < 3; i++) {
+            assertNull(complete(ids, List.of(one), EnginePrompts.UNKNOWN));
+        }
+        assertEquals(1, asked.size());
+        assertEquals(1, counted("absent"));
+        assertTrue(ids.isAbsent(one.worker()));
+        has[0] = true;
+        now.addAndGet(Duration.ofSeconds(64).toNanos());
+        assertEquals(1, complete(ids, List.of(one), EnginePrompts.UNKNOWN).length());
+        assertFalse(ids.isAbsent(one.worker()));
     }
 
     @Test

@@ -95,12 +95,47 @@ class ReplicaSyncTest {
         assertFalse(b.peer(1).counted());
         assertEquals(1, b.peer(1).dropouts());
         net.run(300);
-        assertEquals(
-                1,
-                net.warnings.stream().filter(w -> w.startsWith("2:")).count(),
-                "one line for one change: " + net.warnings);
         assertEquals(2, requests(b, 0));
         assertTrue(b.peer(1).counted());
+        assertEquals(List.of(), net.warnings, "a busy machine does that");
+    }
+
+    private List<String> told(List<String> lines) {
+        return lines.stream().filter(w -> w.startsWith("2: ")).toList();
+    }
+
+    @Test
+    void a_lag_that_lasts_is_told_once_and_so_is_its_end() {
+        book(a, 0, 16);
+        net.run(50);
+        net.infos.clear();
+        a.stoppedUntil = net.millis + 5_000;
+        net.run(1_000);
+        assertEquals(List.of(), told(net.warnings));
+        net.run(4_000);
+        assertEquals(1, told(net.warnings).size(), net.warnings.toString());
+        String told = told(net.warnings).getFirst();
+        assertTrue(told.contains("nothing was heard of it for 1"), told);
+        assertTrue(told.contains("100 ms may be (warmpath.replica.max-age)"), told);
+        net.run(3_000);
+        assertEquals(List.of(), told(net.infos), "it has to last, too");
+        net.run(3_000);
+        assertEquals(1, told(net.infos).size(), net.infos.toString());
+        assertTrue(told(net.infos).getFirst().endsWith("counts here again."));
+        assertEquals(1, told(net.warnings).size(), net.warnings.toString());
+    }
+
+    /** Each of them shorter than what is worth a word. */
+    @Test
+    void drop_outs_that_come_again_and_again_are_told_once() {
+        net.run(50);
+        for (int i = 0; i < 20; i++) {
+            a.stoppedUntil = net.millis + 300;
+            net.run(400);
+        }
+        assertTrue(b.peer(1).dropouts() > 10, b.peer(1).toString());
+        assertEquals(1, told(net.warnings).size(), net.warnings.toString());
+        assertTrue(told(net.warnings).getFirst().contains("does not count here most of the time"));
     }
 
     /** Heartbeats come as often as before, but what they say is old. */

@@ -52,6 +52,7 @@ final class Replicas {
     final SplittableRandom random;
     final List<Gateway> gateways = new ArrayList<>();
     final List<String> warnings = new ArrayList<>();
+    final List<String> infos = new ArrayList<>();
     private final PriorityQueue<Parcel> line =
             new PriorityQueue<>(Comparator.comparing(Parcel::at).thenComparing(Parcel::order));
     long millis = 1_000;
@@ -270,7 +271,9 @@ final class Replicas {
         }
 
         @Override
-        public void info(String text) {}
+        public void info(String text) {
+            infos.add(router + ": " + text);
+        }
 
         @Override
         public void warn(String text) {

@@ -220,11 +220,29 @@ class ControlledSessionsTest {
         assertEquals(0, a.conversation().length, "one alone");
         assertEquals(50, table.conversationBytes());
         assertEquals(2, table.counted(Event.NOT_KEPT));
-        table.bringsHistory(b);
-        assertEquals(0, table.conversationBytes());
-        assertFalse(table.keeps(b));
+        table.keep(a, new byte[100]);
+        table.keep(a, new byte[90]);
+        assertEquals(90, a.conversation().length, "its own older one makes room");
+        table.forget(b);
+        assertEquals(90, table.conversationBytes());
+        assertEquals(3, table.counted(Event.NOT_KEPT));
         table.release(a);
         table.keep(a, new byte[10]);
         assertEquals(0, table.conversationBytes(), "of one that is closed");
+    }
+
+    @Test
+    void clients_that_bring_their_history_leave_half_of_the_room_to_others() {
+        ControlledSession brings = open(Ranks.key("", "a"));
+        ControlledSession needs = open(Ranks.key("", "b"));
+        table.bringsHistory(brings);
+        table.keep(brings, new byte[75]);
+        assertEquals(75, brings.conversation().length);
+        table.keep(brings, new byte[76]);
+        assertEquals(0, brings.conversation().length, "more than half");
+        assertEquals(0, table.counted(Event.NOT_KEPT), "nobody misses it");
+        table.keep(brings, new byte[75]);
+        table.keep(needs, new byte[75]);
+        assertEquals(150, table.conversationBytes());
     }
 }

@@ -131,6 +131,43 @@ class ModelTokensTest {
     }
 
     @Test
+    void how_an_answer_is_gone_on_with_is_the_models_templates_say() throws Exception {
+        Files.writeString(dir.resolve("tokenizer.json"), DemoModel.json());
+        Files.writeString(
+                dir.resolve("tokenizer_config.json"),
+                "{\"chat_template\": \"{% for m in messages %}[{{ m.role }}]{{ m.content | trim"
+                        + " }}{% endfor %}{% if add_generation_prompt %}[assistant]{% endif %}\"}");
+        PromptInput later = new PromptInput.Conversation(9, HELLO::request);
+        PromptInput wrong =
+                new PromptInput.Conversation(
+                        9,
+                        () -> {
+                            throw new IllegalArgumentException("messages[0].role");
+                        });
+        try (ModelTokens verbatim = demo(Map.of("demo", DemoModel.directory()), null);
+                ModelTokens trimming = demo(Map.of(), dir)) {
+            for (PromptInput asked : List.of(HELLO, later)) {
+                assertEquals(Continuation.EXACT, onVllm(verbatim, "demo", asked, "a\n"));
+                assertEquals(Continuation.EXACT, onVllm(trimming, "m", asked, "a\nb"));
+                assertEquals(Continuation.CHANGED, onVllm(trimming, "m", asked, "a\n"));
+                assertEquals(
+                        Continuation.EXACT,
+                        trimming.continuation("m", asked, "a\n", EngineProfile.SGLANG));
+            }
+            assertEquals(Continuation.UNKNOWN, onVllm(verbatim, "other", HELLO, "a"));
+            assertEquals(Continuation.UNKNOWN, onVllm(verbatim, "demo", wrong, "a"));
+            assertEquals(
+                    Continuation.UNKNOWN,
+                    onVllm(verbatim, "demo", new PromptInput.Ids(new int[] {1}), "a"));
+        }
+    }
+
+    private static Continuation onVllm(
+            ModelTokens tokens, String model, PromptInput asked, String said) {
+        return tokens.continuation(model, asked, said, EngineProfile.VLLM);
+    }
+
+    @Test
     void text_that_is_not_unicode_and_text_that_is_too_long_have_no_tokens() throws Exception {
         TokensOptions options = new TokensOptions(1 << 20, 1000, 40_000, 500);
         try (ModelTokens tokens =

@@ -55,11 +55,15 @@ class AskEngineTest {
 
     @Test
     void its_chats_go_where_their_prefix_is() throws Exception {
-        start(Map.of("warmpath.models.\"demo\".ask-engine", "true"));
+        start(Map.of());
+        assertTrue(gateway.get("/workers").body().contains("\"tokens\":{\"demo\":\"engine\"}"));
         await().atMost(Duration.ofSeconds(20))
                 .untilAsserted(
                         () -> {
                             HttpResponse<String> answer = ask();
+                            assertEquals(
+                                    "engine",
+                                    answer.headers().firstValue("x-warmpath-tokens").orElse(""));
                             int reported =
                                     JSON.readTree(answer.body())
                                             .at("/usage/prompt_tokens_details/cached_tokens")
@@ -78,11 +82,11 @@ class AskEngineTest {
     }
 
     @Test
-    void nobody_is_asked_who_was_not_set_up_so() throws Exception {
-        start(Map.of());
+    void nobody_is_asked_where_that_is_forbidden() throws Exception {
+        start(Map.of("warmpath.models.\"demo\".ask-engine", "false"));
         HttpResponse<String> answer = ask();
         assertEquals("", answer.headers().firstValue("x-warmpath-prompt-tokens").orElse(""));
         assertEquals(0, counted("warmpath.engine.tokenize", "result", "answered"));
-        assertEquals(1, counted("warmpath.requests.without.tokens", "cause", "unknown"));
+        assertEquals("text prefix", answer.headers().firstValue("x-warmpath-tokens").orElse(""));
     }
 }

@@ -65,6 +65,29 @@ class FleetLogTest {
     }
 
     @Test
+    void an_engine_that_was_not_tested_is_told_once_in_every_mode() {
+        FleetLog log = new FleetLog(false);
+        log.attached(worker("a", EngineKind.VLLM, "0.32.0"), List.of());
+        log.attached(worker("b", EngineKind.SGLANG, "v0.5.23.post1"), List.of());
+        log.attached(worker("c", EngineKind.OPENAI, "7"), List.of());
+        assertEquals(List.of(), untested());
+        log.attached(worker("d", EngineKind.VLLM, "0.32.01"), List.of());
+        log.attached(worker("e", EngineKind.VLLM, "0.32.01"), List.of());
+        log.attached(worker("f", EngineKind.SGLANG, ""), List.of());
+        assertEquals(
+                List.of(
+                        "Worker d is VLLM 0.32.01, with which this gateway was not tested; 0.32.0"
+                                + " was.",
+                        "Worker f is SGLANG of unknown version, with which this gateway was not"
+                                + " tested; 0.5.23 was."),
+                untested());
+    }
+
+    private List<String> untested() {
+        return logs.at(Level.INFO).stream().filter(l -> l.contains("not tested")).toList();
+    }
+
+    @Test
     void where_tokens_do_not_count_neither_does_the_version() {
         new FleetLog(false).attached(worker("d", EngineKind.VLLM, "0.9.2"), List.of());
         assertEquals(List.of(), nearest());

@@ -133,8 +133,7 @@ class MainTest {
         assertEquals(2, run("serve", "--worker", "localhost:8001"));
         assertEquals(
                 "warmpath serve: warmpath.worker-urls (--worker, --workers): worker URL"
-                        + " `localhost:8001` must look like http://host:port or"
-                        + " unix:///path/to/socket.\n",
+                        + " `localhost:8001` has no scheme: write `http://localhost:8001`.\n",
                 err());
     }
 

@@ -130,6 +130,8 @@ class MetricsDocsTest {
                     caches.bind(registry);
                 }
             }
+            new TokenOrigins(model -> true, Map.of(), true)
+                    .bind(registry, List::of, worker -> false);
             try (EngineQuestions questions =
                     new EngineQuestions(vertx, EngineTls.standard(), fleet.addresses())) {
                 questions.bind(registry);

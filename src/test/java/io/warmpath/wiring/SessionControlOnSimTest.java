@@ -154,6 +154,18 @@ class SessionControlOnSimTest {
         assertEquals(1, counted("diverged"));
     }
 
+    @Test
+    void a_turn_with_only_what_is_new_may_follow_one_that_brought_the_history() throws Exception {
+        start(Map.of(), engine(AgentFeatures.NONE));
+        Said first = turn(false, "sub-1", "open", messages(TASK));
+        Said second =
+                turn(true, "sub-1", "", messages(TASK, first.message(), "Compare two of them."));
+        Said third = turn(false, "sub-1", "", messages("And the last one."));
+        assertTrue(
+                third.prompt() > second.prompt(),
+                () -> second.prompt() + " tokens, then " + third.prompt());
+    }
+
     @ParameterizedTest
     @CsvSource({"RADIX", "STICKY"})
     void a_client_that_sends_only_what_is_new_gets_the_whole_conversation(String kind)

@@ -193,11 +193,16 @@ public final class VertxEngineHttp implements EngineHttp, AutoCloseable {
             if (file != null) {
                 to.setServer(SocketAddress.domainSocketAddress(file));
             }
-            reach(worker, engine, to)
-                    .compose(found -> client(engine).request(found))
-                    .compose(this::send)
-                    .onSuccess(answer::complete)
-                    .onFailure(answer::completeExceptionally);
+            // On one event loop from here on: what this thread hung onto a future that has come
+            // meanwhile would run here, and meet answers that have ended before it can read them.
+            vertx.getOrCreateContext()
+                    .runOnContext(
+                            v ->
+                                    reach(worker, engine, to)
+                                            .compose(found -> client(engine).request(found))
+                                            .compose(this::send)
+                                            .onSuccess(answer::complete)
+                                            .onFailure(answer::completeExceptionally));
         }
 
         /** What is connected to is what has been judged: the name is not looked up again. */

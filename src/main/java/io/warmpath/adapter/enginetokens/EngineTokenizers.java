@@ -9,6 +9,7 @@ import io.warmpath.fleet.Worker;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.function.LongSupplier;
 
@@ -20,6 +21,9 @@ public final class EngineTokenizers implements EngineTokenizer {
     private static final String PATH = "/tokenize";
     private static final ObjectMapper JSON = new ObjectMapper();
     private static final Duration KEPT = Duration.ofMinutes(5);
+
+    /** No such route, no such method, not made. */
+    private static final Set<Integer> ABSENT = Set.of(404, 405, 501);
 
     private final EngineHttp http;
     private final AnswerCache cache;
@@ -54,6 +58,9 @@ public final class EngineTokenizers implements EngineTokenizer {
                 http.post(worker.url(), PATH, body.get(), question.authorization());
         if (answer.status() == 400 || answer.status() == 422) {
             return Optional.empty(); // the prompt is at fault, or the engine takes no messages
+        }
+        if (ABSENT.contains(answer.status())) {
+            throw new Absent("POST " + PATH + " answered " + answer.status());
         }
         if (!answer.ok()) {
             throw new IOException("POST " + PATH + " answered " + answer.status());

@@ -9,6 +9,7 @@ import io.nats.client.JetStreamSubscription;
 import io.nats.client.Message;
 import io.nats.client.Nats;
 import io.nats.client.Options;
+import io.nats.client.api.ServerInfo;
 import io.nats.client.support.Status;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -31,6 +32,8 @@ import org.jspecify.annotations.Nullable;
  */
 public final class NatsLink implements AutoCloseable {
     private static final Logger LOG = Logger.getLogger(NatsLink.class);
+
+    private static final TestedServers TESTED = new TestedServers();
 
     private static final Duration CONNECT_TIMEOUT = Duration.ofSeconds(2);
     private static final Duration RETRY = Duration.ofMillis(250);
@@ -196,7 +199,9 @@ public final class NatsLink implements AutoCloseable {
             connected = now;
         }
         if (now) {
-            LOG.infof("NATS: connected to %s", c.getConnectedUrl());
+            ServerInfo server = c.getServerInfo();
+            LOG.infof("NATS: connected to %s, server %s", c.getConnectedUrl(), server.getVersion());
+            TESTED.older(server).ifPresent(why -> LOG.warnf("NATS: %s", why));
         } else {
             losses.increment();
             LOG.warnf("NATS: the connection to %s was lost; it is tried again", this);

@@ -3,6 +3,7 @@ package io.warmpath.adapter.openai;
 import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
+import io.warmpath.fleet.EngineAnswerException;
 import io.warmpath.fleet.ModelList;
 import java.io.IOException;
 import java.util.LinkedHashSet;
@@ -18,10 +19,10 @@ public final class OpenAiModels implements ModelList {
         try {
             data = JSON.readTree(body).path("data");
         } catch (JsonProcessingException e) {
-            throw new IOException("GET /v1/models is not JSON: " + e.getOriginalMessage(), e);
+            throw new EngineAnswerException("GET /v1/models is not JSON", e);
         }
         if (!data.isArray()) {
-            throw new IOException("GET /v1/models has no list named data");
+            throw new EngineAnswerException(200, "GET /v1/models has no list named data");
         }
         Set<String> names = new LinkedHashSet<>();
         for (JsonNode model : data) {

@@ -3,6 +3,7 @@ package io.warmpath.adapter.nats;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
@@ -16,10 +17,12 @@ import org.junit.jupiter.api.Assumptions;
  * A real nats-server with JetStream, as a process of its own: on a free port, with its files in a
  * given directory. It can be killed and started again on the same port and files.
  *
- * <p>{@code ./warmpath test} installs the program; where it is missing the test is skipped and says
- * so. One thread.
+ * <p>{@code ./warmpath test} builds the program, of the version that {@code toolchain.sh} names,
+ * and no other is used: what an older server of this machine does would pass for a fault of ours.
+ * Where it is missing the test is skipped and says so. One thread.
  */
 public final class NatsServer implements AutoCloseable {
+    private static final String WANTED = "NATS_SERVER_WANTED=";
     private static final Pattern LISTENING =
             Pattern.compile("Listening for client connections on [^ ]*:(\\d+)");
 
@@ -51,8 +54,9 @@ public final class NatsServer implements AutoCloseable {
         Optional<String> program = program();
         if (program.isEmpty()) {
             String why =
-                    "SKIPPED: no nats-server in .tools/nats, PATH or /usr/sbin; ./warmpath test"
-                            + " installs it";
+                    "SKIPPED: no nats-server "
+                            + wanted()
+                            + " in .tools/nats; ./warmpath test builds it";
             System.err.println(why);
             Assumptions.abort(why);
         }
@@ -67,13 +71,33 @@ public final class NatsServer implements AutoCloseable {
     }
 
     private static Optional<String> program() {
-        return Stream.concat(
-                        Stream.of(".tools/nats", "/usr/sbin"),
-                        Stream.of(System.getenv().getOrDefault("PATH", "").split(":", -1)))
-                .map(d -> Path.of(d, "nats-server"))
-                .filter(Files::isExecutable)
-                .map(p -> p.toAbsolutePath().toString())
-                .findFirst();
+        Path program = Path.of(".tools/nats/nats-server").toAbsolutePath();
+        return Files.isExecutable(program) && version(program).equals(wanted())
+                ? Optional.of(program.toString())
+                : Optional.empty();
+    }
+
+    /** The version that tests run: that of the one place which installs it. */
+    static String wanted() {
+        try (Stream<String> lines = Files.lines(Path.of("src/main/sh/toolchain.sh"))) {
+            return lines.filter(l -> l.startsWith(WANTED))
+                    .map(l -> l.substring(WANTED.length()))
+                    .findFirst()
+                    .orElseThrow();
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    /** As {@code v2.15.2}. */
+    private static String version(Path program) {
+        try {
+            Process asked = new ProcessBuilder(program.toString(), "--version").start();
+            String said = new String(asked.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+            return said.strip().replaceFirst("^nats-server: ", "");
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
     }
 
     /** For clients, also while it is down. */
