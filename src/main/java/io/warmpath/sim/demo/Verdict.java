@@ -111,7 +111,7 @@ final class Verdict {
                 : String.format(
                         Locale.ROOT,
                         "This machine was busy: who had to be woken was woken %.1f ms late. Times"
-                            + " were not judged.",
+                                + " were not judged.",
                         pace.late().toNanos() / 1e6);
     }
 
