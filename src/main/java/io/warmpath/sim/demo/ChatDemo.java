@@ -77,7 +77,7 @@ final class ChatDemo {
                             flags.pool
                                     ? "Routing by caches found more in them, the pool yet more; all"
                                             + " engines worked."
-                                    : "Every prediction held, routing by caches found more in them,"
+                                    : "No prediction was wrong, routing by caches found more in them,"
                                             + " all engines worked.");
             outcome.page(terminal, runs, scratch.page(flags.html));
             if (!flags.once) {
