@@ -283,9 +283,9 @@ class Relay(Process):
 
 
 class Gateway(Process):
-    """The README's command; `more` are further flags, `env` further settings."""
+    """The README's command, with a tokenizer only when told; `more` are further flags, `env` further settings."""
 
-    def __init__(self, engines, name="gateway", tokenizer=True, more=(), env=None):
+    def __init__(self, engines, name="gateway", tokenizer=False, more=(), env=None):
         self.port = free_port()
         self.url = f"http://127.0.0.1:{self.port}"
         command = [ROOT / "warmpath", "serve", "--http-port", self.port]

@@ -94,7 +94,7 @@ final class Rules {
     static ArchRule pure(String base) {
         String[] allowed =
                 Stream.concat(
-                                Stream.of("java..", JSPECIFY),
+                                Stream.of("java..", "javax.net.ssl..", JSPECIFY),
                                 Layers.PURE.stream().map(name -> base + "." + name + ".."))
                         .toArray(String[]::new);
         return classes()
