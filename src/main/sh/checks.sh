@@ -132,9 +132,6 @@ native_build_ahead() {
     mkdir -p "$target"
     chrt --idle 0 sh "$root/native-core/check.sh" --build-only "$@" >"$target/warmpath-native-ahead.log" 2>&1 </dev/null &
     native_ahead=$!
-    trap 'stop_tree "$native_ahead"' EXIT
-    trap 'exit 130' INT
-    trap 'exit 143' TERM HUP
 }
 
 # An error is found again by the native step, and told there.
@@ -143,7 +140,32 @@ native_built_ahead() {
     say "--- native: the rest of what was compiled beside the Java tests"
     wait "$native_ahead" || :
     native_ahead=
-    trap - EXIT INT TERM HUP
+}
+
+# An error is found again by the engines' step, and told there.
+engines_installed_ahead() {
+    [ -n "$engines_ahead" ] || return 0
+    wait "$engines_ahead" || :
+    engines_ahead=
+}
+
+stop_ahead() {
+    for ahead in $native_ahead $engines_ahead; do stop_tree "$ahead"; done
+}
+
+engines_ahead=
+
+# engines_install_ahead: downloads and unpacks the real engines while the Java tests run.
+engines_install_ahead() {
+    mkdir -p "$target"
+    nice -n 19 sh "$root/src/test/engines/install.sh" >"$target/engines-install.log" 2>&1 </dev/null &
+    engines_ahead=$!
+}
+
+# engines_test smoke|table [CASE...]: real SGLang and vLLM behind the gateway.
+engines_test() {
+    build_gateway
+    sh "$root/src/test/engines/run.sh" "$@"
 }
 
 stop_tree() {
@@ -212,6 +234,10 @@ everything() {
     fi
     # shellcheck disable=SC2086 # names are words
     native_build_ahead $presets
+    engines_install_ahead
+    trap stop_ahead EXIT
+    trap 'exit 130' INT
+    trap 'exit 143' TERM HUP
     step 'Java: all tests' java_tests "$@"
     step 'Dockerfiles: hadolint' check_dockerfiles
     native_built_ahead
@@ -223,6 +249,10 @@ everything() {
         step 'tokenizer: four real ones against the library, 1.2 * 10^8 characters' real_tokenizers
         step 'native: fuzz, 60 s a target' native_fuzz 60 all
     fi
+    engines_installed_ahead
+    trap - EXIT INT TERM HUP
+    step 'engines: a real SGLang and a real vLLM, default flags' engines_test smoke
+    [ "$label" = test ] || step 'engines: all cases with real ones' engines_test table
     step 'end to end: api clients' api_client_test
     step 'demo --once' demo_test
     step 'demo --agents --once' agents_demo_test

@@ -53,6 +53,8 @@ class _Rank(TypedDict):
 
 
 class _Tiers(TypedDict):
+    """Blocks that each tier adds to those before it; `external` has a shared pool's, too."""
+
     gpu_blocks: int
     host_blocks: int
     disk_blocks: int

@@ -16,6 +16,7 @@ import io.warmpath.routing.Score;
 import io.warmpath.routing.Scores;
 import io.warmpath.routing.SharedHits;
 import io.warmpath.routing.SharedView;
+import io.warmpath.routing.TierBlocks;
 import java.io.IOException;
 import java.io.StringWriter;
 import java.io.UncheckedIOException;
@@ -122,14 +123,15 @@ final class DecisionJson {
 
     private static void chosen(RoutingDecision d, JsonGenerator json) throws IOException {
         Score s = d.chosen();
+        TierBlocks tiers = s.tiers();
         json.writeObjectFieldStart("chosen");
         worker(s.candidate(), json);
         events(d.events(), json);
         drifted(d.drifted(), json);
-        json.writeNumberField("gpu_blocks", s.gpuBlocks());
-        json.writeNumberField("host_blocks", s.hostBlocks());
-        json.writeNumberField("disk_blocks", s.diskBlocks());
-        json.writeNumberField("external_blocks", s.externalBlocks());
+        json.writeNumberField("gpu_blocks", tiers.gpu());
+        json.writeNumberField("host_blocks", tiers.host());
+        json.writeNumberField("disk_blocks", tiers.disk());
+        json.writeNumberField("external_blocks", tiers.external());
         if (d.request().shared() != null) {
             json.writeNumberField("shared_blocks", d.sharedBlocks());
         }

@@ -8,6 +8,7 @@ import io.warmpath.gateway.Advisor;
 import io.warmpath.routing.RoutingDecision;
 import io.warmpath.routing.Score;
 import io.warmpath.routing.Scores;
+import io.warmpath.routing.TierBlocks;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -65,7 +66,7 @@ final class DirectJson {
         head(asked, decision, tokensKnown, json);
         worker(s.candidate(), json);
         json.writeNumberField("overlap_blocks", s.gpuBlocks());
-        tiers(s, json);
+        tiers(s.tiers(), json);
         json.writeNumberField("cached_tokens", s.cachedTokens());
         json.writeNumberField("cost", s.cost());
         json.writeStringField("mode", decision.mode().flag());
@@ -108,7 +109,7 @@ final class DirectJson {
                         json.writeStartObject();
                         worker(s.candidate(), json);
                         json.writeNumberField("prompt_blocks", size > 0 ? tokens / size : 0);
-                        tiers(s, json);
+                        tiers(s.tiers(), json);
                         whole("shared_blocks", term(all, i, "shared_blocks"), json);
                         json.writeNumberField("cached_tokens", s.cachedTokens());
                         json.writeEndObject();
@@ -148,11 +149,11 @@ final class DirectJson {
         json.writeNumberField("block_size", c.worker().blockSize());
     }
 
-    private static void tiers(Score s, JsonGenerator json) throws IOException {
-        json.writeNumberField("gpu_blocks", s.gpuBlocks());
-        json.writeNumberField("host_blocks", s.hostBlocks());
-        json.writeNumberField("disk_blocks", s.diskBlocks());
-        json.writeNumberField("external_blocks", s.externalBlocks());
+    private static void tiers(TierBlocks tiers, JsonGenerator json) throws IOException {
+        json.writeNumberField("gpu_blocks", tiers.gpu());
+        json.writeNumberField("host_blocks", tiers.host());
+        json.writeNumberField("disk_blocks", tiers.disk());
+        json.writeNumberField("external_blocks", tiers.external());
     }
 
     private static double term(Scores all, int i, String name) {

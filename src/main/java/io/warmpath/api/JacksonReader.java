@@ -88,7 +88,11 @@ final class JacksonReader {
             }
             case STREAM -> fields.stream = bool(name, value, false);
             case STREAM_OPTIONS -> streamOptions(name, value);
-            case MAX_TOKENS, MAX_COMPLETION_TOKENS, N -> integer(name, value);
+            case MAX_TOKENS, MAX_COMPLETION_TOKENS -> integer(name, value);
+            case N -> {
+                integer(name, value);
+                fields.several = value == JsonToken.VALUE_NUMBER_INT && json.getValueAsLong() > 1;
+            }
             case MESSAGES -> {
                 if (endpoint == Endpoint.CHAT) {
                     prompts.messages(value);

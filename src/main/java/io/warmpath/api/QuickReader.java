@@ -79,7 +79,7 @@ final class QuickReader {
                 && bool(Member.ADD_GENERATION_PROMPT)
                 && integer(Member.MAX_TOKENS)
                 && integer(Member.MAX_COMPLETION_TOKENS)
-                && integer(Member.N)
+                && several()
                 && salt()
                 && ranks()
                 && nvext();
@@ -117,6 +117,11 @@ final class QuickReader {
             fields.addGenerationPrompt = value;
         }
         return value || scan.kind(m) == 'f';
+    }
+
+    private boolean several() {
+        fields.several = scan.has(Member.N) && scan.kind(Member.N) != 'n' && digits(Member.N) > 1;
+        return integer(Member.N);
     }
 
     private boolean integer(Member m) {

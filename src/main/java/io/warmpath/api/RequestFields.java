@@ -44,6 +44,10 @@ final class RequestFields {
     int afterBrace;
     boolean empty = true;
     boolean hasRank;
+
+    /** More than one answer is asked for. */
+    boolean several;
+
     Span rank = Span.ABSENT;
     Span modelSpan = Span.ABSENT;
     Span salt = Span.ABSENT;
@@ -95,24 +99,26 @@ final class RequestFields {
         if (passThrough) {
             ExtrasReader.refuseQuery(told);
         }
-        return new InferenceRequest(
-                requestId,
-                target,
-                headers,
-                body,
-                model,
-                stream,
-                input,
-                hints.salt(),
-                hints.saltToSend(),
-                hints.worker(),
-                hints.rank(),
-                hints.taints(),
-                hints.overrides(),
-                told,
-                edits(),
-                explain,
-                passThrough);
+        InferenceRequest request =
+                new InferenceRequest(
+                        requestId,
+                        target,
+                        headers,
+                        body,
+                        model,
+                        stream,
+                        input,
+                        hints.salt(),
+                        hints.saltToSend(),
+                        hints.worker(),
+                        hints.rank(),
+                        hints.taints(),
+                        hints.overrides(),
+                        told,
+                        edits(),
+                        explain,
+                        passThrough);
+        return several ? request.forSeveral() : request;
     }
 
     BodyEdits edits() {

@@ -45,8 +45,8 @@ public final class ConfigCheck {
         }
         problems.addAll(missing(catalog, names));
         for (ConfigSource source : config.getConfigSources()) {
-            if (source.getOrdinal() == WarmpathSources.FILE_ORDINAL) {
-                problems.addAll(strangers(source));
+            if (source instanceof ConfigFile file) {
+                problems.addAll(file.problems());
             }
         }
         return problems;
@@ -71,29 +71,6 @@ public final class ConfigCheck {
             }
         }
         return List.copyOf(missing);
-    }
-
-    /** Keys of the file that nobody reads. */
-    private static List<String> strangers(ConfigSource file) {
-        List<String> problems = new ArrayList<>();
-        for (String name : new TreeSet<>(file.getPropertyNames())) {
-            if (name.startsWith("\"" + SettingCatalog.PREFIX + ".")) {
-                // YAML takes a key with dots as one name, so it would set nothing.
-                problems.add(
-                        name.replace("\"", "")
-                                + " (from "
-                                + file.getName()
-                                + ") must be written nested, one level per line.");
-            } else if (!name.startsWith(SettingCatalog.PREFIX + ".")
-                    && !name.startsWith("quarkus.")) {
-                problems.add(
-                        name
-                                + " (from "
-                                + file.getName()
-                                + ") is not a known key; all keys lie under warmpath.");
-            }
-        }
-        return problems;
     }
 
     /**
@@ -129,16 +106,11 @@ public final class ConfigCheck {
     }
 
     private static String unknown(SettingCatalog catalog, SmallRyeConfig config, String property) {
-        List<String> known = catalog.keys().stream().map(SettingKey::name).toList();
-        String hint =
-                Nearest.to(property.replaceAll("\\[\\d+]", "[*]"), known)
-                        .map(k -> " Did you mean " + k + "?")
-                        .orElse("");
         return property
                 + " (from "
                 + origin(config, config.getConfigValue(property))
                 + ") is not a known key."
-                + hint;
+                + ConfigFile.hint(catalog, property);
     }
 
     private static String origin(SmallRyeConfig config, ConfigValue value) {

@@ -20,7 +20,9 @@ public final class ConfigReference {
                 A setting comes from, strongest first: its flag, its environment name (`warmpath.http.port`
                 is `WARMPATH_HTTP_PORT`), the other environment names listed here, the YAML file of
                 `--config`, the default. Unknown flags, unknown keys in the file and values out of range
-                stop the start. Durations are written `250ms`, `2s`, `5m`, `1h`; sizes `64K`, `64M`.
+                stop the start. Durations are written `250ms`, `2s`, `5m`, `1h`; sizes `64K`, `64M`. In the file
+                the level `warmpath` may be left out and words be joined by underscores (`routing:`, under it
+                `vllm_cache_aware:`); `routing.policy` is `router.mode`.
 
                 | key | default | form | flags | other environment names | what it does |
                 |---|---|---|---|---|---|

@@ -3,6 +3,7 @@ package io.warmpath.config;
 import io.smallrye.config.WithConverter;
 import io.smallrye.config.WithDefault;
 import java.time.Duration;
+import java.util.Optional;
 
 /** Workers in general. */
 public interface FleetConfig {
@@ -10,15 +11,20 @@ public interface FleetConfig {
     @Setting(
             doc = "Tokens per KV block of engines that neither tell it nor have it configured.",
             unit = "tokens",
-            flags = {"--kv-cache-block-size"},
+            flags = {"--kv-cache-block-size", "--page-size"},
             env = {"DYN_KV_CACHE_BLOCK_SIZE"},
             min = 1,
             max = 65536)
     int defaultBlockSize();
 
-    @WithDefault("/health")
-    @Setting(doc = "Path that tells whether an engine is well.", unit = "path")
-    String healthPath();
+    @Setting(
+            doc =
+                    "Path that every engine is asked at for its health. Without it, each kind of"
+                            + " engine is asked what costs it least: SGLang /ready, and /health,"
+                            + " which generates a token, only when it is suspected; vLLM and others"
+                            + " /health.",
+            unit = "path")
+    Optional<String> healthPath();
 
     @WithDefault("2s")
     @WithConverter(TimeSpan.class)
@@ -31,13 +37,27 @@ public interface FleetConfig {
             maxTime = "10m")
     Duration healthInterval();
 
-    @WithDefault("1s")
+    @WithDefault("3s")
     @WithConverter(TimeSpan.class)
     @Setting(
-            doc = "How long a health check, or a question to an engine, may take.",
+            doc =
+                    "How long a health check, or a question to an engine, may take. A check that"
+                            + " takes longer counts only when nothing has come from the engine"
+                            + " meanwhile, neither a byte of an answer nor a KV event.",
             minTime = "10ms",
             maxTime = "1m")
     Duration healthTimeout();
+
+    @WithDefault("25s")
+    @WithConverter(TimeSpan.class)
+    @Setting(
+            doc =
+                    "How long an engine may take to answer the deep question, whether it computes,"
+                            + " which is asked on suspicion only. SGLang gives up by itself after"
+                            + " 20 s (SGLANG_HEALTH_CHECK_TIMEOUT): longer than that.",
+            minTime = "10ms",
+            maxTime = "10m")
+    Duration deepHealthTimeout();
 
     @WithDefault("2")
     @Setting(

@@ -97,6 +97,17 @@ public interface HealthConfig {
             maxTime = "1h")
     Duration silence();
 
+    @WithDefault("10s")
+    @WithConverter(TimeSpan.class)
+    @Setting(
+            doc =
+                    "How long a worker with running requests may send neither a byte of an answer"
+                            + " nor a KV event until it is asked whether it computes at all"
+                            + " (warmpath.fleet.deep-health-timeout).",
+            minTime = "10ms",
+            maxTime = "1h")
+    Duration quiet();
+
     @WithDefault("0.8")
     @Setting(
             doc =

@@ -22,7 +22,7 @@ public interface HttpConfig extends ClientBoundsConfig {
     @Setting(
             doc = "Port to listen on; 0 takes a free one.",
             unit = "port",
-            flags = {"--http-port"},
+            flags = {"--http-port", "--port"},
             env = {"DYN_HTTP_PORT"},
             min = 0,
             max = 65535)

@@ -68,6 +68,59 @@ public final class SettingCatalog {
         return Optional.empty();
     }
 
+    /**
+     * The property as its key is written: underscores of the key's own words as dashes, names of
+     * models and the like as they are. Empty for what is no key.
+     */
+    Optional<String> canonical(String property) {
+        if (find(property).isPresent()) {
+            return Optional.of(property);
+        }
+        List<String> parts = parts(property);
+        return keys.stream()
+                .map(k -> canonical(parts, k.name().split("\\.", -1)))
+                .filter(name -> !name.isEmpty())
+                .findFirst();
+    }
+
+    /** Empty when the key is another one. */
+    private static String canonical(List<String> parts, String[] key) {
+        if (parts.size() != key.length) {
+            return "";
+        }
+        List<String> name = new ArrayList<>(key.length);
+        for (int i = 0; i < key.length; i++) {
+            String part = parts.get(i);
+            int bracket = part.indexOf('[');
+            String word = bracket < 0 ? part : part.substring(0, bracket);
+            if (key[i].equals("*")) {
+                name.add(part);
+            } else if (word.replace('_', '-').equals(key[i].replace("[*]", ""))) {
+                name.add(word.replace('_', '-') + part.substring(word.length()));
+            } else {
+                return "";
+            }
+        }
+        return String.join(".", name);
+    }
+
+    /** Between the dots; those in quotes separate nothing. */
+    private static List<String> parts(String property) {
+        List<String> parts = new ArrayList<>();
+        int start = 0;
+        boolean quoted = false;
+        for (int i = 0; i < property.length(); i++) {
+            char c = property.charAt(i);
+            quoted ^= c == '"';
+            if (c == '.' && !quoted) {
+                parts.add(property.substring(start, i));
+                start = i + 1;
+            }
+        }
+        parts.add(property.substring(start));
+        return parts;
+    }
+
     /** {@code a[*]}, an entry of the list {@code a}, as {@code a}. */
     private static String ofList(String name) {
         return name.endsWith("[*]") ? name.substring(0, name.length() - 3) : name;

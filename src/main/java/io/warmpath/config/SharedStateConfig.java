@@ -22,7 +22,8 @@ public interface SharedStateConfig {
             doc =
                     "At the start, drop all shared snapshots and all that is in the stream of events."
                             + " Only for the first gateway of a component: others that are alive are"
-                            + " left with more than new ones can know.",
+                            + " left with more than new ones can know. With `warmpath.state.directory`:"
+                            + " what lies there is not taken up.",
             flags = "--router-reset-states",
             env = "DYN_ROUTER_RESET_STATES")
     boolean reset();

@@ -17,9 +17,6 @@ import org.eclipse.microprofile.config.spi.ConfigSource;
  * process; found by SmallRye Config as a service.
  */
 public final class WarmpathSources implements ConfigSourceFactory {
-    /** Below the aliases, above everything packed into the jar. */
-    public static final int FILE_ORDINAL = 280;
-
     private static final String FILE_KEY = "warmpath.config-file";
 
     @Override
@@ -41,12 +38,24 @@ public final class WarmpathSources implements ConfigSourceFactory {
      */
     static ConfigSource file(Path path) {
         try {
-            String text = Files.readString(path);
-            return new YamlConfigSource(path.toString(), text, FILE_ORDINAL);
+            return yaml(path.toString(), Files.readString(path));
         } catch (IOException e) {
             throw new UncheckedIOException(e);
+        }
+    }
+
+    /**
+     * The text of a file.
+     *
+     * @param name of the file, for messages
+     * @throws IllegalArgumentException when it is not YAML
+     */
+    public static ConfigSource yaml(String name, String text) {
+        try {
+            return new ConfigFile(
+                    name, SettingCatalog.read(), new YamlConfigSource(name, text).getProperties());
         } catch (RuntimeException e) {
-            throw new IllegalArgumentException(path + " is not valid YAML: " + e.getMessage(), e);
+            throw new IllegalArgumentException(name + " is not valid YAML: " + e.getMessage(), e);
         }
     }
 }

@@ -9,8 +9,9 @@ public interface WarmupConfig {
     @WithDefault("300")
     @Setting(
             doc =
-                    "Requests that the gateway sends to itself, against an engine of its own on"
-                            + " loopback, before it says that it is ready; 0: none. No metric"
+                    "Requests, at the least, that the gateway sends to itself, against an engine of"
+                            + " its own on loopback, before it says that it is ready; it sends more"
+                            + " until the JVM's compilers have become calm. 0: none. No metric"
                             + " counts them.",
             unit = "requests",
             flags = {"--warmup-requests"},
@@ -18,8 +19,12 @@ public interface WarmupConfig {
             max = 1e6)
     int requests();
 
-    @WithDefault("2s")
+    @WithDefault("10s")
     @WithConverter(TimeSpan.class)
-    @Setting(doc = "Longest time that the warm-up may take.", minTime = "1ms", maxTime = "5m")
+    @Setting(
+            doc =
+                    "Longest time that the warm-up may take; on an idle machine it takes about two seconds.",
+            minTime = "1ms",
+            maxTime = "5m")
     Duration time();
 }

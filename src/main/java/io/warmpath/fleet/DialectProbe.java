@@ -2,13 +2,14 @@ package io.warmpath.fleet;
 
 import java.io.IOException;
 import java.net.ConnectException;
+import java.net.SocketTimeoutException;
 import java.net.URI;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
 import java.util.function.ToIntFunction;
-import java.util.regex.Pattern;
 
 /**
  * Learns a worker by its model list and by the dialects of the known engines, in order.
@@ -16,16 +17,39 @@ import java.util.regex.Pattern;
  * <p>Stateless, any thread; blocks as {@link EngineHttp} does.
  */
 public final class DialectProbe implements WorkerProbe {
-    private static final Pattern DRAINING =
-            Pattern.compile("\\bdrain(?:ing|ed)\\b", Pattern.CASE_INSENSITIVE);
+    /** An engine of which only OpenAI's interface is known. Some have no path for health. */
+    private static final EngineDialect UNKNOWN =
+            new EngineDialect() {
+                @Override
+                public EngineKind kind() {
+                    return EngineKind.OPENAI;
+                }
+
+                @Override
+                public Optional<EngineFacts> ask(URI worker, EngineHttp http) {
+                    return Optional.empty();
+                }
+
+                @Override
+                public Health health(URI worker, EngineHttp http, Duration patience)
+                        throws IOException {
+                    EngineHttp.Answer answer = http.get(worker, "/health");
+                    return answer.status() == 404
+                            ? HealthAnswers.read("/v1/models", http.get(worker, "/v1/models"))
+                            : HealthAnswers.read("/health", answer);
+                }
+            };
 
     private final EngineHttp http;
     private final ModelList models;
     private final List<EngineDialect> dialects;
-    private final String healthPath;
+    private final Optional<String> healthPath;
+    private final Duration patience;
     private final ToIntFunction<Set<String>> defaultBlockSize;
 
     /**
+     * @param healthPath what is asked of every worker; empty: what its kind of engine is best asked
+     * @param patience with questions that an engine answers only after it has tried itself out
      * @param defaultBlockSize tokens per block of workers that neither say nor are told, by the
      *     models that they serve
      */
@@ -33,12 +57,14 @@ public final class DialectProbe implements WorkerProbe {
             EngineHttp http,
             ModelList models,
             List<EngineDialect> dialects,
-            String healthPath,
+            Optional<String> healthPath,
+            Duration patience,
             ToIntFunction<Set<String>> defaultBlockSize) {
         this.http = http;
         this.models = models;
         this.dialects = List.copyOf(dialects);
         this.healthPath = healthPath;
+        this.patience = patience;
         this.defaultBlockSize = defaultBlockSize;
     }
 
@@ -144,30 +170,50 @@ public final class DialectProbe implements WorkerProbe {
     }
 
     @Override
-    public Health health(WorkerSpec spec) {
-        try {
-            EngineHttp.Answer answer = http.get(spec.url(), healthPath);
-            if (answer.ok()) {
-                return saysDraining(answer.body())
-                        ? new Health(Verdict.DRAINING, "it says that it is draining")
-                        : new Health(Verdict.OK, "");
-            }
-            String told = "GET " + healthPath + " answered " + answer.status();
-            if (answer.status() != 503) {
-                return new Health(Verdict.FAILING, told);
-            }
-            return saysDraining(answer.body())
-                    ? new Health(Verdict.DRAINING, told + ", draining")
-                    : new Health(Verdict.UNAVAILABLE, told);
-        } catch (ConnectException e) {
-            return new Health(Verdict.REFUSED, "connection refused");
-        } catch (IOException e) {
-            return new Health(Verdict.FAILING, "GET " + healthPath + ": " + e.getMessage());
-        }
+    public Health health(WorkerSpec spec, EngineKind kind) {
+        return asked(
+                () ->
+                        healthPath.isPresent()
+                                ? told(spec, healthPath.get())
+                                : dialect(kind).health(spec.url(), http, patience));
     }
 
-    /** As {@code {"status": "draining"}}, in whatever form an engine or what is before it has. */
-    private static boolean saysDraining(String body) {
-        return body.length() < 4096 && DRAINING.matcher(body).find();
+    @Override
+    public Health deepHealth(WorkerSpec spec, EngineKind kind) {
+        return asked(
+                () ->
+                        healthPath.isPresent()
+                                ? told(spec, healthPath.get())
+                                : dialect(kind).deepHealth(spec.url(), http, patience));
+    }
+
+    /** The operator's own path is the only question then, with the usual time-out. */
+    private Health told(WorkerSpec spec, String path) throws IOException {
+        return HealthAnswers.read(path, http.get(spec.url(), path));
+    }
+
+    private EngineDialect dialect(EngineKind kind) {
+        for (EngineDialect dialect : dialects) {
+            if (dialect.kind() == kind) {
+                return dialect;
+            }
+        }
+        return UNKNOWN;
+    }
+
+    private interface Question {
+        Health ask() throws IOException;
+    }
+
+    private static Health asked(Question question) {
+        try {
+            return question.ask();
+        } catch (ConnectException e) {
+            return new Health(Verdict.REFUSED, "connection refused");
+        } catch (SocketTimeoutException e) {
+            return new Health(Verdict.LATE, "its health check: " + e.getMessage());
+        } catch (IOException e) {
+            return new Health(Verdict.FAILING, "its health check: " + e.getMessage());
+        }
     }
 }

@@ -2,6 +2,7 @@ package io.warmpath.fleet;
 
 import java.io.IOException;
 import java.net.URI;
+import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
 
@@ -16,6 +17,27 @@ public interface EngineDialect {
      *     unreadably
      */
     Optional<EngineFacts> ask(URI worker, EngineHttp http) throws IOException;
+
+    /**
+     * Whether its process lives and takes requests, without a generated token.
+     *
+     * @param patience what the engine's own deep question may take, where this one leads to it
+     * @throws IOException when the engine could not be asked
+     */
+    default WorkerProbe.Health health(URI worker, EngineHttp http, Duration patience)
+            throws IOException {
+        return HealthAnswers.read("/health", http.get(worker, "/health"));
+    }
+
+    /**
+     * Whether it computes; may cost a generated token, and takes up to {@code patience}.
+     *
+     * @throws IOException when the engine could not be asked
+     */
+    default WorkerProbe.Health deepHealth(URI worker, EngineHttp http, Duration patience)
+            throws IOException {
+        return health(worker, http, patience);
+    }
 
     /**
      * What its ranks are doing now; empty when it does not tell.

@@ -2,6 +2,7 @@ package io.warmpath.fleet;
 
 import java.io.IOException;
 import java.net.URI;
+import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
 /** Questions to workers, with time-outs of their own. Any thread; blocks. */
@@ -9,9 +10,17 @@ public interface EngineHttp {
     /**
      * @param path begins with a slash
      * @throws java.net.ConnectException when nobody listens there
-     * @throws IOException for everything else that is not an HTTP answer, time-outs included
+     * @throws java.net.SocketTimeoutException when the answer does not come in time
+     * @throws IOException for everything else that is not an HTTP answer
      */
     Answer get(URI worker, String path) throws IOException;
+
+    /**
+     * As {@link #get(URI, String)}, of an engine that takes its time to answer this question.
+     *
+     * @param patience time-out of the whole exchange
+     */
+    Answer get(URI worker, String path, Duration patience) throws IOException;
 
     /**
      * As {@link #get}, with a body.

@@ -12,11 +12,17 @@ import java.util.concurrent.Executor;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.function.LongSupplier;
 import java.util.function.LongUnaryOperator;
+import java.util.function.Supplier;
 import java.util.function.ToLongFunction;
 import org.jspecify.annotations.Nullable;
 
 /**
  * Decides when which worker is asked, and what an answer means for its state.
+ *
+ * <p>The usual question is a cheap one, and what a worker does counts more: one that sends bytes or
+ * events is only busy, however late it answers. One that has requests and shows no sign of life is
+ * asked the deep question of its kind, beside the cheap one; when that fails, it must be answered
+ * well, or the worker show a sign of life, before it is well again.
  *
  * <p>{@link #tick} runs on one thread only and does not block, except for listeners of the
  * registry; questions run on {@code probes}. {@link #suspect} any thread, no blocking. Times are
@@ -32,6 +38,8 @@ public final class FleetMonitor implements FleetTask {
      *     learnMax}
      * @param drainTimeout a draining worker is removed after this, finished or not
      * @param slowStart how long a worker that came back takes until it gets its full share
+     * @param quiet how long a worker may have requests and show no sign of life until it is asked
+     *     the deep question
      * @param jitter of a pause between health checks, in nanoseconds, so that gateways and workers
      *     do not fall into step
      */
@@ -43,9 +51,10 @@ public final class FleetMonitor implements FleetTask {
             Duration learnMax,
             Duration drainTimeout,
             Duration slowStart,
+            Duration quiet,
             LongUnaryOperator jitter) {
 
-        /** Without slow start and jitter. */
+        /** Without slow start and jitter; quiet for ten seconds. */
         public Timing(
                 Duration healthInterval,
                 Duration unhealthyInterval,
@@ -61,6 +70,7 @@ public final class FleetMonitor implements FleetTask {
                     learnMax,
                     drainTimeout,
                     Duration.ZERO,
+                    Duration.ofSeconds(10),
                     LongUnaryOperator.identity());
         }
     }
@@ -69,6 +79,9 @@ public final class FleetMonitor implements FleetTask {
     private static final int BUSY_INTERVALS = 4;
 
     private static final Duration DRAIN_POLL = Duration.ofMillis(100);
+
+    /** How exactly it is known since when a worker is quiet. */
+    private static final Duration LISTEN_POLL = Duration.ofSeconds(1);
 
     /** How exactly a slow start ends: only then the list of candidates is the snapshot's again. */
     private static final Duration RAMP_POLL = Duration.ofMillis(500);
@@ -79,6 +92,7 @@ public final class FleetMonitor implements FleetTask {
     private final LongSupplier nanoTime;
     private final Timing timing;
     private final ToLongFunction<WorkerSlot> running;
+    private final LifeSigns signs;
 
     private final Queue<Runnable> inbox = new ConcurrentLinkedQueue<>();
     private volatile Runnable wake = () -> {};
@@ -90,6 +104,7 @@ public final class FleetMonitor implements FleetTask {
 
     /**
      * @param running requests that are running on a slot now
+     * @param signs what workers do, beside the answers that the registry knows of
      */
     public FleetMonitor(
             FleetRegistry registry,
@@ -97,7 +112,9 @@ public final class FleetMonitor implements FleetTask {
             Executor probes,
             LongSupplier nanoTime,
             Timing timing,
-            ToLongFunction<WorkerSlot> running) {
+            ToLongFunction<WorkerSlot> running,
+            LifeSigns signs) {
+        this.signs = signs;
         this.registry = registry;
         this.probe = probe;
         this.probes = probes;
@@ -184,6 +201,9 @@ public final class FleetMonitor implements FleetTask {
             } else if (!w.inFlight && (w.suspected || (w.isDue(s, now) && !putOff(w, s, now)))) {
                 ask(w, s);
             }
+            if (listen(w, s, now)) {
+                next = Math.min(next, LISTEN_POLL.toNanos());
+            }
             if (!w.inFlight) {
                 next = Math.min(next, Math.max(0, w.dueNanos - now));
             }
@@ -233,8 +253,72 @@ public final class FleetMonitor implements FleetTask {
         return true;
     }
 
+    /**
+     * Follows how long a worker has been quiet under requests, and asks it when that is too long.
+     *
+     * @return whether it is to be listened to again soon
+     */
+    private boolean listen(Watch w, WorkerStatus s, long now) {
+        boolean counts =
+                switch (s.worker().state()) {
+                    case READY, SUSPENDED, TRIAL -> true;
+                    case UNHEALTHY -> w.mute;
+                    case STARTING, PAUSED, DRAINING -> false;
+                };
+        if (!counts || (!w.mute && !hasRequests(s))) {
+            w.quietSince = Watch.NONE;
+            return false;
+        }
+        if (w.quietSince == Watch.NONE) {
+            w.quietSince = now;
+            w.listenedNanos = now;
+        } else if (now - w.listenedNanos >= LISTEN_POLL.toNanos()) {
+            w.listenedNanos = now;
+            long sign = lastSign(w, s, w.quietSince);
+            if (sign - w.quietSince > 0) {
+                w.quietSince = sign;
+                w.failedDeep = 0;
+                if (w.mute) {
+                    w.mute = false;
+                    registry.healthy(w.id);
+                }
+            }
+            boolean quiet = now - w.quietSince >= timing.quiet().toNanos();
+            if (quiet && !w.deepInFlight && now - w.deepDueNanos >= 0) {
+                askDeep(w, s);
+            }
+        }
+        return true;
+    }
+
+    private boolean hasRequests(WorkerStatus s) {
+        return s.worker().ranks().stream().anyMatch(r -> running.applyAsLong(r.slot()) > 0);
+    }
+
+    private long lastSign(Watch w, WorkerStatus s, long otherwise) {
+        return signs.last(s.worker(), registry.lastAnswer(w.id, otherwise));
+    }
+
+    /** The deep question of this worker is open. The monitor's thread. */
+    boolean asksDeep(long workerId) {
+        Watch w = watches.get(workerId);
+        return w != null && w.deepInFlight;
+    }
+
+    private void askDeep(Watch w, WorkerStatus s) {
+        w.deepInFlight = true;
+        long asked = nanoTime.getAsLong();
+        probes.execute(
+                () -> {
+                    WorkerProbe.Health seen =
+                            safely(() -> probe.deepHealth(s.spec(), s.worker().kind()));
+                    post(() -> onDeep(w, s, asked, seen));
+                });
+    }
+
     private void ask(Watch w, WorkerStatus s) {
         w.inFlight = true;
+        w.askedNanos = nanoTime.getAsLong();
         w.suspected = false;
         boolean learn = s.worker().state() == WorkerState.STARTING || w.hasOtherRecord(s);
         probes.execute(learn ? () -> learn(w, s, false) : () -> check(w, s));
@@ -252,14 +336,16 @@ public final class FleetMonitor implements FleetTask {
     }
 
     private void check(Watch w, WorkerStatus s) {
-        WorkerProbe.Health health;
-        try {
-            health = probe.health(s.spec());
-        } catch (RuntimeException e) {
-            health = new WorkerProbe.Health(WorkerProbe.Verdict.FAILING, String.valueOf(e));
-        }
-        WorkerProbe.Health seen = health;
+        WorkerProbe.Health seen = safely(() -> probe.health(s.spec(), s.worker().kind()));
         post(() -> onHealth(w, s, seen));
+    }
+
+    private static WorkerProbe.Health safely(Supplier<WorkerProbe.Health> question) {
+        try {
+            return question.get();
+        } catch (RuntimeException e) {
+            return new WorkerProbe.Health(WorkerProbe.Verdict.FAILING, String.valueOf(e));
+        }
     }
 
     // On the monitor's thread.
@@ -277,6 +363,7 @@ public final class FleetMonitor implements FleetTask {
         w.learntFrom = spec;
         w.processGone = false;
         w.failures = 0;
+        w.computes();
         w.backoff = timing.learnMin();
         w.rest(nanoTime.getAsLong(), jittered(timing.healthInterval()));
     }
@@ -309,7 +396,17 @@ public final class FleetMonitor implements FleetTask {
                 probes.execute(() -> learn(w, s, true));
                 return;
             }
-            registry.healthy(w.id);
+            if (!w.mute) {
+                registry.healthy(w.id);
+            } else if (!w.deepInFlight) {
+                askDeep(w, s);
+            }
+            w.rest(nanoTime.getAsLong(), jittered(timing.healthInterval()));
+            return;
+        }
+        if (health.verdict() == WorkerProbe.Verdict.LATE
+                && lastSign(w, s, w.askedNanos) != w.askedNanos) {
+            w.failures = 0; // it is busy: something came from it while it was asked
             w.rest(nanoTime.getAsLong(), jittered(timing.healthInterval()));
             return;
         }
@@ -326,6 +423,29 @@ public final class FleetMonitor implements FleetTask {
         w.rest(nanoTime.getAsLong(), jittered(timing.unhealthyInterval()));
     }
 
+    private void onDeep(Watch w, WorkerStatus s, long asked, WorkerProbe.Health health) {
+        if (watches.get(w.id) != w) {
+            return; // removed meanwhile
+        }
+        long now = nanoTime.getAsLong();
+        w.deepInFlight = false;
+        w.deepDueNanos = now + timing.healthInterval().toNanos();
+        if (health.verdict() == WorkerProbe.Verdict.OK || lastSign(w, s, asked) != asked) {
+            boolean wasMute = w.mute;
+            w.computes();
+            if (wasMute) {
+                registry.healthy(w.id);
+            }
+            return;
+        }
+        failedProbes.increment();
+        w.failedDeep++;
+        if (w.failedDeep >= timing.failuresToUnhealthy()) {
+            w.mute = true;
+            registry.unhealthy(w.id, "it has requests, and computes nothing: " + health.detail());
+        }
+    }
+
     /** What the monitor remembers of one worker. */
     private static final class Watch {
         static final long NONE = Long.MIN_VALUE;
@@ -334,6 +454,13 @@ public final class FleetMonitor implements FleetTask {
         long knownNanos; // when the last question ended, at first when the watch began
         long dueNanos;
         boolean inFlight;
+        long askedNanos;
+        long quietSince = NONE; // it has requests since then, and has shown no sign of life
+        long listenedNanos;
+        boolean deepInFlight;
+        long deepDueNanos;
+        int failedDeep; // in a row
+        boolean mute; // the deep question found it so
         boolean suspected;
         boolean processGone;
         int failures;
@@ -346,6 +473,7 @@ public final class FleetMonitor implements FleetTask {
             this.id = id;
             this.knownNanos = now;
             this.dueNanos = now;
+            this.deepDueNanos = now;
             this.backoff = backoff;
         }
 
@@ -355,6 +483,13 @@ public final class FleetMonitor implements FleetTask {
 
         boolean hasOtherRecord(WorkerStatus s) {
             return learntFrom != null && !learntFrom.equals(s.spec());
+        }
+
+        /** It has shown that it does. */
+        void computes() {
+            mute = false;
+            failedDeep = 0;
+            quietSince = NONE;
         }
 
         void rest(long now, Duration pause) {

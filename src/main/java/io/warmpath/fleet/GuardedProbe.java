@@ -92,8 +92,13 @@ public final class GuardedProbe implements WorkerProbe {
     }
 
     @Override
-    public Health health(WorkerSpec spec) {
-        return to.health(spec);
+    public Health health(WorkerSpec spec, EngineKind kind) {
+        return to.health(spec, kind);
+    }
+
+    @Override
+    public Health deepHealth(WorkerSpec spec, EngineKind kind) {
+        return to.deepHealth(spec, kind);
     }
 
     @Override

@@ -9,8 +9,20 @@ public interface WorkerProbe {
      */
     WorkerProfile learn(WorkerSpec spec) throws ProbeException;
 
-    /** One health check. Never throws for what a worker does. */
-    Health health(WorkerSpec spec);
+    /**
+     * The cheap question: does its process live, and does it take requests? It costs the engine no
+     * token. Never throws for what a worker does.
+     */
+    Health health(WorkerSpec spec, EngineKind kind);
+
+    /**
+     * The deep question: does it compute? Asked of a worker that is suspected only, and with the
+     * patience that its kind of engine has with itself. Where a kind has no such question, the
+     * cheap one. Never throws for what a worker does.
+     */
+    default Health deepHealth(WorkerSpec spec, EngineKind kind) {
+        return health(spec, kind);
+    }
 
     /**
      * What the engine is doing, rank by rank; empty when such engines do not tell.
@@ -31,8 +43,10 @@ public interface WorkerProbe {
     /** How a worker took a health check. */
     enum Verdict {
         OK,
-        /** Answered badly or not in time; it may only be busy. */
+        /** Answered badly, or could not be asked. */
         FAILING,
+        /** No answer in time: it has stopped, or is only busy. */
+        LATE,
         /** Answered 503: it takes no requests now, and knows it. */
         UNAVAILABLE,
         /** Says that it is draining: running requests finish, it wants no new ones. */

@@ -21,7 +21,7 @@ final class AnswerReport {
     private final Exchange exchange;
     private final RoutingDecision decision;
     private final int promptTokens;
-    private final boolean continued;
+    private final @Nullable Continued stream;
     private final boolean beginningOnly; // what is cached beyond it was not predicted
     private final @Nullable LengthCheck check;
     private final @Nullable Runnable pooled;
@@ -31,7 +31,7 @@ final class AnswerReport {
             Exchange exchange,
             RoutingDecision decision,
             int promptTokens,
-            boolean continued,
+            @Nullable Continued stream,
             boolean beginningOnly,
             @Nullable LengthCheck check,
             @Nullable Runnable pooled,
@@ -39,7 +39,7 @@ final class AnswerReport {
         this.exchange = exchange;
         this.decision = decision;
         this.promptTokens = promptTokens;
-        this.continued = continued;
+        this.stream = stream;
         this.beginningOnly = beginningOnly;
         this.check = check;
         this.pooled = pooled;
@@ -68,7 +68,7 @@ final class AnswerReport {
         RequestFlow flow = exchange.flow;
         if (stream != null) {
             return new AnswerReport(
-                    exchange, decision, promptTokens, true, beginningOnly, null, null, null);
+                    exchange, decision, promptTokens, stream, beginningOnly, null, null, null);
         }
         WarmLedger.Warmed warmed =
                 flow.warmed.take(exchange.prompt.blocks(to.worker()).chain(), to.slot().index());
@@ -83,7 +83,7 @@ final class AnswerReport {
         LengthCheck check =
                 beginningOnly || request.passThrough() ? null : check(exchange, to, model);
         return new AnswerReport(
-                exchange, decision, promptTokens, false, beginningOnly, check, pooled, warmed);
+                exchange, decision, promptTokens, null, beginningOnly, check, pooled, warmed);
     }
 
     private static @Nullable LengthCheck check(Exchange exchange, Candidate to, String model) {
@@ -113,17 +113,17 @@ final class AnswerReport {
      * @param streamedNanos from its first token to its end; -1 where it was no stream
      */
     void compare(@Nullable AnswerScanner s, int status, long streamedNanos) {
-        if (continued) {
+        if (stream != null) {
             // What was predicted was the prompt's, without the answer's beginning.
             if (s != null && status < 400) {
-                exchange.meters()
-                        .reported(s.promptTokens(), s.cachedTokens(), s.completionTokens());
+                long cached = stream.anew() ? s.cachedTokens() : stream.cachedTokens();
+                exchange.meters().reported(s.promptTokens(), cached, s.completionTokens());
             }
             return;
         }
         FlowMetrics metrics = exchange.flow.metrics;
         int predicted = decision.chosen().cachedTokens();
-        boolean whole = promptTokens >= 0 && !beginningOnly;
+        boolean whole = promptTokens >= 0 && !beginningOnly && !exchange.request.several();
         if (whole && !exchange.request.passThrough()) {
             metrics.predicted(promptTokens, predicted); // beside what is reported, else misleading
         }

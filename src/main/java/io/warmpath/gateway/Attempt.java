@@ -15,6 +15,7 @@ import io.warmpath.upstream.HeaderList;
 import io.warmpath.upstream.UpstreamCall;
 import io.warmpath.upstream.UpstreamListener;
 import io.warmpath.upstream.UpstreamRequest;
+import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -38,6 +39,7 @@ final class Attempt implements UpstreamListener, UpstreamCall.Watch {
     private final RoutingDecision decision;
     private final int promptTokens;
     private final @Nullable Continued continued;
+    private final @Nullable Continued rest; // the same where its prompt ends with what was said
     private LoadBook.@Nullable Booking booking;
     private Sent sent = Sent.UNSEEN;
     private @Nullable AnswerReport report;
@@ -70,6 +72,7 @@ final class Attempt implements UpstreamListener, UpstreamCall.Watch {
             int promptTokens,
             @Nullable Continued continued) {
         this.continued = continued;
+        this.rest = continued == null || continued.anew() ? null : continued;
         this.released = continued != null;
         this.exchange = exchange;
         this.decided = decided;
@@ -287,7 +290,7 @@ final class Attempt implements UpstreamListener, UpstreamCall.Watch {
                 held.end(b, from, cut ? 0 : length, answer::end);
             }
             if (pin != null) {
-                pin.ended(status, scanner == null ? -1 : scanner.cachedTokens());
+                pin.ended(status, foundCached());
             }
         } catch (RuntimeException e) {
             exchange.crashed(e);
@@ -355,19 +358,28 @@ final class Attempt implements UpstreamListener, UpstreamCall.Watch {
     @Override
     public void silent() {
         UpstreamCall waiting = call;
-        if (detached || waiting == null || !exchange.hasOther(this)) {
+        if (detached || waiting == null) {
             return;
         }
         try {
+            List<Candidate> others = exchange.wellOthers(this);
+            if (others.isEmpty()) {
+                return;
+            }
             if (!released) {
                 if (exchange.request.stream()
                         && (exchange.leftToOther(this)
                                 || exchange.retryElsewhere(this, RetryCause.TIMEOUT))) {
                     waiting.cancel();
                 }
-            } else if (exchange.canMove(this)) {
-                waiting.cancel();
-                failed(new GatewayError.WorkerUnwell(candidate().worker().name()));
+            } else {
+                exchange.whenMovable(
+                        this,
+                        others,
+                        () -> {
+                            waiting.cancel();
+                            failed(new GatewayError.WorkerUnwell(candidate().worker().name()));
+                        });
             }
         } catch (RuntimeException e) {
             exchange.crashed(e);
@@ -504,7 +516,8 @@ final class Attempt implements UpstreamListener, UpstreamCall.Watch {
                     case ON_REQUEST -> request.explain();
                     case ALWAYS -> true;
                 };
-        MultiMap own = explain ? Explanation.headers(decision, promptTokens) : null;
+        MultiMap own =
+                explain ? Explanation.headers(decision, promptTokens, request.several()) : null;
         if (own != null) {
             Explanation.addHints(own, request, asked.priority());
             Explanation.addSession(own, exchange.sessionWord());
@@ -563,7 +576,7 @@ final class Attempt implements UpstreamListener, UpstreamCall.Watch {
                     status,
                     problem,
                     s == null ? -1 : s.promptTokens(),
-                    s == null ? -1 : s.cachedTokens(),
+                    foundCached(),
                     s == null ? -1 : s.completionTokens(),
                     exchange.flow.nanoTime.getAsLong());
         }
@@ -585,10 +598,26 @@ final class Attempt implements UpstreamListener, UpstreamCall.Watch {
                         : before.firstTokenNanos(),
                 nanos,
                 now.promptTokens() < 0 ? promptTokens : now.promptTokens(),
-                now.cachedTokens() < 0 && promptTokens >= 0
-                        ? decision.chosen().cachedTokens()
-                        : now.cachedTokens(),
+                knownCached(now.cachedTokens()),
                 now.outputTokens());
+    }
+
+    private long knownCached(long reported) {
+        if (rest != null) {
+            return rest.before().cachedTokens();
+        }
+        return reported < 0 && promptTokens >= 0 ? decision.chosen().cachedTokens() : reported;
+    }
+
+    /** Tokens that this worker has found cached of the request's own prompt; -1: not known. */
+    private long foundCached() {
+        AnswerScanner s = scanner;
+        return s == null || rest != null ? -1 : s.cachedTokens();
+    }
+
+    /** The same of the worker that began the answer. */
+    long cachedTokens() {
+        return rest == null ? foundCached() : rest.cachedTokens();
     }
 
     private DecisionLog.Ending ending() {
@@ -599,7 +628,7 @@ final class Attempt implements UpstreamListener, UpstreamCall.Watch {
                 status,
                 s == null ? -1 : s.promptTokens(),
                 output < 0 && s != null && eventStream ? made + s.events() : output,
-                s == null ? -1 : s.cachedTokens(),
+                foundCached(),
                 firstTokenNanos,
                 exchange.flow.nanoTime.getAsLong() - started);
     }

@@ -392,20 +392,31 @@ public final class Exchange {
         return false;
     }
 
-    /** Somebody well could take over from this one. */
-    boolean hasOther(Attempt from) {
+    /** Those beside this one that have not failed the request. */
+    List<Candidate> others(Attempt from) {
         long worker = from.candidate().worker().id();
-        return !over
-                && request.pinnedWorker().isEmpty()
-                && Planner.candidates(flow.fleet, request.model(), tries.failed(), draw).stream()
-                        .map(Candidate::worker)
-                        .anyMatch(w -> w.id() != worker && w.state() == WorkerState.READY);
+        return Planner.candidates(flow.fleet, request.model(), tries.failed(), draw).stream()
+                .filter(c -> c.worker().id() != worker)
+                .toList();
     }
 
-    /** Its stream, which the client is reading, would not have to be broken. */
-    boolean canMove(Attempt from) {
+    /** Those that are well and could take over from this one. */
+    List<Candidate> wellOthers(Attempt from) {
+        return over || request.pinnedWorker().isPresent()
+                ? List.of()
+                : others(from).stream()
+                        .filter(c -> c.worker().state() == WorkerState.READY)
+                        .toList();
+    }
+
+    /**
+     * Runs {@code move} when its stream, which the client is reading, would not have to be broken.
+     */
+    void whenMovable(Attempt from, List<Candidate> others, Runnable move) {
         Relocation moving = relocation;
-        return !over && flow.migration.isOn() && moving != null && moving.isPossible(from);
+        if (!over && flow.migration.isOn() && moving != null) {
+            moving.whenPossible(from, others, move);
+        }
     }
 
     boolean isOver() {

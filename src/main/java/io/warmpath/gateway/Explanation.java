@@ -5,6 +5,7 @@ import io.warmpath.fleet.EventTrust;
 import io.warmpath.routing.PinView;
 import io.warmpath.routing.RoutingDecision;
 import io.warmpath.routing.Score;
+import io.warmpath.routing.TierBlocks;
 import io.warmpath.session.SessionControl;
 import java.util.Locale;
 import java.util.OptionalInt;
@@ -16,25 +17,33 @@ final class Explanation {
 
     /**
      * @param promptTokens -1 when the prompt's tokens are not known
+     * @param several answers are asked for: how much the engine will report is not predicted
      */
-    static MultiMap headers(RoutingDecision decision, int promptTokens) {
+    static MultiMap headers(RoutingDecision decision, int promptTokens, boolean several) {
         Score s = decision.chosen();
         MultiMap h = MultiMap.caseInsensitiveMultiMap();
         h.add("x-warmpath-worker", ascii(s.candidate().label()));
         h.add("x-warmpath-mode", decision.mode().flag());
         if (promptTokens >= 0) {
             h.add("x-warmpath-prompt-tokens", Integer.toString(promptTokens));
-            h.add("x-warmpath-predicted-cached-tokens", Integer.toString(s.cachedTokens()));
+            if (several) {
+                h.add("x-warmpath-not-predicted", "several answers");
+            } else {
+                h.add("x-warmpath-predicted-cached-tokens", Integer.toString(s.cachedTokens()));
+            }
+            TierBlocks tiers = s.tiers();
             h.add(
                     "x-warmpath-matched-blocks",
                     "gpu="
-                            + s.gpuBlocks()
+                            + tiers.gpu()
                             + ";host="
-                            + s.hostBlocks()
+                            + tiers.host()
                             + ";disk="
-                            + s.diskBlocks()
+                            + tiers.disk()
                             + ";external="
-                            + s.externalBlocks());
+                            + tiers.external());
+        } else if (decision.byText()) {
+            h.add("x-warmpath-not-predicted", prompt(decision));
         }
         if (decision.request().shared() != null) {
             h.add("x-warmpath-shared-blocks", Integer.toString(decision.sharedBlocks()));

@@ -33,6 +33,8 @@ import org.jspecify.annotations.Nullable;
  * @param explain the client asked for the decision's reasons
  * @param passThrough of an API whose answer is not looked into, and mostly its prompt neither:
  *     embeddings, images, responses and the like
+ * @param several answers are asked for ({@code n}): what an engine reports as cached is then partly
+ *     what it has just computed for the first of them
  */
 public record InferenceRequest(
         String requestId,
@@ -51,8 +53,11 @@ public record InferenceRequest(
         RequestHints hints,
         BodyEdits edits,
         boolean explain,
-        boolean passThrough) {
+        boolean passThrough,
+        boolean several) {
     /**
+     * For one answer.
+     *
      * @param model its name, which stands for itself until {@link #named}
      */
     public InferenceRequest(
@@ -90,7 +95,8 @@ public record InferenceRequest(
                 hints,
                 edits,
                 explain,
-                passThrough);
+                passThrough,
+                false);
     }
 
     /** The model as workers list it. */
@@ -131,7 +137,31 @@ public record InferenceRequest(
                 hints,
                 edits,
                 explain,
-                passThrough);
+                passThrough,
+                several);
+    }
+
+    /** The same, for more than one answer. */
+    public InferenceRequest forSeveral() {
+        return new InferenceRequest(
+                requestId,
+                target,
+                headers,
+                body,
+                name,
+                stream,
+                prompt,
+                cacheSalt,
+                saltToSend,
+                pinnedWorker,
+                pinnedRank,
+                taints,
+                overrides,
+                hints,
+                edits,
+                explain,
+                passThrough,
+                true);
     }
 
     /**
@@ -169,7 +199,8 @@ public record InferenceRequest(
                 policyClass.isEmpty() ? hints : hints.in(policyClass),
                 edits,
                 explain,
-                passThrough);
+                passThrough,
+                several);
     }
 
     /** The same without what is only needed until an answer has begun to reach the client. */
@@ -200,7 +231,8 @@ public record InferenceRequest(
                 hints,
                 edits,
                 explain,
-                passThrough);
+                passThrough,
+                several);
     }
 
     private static final PromptInput NO_PROMPT = new PromptInput.Opaque("answered already");

@@ -15,9 +15,7 @@ import io.warmpath.upstream.UpstreamListener;
 import java.io.ByteArrayOutputStream;
 import java.util.ArrayList;
 import java.util.Arrays;
-import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Map;
 import java.util.concurrent.RejectedExecutionException;
 import org.jboss.logging.Logger;
 import org.jspecify.annotations.Nullable;
@@ -194,14 +192,7 @@ final class NextTurn implements UpstreamListener {
         if (prompt instanceof PromptInput.Conversation c) {
             return c.source().get();
         }
-        List<Object> messages = new ArrayList<>();
-        for (PromptInput.Message m : ((PromptInput.Chat) prompt).messages()) {
-            Map<String, Object> message = new LinkedHashMap<>();
-            message.put("role", m.role());
-            message.put("content", m.content());
-            messages.add(message);
-        }
-        return ChatRequest.of(messages, null);
+        return ((PromptInput.Chat) prompt).request();
     }
 
     private static ChatRequest next(ChatRequest now, AnswerMessage said, String reply) {

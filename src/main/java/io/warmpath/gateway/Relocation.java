@@ -12,10 +12,14 @@ import io.warmpath.gateway.migration.KeptStream;
 import io.warmpath.gateway.migration.Migration;
 import io.warmpath.gateway.migration.Migration.Cause;
 import io.warmpath.gateway.migration.NotContinuedException;
+import io.warmpath.gateway.migration.Seam;
 import io.warmpath.gateway.migration.WhyNot;
+import io.warmpath.tokens.Continuation;
 import io.warmpath.tokens.PromptInput;
+import io.warmpath.tokens.profile.EngineProfile;
 import io.warmpath.upstream.StreamText;
 import java.nio.charset.StandardCharsets;
+import java.util.List;
 import java.util.concurrent.RejectedExecutionException;
 import org.jboss.logging.Logger;
 import org.jspecify.annotations.Nullable;
@@ -28,20 +32,27 @@ import org.jspecify.annotations.Nullable;
  */
 final class Relocation {
     private static final Logger LOG = Logger.getLogger(Relocation.class);
+    private static final PromptInput NOBODYS = new PromptInput.Opaque("no template has a say");
 
     private final Exchange exchange;
     private final Migration migration;
     private final KeptStream kept;
     private final int promptTokens;
     private final boolean chat;
+    private final PromptInput asked; // as a template takes it, where one will have a say
     private @Nullable Cause cause; // of the last move
+    private @Nullable Seam seam; // as it was found last
+    private int seamPieces;
+    private boolean looking;
 
-    private Relocation(Exchange exchange, KeptStream kept, int promptTokens) {
+    private Relocation(
+            Exchange exchange, KeptStream kept, int promptTokens, boolean chat, PromptInput asked) {
         this.exchange = exchange;
         this.migration = exchange.flow.migration;
         this.kept = kept;
         this.promptTokens = promptTokens;
-        this.chat = exchange.request.target().startsWith("/v1/chat/");
+        this.chat = chat;
+        this.asked = asked;
     }
 
     /**
@@ -54,8 +65,21 @@ final class Relocation {
         if (whyNever(exchange, true, from) != null) {
             return null;
         }
-        KeptStream kept = exchange.flow.migration.keep(exchange.request.body().length());
-        return kept == null ? null : new Relocation(exchange, kept, promptTokens);
+        InferenceRequest request = exchange.request;
+        boolean chat = request.target().startsWith("/v1/chat/");
+        PromptInput asked = chat && isOnVllm(exchange) ? request.prompt() : NOBODYS;
+        // A chat of texts alone has been read already: what it is made of is kept as well.
+        int copies = asked instanceof PromptInput.Chat ? 2 : 1;
+        KeptStream kept =
+                exchange.flow.migration.keep(
+                        (int) Math.min(Integer.MAX_VALUE, (long) copies * request.body().length()));
+        return kept == null ? null : new Relocation(exchange, kept, promptTokens, chat, asked);
+    }
+
+    private static boolean isOnVllm(Exchange exchange) {
+        String model = exchange.request.model();
+        return exchange.flow.fleet.snapshot().workers().stream()
+                .anyMatch(w -> w.kind() == EngineKind.VLLM && w.models().contains(model));
     }
 
     /**
@@ -94,6 +118,7 @@ final class Relocation {
         String model = exchange.request.model();
         String text = ContinuedBody.text(kept.text().escaped());
         int pieces = kept.text().pieces();
+        Seam known = knownSeam();
         LOG.infof(
                 "%s: %s; its stream is to %s after %d events",
                 exchange.request.requestId(),
@@ -104,26 +129,99 @@ final class Relocation {
             exchange.flow.lanes.lengthy(
                     () -> {
                         int made = Math.max(pieces, count(model, failed.candidate(), text));
-                        exchange.later(() -> goOn(failed, made, error, broke));
+                        Seam here = known != null ? known : seam(text);
+                        exchange.later(() -> goOn(failed, made, here, error, broke));
                     });
         } catch (RejectedExecutionException e) {
-            goOn(failed, pieces, error, broke); // on this thread: what is left is splicing
+            Seam here = known != null ? known : new Seam(chat, text, Continuation.UNKNOWN);
+            goOn(failed, pieces, here, error, broke); // on this thread: what is left is splicing
         }
         return true;
     }
 
-    /** A move from there would not be refused for what the request is or what has been said. */
-    boolean isPossible(Attempt from) {
+    /**
+     * Runs {@code move}, now or soon, when a move from there would not be refused for what the
+     * request is, for what has been said or for who is there to go on with it. Nothing where it
+     * would, where too much else is to be done, or where the worker speaks again meanwhile.
+     */
+    void whenPossible(Attempt from, List<Candidate> others, Runnable move) {
         GatewayError unwell = new GatewayError.WorkerUnwell(from.candidate().worker().name());
         if (isAtLimit() || exchange.answer.isFull() || whyNot(from, unwell) != null) {
-            return false;
+            return;
         }
         try {
-            // As for vLLM: whoever it will be can go on with it then.
-            ContinuedBody.of(exchange.request.body().getBytes(), chat).check(kept.text(), true);
-            return true;
+            ContinuedBody.of(exchange.request.body().getBytes(), chat).check(kept.text());
         } catch (NotContinuedException e) {
-            return false;
+            return;
+        }
+        String text = ContinuedBody.text(kept.text().escaped());
+        int pieces = kept.text().pieces();
+        Seam known = knownSeam();
+        Seam now = known != null ? known : new Seam(chat, text, Continuation.UNKNOWN);
+        boolean settled =
+                known != null
+                        || !now.asksTemplate()
+                        || others.stream().anyMatch(c -> c.worker().kind() == EngineKind.SGLANG);
+        if (settled) {
+            if (others.stream().anyMatch(c -> goesOn(c, now))) {
+                move.run();
+            }
+        } else if (!looking) {
+            look(from, others, text, pieces, move);
+        }
+    }
+
+    /** Asks the template, which takes its time. */
+    private void look(
+            Attempt from, List<Candidate> others, String text, int pieces, Runnable move) {
+        try {
+            looking = true;
+            exchange.flow.lanes.lengthy(
+                    () -> {
+                        Seam found = seam(text);
+                        exchange.later(
+                                () -> {
+                                    looking = false;
+                                    seam = found;
+                                    seamPieces = pieces;
+                                    if (!exchange.isOver()
+                                            && exchange.running() == from
+                                            && kept.text().pieces() == pieces
+                                            && others.stream().anyMatch(c -> goesOn(c, found))) {
+                                        move.run();
+                                    }
+                                });
+                    });
+        } catch (RejectedExecutionException e) {
+            looking = false; // the next silence asks again
+        }
+    }
+
+    private static boolean goesOn(Candidate candidate, Seam here) {
+        return here.whyNot(candidate.worker().kind()) == null;
+    }
+
+    /** Null: what is known of it is of an earlier one. */
+    private @Nullable Seam knownSeam() {
+        return seam != null && seamPieces == kept.text().pieces() ? seam : null;
+    }
+
+    /** On any thread. */
+    private Seam seam(String text) {
+        Seam unknown = new Seam(chat, text, Continuation.UNKNOWN);
+        String model = exchange.request.model();
+        if (!unknown.asksTemplate()
+                || exchange.flow.selfCheck.distrusted(model, asked).contains(EngineKind.VLLM)) {
+            return unknown;
+        }
+        try {
+            return new Seam(
+                    true,
+                    text,
+                    exchange.flow.tokens.continuation(model, asked, text, EngineProfile.VLLM));
+        } catch (RuntimeException | LinkageError e) {
+            LOG.debugf(e, "%s: its template's say is not known", exchange.request.requestId());
+            return unknown;
         }
     }
 
@@ -184,35 +282,33 @@ final class Relocation {
                 .orElse(0);
     }
 
-    private void goOn(Attempt failed, int made, GatewayError error, Cause broke) {
+    private void goOn(Attempt failed, int made, Seam here, GatewayError error, Cause broke) {
         if (exchange.isOver()) {
             return;
         }
         try {
             if (failed.finished()) {
                 cause = broke;
-                complete(usage(made));
+                complete(usage(made, failed.cachedTokens()));
                 return;
             }
             ContinuedBody body = ContinuedBody.of(exchange.request.body().getBytes(), chat);
-            body.check(kept.text(), false);
+            body.check(kept.text());
             if (body.isSpent(made)) {
                 if (wantsUsage() && promptTokens == 0) {
                     throw new NotContinuedException(WhyNot.FINISHED);
                 }
                 cause = broke;
-                complete(lastChunk() + (wantsUsage() ? usage(made) : ""));
+                complete(lastChunk() + (wantsUsage() ? usage(made, failed.cachedTokens()) : ""));
                 return;
             }
             if (isAtLimit()) {
                 throw new NotContinuedException(WhyNot.LIMIT);
             }
-            Planner.Decided decided = exchange.decideElsewhere(Relocation::canContinue);
+            Planner.Decided decided = exchange.decideElsewhere(c -> goesOn(c, here));
             if (decided == null) {
-                throw new NotContinuedException(WhyNot.NO_WORKER);
+                throw new NotContinuedException(whyNobody(failed, here));
             }
-            EngineKind kind = decided.decision().chosen().candidate().worker().kind();
-            body.check(kept.text(), kind == EngineKind.VLLM);
             cause = broke;
             kept.moved();
             migration.moved(broke);
@@ -224,7 +320,15 @@ final class Relocation {
                             exchange.nanosSinceStart(),
                             decided.decision()));
             exchange.goOn(
-                    decided, new Continued(kept.text(), made, promptTokens, chat, failed.facts()));
+                    decided,
+                    new Continued(
+                            kept.text(),
+                            made,
+                            promptTokens,
+                            failed.cachedTokens(),
+                            chat,
+                            here.said().isEmpty(),
+                            failed.facts()));
         } catch (NotContinuedException e) {
             giveUp(e.why());
             exchange.breakAnswer(error, true);
@@ -236,8 +340,12 @@ final class Relocation {
         }
     }
 
-    static boolean canContinue(Candidate candidate) {
-        return candidate.worker().kind() != EngineKind.OPENAI;
+    private WhyNot whyNobody(Attempt failed, Seam here) {
+        WhyNot onVllm = here.whyNot(EngineKind.VLLM);
+        boolean there =
+                exchange.others(failed).stream()
+                        .anyMatch(c -> c.worker().kind() == EngineKind.VLLM);
+        return there && onVllm != null ? onVllm : WhyNot.NO_WORKER;
     }
 
     /** Only the end of the stream was lost, which can be written here. */
@@ -251,16 +359,21 @@ final class Relocation {
     /**
      * What the engine would have counted, as far as it can be counted here: the prompt exactly, the
      * answer by its text.
+     *
+     * @param cached as the engine has reported; negative: it has not
      */
-    private String usage(int made) {
+    private String usage(int made, long cached) {
         JsonObject chunk = chunk();
         chunk.put("choices", new JsonArray());
-        chunk.put(
-                "usage",
+        JsonObject usage =
                 new JsonObject()
                         .put("prompt_tokens", promptTokens)
                         .put("total_tokens", promptTokens + made)
-                        .put("completion_tokens", made));
+                        .put("completion_tokens", made);
+        if (cached >= 0) {
+            usage.put("prompt_tokens_details", new JsonObject().put("cached_tokens", cached));
+        }
+        chunk.put("usage", usage);
         return "data: " + chunk.encode() + "\n\n";
     }
 

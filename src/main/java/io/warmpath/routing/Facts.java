@@ -17,7 +17,7 @@ import org.jspecify.annotations.Nullable;
  * size.
  */
 final class Facts {
-    /** Names of {@link #write}'s numbers, in order. */
+    /** Names of {@link #write}'s numbers, in order; blocks by {@link TierBlocks}. */
     static final List<String> NAMES =
             List.of(
                     "gpu_blocks",
@@ -184,10 +184,11 @@ final class Facts {
     }
 
     void write(double[] out, int at) {
-        out[at] = gpu;
-        out[at + 1] = host;
-        out[at + 2] = disk;
-        out[at + 3] = external;
+        TierBlocks tiers = TierBlocks.of(gpu, host, disk, external, sharedRun);
+        out[at] = tiers.gpu();
+        out[at + 1] = tiers.host();
+        out[at + 2] = tiers.disk();
+        out[at + 3] = tiers.external();
         out[at + 4] = shared;
         out[at + 5] = activePrefillTokens;
         out[at + 6] = activeBlocks;

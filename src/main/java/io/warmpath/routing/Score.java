@@ -7,7 +7,9 @@ import io.warmpath.fleet.Candidate;
  * own block size. Prefill and decode are in blocks too; where the candidates' block sizes differ,
  * in blocks of the smallest among them.
  *
- * @param cachedTokens prompt tokens predicted to be cached (whole blocks, last-token rule applied)
+ * @param poolBlocks of a shared pool that go on without a gap where the candidate's own tiers end
+ * @param cachedTokens prompt tokens that the engine is predicted to report as cached: whole blocks
+ *     of its tiers and of the pool, but the last token, which is always computed
  * @param prefillTokens what is booked: prompt tokens to compute, where one cached in a slower tier
  *     counts as a part of one; 0 when prefill is not tracked
  * @param prefillBlocks (booked + new prefill tokens) / block size, less the credit for what is
@@ -21,8 +23,14 @@ public record Score(
         int hostBlocks,
         int diskBlocks,
         int externalBlocks,
+        int poolBlocks,
         int cachedTokens,
         int prefillTokens,
         double prefillBlocks,
         double decodeBlocks,
-        double cost) {}
+        double cost) {
+    /** For people: what each tier holds beyond those before it. */
+    public TierBlocks tiers() {
+        return TierBlocks.of(gpuBlocks, hostBlocks, diskBlocks, externalBlocks, poolBlocks);
+    }
+}

@@ -8,6 +8,7 @@ import io.warmpath.sim.http.Exchange;
 import io.warmpath.sim.http.HttpServer;
 import io.warmpath.sim.model.AnswerWriter;
 import io.warmpath.sim.model.SimTokenizer;
+import java.time.Duration;
 import java.time.InstantSource;
 import java.util.Arrays;
 import java.util.List;
@@ -24,6 +25,9 @@ import org.jspecify.annotations.Nullable;
  * the fault switches in {@link ControlApi}.
  */
 final class EngineApi {
+    /** What a real one sleeps, idle or not, before it answers /health. */
+    private static final Duration SGLANG_HEALTH_SLEEP = Duration.ofSeconds(1);
+
     private static final String NOT_FOUND = "{\"detail\":\"Not Found\"}";
 
     private final SimOptions options;
@@ -125,9 +129,16 @@ final class EngineApi {
             case "POST /v1/completions" ->
                     completions.complete(exchange, CompletionRequest.Form.COMPLETION);
             case "POST /tokenize" -> tokenize(exchange);
-            case "GET /health" ->
+            case "GET /health" -> {
+                if (sglang) {
+                    exchange.after(SGLANG_HEALTH_SLEEP, () -> health(exchange));
+                } else {
+                    health(exchange);
+                }
+            }
+            case "GET /ready", "GET /ping" ->
                     exchange.respond(
-                            faults.healthStatus(), "text/plain", faults.healthText(), Map.of());
+                            sglang ? faults.healthStatus() : 404, "text/plain", "", Map.of());
             case "GET /v1/models" -> exchange.json(200, info.models());
             case "GET /metrics" ->
                     exchange.respond(
@@ -169,6 +180,10 @@ final class EngineApi {
             }
         }
         return true;
+    }
+
+    private void health(Exchange exchange) {
+        exchange.respond(faults.healthStatus(), "text/plain", faults.healthText(), Map.of());
     }
 
     private static void either(Exchange exchange, boolean served, Supplier<String> json) {

@@ -17,6 +17,20 @@ public interface ChatTemplate {
     /** For any chat. */
     EnginePrompt render(ChatRequest chat, EngineProfile engine);
 
+    /**
+     * What the engine makes of a chat when it is to go on with an answer that has begun with {@code
+     * said}. Renders the chat twice.
+     */
+    default Continuation continuation(ChatRequest chat, String said, EngineProfile engine) {
+        return Continuation.of(
+                render(chat, engine), render(chat.continuedWith(said), engine), said);
+    }
+
+    /** As {@link #continuation(ChatRequest, String, EngineProfile)}. */
+    default Continuation continuation(PromptInput.Chat chat, String said, EngineProfile engine) {
+        return continuation(chat.request(), said, engine);
+    }
+
     /** Whether rendering so many messages takes so little that an event loop may do it. */
     default boolean isQuick(int messages) {
         return true;

@@ -14,6 +14,19 @@ public final class GuessedChatMl implements ChatTemplate {
         return ChatMlTemplate.PLAIN.render(chat, engine);
     }
 
+    /** By its form: a message's text stands in it as it is, behind what opens every answer. */
+    @Override
+    public Continuation continuation(PromptInput.Chat chat, String said, EngineProfile engine) {
+        return chat.addGenerationPrompt() && render(chat, engine) instanceof EnginePrompt.Text
+                ? Continuation.EXACT
+                : Continuation.UNKNOWN;
+    }
+
+    @Override
+    public Continuation continuation(ChatRequest chat, String said, EngineProfile engine) {
+        return Continuation.UNKNOWN;
+    }
+
     @Override
     public EnginePrompt render(ChatRequest chat, EngineProfile engine) {
         return new EnginePrompt.Unpredictable("the model's own template is not known");

@@ -1,6 +1,5 @@
 package io.warmpath.tokens;
 
-import io.warmpath.tokens.PromptInput.Message;
 import io.warmpath.tokens.jinja.RenderLimits;
 import io.warmpath.tokens.jinja.Template;
 import io.warmpath.tokens.jinja.TemplateException;
@@ -9,9 +8,6 @@ import io.warmpath.tokens.profile.EngineProfile;
 import io.warmpath.tokens.profile.EnginePrompt;
 import io.warmpath.tokens.profile.ModelFacts;
 import java.time.Clock;
-import java.util.ArrayList;
-import java.util.LinkedHashMap;
-import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
@@ -70,15 +66,7 @@ public final class JinjaChatTemplate implements ChatTemplate {
                 && quick.render(chat, engine) instanceof EnginePrompt.Text text) {
             return text;
         }
-        List<Map<String, Object>> messages = new ArrayList<>(chat.messages().size());
-        for (Message message : chat.messages()) {
-            // In the order in which engines have them; a template can print it.
-            Map<String, Object> map = new LinkedHashMap<>(4);
-            map.put("role", message.role());
-            map.put("content", message.content());
-            messages.add(map);
-        }
-        return render(ChatRequest.of(messages, chat.addGenerationPrompt()), engine);
+        return render(chat.request(), engine);
     }
 
     @Override

@@ -226,6 +226,33 @@ public final class ModelTokens implements PromptTokens, Tokenizing, AutoCloseabl
     }
 
     @Override
+    public Continuation continuation(
+            String modelName, PromptInput chat, String said, EngineProfile engine) {
+        ServedModel model = shelf.enter(modelName);
+        if (model == null) {
+            return Continuation.UNKNOWN;
+        }
+        try {
+            ChatTemplate template = model.template;
+            if (template == null) {
+                return Continuation.UNKNOWN;
+            }
+            return switch (chat) {
+                case Chat plain -> template.continuation(plain, said, engine);
+                case Conversation other ->
+                        template.continuation(other.source().get(), said, engine);
+                case Text text -> Continuation.UNKNOWN;
+                case Ids ids -> Continuation.UNKNOWN;
+                case Opaque opaque -> Continuation.UNKNOWN;
+            };
+        } catch (IllegalArgumentException e) {
+            return Continuation.UNKNOWN; // some member is not what a chat has
+        } finally {
+            model.leave();
+        }
+    }
+
+    @Override
     public AtOnce matched(
             String modelName, PromptInput prompt, EngineProfile engine, LookUp lookUp) {
         return whole(modelName, prompt, engine, new Wanted(lookUp));

@@ -1,7 +1,10 @@
 package io.warmpath.tokens;
 
 import io.warmpath.tokens.profile.ChatRequest;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.function.Supplier;
 
 /** The prompt of one request, before it is tokens. */
@@ -13,7 +16,20 @@ public sealed interface PromptInput {
     record Text(String text) implements PromptInput {}
 
     /** A chat of roles and texts alone. */
-    record Chat(List<Message> messages, boolean addGenerationPrompt) implements PromptInput {}
+    record Chat(List<Message> messages, boolean addGenerationPrompt) implements PromptInput {
+        /** The same, as a template takes it. */
+        public ChatRequest request() {
+            List<Map<String, Object>> maps = new ArrayList<>(messages.size());
+            for (Message message : messages) {
+                // In the order in which engines have them; a template can print it.
+                Map<String, Object> map = new LinkedHashMap<>(4);
+                map.put("role", message.role());
+                map.put("content", message.content());
+                maps.add(map);
+            }
+            return ChatRequest.of(maps, addGenerationPrompt);
+        }
+    }
 
     /**
      * A chat with anything else that a template may look at: tools, tool calls, parts, arguments.

@@ -40,6 +40,15 @@ public interface PromptTokens {
      */
     Optional<int[]> tokens(String model, PromptInput prompt, EngineProfile engine);
 
+    /**
+     * What an engine makes of this chat when it is to go on with an answer that has begun with
+     * {@code said}. Takes as long as rendering the chat twice.
+     */
+    default Continuation continuation(
+            String model, PromptInput chat, String said, EngineProfile engine) {
+        return Continuation.UNKNOWN;
+    }
+
     /** As {@link #atOnce}, but {@link Matched} where the ids need not be made for that. */
     default AtOnce atOnce(String model, PromptInput prompt, EngineProfile engine, LookUp lookUp) {
         return atOnce(model, prompt, engine);

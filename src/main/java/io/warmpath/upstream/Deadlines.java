@@ -1,5 +1,6 @@
 package io.warmpath.upstream;
 
+import io.warmpath.fleet.SignsOfLife;
 import java.time.Duration;
 import java.util.HashMap;
 import java.util.Map;
@@ -20,15 +21,26 @@ public final class Deadlines {
         private long deadlineNanos;
         private long heardNanos;
         private long patienceNanos; // 0: the worker is well
+        private boolean spoke; // since the last sweep
 
         /**
-         * Something has come, or is waited for from now on.
+         * Something is waited for from now on.
          *
          * @param timeout nanoseconds
          */
         protected final void deadline(long now, long timeout) {
             heardNanos = now;
             deadlineNanos = now + timeout;
+        }
+
+        /**
+         * Something has come from the worker, and more is waited for.
+         *
+         * @param timeout nanoseconds
+         */
+        protected final void heard(long now, long timeout) {
+            deadline(now, timeout);
+            spoke = true;
         }
 
         /** Name of the worker that is waited for; null: it is none. */
@@ -52,7 +64,20 @@ public final class Deadlines {
     private static final long MAX_SWEEP_MILLIS = 500;
 
     private final Map<String, Long> unwell = new HashMap<>(); // nanoseconds to put up with
+    private final SignsOfLife signs;
     private @Nullable Entry first;
+
+    /** For what is no worker. */
+    public Deadlines() {
+        this(new SignsOfLife());
+    }
+
+    /**
+     * @param signs told, at each sweep, which workers have been heard since the last one
+     */
+    public Deadlines(SignsOfLife signs) {
+        this.signs = signs;
+    }
 
     /**
      * How often to sweep when these are the time-outs; a deadline is noticed late by this at most.
@@ -120,11 +145,22 @@ public final class Deadlines {
         }
     }
 
+    private void tell(Entry e) {
+        e.spoke = false;
+        String worker = e.worker();
+        if (worker != null) {
+            signs.heard(worker, e.heardNanos);
+        }
+    }
+
     void sweep(long now) {
         Entry e = first;
         while (e != null) {
             Entry next = e.next;
             boolean ran = true;
+            if (e.spoke) {
+                tell(e);
+            }
             if (e.deadlineNanos - now < 0) {
                 remove(e);
                 e.expired();

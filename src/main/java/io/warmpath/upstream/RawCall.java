@@ -85,7 +85,7 @@ final class RawCall extends Deadlines.Entry implements UpstreamCall {
         if (end) {
             over();
         } else {
-            deadlineIn(timeouts.idle());
+            heard(loop.now(), timeouts.idle().toNanos());
         }
         Object before = VertxInternals.enter(context);
         try {

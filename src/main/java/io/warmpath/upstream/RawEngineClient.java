@@ -4,6 +4,7 @@ import io.netty.channel.EventLoop;
 import io.vertx.core.Context;
 import io.warmpath.fleet.AddressGuard;
 import io.warmpath.fleet.EngineAddress;
+import io.warmpath.fleet.SignsOfLife;
 import java.time.Duration;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
@@ -21,6 +22,7 @@ public final class RawEngineClient implements EngineClient {
     private final UpstreamOptions options;
     private final EngineTls tls;
     private final @Nullable AddressGuard guard;
+    private final SignsOfLife signs;
     private final LongSupplier nanoTime;
     private final Map<EventLoop, RawLoop> loops = new ConcurrentHashMap<>();
     private final EngineClient http2;
@@ -28,6 +30,7 @@ public final class RawEngineClient implements EngineClient {
     /**
      * @param http2 for engines that speak HTTP/2; closed with this one
      * @param guard asked of what names lead to; null: they lead anywhere
+     * @param signs told which engines send
      * @param nanoTime as {@link System#nanoTime}
      */
     public RawEngineClient(
@@ -35,7 +38,9 @@ public final class RawEngineClient implements EngineClient {
             EngineTls tls,
             EngineClient http2,
             @Nullable AddressGuard guard,
+            SignsOfLife signs,
             LongSupplier nanoTime) {
+        this.signs = signs;
         this.guard = guard;
         this.tls = tls;
         this.http2 = http2;
@@ -78,6 +83,7 @@ public final class RawEngineClient implements EngineClient {
         RawLoop known = loops.get(loop);
         return known != null
                 ? known
-                : loops.computeIfAbsent(loop, l -> new RawLoop(l, options, tls, guard, nanoTime));
+                : loops.computeIfAbsent(
+                        loop, l -> new RawLoop(l, options, tls, guard, signs, nanoTime));
     }
 }

@@ -22,6 +22,7 @@ import io.netty.util.concurrent.ScheduledFuture;
 import io.warmpath.fleet.AddressGuard;
 import io.warmpath.fleet.EngineAddress;
 import io.warmpath.fleet.Place;
+import io.warmpath.fleet.SignsOfLife;
 import java.net.InetSocketAddress;
 import java.net.URI;
 import java.time.Duration;
@@ -49,7 +50,7 @@ final class RawLoop {
     private final EngineTls tls;
     private final @Nullable AddressGuard guard;
     private final LongSupplier nanoTime;
-    private final Deadlines deadlines = new Deadlines();
+    private final Deadlines deadlines;
     private final Map<URI, RawPool> pools = new HashMap<>();
     private final Bootstrap network;
     private final @Nullable Bootstrap socketFiles;
@@ -66,7 +67,9 @@ final class RawLoop {
             UpstreamOptions options,
             EngineTls tls,
             @Nullable AddressGuard guard,
+            SignsOfLife signs,
             LongSupplier nanoTime) {
+        this.deadlines = new Deadlines(signs);
         this.tls = tls;
         this.guard = guard;
         this.loop = loop;

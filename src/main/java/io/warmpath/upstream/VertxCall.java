@@ -121,7 +121,7 @@ final class VertxCall extends Deadlines.Entry implements UpstreamCall, Handler<V
             return;
         }
         response = head;
-        deadlineIn(timeouts.idle());
+        heardFor(timeouts.idle());
         head.handler(this::gather);
         head.endHandler(v -> end());
         head.exceptionHandler(this::broke);
@@ -142,7 +142,7 @@ final class VertxCall extends Deadlines.Entry implements UpstreamCall, Handler<V
         gatheredLength += n;
         if (!flushQueued) {
             flushQueued = true;
-            deadlineIn(timeouts.idle());
+            heardFor(timeouts.idle());
             context.runOnContext(this); // runs after everything that was ready has been read
         }
     }
@@ -273,6 +273,10 @@ final class VertxCall extends Deadlines.Entry implements UpstreamCall, Handler<V
     private void over() {
         over = true;
         loop.deadlines().remove(this);
+    }
+
+    private void heardFor(Duration timeout) {
+        heard(loop.now(), timeout.toNanos());
     }
 
     private void deadlineIn(Duration timeout) {

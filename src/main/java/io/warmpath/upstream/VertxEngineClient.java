@@ -15,6 +15,7 @@ import io.warmpath.fleet.AddressGuard;
 import io.warmpath.fleet.EngineAddress;
 import io.warmpath.fleet.Place;
 import io.warmpath.fleet.RefusedAddressException;
+import io.warmpath.fleet.SignsOfLife;
 import java.net.URI;
 import java.time.Duration;
 import java.util.Collections;
@@ -50,12 +51,14 @@ public final class VertxEngineClient implements EngineClient {
     private final UpstreamOptions options;
     private final EngineTls tls;
     private final @Nullable AddressGuard guard;
+    private final SignsOfLife signs;
     private final LongSupplier nanoTime;
     private final ThreadLocal<Loop> loops = ThreadLocal.withInitial(this::newLoop);
     private final List<Loop> all = new CopyOnWriteArrayList<>();
 
     /**
      * @param guard asked of what names lead to; null: they lead anywhere
+     * @param signs told which engines send
      * @param nanoTime as {@link System#nanoTime}
      */
     public VertxEngineClient(
@@ -63,7 +66,9 @@ public final class VertxEngineClient implements EngineClient {
             UpstreamOptions options,
             EngineTls tls,
             @Nullable AddressGuard guard,
+            SignsOfLife signs,
             LongSupplier nanoTime) {
+        this.signs = signs;
         this.tls = tls;
         this.guard = guard;
         this.vertx = vertx;
@@ -111,7 +116,7 @@ public final class VertxEngineClient implements EngineClient {
         private @Nullable HttpClient http2;
         private @Nullable HttpClient http2Tls;
         private final Set<HttpConnection> used = Collections.newSetFromMap(new IdentityHashMap<>());
-        private final Deadlines deadlines = new Deadlines();
+        private final Deadlines deadlines = new Deadlines(signs);
         private final Context context = CallingLoop.context();
         private final long timer;
 

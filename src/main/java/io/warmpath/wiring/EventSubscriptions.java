@@ -307,6 +307,22 @@ public final class EventSubscriptions implements FleetListener, EventWatch {
         return new EventTrust(status.state(), credit(status.belief()));
     }
 
+    /** When events of this worker last were applied, by {@link System#nanoTime}. Any thread. */
+    long lastEvent(Worker worker, long otherwise) {
+        Entry entry = byWorker.get(worker.id());
+        long last = otherwise;
+        if (entry != null) {
+            for (Source s : entry.sources) {
+                long age = s.status().lastEventNanos();
+                long at = System.nanoTime() - age;
+                if (age >= 0 && at - last > 0) {
+                    last = at;
+                }
+            }
+        }
+        return last;
+    }
+
     @Override
     public void computed(Candidate rank, long began) {
         EventFeed.Subscription found = source(rank);

@@ -27,6 +27,7 @@ import io.warmpath.fleet.Openings;
 import io.warmpath.fleet.PassiveHealth;
 import io.warmpath.fleet.PinProbe;
 import io.warmpath.fleet.PinSupports;
+import io.warmpath.fleet.SignsOfLife;
 import io.warmpath.fleet.SourceName;
 import io.warmpath.fleet.Worker;
 import io.warmpath.fleet.WorkerProbe;
@@ -70,6 +71,7 @@ public final class FleetRuntime implements AutoCloseable {
     private final FleetSources sources;
     private final List<FleetSource> following = new ArrayList<>();
     private final FleetMonitor monitor;
+    private final SignsOfLife signs = new SignsOfLife();
     private final PassiveHealth passive;
     private final @Nullable LoadPoll loads;
     private final FleetLoop loop;
@@ -132,6 +134,7 @@ public final class FleetRuntime implements AutoCloseable {
                                 new OpenAiModels(),
                                 List.of(new SglangDialect(), new VllmDialect()),
                                 fleet.healthPath(),
+                                fleet.deepHealthTimeout(),
                                 served -> ModelSettings.blockSize(config, served)),
                         guard);
         monitor =
@@ -148,8 +151,11 @@ public final class FleetRuntime implements AutoCloseable {
                                 LEARN_MAX,
                                 fleet.drainTimeout(),
                                 config.health().slowStart(),
+                                config.health().quiet(),
                                 jitter(config.health().jitter())),
-                        load::ownRequests);
+                        load::ownRequests,
+                        this::lastSign);
+        registry.addListener(signs);
         passive = passive(config.health(), registry);
         loads =
                 config.health().loadInterval().isZero()
@@ -256,6 +262,16 @@ public final class FleetRuntime implements AutoCloseable {
     /** Somebody else who names workers; started with this and closed with it. Before the start. */
     final void follow(FleetSource source) {
         following.add(source);
+    }
+
+    /** Told by who reads what engines send. */
+    SignsOfLife signs() {
+        return signs;
+    }
+
+    private long lastSign(Worker worker, long otherwise) {
+        long heard = signs.last(worker.name(), otherwise);
+        return subscriptions == null ? heard : subscriptions.lastEvent(worker, heard);
     }
 
     AddressGuard addresses() {

@@ -44,6 +44,7 @@ import io.warmpath.events.SourceSession;
 import io.warmpath.fleet.AddressGuard;
 import io.warmpath.fleet.EventWatch;
 import io.warmpath.fleet.Fleet;
+import io.warmpath.fleet.SignsOfLife;
 import io.warmpath.fleet.SourceName;
 import io.warmpath.fleet.Worker;
 import io.warmpath.gateway.ClientBounds;
@@ -89,6 +90,8 @@ import io.warmpath.upstream.VertxEngineClient;
 import io.warmpath.wiring.control.Announcements;
 import io.warmpath.wiring.warmup.Warmup;
 import java.io.IOException;
+import java.lang.management.CompilationMXBean;
+import java.lang.management.ManagementFactory;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.security.SecureRandom;
@@ -165,6 +168,7 @@ final class GatewayRuntime implements AutoCloseable {
         RouterOptions router =
                 SharedCacheParts.weighed(RouterSettings.options(config.router()), config);
         RouterSettings.deprecation(config.router()).ifPresent(LOG::warn);
+        IdleSettings.of(config).forEach(LOG::warn);
         models = ModelSettings.names(config);
         tokens =
                 new ModelTokens(
@@ -229,7 +233,7 @@ final class GatewayRuntime implements AutoCloseable {
         if (shared != null) {
             fleet.registry().addListener(shared);
         }
-        engines = engines(config, vertx, tls, addresses);
+        engines = engines(config, vertx, tls, addresses, fleet.signs());
         fleet.registry().addListener(new SilentWorkers(engines, config.health().silence()));
         questions = new EngineQuestions(vertx, tls, addresses);
         questions.bind(meters);
@@ -242,6 +246,7 @@ final class GatewayRuntime implements AutoCloseable {
                         config.warmup().requests(),
                         config.warmup().time(),
                         tokens.anyModel().orElse("any"),
+                        GatewayRuntime::compileMillis,
                         warmupParts(config, vertx));
         decisions = new DecisionParts(config.explain(), meters);
         telemetry = new TelemetryParts(config.telemetry(), meters);
@@ -402,12 +407,21 @@ final class GatewayRuntime implements AutoCloseable {
                 gate);
     }
 
+    /** What the JVM's compilers have taken; 0 where there are none, as in a native executable. */
+    private static long compileMillis() {
+        CompilationMXBean compilers = ManagementFactory.getCompilationMXBean();
+        return compilers == null || !compilers.isCompilationTimeMonitoringSupported()
+                ? 0
+                : compilers.getTotalCompilationTime();
+    }
+
     /**
      * The path of requests once more. It shares what leaves no trace: the tokenizers, their
      * threads, and the index, which is only asked.
      */
     private Warmup.Parts warmupParts(WarmpathConfig config, Vertx vertx) {
-        EngineClient apart = engines(config, vertx, EngineTls.standard(), fleet.addresses());
+        EngineClient apart =
+                engines(config, vertx, EngineTls.standard(), fleet.addresses(), new SignsOfLife());
         // Its visitor names no worker, and its prompts are larger than the smallest limit.
         RouterOptions told = RouterSettings.options(config.router());
         RouterOptions kept = told.mode() == RouterMode.DIRECT ? told.with(RouterMode.KV) : told;
@@ -603,13 +617,18 @@ final class GatewayRuntime implements AutoCloseable {
     }
 
     private static EngineClient engines(
-            WarmpathConfig config, Vertx vertx, EngineTls tls, AddressGuard addresses) {
+            WarmpathConfig config,
+            Vertx vertx,
+            EngineTls tls,
+            AddressGuard addresses,
+            SignsOfLife signs) {
         UpstreamOptions options = upstream(config.upstream(), config.http().gather());
         EngineClient usual =
-                new VertxEngineClient(vertx, options, tls, addresses, System::nanoTime);
+                new VertxEngineClient(vertx, options, tls, addresses, signs, System::nanoTime);
         EngineClient client =
                 config.upstream().rawPath() == RawPath.AUTO
-                        ? new RawEngineClient(options, tls, usual, addresses, System::nanoTime)
+                        ? new RawEngineClient(
+                                options, tls, usual, addresses, signs, System::nanoTime)
                         : usual;
         return new KeyedEngineClient(client, tls.keys());
     }

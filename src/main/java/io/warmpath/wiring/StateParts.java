@@ -48,6 +48,10 @@ final class StateParts implements AutoCloseable {
     private final @Nullable PrefixIndex index;
     private final @Nullable RestoredSlots restored;
     private final long position;
+
+    /** Nothing of a process before is taken up. */
+    private final boolean fresh;
+
     private final ScheduledExecutorService thread =
             Executors.newSingleThreadScheduledExecutor(
                     Thread.ofPlatform().daemon().name("warmpath-state").factory());
@@ -99,6 +103,7 @@ final class StateParts implements AutoCloseable {
             index = null;
             restored = null;
             position = 0;
+            fresh = false;
             return;
         }
         index = caches.index();
@@ -121,7 +126,8 @@ final class StateParts implements AutoCloseable {
         snapshots = able;
         SnapshotPlace from = shared == null ? new DirectoryPlace(config, directory) : shared.get();
         place = from;
-        Optional<SnapshotPlace.TakenUp> loaded = load(from, able);
+        fresh = shared == null && config.shared().reset();
+        Optional<SnapshotPlace.TakenUp> loaded = fresh ? left(from) : load(from, able);
         List<Label> labels = loaded.map(SnapshotPlace.TakenUp::slots).orElse(List.of());
         position = loaded.map(SnapshotPlace.TakenUp::position).orElse(0L);
         caches.adopt(labels.stream().map(Label::slot).toList());
@@ -131,6 +137,11 @@ final class StateParts implements AutoCloseable {
                         labels,
                         loaded.map(SnapshotPlace.TakenUp::marks).orElse(List.of()));
         slots = restored;
+    }
+
+    private static Optional<SnapshotPlace.TakenUp> left(SnapshotPlace from) {
+        LOG.infof("--router-reset-states: what lies in %s is not taken up", from);
+        return Optional.empty();
     }
 
     private static Optional<SnapshotPlace.TakenUp> load(SnapshotPlace from, IndexSnapshots into) {
@@ -177,7 +188,7 @@ final class StateParts implements AutoCloseable {
 
     /** What {@link #keep} has left behind in a process before; empty where nothing is kept. */
     Optional<byte[]> kept(String name) throws IOException {
-        return place == null ? Optional.empty() : place.beside(name);
+        return place == null || fresh ? Optional.empty() : place.beside(name);
     }
 
     /**

@@ -24,8 +24,10 @@ import io.warmpath.fleet.WorkerProbe;
 import io.warmpath.fleet.WorkerProfile;
 import io.warmpath.fleet.WorkerSpec;
 import io.warmpath.fleet.WorkerSpecBuilder;
+import java.time.Duration;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.Set;
 import org.junit.jupiter.api.Test;
@@ -39,7 +41,8 @@ class EngineProbeTest {
                 engine,
                 new OpenAiModels(),
                 List.of(new SglangDialect(), new VllmDialect()),
-                "/health",
+                Optional.empty(),
+                Duration.ofSeconds(25),
                 served -> 16);
     }
 
@@ -386,7 +389,83 @@ class EngineProbeTest {
     }
 
     private static WorkerProbe.Verdict health(FakeEngine engine) {
-        return probe(engine).health(SPEC).verdict();
+        return probe(engine).health(SPEC, EngineKind.VLLM).verdict();
+    }
+
+    private static void assertHealth(
+            EngineKind kind, FakeEngine engine, WorkerProbe.Verdict verdict, String... asked) {
+        assertEquals(verdict, probe(engine).health(SPEC, kind).verdict());
+        assertEquals(List.of(asked), engine.asked());
+    }
+
+    @Test
+    void sglang_is_asked_for_its_flags_and_generates_only_on_suspicion() {
+        FakeEngine well = new FakeEngine().answer("/ready", "").answer("/health", "");
+        assertHealth(EngineKind.SGLANG, well, WorkerProbe.Verdict.OK, "/ready");
+        assertEquals(
+                WorkerProbe.Verdict.OK, probe(well).deepHealth(SPEC, EngineKind.SGLANG).verdict());
+        assertEquals(List.of("/health"), well.patiently());
+        assertHealth(
+                EngineKind.SGLANG,
+                new FakeEngine().status("/ready", 503).answer("/ping", ""),
+                WorkerProbe.Verdict.DRAINING,
+                "/ready",
+                "/ping");
+        FakeEngine flagged = new FakeEngine().status("/ready", 503).status("/ping", 503);
+        assertHealth(
+                EngineKind.SGLANG,
+                flagged.answer("/health", ""),
+                WorkerProbe.Verdict.OK, // somebody's check was late once: the flag stays
+                "/ready",
+                "/ping",
+                "/health");
+        assertEquals(List.of("/health"), flagged.patiently());
+        assertHealth(
+                EngineKind.SGLANG,
+                new FakeEngine().status("/ready", 503).status("/ping", 503).status("/health", 503),
+                WorkerProbe.Verdict.UNAVAILABLE, // starts, or ends
+                "/ready",
+                "/ping",
+                "/health");
+        assertHealth(
+                EngineKind.SGLANG,
+                new FakeEngine().answer("/v1/models", "{}"),
+                WorkerProbe.Verdict.OK, // a release without /ready
+                "/ready",
+                "/v1/models");
+    }
+
+    @Test
+    void an_unknown_engine_without_a_path_for_health_is_asked_for_its_models() {
+        assertHealth(
+                EngineKind.OPENAI,
+                new FakeEngine().answer("/v1/models", "{}"),
+                WorkerProbe.Verdict.OK,
+                "/health",
+                "/v1/models");
+        assertHealth(
+                EngineKind.OPENAI,
+                new FakeEngine().status("/health", 500).answer("/v1/models", "{}"),
+                WorkerProbe.Verdict.FAILING,
+                "/health");
+    }
+
+    @Test
+    void the_operators_own_path_is_the_only_question() {
+        for (EngineKind kind : EngineKind.values()) {
+            FakeEngine engine = new FakeEngine().answer("/up", "");
+            DialectProbe probe =
+                    new DialectProbe(
+                            engine,
+                            new OpenAiModels(),
+                            List.of(new SglangDialect(), new VllmDialect()),
+                            Optional.of("/up"),
+                            Duration.ofSeconds(25),
+                            served -> 16);
+            assertEquals(WorkerProbe.Verdict.OK, probe.health(SPEC, kind).verdict());
+            assertEquals(WorkerProbe.Verdict.OK, probe.deepHealth(SPEC, kind).verdict());
+            assertEquals(List.of("/up", "/up"), engine.asked());
+        }
     }
 
     @Test

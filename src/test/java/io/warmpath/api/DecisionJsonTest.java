@@ -100,7 +100,9 @@ class DecisionJsonTest {
         assertEquals(3, j.at("/choice/of").asInt());
         assertEquals("w0", j.at("/chosen/worker").asText());
         assertEquals(16.5, j.at("/chosen/cost").asDouble());
-        assertEquals(4, j.at("/chosen/host_blocks").asInt());
+        assertEquals(2, j.at("/chosen/gpu_blocks").asInt());
+        assertEquals(2, j.at("/chosen/host_blocks").asInt(), "beyond the device's");
+        assertEquals(0, j.at("/chosen/disk_blocks").asInt());
         assertEquals(10, j.at("/chosen/booked_blocks").asInt());
         assertEquals(3, j.get("candidates").size());
         for (JsonNode c : j.get("candidates")) {
@@ -115,6 +117,7 @@ class DecisionJsonTest {
         }
         JsonNode busy = j.at("/candidates/1/terms");
         assertEquals(5, busy.get("gpu_blocks").asInt());
+        assertEquals(0, busy.get("host_blocks").asInt());
         assertEquals(3 * B, busy.get("active_prefill_tokens").asInt());
         assertEquals(7, busy.get("active_blocks").asInt());
         assertEquals(1, busy.get("active_requests").asInt());

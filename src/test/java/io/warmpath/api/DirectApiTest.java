@@ -123,7 +123,7 @@ class DirectApiTest {
         assertEquals(0, best.get("dp_rank").intValue());
         assertEquals(40, best.get("prompt_tokens").intValue());
         assertEquals(2, best.get("overlap_blocks").intValue());
-        assertEquals(2, best.get("host_blocks").intValue());
+        assertEquals(0, best.get("host_blocks").intValue());
         assertEquals(32, best.get("cached_tokens").intValue());
         assertEquals("kv", best.get("mode").textValue());
         // 40/16 - 2 blocks of prefill, 3 in decode
@@ -187,7 +187,7 @@ class DirectApiTest {
         assertEquals(16, first.get("block_size").intValue());
         assertEquals(2, first.get("prompt_blocks").intValue());
         assertEquals(2, first.get("gpu_blocks").intValue());
-        assertEquals(2, first.get("host_blocks").intValue()); // 3 of another prompt's, cut to 2
+        assertEquals(0, first.get("host_blocks").intValue()); // 3 of another prompt's, cut to 2
         assertEquals(32, first.get("cached_tokens").intValue());
         assertEquals(0, told.get("scores").get(2).get("gpu_blocks").intValue());
     }

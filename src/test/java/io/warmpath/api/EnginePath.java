@@ -1,6 +1,7 @@
 package io.warmpath.api;
 
 import io.vertx.core.Vertx;
+import io.warmpath.fleet.SignsOfLife;
 import io.warmpath.gateway.GatewayOptions;
 import io.warmpath.upstream.EngineClient;
 import io.warmpath.upstream.EngineTls;
@@ -18,7 +19,12 @@ enum EnginePath {
         @Override
         EngineClient engines(Vertx vertx, UpstreamOptions options, EngineTls tls) {
             return new RawEngineClient(
-                    options, tls, VERTX.engines(vertx, options, tls), null, System::nanoTime);
+                    options,
+                    tls,
+                    VERTX.engines(vertx, options, tls),
+                    null,
+                    new SignsOfLife(),
+                    System::nanoTime);
         }
     },
     /** Own client, requests past the server's decoder from a connection's first one on. */
@@ -32,7 +38,8 @@ enum EnginePath {
     VERTX {
         @Override
         EngineClient engines(Vertx vertx, UpstreamOptions options, EngineTls tls) {
-            return new VertxEngineClient(vertx, options, tls, null, System::nanoTime);
+            return new VertxEngineClient(
+                    vertx, options, tls, null, new SignsOfLife(), System::nanoTime);
         }
     };
 

@@ -75,6 +75,8 @@ import io.warmpath.session.Rendezvous;
 import io.warmpath.session.SessionNews;
 import io.warmpath.session.SessionTable;
 import io.warmpath.session.SharedSessions;
+import io.warmpath.tokens.ChatTemplate;
+import io.warmpath.tokens.Continuation;
 import io.warmpath.tokens.PromptInput;
 import io.warmpath.tokens.PromptTokens;
 import io.warmpath.tokens.Tokenizing;
@@ -310,12 +312,21 @@ final class Gateway implements AutoCloseable {
 
     Gateway(EnginePath path, UpstreamOptions upstream, MigrationOptions migrating)
             throws Exception {
+        this(path, upstream, Runnable::run, migrating);
+    }
+
+    Gateway(
+            EnginePath path,
+            UpstreamOptions upstream,
+            Executor tokenizers,
+            MigrationOptions migrating)
+            throws Exception {
         this(
                 path,
                 GatewayOptions.defaults(),
                 upstream,
                 EngineTls.standard(),
-                Runnable::run,
+                tokenizers,
                 AdmissionOptions.OFF,
                 DecisionLog.OFF,
                 NO_TOKENIZER,
@@ -786,9 +797,21 @@ final class Gateway implements AutoCloseable {
         /** In place of these, where a kind of engine is among the keys; empty: not known. */
         final Map<EngineProfile, int[]> idsOf = new ConcurrentHashMap<>();
 
+        /** What goes on with a chat; null: it is not known. */
+        volatile ChatTemplate template;
+
         final AtomicInteger asked = new AtomicInteger();
         volatile String thread = "";
         final List<PromptInput> seen = new CopyOnWriteArrayList<>();
+
+        @Override
+        public Continuation continuation(
+                String model, PromptInput chat, String said, EngineProfile engine) {
+            ChatTemplate known = template;
+            return known == null || !(chat instanceof PromptInput.Chat plain)
+                    ? Continuation.UNKNOWN
+                    : known.continuation(plain, said, engine);
+        }
 
         @Override
         public AtOnce atOnce(String model, PromptInput prompt, EngineProfile engine) {
@@ -928,6 +951,7 @@ final class Gateway implements AutoCloseable {
                             host,
                             host,
                             host,
+                            0,
                             cached,
                             request.promptTokens() - cached,
                             0.5,

@@ -12,9 +12,15 @@ import io.warmpath.fleet.EngineKind;
 import io.warmpath.fleet.Worker;
 import io.warmpath.fleet.WorkerState;
 import io.warmpath.gateway.migration.MigrationOptions;
+import io.warmpath.tokens.ChatTemplate;
+import io.warmpath.tokens.JinjaChatTemplate;
+import io.warmpath.tokens.jinja.Template;
+import io.warmpath.tokens.profile.ModelFacts;
+import java.time.Clock;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -321,7 +327,63 @@ class MigrationTest {
         // The prompt has 40 tokens, as the tokenizer says; the second engine got two more.
         String body = ask("\"stream_options\":{\"include_usage\":true},").body();
         assertEquals(
-                normal(usage("A", 1, 40, 4, 40) + DONE),
+                normal(usage("A", 1, 40, 4, 0) + DONE),
+                normal(body.substring(body.lastIndexOf("data: {"))),
+                "what the second engine found cached is not the client's");
+    }
+
+    /** Engines tell it with every chunk where the client wants that. */
+    @Test
+    void what_the_first_engine_found_cached_is_told() throws Exception {
+        String told = usage("A", 1, 40, 1, 16);
+        first.script(
+                call -> {
+                    call.streamHead();
+                    call.chunk(role("A", 1) + said("A", 1, "Once"));
+                    call.chunk(
+                            said("A", 1, " upon")
+                                    .replace(
+                                            "\"usage\":null",
+                                            told.substring(told.indexOf("\"usage\""))
+                                                    .replace("}}\n\n", "}")
+                                                    .strip()));
+                    call.close();
+                });
+        second.script(call -> begin(call, "B", 2, " a"));
+        third.script(
+                call -> {
+                    call.streamHead();
+                    call.chunk(said("C", 3, " time.") + finish("C", 3));
+                    call.chunk(usage("C", 3, 43, 1, 43) + DONE);
+                    call.lastChunk();
+                });
+        String body = ask("\"stream_options\":{\"include_usage\":true},").body();
+        assertEquals(
+                normal(usage("A", 1, 40, 4, 16) + DONE),
+                normal(body.substring(body.lastIndexOf("data: {"))));
+        assertEquals(
+                16, gateway.meters.get("warmpath.request.cached.tokens").summary().totalAmount());
+    }
+
+    /** Nothing had been said: what the next engine tells is the client's own. */
+    @Test
+    void an_answer_that_is_asked_for_anew_has_its_own_usage() throws Exception {
+        first.script(
+                call -> {
+                    call.streamHead();
+                    call.chunk(": ping\n\n");
+                    call.close();
+                });
+        second.script(
+                call -> {
+                    call.streamHead();
+                    call.chunk(role("B", 2) + said("B", 2, "Once") + finish("B", 2));
+                    call.chunk(usage("B", 2, 41, 1, 32) + DONE);
+                    call.lastChunk();
+                });
+        String body = ask("\"stream_options\":{\"include_usage\":true},").body();
+        assertEquals(
+                normal(usage("B", 2, 41, 1, 32) + DONE),
                 normal(body.substring(body.lastIndexOf("data: {"))));
     }
 
@@ -589,12 +651,73 @@ class MigrationTest {
         assertEquals(1, count("refused", "no_worker"));
     }
 
+    private static ChatTemplate template(String content) {
+        return new JinjaChatTemplate(
+                Template.compile(
+                        "{% for m in messages %}<{{ m.role }}>{{ "
+                                + content
+                                + " }}</>{% endfor %}"
+                                + "{% if add_generation_prompt %}<assistant>{% endif %}"),
+                null,
+                Map.of(),
+                ModelFacts.UNKNOWN,
+                Clock.systemUTC(),
+                null);
+    }
+
+    private void assertMoved(String said) throws Exception {
+        second.requests.set(0);
+        assertTrue(ask("").body().endsWith(finish("A", 1) + DONE));
+        JsonObject asked = new JsonObject(second.calls.getLast().bodyText());
+        assertEquals(1, second.requests.getAndSet(0));
+        assertEquals(said, asked.getJsonArray("messages").getJsonObject(1).getString("content"));
+    }
+
     @Test
     void a_template_of_vllm_may_take_off_white_space_and_sglang_does_not() throws Exception {
         first.script(call -> begin(call, "A", 1, "Once", " upon\\n"));
-        assertEquals(1, ask("").body().split("DONE", -1).length - 1);
-        assertEquals(1, second.requests.getAndSet(0));
+        assertMoved("Once upon\n");
         serve(EngineKind.VLLM);
+        assertBroken(ask(""));
+        assertEquals(1, count("refused", "white_space"));
+        gateway.tokens.template = template("m.content | trim");
+        assertBroken(ask(""));
+        assertEquals(1, count("refused", "template"));
+        gateway.tokens.template = template("m.content");
+        assertMoved("Once upon\n");
+        first.script(call -> begin(call, "A", 1, " Once", " upon"));
+        assertMoved(" Once upon");
+    }
+
+    /** The one that would be next does not, the one behind it does. */
+    @Test
+    void who_goes_on_exactly_is_asked() throws Exception {
+        gateway.fleet.workers(
+                List.of(
+                        Gateway.worker(0, first.url(), EngineKind.VLLM, WorkerState.READY, 1),
+                        Gateway.worker(1, third.url(), EngineKind.VLLM, WorkerState.READY, 1),
+                        Gateway.worker(2, second.url(), EngineKind.SGLANG, WorkerState.READY, 1)));
+        first.script(call -> begin(call, "A", 1, "Once", " upon\\n"));
+        gateway.tokens.template = template("m.content | trim");
+        assertMoved("Once upon\n");
+        assertEquals(0, third.requests.get());
+    }
+
+    /** The self-check has found that the engine's prompts are others. */
+    @Test
+    void a_template_that_is_not_the_engines_proves_nothing() throws Exception {
+        serve(EngineKind.VLLM);
+        gateway.tokens.template = template("m.content");
+        first.script(
+                call -> {
+                    call.streamHead();
+                    call.chunk(said("X", 1, "x") + finish("X", 1) + usage("X", 1, 77, 1, 0) + DONE);
+                    call.lastChunk();
+                });
+        for (int i = 0; i < 50; i++) {
+            ask("\"stream_options\":{\"include_usage\":true},");
+        }
+        first.script(call -> begin(call, "A", 1, "Once", " upon\\n"));
         assertBroken(ask(""));
         assertEquals(1, count("refused", "white_space"));
     }

@@ -98,6 +98,17 @@ class RequestParserTest {
         assertInstanceOf(PromptInput.Chat.class, unread(body, true).prompt());
     }
 
+    @ParameterizedTest
+    @CsvSource({"'\"n\":2,',true", "'\"n\":1,',false", "'\"n\":null,',false", "'',false"})
+    void more_than_one_answer_is_known_of(String member, boolean several) {
+        // The second way of writing a name is left to the slow reader.
+        for (String name : new String[] {"\"n\"", "\"\\u006e\""}) {
+            String body = "{\"model\":\"m\"," + member.replace("\"n\"", name) + USER + "}";
+            InferenceRequest request = parse(Endpoint.CHAT, Buffer.buffer(body));
+            assertEquals(several, request.several(), body);
+        }
+    }
+
     private static InferenceRequest unread(Buffer body, boolean explain) {
         MultiMap none = MultiMap.caseInsensitiveMultiMap();
         return RequestParser.parse(Endpoint.CHAT, "id", "/x", none, body, explain, false);

@@ -4,25 +4,33 @@ import static io.warmpath.api.Gateway.ASK;
 import static org.awaitility.Awaitility.await;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertNotNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.vertx.core.json.JsonObject;
 import io.warmpath.fleet.EngineKind;
-import io.warmpath.fleet.Worker;
 import io.warmpath.fleet.WorkerState;
 import io.warmpath.gateway.migration.MigrationOptions;
+import io.warmpath.tokens.GuessedChatMl;
 import java.net.SocketTimeoutException;
 import java.time.Duration;
 import java.util.List;
+import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.Executor;
+import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.Collectors;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.Parameter;
 import org.junit.jupiter.params.ParameterizedClass;
+import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** A worker hangs: it fails its health checks, and its streams do not wait for their time-outs. */
 @ParameterizedClass
@@ -43,11 +51,7 @@ class SilentWorkerTest {
 
     @BeforeEach
     void start() throws Exception {
-        gateway =
-                new Gateway(
-                        path,
-                        Gateway.upstream(Duration.ofMillis(400), LONG, LONG),
-                        new MigrationOptions(3, 4096, 1 << 20));
+        gateway = gateway(Runnable::run);
         ill = new StubEngine(call -> {});
         well =
                 new StubEngine(
@@ -56,18 +60,23 @@ class SilentWorkerTest {
                             call.chunk(said(" upon") + said(" a time.") + DONE);
                             call.lastChunk();
                         });
-        serve(WorkerState.READY);
+        serve(EngineKind.SGLANG, WorkerState.READY);
     }
 
-    private void serve(WorkerState second) {
+    private Gateway gateway(Executor tokenizers) throws Exception {
+        return new Gateway(
+                path,
+                Gateway.upstream(Duration.ofMillis(400), LONG, LONG),
+                tokenizers,
+                new MigrationOptions(3, 4096, 1 << 20));
+    }
+
+    private void serve(EngineKind kind, WorkerState second) {
         gateway.fleet.workers(
                 List.of(
-                        worker(0, ill, WorkerState.READY), // as far as this gateway's fleet goes
-                        worker(1, well, second)));
-    }
-
-    private static Worker worker(int id, StubEngine engine, WorkerState state) {
-        return Gateway.worker(id, engine.url(), EngineKind.SGLANG, state, 1);
+                        // It is well as far as this gateway's fleet goes.
+                        Gateway.worker(0, ill.url(), kind, WorkerState.READY, 1),
+                        Gateway.worker(1, well.url(), kind, second, 1)));
     }
 
     private static String said(String text) {
@@ -136,19 +145,102 @@ class SilentWorkerTest {
         assertFalse(answer.broken());
     }
 
-    /** Nothing is gained by breaking what may still come. */
-    private void waitsFor(String body) throws Exception {
+    /** Most answers pause at a line's end. */
+    private void goesOnBehind(String said) throws Exception {
+        ill.script(
+                call -> {
+                    call.streamHead();
+                    call.chunk(said(said));
+                    silent.countDown();
+                    assertTrue(call.awaitGone());
+                });
+        RawClient.Answer answer = ask(ASK).get(10, TimeUnit.SECONDS);
+        assertEquals(said + " upon a time.", text(answer));
+        assertTrue(answer.body().endsWith(DONE), answer.body());
+        assertEquals(
+                said,
+                new JsonObject(well.calls.getLast().bodyText())
+                        .getJsonArray("messages")
+                        .getJsonObject(1)
+                        .getString("content")
+                        .replace("\n", "\\n"));
+    }
+
+    private static String text(RawClient.Answer answer) {
+        return answer.body()
+                .lines()
+                .filter(l -> l.contains("content"))
+                .map(l -> l.replaceAll(".*\"content\":\"([^\"]*)\".*", "$1"))
+                .collect(Collectors.joining());
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"Once\\n", "\\n\\nOnce", " Once "})
+    void on_sglang_white_space_stands_in_nobodys_way(String said) throws Exception {
+        goesOnBehind(said);
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"Once\\n", "\\n\\nOnce", " Once "})
+    void nor_on_vllm_where_the_template_keeps_it(String said) throws Exception {
+        serve(EngineKind.VLLM, WorkerState.READY);
+        gateway.tokens.template = new GuessedChatMl();
+        goesOnBehind(said);
+    }
+
+    @Test
+    void where_the_template_is_not_known_it_is_waited_for() throws Exception {
+        serve(EngineKind.VLLM, WorkerState.READY);
+        waitsFor(ASK, "Once\\n");
+    }
+
+    @Test
+    void a_worker_that_speaks_while_the_template_is_asked_is_not_left() throws Exception {
+        BlockingQueue<Runnable> lanes = new LinkedBlockingQueue<>();
+        gateway.close();
+        gateway = gateway(lanes::add);
+        serve(EngineKind.VLLM, WorkerState.READY);
+        gateway.tokens.template = new GuessedChatMl();
+        CountDownLatch asked = new CountDownLatch(1);
         ill.script(
                 call -> {
                     call.streamHead();
                     call.chunk(said("Once"));
+                    silent.countDown();
+                    assertTrue(speak.await(10, TimeUnit.SECONDS));
+                    call.chunk(said(" more"));
+                    assertTrue(asked.await(10, TimeUnit.SECONDS));
+                    call.chunk(DONE);
+                    call.lastChunk();
+                });
+        CompletableFuture<RawClient.Answer> answer = ask(ASK);
+        Runnable look = lanes.poll(10, TimeUnit.SECONDS);
+        assertNotNull(look, "the template was not asked");
+        speak.countDown();
+        await().until(() -> gateway.books.progress.contains(2));
+        look.run();
+        asked.countDown();
+        assertEquals(said("Once") + said(" more") + DONE, answer.get(10, TimeUnit.SECONDS).body());
+        assertEquals(0, well.requests.get());
+    }
+
+    /** Nothing is gained by breaking what may still come. */
+    private void waitsFor(String body) throws Exception {
+        waitsFor(body, "Once");
+    }
+
+    private void waitsFor(String body, String said) throws Exception {
+        ill.script(
+                call -> {
+                    call.streamHead();
+                    call.chunk(said(said));
                     silent.countDown();
                     assertTrue(isLeftAlone(call), "it was given up");
                     call.chunk(said(" upon") + DONE);
                     call.lastChunk();
                 });
         RawClient.Answer answer = ask(body).get(20, TimeUnit.SECONDS);
-        assertEquals(said("Once") + said(" upon") + DONE, answer.body());
+        assertEquals(said(said) + said(" upon") + DONE, answer.body());
         assertEquals(0, well.requests.get());
     }
 
@@ -165,7 +257,7 @@ class SilentWorkerTest {
 
     @Test
     void where_nobody_else_is_well_it_is_waited_for() throws Exception {
-        serve(WorkerState.UNHEALTHY);
+        serve(EngineKind.SGLANG, WorkerState.UNHEALTHY);
         waitsFor(ASK);
     }
 

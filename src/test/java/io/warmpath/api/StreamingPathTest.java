@@ -213,10 +213,14 @@ class StreamingPathTest {
         assertEquals("kv", told.header("x-warmpath-mode"));
         assertEquals("40", told.header("x-warmpath-prompt-tokens"));
         assertEquals("48", told.header("x-warmpath-predicted-cached-tokens"));
-        assertEquals("gpu=2;host=3;disk=3;external=3", told.header("x-warmpath-matched-blocks"));
+        assertEquals("gpu=2;host=1;disk=0;external=0", told.header("x-warmpath-matched-blocks"));
         assertEquals("3.500", told.header("x-warmpath-cost"));
         assertEquals("lowest cost 3.5 of 1", told.header("x-warmpath-reason"));
         assertNull(engine.calls.get(1).header("x-warmpath-explain"), "our header stays here");
+        String two = Gateway.ASK.replaceFirst("\\{", "{\"n\":2,");
+        RawClient.Answer several = gateway.post(two, "x-warmpath-explain: 1");
+        assertNull(several.header("x-warmpath-predicted-cached-tokens"));
+        assertEquals("several answers", several.header("x-warmpath-not-predicted"));
     }
 
     @Test

@@ -20,6 +20,8 @@ class CommandLineTest {
             value = {
                 "--http-port 9000              | warmpath.http.port                    | 9000",
                 "--http-port=9000              | warmpath.http.port                    | 9000",
+                "--port 9000                   | warmpath.http.port                    | 9000",
+                "--page-size 64                | warmpath.fleet.default-block-size     | 64",
                 "--http-host 127.0.0.1         | warmpath.http.host                    | 127.0.0.1",
                 "--router-mode round-robin     | warmpath.router.mode                  | round-robin",
                 "--router-kv-overlap-score-credit 2 | warmpath.router.overlap-score-credit | 2",

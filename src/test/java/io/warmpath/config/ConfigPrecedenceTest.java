@@ -297,9 +297,78 @@ class ConfigPrecedenceTest {
                         "warmpath.http.port (from FILE) must be written nested, one level per"
                                 + " line."),
                 problems(Map.of(), Map.of(), "warmpath.http.port: 9000"));
+    }
+
+    @Test
+    void the_level_warmpath_may_be_left_out_and_words_be_joined_by_underscores() {
+        String yaml =
+                """
+                routing:
+                  policy: vllm_cache_aware
+                  vllm_cache_aware:
+                    block_size: 16
+                    eviction_interval_secs: 60
+                    models:
+                      my_model:
+                        load_factor: 2
+                      "org/m.v1_x":
+                        block_size: 32
+                warmpath:
+                  http:
+                    max_body_size: 1M
+                worker_urls: [http://a:1, http://b:2]
+                workers:
+                  - url: http://c:3
+                    dp_size: 2
+                tokens:
+                  tokenizers:
+                    my_model: /m/tokenizer.json
+                """;
+        assertEquals(List.of(), problems(Map.of(), Map.of(), yaml));
+        WarmpathConfig c = typed(config(Map.of(), Map.of(), yaml));
+        assertEquals(RoutingMode.VLLM_CACHE_AWARE, c.router().mode());
+        VllmCacheAwareConfig v = c.routing().vllmCacheAware();
+        assertEquals(16, v.blockSize());
+        assertEquals(Duration.ofSeconds(60), v.evictionIntervalSecs());
+        assertEquals(2, v.models().get("my_model").loadFactor().orElseThrow());
+        assertEquals(32, v.models().get("org/m.v1_x").blockSize().orElseThrow());
+        assertEquals(1 << 20, c.http().maxBodySize().bytes());
+        assertEquals(List.of("http://a:1", "http://b:2"), c.workerUrls().orElseThrow());
+        assertEquals(2, c.workers().get(0).dpSize());
+        assertEquals(Map.of("my_model", "/m/tokenizer.json"), c.tokens().tokenizers());
+    }
+
+    @Test
+    void one_key_under_two_names_is_refused() {
         assertEquals(
-                List.of("http.port (from FILE) is not a known key; all keys lie under warmpath."),
-                problems(Map.of(), Map.of(), "http:\n  port: 9000\n"));
+                List.of(
+                        "warmpath.router.mode and routing.policy (from FILE) are one key; leave one"
+                                + " of them out."),
+                problems(
+                        Map.of(),
+                        Map.of(),
+                        "routing:\n  policy: kv\nwarmpath:\n  router:\n    mode: kv\n"));
+    }
+
+    @Test
+    void an_unknown_key_is_told_with_the_nearest_one_in_the_writers_own_manner() {
+        String yaml = "routing:\n  polcy: kv\n  vllm_cache_aware:\n    blocksize: 16\n";
+        assertEquals(
+                List.of(
+                        "routing.polcy (from FILE) is not a known key. Did you mean"
+                                + " routing.policy?",
+                        "routing.vllm_cache_aware.blocksize (from FILE) is not a known key. Did you"
+                                + " mean routing.vllm_cache_aware.block_size?"),
+                problems(Map.of(), Map.of(), yaml));
+        assertEquals(
+                List.of("zebra (from FILE) is not a known key. `serve --help` lists all keys."),
+                problems(Map.of(), Map.of(), "zebra: 1\n"));
+        assertEquals(
+                List.of(
+                        "warmpath.router.mode = best (from FILE) must be one of kv, random,"
+                                + " round-robin, power-of-two, least-loaded, direct,"
+                                + " vllm-cache-aware."),
+                problems(Map.of(), Map.of(), "routing:\n  policy: best\n"));
     }
 
     @Test

@@ -177,7 +177,7 @@ class AddressGuardTest {
                     }
 
                     @Override
-                    public Health health(WorkerSpec asked) {
+                    public Health health(WorkerSpec asked, EngineKind kind) {
                         return new Health(Verdict.OK, "");
                     }
                 };

@@ -6,6 +6,7 @@ import java.io.UncheckedIOException;
 import java.net.ConnectException;
 import java.net.URI;
 import java.nio.charset.StandardCharsets;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -17,6 +18,7 @@ public final class FakeEngine implements EngineHttp {
     private final List<String> asked = new ArrayList<>();
     private final List<String> posted = new ArrayList<>();
     private final List<String> authorized = new ArrayList<>();
+    private final List<String> patiently = new ArrayList<>();
     private boolean down;
 
     public FakeEngine answer(String path, String body) {
@@ -66,6 +68,17 @@ public final class FakeEngine implements EngineHttp {
     /** Bodies, in their order. */
     public List<String> posted() {
         return posted;
+    }
+
+    @Override
+    public Answer get(URI worker, String path, Duration patience) throws IOException {
+        patiently.add(path);
+        return get(worker, path);
+    }
+
+    /** Paths that were asked with a patience of their own. */
+    public List<String> patiently() {
+        return patiently;
     }
 
     @Override

@@ -44,9 +44,17 @@ class FleetMonitorTest {
     private final Engine engine = new Engine();
     private long now = 1_000_000_000L;
     private long running;
+    private long sign; // of life, the last one
     private int wakes;
     private final FleetMonitor monitor =
-            new FleetMonitor(fleet, engine, probes::add, () -> now, TIMING, this::running);
+            new FleetMonitor(
+                    fleet,
+                    engine,
+                    probes::add,
+                    () -> now,
+                    TIMING,
+                    this::running,
+                    (worker, otherwise) -> sign - otherwise > 0 ? sign : otherwise);
 
     FleetMonitorTest() {
         monitor.onWake(() -> wakes++);
@@ -59,6 +67,7 @@ class FleetMonitorTest {
     /** What the engine would answer now. */
     private static final class Engine implements WorkerProbe {
         Verdict health = Verdict.OK;
+        Verdict deep = Verdict.OK;
         String problem = "";
         final List<String> asked = new ArrayList<>();
 
@@ -72,9 +81,15 @@ class FleetMonitorTest {
         }
 
         @Override
-        public Health health(WorkerSpec spec) {
+        public Health health(WorkerSpec spec, EngineKind kind) {
             asked.add("health");
             return new Health(health, health == Verdict.OK ? "" : health.name());
+        }
+
+        @Override
+        public Health deepHealth(WorkerSpec spec, EngineKind kind) {
+            asked.add("deep");
+            return new Health(deep, deep == Verdict.OK ? "" : deep.name());
         }
     }
 
@@ -269,6 +284,131 @@ class FleetMonitorTest {
         assertEquals(1, probes.size(), "the first check has not answered yet");
     }
 
+    /** Rounds of a second each; what was asked in all of them. */
+    private List<String> seconds(int count) {
+        List<String> asked = new ArrayList<>();
+        for (int i = 0; i < count; i++) {
+            advance(Duration.ofSeconds(1));
+            asked.addAll(round());
+        }
+        return asked;
+    }
+
+    @Test
+    void a_check_that_is_late_does_not_count_when_something_came_meanwhile() {
+        ready();
+        engine.health = Verdict.LATE;
+        for (int i = 0; i < 10; i++) {
+            advance(TIMING.healthInterval());
+            monitor.tick();
+            advance(Duration.ofSeconds(3));
+            sign = now - 1;
+            probes.remove().run();
+            monitor.tick();
+            assertEquals(WorkerState.READY, worker().state());
+        }
+        assertEquals(0, monitor.failedProbes());
+        assertEquals(List.of("health", "health"), seconds(3), "silent: late checks count");
+        assertEquals(WorkerState.UNHEALTHY, worker().state());
+    }
+
+    @Test
+    void an_idle_worker_is_never_asked_the_deep_question() {
+        ready();
+        assertTrue(seconds(600).stream().allMatch("health"::equals));
+    }
+
+    @Test
+    void a_worker_that_sends_or_answers_is_not_asked_the_deep_question() {
+        ready();
+        running = 3;
+        for (int i = 0; i < 600; i++) {
+            if (i % 9 == 0) {
+                sign = now;
+            }
+            assertTrue(seconds(1).stream().allMatch("health"::equals));
+        }
+    }
+
+    @Test
+    void a_worker_that_is_quiet_under_requests_must_say_that_it_computes() {
+        ready();
+        running = 1;
+        assertTrue(seconds(10).stream().allMatch("health"::equals));
+        assertTrue(seconds(2).contains("deep"));
+        assertEquals(WorkerState.READY, worker().state(), "it said so");
+        assertTrue(seconds(8).stream().allMatch("health"::equals), "that is a sign of life");
+        engine.deep = Verdict.UNAVAILABLE;
+        seconds(2);
+        assertEquals(WorkerState.READY, worker().state(), "once is not enough");
+        seconds(4);
+        assertEquals(WorkerState.UNHEALTHY, worker().state());
+        assertEquals(
+                "it has requests, and computes nothing: UNAVAILABLE",
+                fleet.status().get(0).problem());
+        running = 0;
+        seconds(60);
+        assertEquals(WorkerState.UNHEALTHY, worker().state(), "the cheap question heals nothing");
+        engine.deep = Verdict.OK;
+        seconds(5);
+        assertEquals(WorkerState.READY, worker().state());
+    }
+
+    @Test
+    void a_worker_that_computed_nothing_is_well_with_its_next_sign_of_life() {
+        ready();
+        running = 1;
+        engine.deep = Verdict.UNAVAILABLE;
+        seconds(20);
+        assertEquals(WorkerState.UNHEALTHY, worker().state());
+        sign = now;
+        seconds(2);
+        assertEquals(WorkerState.READY, worker().state());
+    }
+
+    /** Lets it be quiet until the deep question is open; nothing is left open beside it. */
+    private Runnable deepQuestion() {
+        while (true) {
+            advance(Duration.ofSeconds(1));
+            monitor.tick();
+            List<Runnable> open = new ArrayList<>(probes);
+            probes.clear();
+            for (Runnable question : open) {
+                if (monitor.asksDeep(worker().id()) && question == open.getLast()) {
+                    monitor.tick();
+                    return question;
+                }
+                question.run();
+            }
+        }
+    }
+
+    @Test
+    void a_sign_of_life_while_the_deep_question_is_open_outweighs_its_answer() {
+        ready();
+        running = 1;
+        engine.deep = Verdict.UNAVAILABLE;
+        for (int i = 0; i < 5; i++) {
+            Runnable question = deepQuestion();
+            sign = now + 1;
+            advance(Duration.ofSeconds(20));
+            question.run();
+            monitor.tick();
+            assertEquals(WorkerState.READY, worker().state());
+        }
+    }
+
+    @Test
+    void the_cheap_question_is_asked_beside_the_deep_one() {
+        ready();
+        running = 1;
+        deepQuestion();
+        engine.health = Verdict.REFUSED;
+        advance(TIMING.healthInterval());
+        assertEquals(List.of("health"), round());
+        assertEquals(WorkerState.UNHEALTHY, worker().state());
+    }
+
     @Test
     void a_worker_that_says_it_takes_nothing_is_believed_at_once() {
         ready();
@@ -331,11 +471,13 @@ class FleetMonitorTest {
                                 TIMING.learnMax(),
                                 TIMING.drainTimeout(),
                                 Duration.ZERO,
+                                Duration.ofSeconds(10),
                                 nanos -> {
                                     given.add(nanos);
                                     return nanos / 2;
                                 }),
-                        this::running);
+                        this::running,
+                        LifeSigns.NONE);
         fleet.add(WorkerSpec.of("http://a:1"));
         spread.tick();
         assertEquals(TIMING.healthInterval().toNanos() / 2, spread.tick());
@@ -420,14 +562,15 @@ class FleetMonitorTest {
                             }
 
                             @Override
-                            public Health health(WorkerSpec spec) {
+                            public Health health(WorkerSpec spec, EngineKind kind) {
                                 throw new IllegalStateException("a bug");
                             }
                         },
                         Runnable::run,
                         () -> now,
                         TIMING,
-                        slot -> 0);
+                        slot -> 0,
+                        LifeSigns.NONE);
         other.add(WorkerSpec.of("http://b:1"));
         m.tick();
         m.tick();

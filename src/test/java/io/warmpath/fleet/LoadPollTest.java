@@ -43,7 +43,7 @@ class LoadPollTest {
         }
 
         @Override
-        public Health health(WorkerSpec spec) {
+        public Health health(WorkerSpec spec, EngineKind kind) {
             throw new AssertionError("is not asked");
         }
 

@@ -8,7 +8,6 @@ import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import io.smallrye.config.SmallRyeConfig;
 import io.smallrye.config.SmallRyeConfigBuilder;
-import io.smallrye.config.source.yaml.YamlConfigSource;
 import io.warmpath.config.ConfigCheck;
 import io.warmpath.config.SettingCatalog;
 import io.warmpath.config.WarmpathConfig;
@@ -212,7 +211,7 @@ class ManifestsTest {
 
     private static SmallRyeConfig configuration(String yaml) {
         return new SmallRyeConfigBuilder()
-                .withSources(new YamlConfigSource("file", yaml, WarmpathSources.FILE_ORDINAL))
+                .withSources(WarmpathSources.yaml("file", yaml))
                 .withMapping(WarmpathConfig.class)
                 .withValidateUnknown(false)
                 .build();

@@ -141,7 +141,7 @@ class BlockCostTest {
         assertEquals(0.25 * (4 + 1), term(d, 0, "disk_credit"));
         assertEquals(20 - 5.5, d.scores().get(0).prefillBlocks());
         assertEquals(20 * B - 88, d.chosen().prefillTokens(), "booked: 5.5 blocks less");
-        assertEquals(9 * B, d.chosen().cachedTokens());
+        assertEquals(10 * B, d.chosen().cachedTokens());
     }
 
     @Test
@@ -151,8 +151,15 @@ class BlockCostTest {
                         .with(SharedView.of(new SharedHits(B, 0, 6, 8, 11)));
         RoutingDecision run = decide(D, r);
         assertEquals(2, term(run, 0, "shared_blocks"), "4 and 5, behind the host prefix");
+        assertEquals(6 * B, run.chosen().cachedTokens(), "the engine fetches what the pool has");
+        assertEquals(new TierBlocks(2, 2, 0, 2), run.chosen().tiers());
+        assertEquals(
+                List.of(2.0, 2.0, 0.0, 2.0),
+                run.compared().terms(0).subList(0, 4),
+                "what each tier adds");
         RoutingDecision beyond = decide(D.withShared(0.5, SharedRule.BEYOND_DEVICE), r);
         assertEquals(7, term(beyond, 0, "shared_blocks"), "2..5 and 8..10");
+        assertEquals(6 * B, beyond.chosen().cachedTokens(), "no engine fetches behind a gap");
         assertEquals(12 - (2 + 1.5 + 1), run.scores().get(0).prefillBlocks());
         assertEquals(12 - (2 + 1.5 + 3.5), beyond.scores().get(0).prefillBlocks());
     }

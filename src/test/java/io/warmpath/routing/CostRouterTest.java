@@ -141,11 +141,12 @@ class CostRouterTest {
                 router.decide(request(workers(1, B), 10 * B, tiers(B, 10, new int[] {2, 4, 6, 8})));
         Score s = d.chosen();
         assertEquals(10 - (2 + 0.75 * 2 + 0.25 * 4), s.prefillBlocks(), 1e-9);
-        assertEquals(6 * B, s.cachedTokens(), "the pool's blocks are not predicted as cached");
+        assertEquals(8 * B, s.cachedTokens(), "wherever they come from");
         assertEquals(2, s.gpuBlocks());
         assertEquals(4, s.hostBlocks());
         assertEquals(6, s.diskBlocks());
         assertEquals(8, s.externalBlocks());
+        assertEquals(new TierBlocks(2, 2, 2, 2), s.tiers());
     }
 
     @Test

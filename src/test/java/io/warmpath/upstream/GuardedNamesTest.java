@@ -11,6 +11,7 @@ import io.vertx.core.http.HttpServer;
 import io.warmpath.fault.GatewayError;
 import io.warmpath.fleet.AddressGuard;
 import io.warmpath.fleet.AddressRules;
+import io.warmpath.fleet.SignsOfLife;
 import java.net.InetAddress;
 import java.net.URI;
 import java.util.ArrayList;
@@ -63,9 +64,14 @@ class GuardedNamesTest {
     private String ask(boolean raw, AddressGuard guard, String host) throws Exception {
         UpstreamOptions options = UpstreamOptions.defaults();
         EngineTls tls = EngineTls.standard();
-        EngineClient usual = new VertxEngineClient(vertx, options, tls, guard, System::nanoTime);
+        EngineClient usual =
+                new VertxEngineClient(
+                        vertx, options, tls, guard, new SignsOfLife(), System::nanoTime);
         EngineClient client =
-                raw ? new RawEngineClient(options, tls, usual, guard, System::nanoTime) : usual;
+                raw
+                        ? new RawEngineClient(
+                                options, tls, usual, guard, new SignsOfLife(), System::nanoTime)
+                        : usual;
         clients.add(client);
         UpstreamRequest request =
                 new UpstreamRequest(

@@ -112,6 +112,23 @@ class MainTest {
     }
 
     @Test
+    void a_misspelt_key_of_the_file_stops_the_start_and_is_told_with_the_nearest_one()
+            throws IOException {
+        String file = yaml("routing:\n  policy: vllm_cache_aware\n  vllm_cache_awar:\n    x: 1\n");
+        assertEquals(2, run("serve", "--config", file));
+        assertTrue(
+                err().startsWith(
+                                "warmpath serve: routing.vllm_cache_awar.x (from "
+                                        + file
+                                        + ") is not a known key."),
+                err());
+        String sound = yaml("routing:\n  policy: vllm_cache_aware\n");
+        err.reset();
+        assertEquals(2, run("serve", "--config", sound, "--worker", "localhost:8001"));
+        assertTrue(err().startsWith("warmpath serve: warmpath.worker-urls"), err());
+    }
+
+    @Test
     void a_worker_that_makes_no_sense_stops_the_start() {
         assertEquals(2, run("serve", "--worker", "localhost:8001"));
         assertEquals(

@@ -16,6 +16,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.logging.Level;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -340,6 +341,27 @@ class PinsTest {
         Files.write(folder.resolve("state/pins"), file);
         start("state.directory", state);
         assertEquals(0, list().getInteger("total"), "damaged: begun anew, not refused to start");
+    }
+
+    @Test
+    void told_to_reset_a_gateway_takes_up_nothing_of_its_directory(@TempDir Path folder)
+            throws Exception {
+        engine(HICACHE);
+        String state = folder.resolve("state").toString();
+        start("state.directory", state);
+        ask("You are kind. ", FOR_600);
+        await().until(() -> pins("ok") == 1);
+        gateway.close();
+        Logs logs = new Logs(StateParts.class);
+        try {
+            start("state.directory", state, "state.shared.reset", "true");
+            assertEquals(
+                    List.of("--router-reset-states: what lies in " + state + " is not taken up"),
+                    logs.at(Level.INFO));
+        } finally {
+            logs.close();
+        }
+        assertEquals(0, list().getInteger("total"));
     }
 
     @Test

@@ -97,6 +97,14 @@ class SharedPoolGatewayTest {
         throw new AssertionError("no w" + worker + " in " + decision);
     }
 
+    private static String header(HttpResponse<?> answer, String name) {
+        return answer.headers().firstValue(name).orElse("");
+    }
+
+    private static double predictions(SimGateway gateway, String result) {
+        return gateway.meters.get("warmpath.predictions").tag("result", result).counter().count();
+    }
+
     private static double cost(JsonNode decision, int worker) {
         return candidate(decision, worker).path("cost").asDouble();
     }
@@ -162,6 +170,15 @@ class SharedPoolGatewayTest {
                 // And so it comes: the engine fetches all but the block that is always computed.
                 HttpResponse<String> answer = generate(gateway, prompt, "");
                 assertTrue(answer.body().contains("\"cached_tokens\":240"), answer.body());
+                assertEquals("240", header(answer, "x-warmpath-predicted-cached-tokens"));
+                assertEquals(
+                        "gpu=0;host=0;disk=0;external=16",
+                        header(answer, "x-warmpath-matched-blocks"));
+                assertEquals(240, half.path("chosen").path("cached_tokens").asInt());
+                assertEquals(BLOCKS, half.path("chosen").path("external_blocks").asInt());
+                assertEquals(BLOCKS, term(half, 1, "external_blocks"));
+                await().untilAsserted(() -> assertEquals(2, predictions(gateway, "equal")));
+                assertEquals(0, predictions(gateway, "over") + predictions(gateway, "under"));
                 assertEquals(1, gateway.meters.get("router.shared.cache.hit.rate").summary().max());
                 assertEquals(
                         BLOCKS,

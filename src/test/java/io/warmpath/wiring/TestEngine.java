@@ -19,6 +19,8 @@ import java.util.concurrent.TimeUnit;
  */
 final class TestEngine implements AutoCloseable {
     private final Map<String, String> answers = new ConcurrentHashMap<>();
+    private static final Set<String> HEALTH = Set.of("/health", "/ready", "/ping");
+
     private final Set<String> authorizations = ConcurrentHashMap.newKeySet();
     private final Map<String, CountDownLatch> heldBack = new ConcurrentHashMap<>();
     private volatile int healthStatus = 200;
@@ -64,7 +66,7 @@ final class TestEngine implements AutoCloseable {
                         release(path);
                         String body = answers.get(path);
                         int status =
-                                path.equals("/health") ? healthStatus : body == null ? 404 : 200;
+                                HEALTH.contains(path) ? healthStatus : body == null ? 404 : 200;
                         byte[] bytes =
                                 (body == null ? "" : body)
                                         .getBytes(java.nio.charset.StandardCharsets.UTF_8);

@@ -25,6 +25,7 @@ import java.io.InterruptedIOException;
 import java.net.ConnectException;
 import java.net.InetAddress;
 import java.net.NoRouteToHostException;
+import java.net.SocketTimeoutException;
 import java.net.URI;
 import java.net.UnknownHostException;
 import java.nio.charset.StandardCharsets;
@@ -120,20 +121,29 @@ public final class VertxEngineHttp implements EngineHttp, AutoCloseable {
 
     @Override
     public Answer get(URI worker, String path) throws IOException {
-        return ask(worker, path, null, null);
+        return ask(worker, path, null, null, timeout);
+    }
+
+    @Override
+    public Answer get(URI worker, String path, Duration patience) throws IOException {
+        return ask(worker, path, null, null, patience);
     }
 
     @Override
     public Answer post(URI worker, String path, String json, @Nullable String authorization)
             throws IOException {
-        return ask(worker, path, Buffer.buffer(json), authorization);
+        return ask(worker, path, Buffer.buffer(json), authorization, timeout);
     }
 
     /**
      * @param json null: GET
      */
     private Answer ask(
-            URI worker, String path, @Nullable Buffer json, @Nullable String authorization)
+            URI worker,
+            String path,
+            @Nullable Buffer json,
+            @Nullable String authorization,
+            Duration patience)
             throws IOException {
         EngineAddress engine = EngineAddress.of(worker);
         if (engine.socket() != null && !vertx.isNativeTransportEnabled()) {
@@ -144,10 +154,10 @@ public final class VertxEngineHttp implements EngineHttp, AutoCloseable {
         Exchange exchange = new Exchange(json, own == null ? authorization : own);
         exchange.start(worker, engine, path);
         try {
-            return exchange.answer.get(timeout.toMillis(), TimeUnit.MILLISECONDS);
+            return exchange.answer.get(patience.toMillis(), TimeUnit.MILLISECONDS);
         } catch (TimeoutException e) {
             exchange.stop();
-            throw late(e);
+            throw late(e, patience);
         } catch (InterruptedException e) {
             exchange.stop();
             Thread.currentThread().interrupt();
@@ -271,7 +281,7 @@ public final class VertxEngineHttp implements EngineHttp, AutoCloseable {
      */
     private IOException explained(@Nullable Throwable cause) {
         return switch (cause) {
-            case ConnectTimeoutException e -> late(e); // not refused: the host is silent
+            case ConnectTimeoutException e -> late(e, timeout); // not refused: the host is silent
             case NoRouteToHostException e -> failed(e);
             case ConnectException e -> refused(e);
             case FileNotFoundException e -> refused(e);
@@ -301,8 +311,11 @@ public final class VertxEngineHttp implements EngineHttp, AutoCloseable {
         return t.getMessage() == null ? t.toString() : t.getMessage();
     }
 
-    private IOException late(Exception cause) {
-        return new IOException("no answer within " + timeout.toMillis() + " ms", cause);
+    private static IOException late(Exception cause, Duration patience) {
+        SocketTimeoutException late =
+                new SocketTimeoutException("no answer within " + patience.toMillis() + " ms");
+        late.initCause(cause);
+        return late;
     }
 
     @Override

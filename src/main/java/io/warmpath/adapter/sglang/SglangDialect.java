@@ -10,12 +10,16 @@ import io.warmpath.fleet.EngineHttp;
 import io.warmpath.fleet.EngineKind;
 import io.warmpath.fleet.EngineLoad;
 import io.warmpath.fleet.EventEndpoint;
+import io.warmpath.fleet.HealthAnswers;
 import io.warmpath.fleet.HostCopies;
 import io.warmpath.fleet.Offload;
 import io.warmpath.fleet.PriorityOrder;
 import io.warmpath.fleet.SessionSupport;
+import io.warmpath.fleet.WorkerProbe.Health;
+import io.warmpath.fleet.WorkerProbe.Verdict;
 import java.io.IOException;
 import java.net.URI;
+import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
@@ -50,6 +54,33 @@ public final class SglangDialect implements EngineDialect {
             answer = http.get(worker, "/get_load");
         }
         return answer.ok() ? SglangLoads.read(answer.body()) : List.of();
+    }
+
+    /**
+     * {@code /ready} looks at flags only. {@code /health} is the deep question: it sleeps for a
+     * second at least, generates a token when the engine has nothing else to do, and gives up after
+     * {@code SGLANG_HEALTH_CHECK_TIMEOUT} (20 s). When it gave up, for whoever had asked, the flags
+     * say "unhealthy" until it is asked again and all is well, so that a bad flag has to be looked
+     * into.
+     */
+    @Override
+    public Health health(URI worker, EngineHttp http, Duration patience) throws IOException {
+        EngineHttp.Answer ready = http.get(worker, "/ready");
+        if (ready.status() == 404) { // older
+            return HealthAnswers.read("/v1/models", http.get(worker, "/v1/models"));
+        }
+        Health seen = HealthAnswers.read("/ready", ready);
+        if (seen.verdict() != Verdict.UNAVAILABLE) {
+            return seen;
+        }
+        return http.get(worker, "/ping").ok()
+                ? new Health(Verdict.DRAINING, "it is paused: /ready answered 503, /ping 200")
+                : deepHealth(worker, http, patience);
+    }
+
+    @Override
+    public Health deepHealth(URI worker, EngineHttp http, Duration patience) throws IOException {
+        return HealthAnswers.read("/health", http.get(worker, "/health", patience));
     }
 
     static Optional<EngineFacts> read(URI worker, String body) throws IOException {

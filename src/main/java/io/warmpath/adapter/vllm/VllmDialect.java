@@ -21,6 +21,8 @@ import java.util.regex.Pattern;
  * vLLM: {@code /version} tells that it is vLLM, {@code /kv_event_sources} its event sockets, and
  * the gauge {@code vllm:cache_config_info} of {@code /metrics} its block size and blocks.
  *
+ * <p>{@code /health} looks at a flag: it is cheap, and there is no deeper question.
+ *
  * <p>What a release does not offer stays unknown and comes from configuration. Stateless.
  */
 public final class VllmDialect implements EngineDialect {

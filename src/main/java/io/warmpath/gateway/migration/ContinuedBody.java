@@ -74,9 +74,8 @@ public final class ContinuedBody {
      * Looks for what forbids going on.
      *
      * @param said what the client has
-     * @param trimming the engine's chat template may take white space off
      */
-    public void check(StreamText said, boolean trimming) throws NotContinuedException {
+    public void check(StreamText said) throws NotContinuedException {
         refuseIf(said.isLost(), WhyNot.TOO_LARGE);
         refuseIf(said.hasOther() || forcesTool(), WhyNot.TOOL_CALLS);
         refuseIf(said.hasReasoning(), WhyNot.REASONING);
@@ -96,15 +95,7 @@ public final class ContinuedBody {
                 GRAMMARS.stream().anyMatch(members::has) || hasResponseFormat(), WhyNot.STRUCTURED);
         refuseIf(SESSIONS.stream().anyMatch(members::has) || controlsSession(), WhyNot.SESSION);
         refuseIf(!canGrow(), WhyNot.PROMPT);
-        String text = text(said.escaped());
-        refuseIf(endsInside(text), WhyNot.STOP);
-        refuseIf(
-                chat
-                        && trimming
-                        && !text.isEmpty()
-                        && (Character.isWhitespace(text.charAt(0))
-                                || Character.isWhitespace(text.charAt(text.length() - 1))),
-                WhyNot.WHITE_SPACE);
+        refuseIf(endsInside(text(said.escaped())), WhyNot.STOP);
     }
 
     private static void refuseIf(boolean so, WhyNot why) throws NotContinuedException {

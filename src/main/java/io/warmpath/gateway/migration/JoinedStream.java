@@ -21,21 +21,18 @@ public final class JoinedStream implements UpstreamListener {
     private static final String DATA = "data:";
 
     private final JsonObject first;
-    private final int made;
-    private final int promptTokens;
+    private final @Nullable JoinedUsage usage;
     private final UpstreamListener next;
     private Buffer pending = Buffer.buffer();
     private Buffer ready = Buffer.buffer();
 
     /**
      * @param firstEvent data of the first event that the client got
-     * @param made tokens that it had before this stream
-     * @param promptTokens of the request itself; 0 when they are not known
+     * @param usage makes this stream's usage that of both; null: this one has the whole answer
      */
-    public JoinedStream(byte[] firstEvent, int made, int promptTokens, UpstreamListener next) {
-        this.promptTokens = promptTokens;
+    public JoinedStream(byte[] firstEvent, @Nullable JoinedUsage usage, UpstreamListener next) {
+        this.usage = usage;
         this.first = object(new String(firstEvent, StandardCharsets.UTF_8));
-        this.made = made;
         this.next = next;
     }
 
@@ -144,8 +141,8 @@ public final class JoinedStream implements UpstreamListener {
                 chunk.put(name, first.getValue(name));
             }
         }
-        if (chunk.getValue("usage") instanceof JsonObject usage) {
-            join(usage);
+        if (usage != null) {
+            usage.join(chunk);
         }
         if (chunk.getValue("prompt_token_ids") != null) {
             chunk.putNull("prompt_token_ids"); // they were the client's first event's
@@ -175,20 +172,5 @@ public final class JoinedStream implements UpstreamListener {
         return value == null
                 || (value instanceof String s && s.isEmpty())
                 || (value instanceof JsonArray a && a.isEmpty());
-    }
-
-    /** This engine's prompt ends with what was the answer's beginning. */
-    private void join(JsonObject usage) {
-        if (!(usage.getValue("prompt_tokens") instanceof Number prompt)
-                || !(usage.getValue("completion_tokens") instanceof Number completion)) {
-            return;
-        }
-        int own = promptTokens > 0 ? promptTokens : Math.max(0, prompt.intValue() - made);
-        usage.put("prompt_tokens", own);
-        usage.put("completion_tokens", completion.intValue() + prompt.intValue() - own);
-        if (usage.getValue("prompt_tokens_details") instanceof JsonObject details
-                && details.getValue("cached_tokens") instanceof Number cached) {
-            details.put("cached_tokens", Math.min(cached.intValue(), own));
-        }
     }
 }

@@ -38,7 +38,12 @@ public enum WhyNot {
     PROMPT,
     /** The text ends with what may be the beginning of a stop text. */
     STOP,
-    /** The text begins or ends with white space, which vLLM's templates may take off. */
+    /** vLLM's template would make another text of what has been said. */
+    TEMPLATE,
+    /**
+     * The text begins or ends with white space, and vLLM's template, which may trim it, is not
+     * known.
+     */
     WHITE_SPACE,
     /** All was said but for the usage report, and the prompt's length is not known here. */
     FINISHED

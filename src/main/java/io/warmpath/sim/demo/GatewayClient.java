@@ -160,24 +160,15 @@ final class GatewayClient implements AutoCloseable {
                 response.headers()
                         .firstValueAsLong("x-warmpath-predicted-cached-tokens")
                         .orElse(-1);
-        long pooled = response.headers().firstValueAsLong("x-warmpath-shared-blocks").orElse(0);
         return new Played(
                 turn,
                 response.headers().firstValue("x-warmpath-worker").orElse("?"),
                 reading.promptTokens,
                 gpu,
-                host - gpu,
-                (int) withPool(predicted, pooled, reading.promptTokens),
+                host,
+                (int) predicted,
                 reading.cachedTokens,
                 reading.toFirstToken);
-    }
-
-    /** The last block of a prompt is always computed, wherever it could come from. */
-    private static long withPool(long predicted, long poolBlocks, int promptTokens) {
-        long most = (long) (promptTokens - 1) / Stage.BLOCK_SIZE * Stage.BLOCK_SIZE;
-        return predicted < 0
-                ? predicted
-                : Math.max(predicted, Math.min(most, predicted + poolBlocks * Stage.BLOCK_SIZE));
     }
 
     /** The stream of one answer. */

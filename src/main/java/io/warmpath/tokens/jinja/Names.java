@@ -1,6 +1,5 @@
 package io.warmpath.tokens.jinja;
 
-import io.warmpath.tokens.jinja.Ast.Args;
 import io.warmpath.tokens.jinja.Ast.Expr;
 import io.warmpath.tokens.jinja.Ast.Stmt;
 import io.warmpath.tokens.jinja.Ast.Target;
@@ -16,64 +15,13 @@ final class Names {
 
     /** All names that an expression reads. */
     static void read(@Nullable Expr e, Consumer<String> use) {
-        switch (e) {
-            case null -> {}
-            case Ast.Const c -> {}
-            case Ast.Name n -> use.accept(n.name());
-            case Ast.TupleOf t -> t.items().forEach(i -> read(i, use));
-            case Ast.ListOf l -> l.items().forEach(i -> read(i, use));
-            case Ast.DictOf d -> {
-                d.keys().forEach(i -> read(i, use));
-                d.values().forEach(i -> read(i, use));
-            }
-            case Ast.Choice c -> {
-                read(c.test(), use);
-                read(c.then(), use);
-                read(c.otherwise(), use);
-            }
-            case Ast.And b -> both(b.left(), b.right(), use);
-            case Ast.Or b -> both(b.left(), b.right(), use);
-            case Ast.Not n -> read(n.of(), use);
-            case Ast.Compare c -> {
-                read(c.first(), use);
-                c.rest().forEach(i -> read(i, use));
-            }
-            case Ast.Binary b -> both(b.left(), b.right(), use);
-            case Ast.Concat c -> c.parts().forEach(i -> read(i, use));
-            case Ast.Sign s -> read(s.of(), use);
-            case Ast.Attribute a -> read(a.of(), use);
-            case Ast.Item i -> both(i.of(), i.key(), use);
-            case Ast.Slice s -> {
-                read(s.of(), use);
-                read(s.start(), use);
-                read(s.stop(), use);
-                read(s.step(), use);
-            }
-            case Ast.Call c -> {
-                read(c.callee(), use);
-                read(c.args(), use);
-            }
-            case Ast.Filter f -> {
-                read(f.of(), use);
-                read(f.args(), use);
-            }
-            case Ast.Test t -> {
-                read(t.of(), use);
-                read(t.args(), use);
-            }
-        }
-    }
-
-    private static void both(Expr a, Expr b, Consumer<String> use) {
-        read(a, use);
-        read(b, use);
-    }
-
-    private static void read(Args args, Consumer<String> use) {
-        args.positional().forEach(i -> read(i, use));
-        args.named().forEach(i -> read(i, use));
-        read(args.star(), use);
-        read(args.stars(), use);
+        Walk.expression(
+                e,
+                part -> {
+                    if (part instanceof Ast.Name n) {
+                        use.accept(n.name());
+                    }
+                });
     }
 
     static void set(Target target, Consumer<String> use) {

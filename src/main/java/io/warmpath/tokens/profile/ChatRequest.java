@@ -34,6 +34,17 @@ public record ChatRequest(
         arguments = Collections.unmodifiableMap(new LinkedHashMap<>(arguments));
     }
 
+    /** The same with the beginning of its answer, which the model is to go on with. */
+    public ChatRequest continuedWith(String said) {
+        Map<String, Object> answer = new LinkedHashMap<>(4);
+        answer.put("role", "assistant");
+        answer.put("content", said);
+        List<@Nullable Object> all = new ArrayList<>(messages);
+        all.add(answer);
+        return new ChatRequest(
+                all, tools, toolChoice, documents, false, true, arguments, reasoningEffort);
+    }
+
     /** Messages alone. */
     public static ChatRequest of(
             List<? extends @Nullable Object> messages, @Nullable Boolean addGenerationPrompt) {

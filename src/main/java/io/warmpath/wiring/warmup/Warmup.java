@@ -20,6 +20,7 @@ import java.util.Set;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.function.LongSupplier;
 import org.jboss.logging.Logger;
 import org.jspecify.annotations.Nullable;
 
@@ -46,7 +47,17 @@ public final class Warmup implements AutoCloseable {
         void close();
     }
 
+    /** Requests between two looks at the compilers. */
+    private static final int ROUND = 100;
+
+    /**
+     * The compilers are calm when they take less of a round than this; all of one core would be 1.
+     * What is left then is spread over minutes.
+     */
+    private static final double CALM = 0.25;
+
     private final Vertx vertx;
+    private final LongSupplier compileMillis;
     private final int requests;
     private final Duration time;
     private final String model;
@@ -59,12 +70,21 @@ public final class Warmup implements AutoCloseable {
     private volatile int answered;
 
     /**
-     * @param requests 0: none, done at once
+     * @param requests at the least; 0: none, done at once
      * @param time the longest that the requests may take together
+     * @param compileMillis what the JVM's compilers have taken so far; never growing where it has
+     *     none
      * @param parts closed at the end
      */
-    public Warmup(Vertx vertx, int requests, Duration time, String model, Parts parts) {
+    public Warmup(
+            Vertx vertx,
+            int requests,
+            Duration time,
+            String model,
+            LongSupplier compileMillis,
+            Parts parts) {
         this.vertx = vertx;
+        this.compileMillis = compileMillis;
         this.requests = requests;
         this.time = time;
         this.model = model;
@@ -98,10 +118,17 @@ public final class Warmup implements AutoCloseable {
             Router router = Router.router(vertx);
             parts.mount(router, fleet(engine.url()), new FlowMetrics(new SimpleMeterRegistry()));
             server = listen(router);
-            answered = visitor.visit(server.actualPort(), requests, time);
-            LOG.infof(
-                    "Warm after %d requests in %d ms",
-                    answered, (System.nanoTime() - began) / 1_000_000);
+            boolean calm = visit(server.actualPort());
+            long took = (System.nanoTime() - began) / 1_000_000;
+            if (calm) {
+                LOG.infof("Warm after %d requests in %d ms", answered, took);
+            } else {
+                LOG.infof(
+                        "Ready after %d requests to itself in %d ms, before its compilers were"
+                                + " calm: a busy machine. First requests may be slower;"
+                                + " warmpath.warmup.time is the bound",
+                        answered, took);
+            }
         } catch (IOException | ExecutionException | TimeoutException | RuntimeException e) {
             if (!closed) {
                 LOG.warnf("The warm-up ended early, first requests will be slower: %s", e);
@@ -111,6 +138,32 @@ public final class Warmup implements AutoCloseable {
         } finally {
             end(server);
             done = true;
+        }
+    }
+
+    /**
+     * In rounds, until there were enough requests and the compilers have become calm.
+     *
+     * @return false when the time was over before
+     */
+    private boolean visit(int port) throws IOException {
+        long end = System.nanoTime() + time.toNanos();
+        int soFar = 0;
+        while (true) {
+            long began = System.nanoTime();
+            long compiled = compileMillis.getAsLong();
+            int count = soFar < requests ? Math.min(ROUND, requests - soFar) : ROUND;
+            int done = visitor.visit(port, count, Duration.ofNanos(end - began));
+            soFar += done;
+            answered = soFar;
+            long took = (System.nanoTime() - began) / 1_000_000;
+            boolean calm = compileMillis.getAsLong() - compiled <= CALM * took;
+            if (done < count) {
+                return false;
+            }
+            if (calm && soFar >= requests) {
+                return true;
+            }
         }
     }
 

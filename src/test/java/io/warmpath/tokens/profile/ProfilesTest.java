@@ -177,10 +177,15 @@ class ProfilesTest {
     }
 
     @Test
-    void vllm_takes_a_loop_over_a_variable_content_for_one_too() {
-        String macro = "{% macro f(content) %}{% for c in content %}{% endfor %}{% endmacro %}";
-        assertEquals(true, vllm(macro));
-        assertEquals(false, sglang(macro));
+    void vllm_takes_a_loop_over_a_variable_content_for_one_outside_of_macros() {
+        String loop = "{% for c in content %}{% endfor %}";
+        assertEquals(true, vllm(loop));
+        assertEquals(false, sglang(loop));
+        String macro = "{% macro f(content) %}" + loop + "{% endmacro %}";
+        assertEquals(false, vllm(macro));
+        String called = "{% for x in messages %}{{ f(x.content) }}{% endfor %}";
+        assertEquals(true, vllm(macro + called));
+        assertEquals(false, sglang(macro + called));
     }
 
     @Test

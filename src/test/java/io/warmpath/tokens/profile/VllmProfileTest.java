@@ -151,6 +151,22 @@ class VllmProfileTest {
     }
 
     @Test
+    void a_macro_that_loops_over_the_content_it_is_handed_gets_a_list() {
+        String template =
+                "{% macro shown(c, role='') %}{{ role }}:{% for p in c %}<{{ p.text }}>{% endfor %}"
+                        + "{% endmacro %}{% for m in messages %}CALL{% endfor %}";
+        String chat = "{'messages': [{'role': 'user', 'content': 'a'}]}";
+        for (String call :
+                new String[] {
+                    "{{ shown(m.content, m.role) }}",
+                    "{{ shown(role=m.role, c=m.content) }}",
+                    "{% set text = shown(m['content'], m.role) %}{{ text }}"
+                }) {
+            assertEquals("user:<a>", text(template.replace("CALL", call), chat), call);
+        }
+    }
+
+    @Test
     void null_content_is_empty() {
         assertEquals(
                 "[{'role': 'user', 'content': ''}]", dump("{'role': 'user', 'content': null}"));

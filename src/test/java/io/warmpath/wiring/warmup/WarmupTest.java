@@ -14,6 +14,8 @@ import io.warmpath.gateway.FlowMetrics;
 import java.time.Duration;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.LongSupplier;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.Test;
 
@@ -67,7 +69,7 @@ class WarmupTest {
     @Test
     void no_requests_are_done_at_once() {
         Scripted parts = new Scripted(rc -> rc.response().end());
-        try (Warmup warmup = new Warmup(VERTX, 0, SOON, "m", parts)) {
+        try (Warmup warmup = new Warmup(VERTX, 0, SOON, "m", () -> 0, parts)) {
             assertFalse(warmup.done());
             warmup.start();
             assertTrue(warmup.done());
@@ -79,7 +81,7 @@ class WarmupTest {
     @Test
     void it_is_done_after_its_requests() {
         Scripted parts = new Scripted(rc -> rc.response().end("{}"));
-        try (Warmup warmup = new Warmup(VERTX, 9, SOON, "m", parts)) {
+        try (Warmup warmup = new Warmup(VERTX, 9, SOON, "m", () -> 0, parts)) {
             warmup.start();
             ended(warmup, parts);
             assertEquals(9, warmup.answered());
@@ -91,7 +93,7 @@ class WarmupTest {
     void a_gateway_that_hangs_holds_it_up_no_longer_than_its_time() {
         Scripted parts = new Scripted(rc -> {});
         long began = System.nanoTime();
-        try (Warmup warmup = new Warmup(VERTX, 9, Duration.ofMillis(200), "m", parts)) {
+        try (Warmup warmup = new Warmup(VERTX, 9, Duration.ofMillis(200), "m", () -> 0, parts)) {
             warmup.start();
             ended(warmup, parts);
             assertEquals(0, warmup.answered());
@@ -102,7 +104,7 @@ class WarmupTest {
     @Test
     void a_wrong_answer_ends_it() {
         Scripted parts = new Scripted(rc -> rc.response().setStatusCode(500).end());
-        try (Warmup warmup = new Warmup(VERTX, 9, SOON, "m", parts)) {
+        try (Warmup warmup = new Warmup(VERTX, 9, SOON, "m", () -> 0, parts)) {
             warmup.start();
             ended(warmup, parts);
             assertEquals(1, parts.asked.get());
@@ -113,12 +115,51 @@ class WarmupTest {
     @Test
     void closing_ends_one_that_runs() {
         Scripted parts = new Scripted(rc -> {});
-        Warmup warmup = new Warmup(VERTX, 9, Duration.ofMinutes(5), "m", parts);
+        Warmup warmup = new Warmup(VERTX, 9, Duration.ofMinutes(5), "m", () -> 0, parts);
         warmup.start();
         await().atMost(SOON).until(() -> parts.asked.get() == 1);
         assertFalse(warmup.done());
         warmup.close();
         assertTrue(warmup.done());
         assertEquals(1, parts.closed.get());
+    }
+
+    /** What every tenth request is, is refused. */
+    private static void asARealOne(RoutingContext rc) {
+        rc.request()
+                .body()
+                .onSuccess(
+                        body -> {
+                            String text = body.toString();
+                            int status =
+                                    !text.endsWith("}") ? 400 : text.contains("nobody") ? 404 : 200;
+                            rc.response().setStatusCode(status).end("{}");
+                        });
+    }
+
+    @Test
+    void it_goes_on_until_the_compilers_are_calm() {
+        AtomicLong compiled = new AtomicLong();
+        Scripted parts = new Scripted(WarmupTest::asARealOne);
+        // Seven looks, two a round: the first three rounds are full of compiling.
+        LongSupplier compilers =
+                () -> compiled.incrementAndGet() <= 7 ? compiled.get() * 1_000_000 : 7_000_000;
+        try (Warmup warmup = new Warmup(VERTX, 9, SOON, "m", compilers, parts)) {
+            warmup.start();
+            ended(warmup, parts);
+            assertEquals(9 + 3 * 100, warmup.answered());
+        }
+    }
+
+    @Test
+    void compilers_that_never_rest_hold_it_up_no_longer_than_its_time() {
+        AtomicLong compiled = new AtomicLong();
+        Scripted parts = new Scripted(WarmupTest::asARealOne);
+        LongSupplier compilers = () -> compiled.addAndGet(1_000_000);
+        try (Warmup warmup = new Warmup(VERTX, 9, Duration.ofMillis(300), "m", compilers, parts)) {
+            warmup.start();
+            ended(warmup, parts);
+            assertTrue(warmup.answered() >= 9);
+        }
     }
 }

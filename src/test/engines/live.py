@@ -1,0 +1,163 @@
+#!/usr/bin/env python3
+"""Gateways in front of two real SGLangs: engine-reported hit rates and times to the first token (src/perf/live.md).
+
+    live.py modes [--rounds 3] [--smg PATH]     one workload through each gateway in turn, all up, caches flushed before
+    live.py start [--rounds 5] [--smg PATH]     the first ten seconds after each gateway says that it is ready
+
+The workload: 12 conversations of 5 turns over one system prompt, three at a time, arrivals drawn with a seed.
+--smg names the `smg` program of the SGLang gateway (PyPI smg==1.13.0), which is compared then.
+"""
+
+import argparse
+import concurrent.futures
+import random
+import statistics
+import time
+
+from fleet import Gateway, Process, Sglang, free_port, running
+from talk import cached_of, client, words
+
+CONVERSATIONS, TURNS, AT_ONCE, TOKENS = 12, 5, 3, 24
+THINK = 0.15  # mean seconds between a conversation's turns
+
+
+class Smg(Process):
+    """The SGLang gateway with its cache-aware policy."""
+
+    def __init__(self, program, engines):
+        self.port, self.metrics_port = free_port(), free_port()
+        self.url = f"http://127.0.0.1:{self.port}"
+        super().__init__("smg", [
+            program, "launch", "--host", "127.0.0.1", "--port", self.port, "--prometheus-port", self.metrics_port,
+            "--worker-urls", *[e.url for e in engines], "--policy", "cache_aware", "--log-level", "warn"])
+
+    def wait(self):
+        return self.answers(self.url + "/readiness", 60)
+
+
+def ask(api, history):
+    """Streams one turn; seconds to the first text, prompt and cached tokens, and the text."""
+    began, first, text, usage = time.monotonic(), None, "", None
+    for chunk in api.chat.completions.create(
+            model="tiny", messages=history, max_tokens=TOKENS, temperature=0, stream=True,
+            stream_options={"include_usage": True}):
+        usage = chunk.usage or usage
+        for choice in chunk.choices:
+            if choice.delta.content:
+                first = first or time.monotonic() - began
+                text += choice.delta.content
+    return first, usage.prompt_tokens, cached_of(usage), text
+
+
+def conversation(api, seed, number, deadline=None):
+    drawn = random.Random(f"{seed} {number}")
+    history = [{"role": "system", "content": words(f"system {seed}", 250)}]
+    seen = []
+    for turn in range(TURNS):
+        time.sleep(drawn.expovariate(1 / THINK))
+        if deadline and time.monotonic() > deadline:
+            break
+        history.append({"role": "user", "content": words(f"{seed} {number} {turn}", drawn.randrange(30, 160))})
+        at = time.monotonic()
+        first, prompt, cached, text = ask(api, history)
+        history.append({"role": "assistant", "content": text})
+        seen.append((at, first, prompt, cached))
+    return seen
+
+
+def workload(url_of, seed, seconds=None):
+    """All conversations; with `seconds`, as many as there is time for."""
+    began = time.monotonic()
+    deadline = began + seconds if seconds else None
+    numbers = range(CONVERSATIONS if not seconds else 1000)
+    api = client(url_of)
+    with concurrent.futures.ThreadPoolExecutor(AT_ONCE) as pool:
+        def one(n):
+            return [] if deadline and time.monotonic() > deadline else conversation(api, seed, n, deadline)
+        seen = [turn for turns in pool.map(one, numbers) for turn in turns]
+    return began, seen
+
+
+def hit_rate(seen):
+    return sum(s[3] for s in seen) / sum(s[2] for s in seen)
+
+
+def modes(engines, gateways, rounds, bound):
+    found = {name: [] for name in [*gateways, "one endless cache"]}
+    order = list(gateways)
+    for r in range(rounds):
+        random.Random(r).shuffle(order)
+        for name in order:
+            for e in engines:
+                e.flush()
+            if hasattr(gateways[name], "settle"):
+                gateways[name].settle()
+            _, seen = workload(gateways[name], f"round {r}")
+            found[name].append(seen)
+        if bound:
+            bound.flush()
+            found["one endless cache"].append(workload(bound, f"round {r}")[1])
+    print("| gateway | hit rate of each round | all | mean TTFT | p50 | p95 |")
+    print("|---|---|---|---|---|---|")
+    for name, rounds_seen in found.items():
+        seen = [s for one in rounds_seen for s in one]
+        if seen:
+            firsts = sorted(s[1] for s in seen)
+            each = ", ".join(f"{100 * hit_rate(one):.1f}" for one in rounds_seen)
+            print(f"| {name} | {each} | {100 * hit_rate(seen):.1f} % | {1000 * statistics.mean(firsts):.0f} ms"
+                  f" | {1000 * statistics.median(firsts):.0f} | {1000 * firsts[int(len(firsts) * 0.95)]:.0f} |")
+
+
+def starts(engines, make, rounds):
+    """Each gateway started anew, in turn, and asked from the moment that it is ready."""
+    spans = [(0, 2), (2, 5), (5, 10), (10, 15)]
+    found = {name: {span: [] for span in spans} for name in make}
+    ups = {name: [] for name in make}
+    for r in range(rounds):
+        for name in make if r % 2 == 0 else list(make)[::-1]:
+            for e in engines:
+                e.flush()
+            gateway = make[name]()
+            began = time.monotonic()
+            with running(gateway):
+                ups[name].append(time.monotonic() - began)
+                start, seen = workload(gateway, f"start {r}", spans[-1][1])
+                for at, first, _, _ in seen:
+                    for span in spans:
+                        if first and span[0] <= at - start < span[1]:
+                            found[name][span].append(first)
+    print("| gateway | ready after | " + " | ".join(f"TTFT {a} to {b} s after it" for a, b in spans) + " |")
+    print("|---|---|" + "---|" * len(spans))
+    for name, of in found.items():
+        cells = [f"{1000 * statistics.mean(of[s]):.0f} ms ({len(of[s])})" if of[s] else "-" for s in spans]
+        print(f"| {name} | {statistics.median(ups[name]):.1f} s | " + " | ".join(cells) + " |")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("what", choices=["modes", "start"])
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--smg")
+    parser.add_argument("--no-bound", action="store_true")
+    asked = parser.parse_args()
+    engines = [Sglang(f"sglang-{i}", tokens=8192) for i in range(2)]
+    with running(*engines):
+        if asked.what == "start":
+            make = {"warmpath": lambda: Gateway(engines)}
+            if asked.smg:
+                make["smg cache_aware"] = lambda: Smg(asked.smg, engines)
+            starts(engines, make, asked.rounds)
+            return
+        ours = {
+            "round-robin": ["--router-mode", "round-robin"], "kv, blocks": [],
+            "kv, latency": ["--router-cost", "latency"]}
+        gateways = {n: Gateway(engines, name=f"gateway-{i}", more=m) for i, (n, m) in enumerate(ours.items())}
+        if asked.smg:
+            gateways["smg cache_aware"] = Smg(asked.smg, engines)
+        bound = None if asked.no_bound else Sglang("sglang-bound", tokens=131072)
+        with running(*gateways.values(), *([bound] if bound else [])):
+            modes(engines, gateways, asked.rounds, bound)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,19 @@
+#!/bin/sh
+# Real engines behind the gateway, through the real openai client.
+#
+#   src/test/engines/run.sh smoke              what every change must pass: one SGLang, one vLLM, default flags
+#   src/test/engines/run.sh table [CASE...]    all cases; table --list names them
+#
+# Status 77: there are no engines here, or no memory for them; it says so. Logs: target/engines.
+set -eu
+here=$(CDPATH='' cd -- "$(dirname -- "$0")" && pwd)
+what=${1:?smoke or table}
+shift
+sh "$here/install.sh"
+venv=$(sh "$here/../e2e/venv.sh")
+lacks=$(cd "$here" && "$venv/bin/python" -B -c 'import fleet; print(fleet.room(2))')
+if [ -n "$lacks" ]; then
+    echo "engines: NO ROOM FOR REAL ENGINES: $lacks" >&2
+    exit 77
+fi
+exec "$venv/bin/python" -B "$here/$what.py" "$@"

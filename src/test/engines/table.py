@@ -1,0 +1,395 @@
+#!/usr/bin/env python3
+"""The cases that a fleet of real engines must stand, through the real `openai` client (`./warmpath verify`, step "engines").
+
+    table.py [CASE...]       all of them without a name; --list names them
+"""
+
+import concurrent.futures
+import contextlib
+import signal
+import sys
+import tempfile
+import threading
+import time
+
+import smoke
+from fleet import Failed, Gateway, MooncakeMaster, Nats, Relay, Sglang, Vllm, check, running, wait_until
+from talk import chat, client, complete, expect_exact, words
+
+CASES = {}
+
+
+def case(function):
+    CASES[function.__name__] = function
+    return function
+
+
+def two_sglang(**more):
+    return [Sglang(f"sglang-{i}", **more) for i in range(2)]
+
+
+def by_name(gateway, engines):
+    return {gateway.worker_of(e)["name"]: e for e in engines}
+
+
+def at_once(asks):
+    with concurrent.futures.ThreadPoolExecutor(len(asks)) as pool:
+        return [f.result() for f in [pool.submit(a) for a in asks]]
+
+
+def turns(gateway, conversations=6, count=5, tokens=16, seed=0, settle=True):
+    """Over one system prompt, streamed and not, half of them at once. Returns all answers; all are checked but the first at once."""
+    api = client(gateway)
+    system = words(f"system {seed}", 300)
+    histories = [[{"role": "system", "content": system}] for _ in range(conversations)]
+    seen = []
+
+    def ask(i, turn):
+        history = histories[i]
+        history.append({"role": "user", "content": words(f"{seed} {i} {turn}", 40)})
+        answer = chat(api, history, tokens, stream=i % 2 == 0)
+        history.append({"role": "assistant", "content": answer.text})
+        return answer
+
+    for turn in range(count):
+        half = conversations // 2
+        for i in range(half):
+            if settle:
+                gateway.settle()
+            answer = ask(i, turn)
+            expect_exact(answer, f"conversation {i}, turn {turn}")
+            seen.append(answer)
+        gateway.settle()
+        together = at_once([lambda i=i: ask(i, turn) for i in range(half, conversations)])
+        for i, answer in enumerate(together):
+            # Those that begin at once share blocks that none of them has yet.
+            if turn > 0:
+                expect_exact(answer, f"conversation {half + i}, turn {turn}, at once")
+        seen += together
+    return seen
+
+
+@case
+def idle():
+    """Two idle minutes: ready, no word of unhealthy, no generated token."""
+    engines = [Sglang(), Vllm()]
+    with running(*engines), contextlib.ExitStack() as gateways:
+        ups = []
+        pairs = [(e, Gateway([e], name=f"gateway-{e.name}")) for e in engines]
+        for engine, gateway in pairs:
+            gateways.enter_context(running(gateway))
+            smoke.learnt(gateway, engine)
+            ups.append(engine.computed())
+        end = time.monotonic() + 120
+        while time.monotonic() < end:
+            for engine, gateway in pairs:
+                smoke.stays_ready(gateway, [engine], 0.5)
+        for (engine, gateway), before in zip(pairs, ups):
+            check(engine.computed() == before, f"{engine.name} generated for its health checks")
+            failed = [l for l in gateway.metrics().splitlines() if l.startswith("warmpath_fleet_failed_probes")]
+            check(all(l.endswith((" 0", " 0.0")) for l in failed), f"failed checks: {failed}")
+
+
+@case
+def conversations():
+    """6 conversations of 5 turns over two SGLangs, and behind vLLM."""
+    for engines in (two_sglang(), [Vllm()]):
+        with running(*engines):
+            gateway = Gateway(engines)
+            with running(gateway):
+                seen = turns(gateway)
+                exact = sum(a.predicted == a.cached for a in seen)
+                print(f"    {engines[0].kind}: {exact} of {len(seen)} predictions equal", flush=True)
+                check(exact >= len(seen) - 3, "more than the first at once differ")
+
+
+@case
+def shapes():
+    """Tools with history, developer and system, unicode, parts, 6k tokens, salts, logprobs, completions, n=2, batches."""
+    for engine in (Sglang(), Vllm()):
+        gateway = Gateway([engine])
+        with running(engine):
+            with running(gateway):
+                smoke.forms(gateway)
+                more_shapes(gateway, engine)
+
+
+def more_shapes(gateway, engine):
+    api = client(gateway)
+    user = lambda text: {"role": "user", "content": text}
+    call = {"role": "assistant", "content": "", "tool_calls": [{
+        "id": "call_1", "type": "function", "function": {"name": "weather", "arguments": '{"town": "Oslo"}'}}]}
+    tools = [{"type": "function", "function": {
+        "name": "weather", "description": "of a town", "parameters": {"type": "object", "properties": {
+            "town": {"type": "string"}}}}}]
+    history = [user(words(21, 80)), call, {"role": "tool", "tool_call_id": "call_1", "content": words(22, 40)}, user("And now?")]
+    asks = {
+        "tools with history": lambda: chat(api, history, tools=tools),
+        "developer and system": lambda: chat(api, [
+            {"role": "system", "content": words(23, 60)}, {"role": "developer", "content": words(24, 60)}, user(words(25, 40))]),
+        "6k tokens": lambda: chat(api, [user(words(26, 4300))], 4),
+        "salt": lambda: chat(api, [user(words(27, 120))], extra_body={"cache_salt": "a"}),
+        "logprobs": lambda: chat(api, [user(words(28, 120))], logprobs=True, top_logprobs=2),
+        "completion with ids": lambda: complete(api, list(range(100, 300)), 4),
+        "n=2": lambda: chat(api, [user(words(29, 120))], n=2),
+        "batch": lambda: complete(api, [words(30, 80), words(31, 80)], 4),
+    }
+    for what, ask in asks.items():
+        for which in ("first", "second"):
+            gateway.settle()
+            answer = ask()
+            expect_exact(answer, f"{engine.kind}: {what}, {which} time")
+        print(f"    {engine.kind}: {what}: {answer}", flush=True)
+
+
+class Streams:
+    """Long streams at once. `texts()` waits for them; `victim()` is the worker of most of them, once each has begun."""
+
+    def __init__(self, gateway, count, tokens):
+        self.progress = {}  # stream: worker and chunks
+        self.pool = concurrent.futures.ThreadPoolExecutor(count)
+        api = client(gateway, timeout=300)
+        self.running = [self.pool.submit(self.one, api, i, tokens) for i in range(count)]
+
+    def one(self, api, i, tokens):
+        def watch(worker, chunks):
+            self.progress[i] = worker, chunks
+
+        return chat(api, [{"role": "user", "content": words(f"long {i}", 60)}], tokens, stream=True, watch=watch)
+
+    def answers(self):
+        answers = [r.result() for r in self.running]
+        self.pool.shutdown()
+        return answers
+
+    def victim(self, chunks=40):
+        def begun():
+            seen = list(self.progress.values())
+            return seen if len(seen) == len(self.running) and min(c for _, c in seen) >= chunks else None
+
+        seen = [worker for worker, _ in wait_until("all streams run", begun, 60, 0.01)[0]]
+        return max(set(seen), key=seen.count)
+
+
+@case
+def killed():
+    """kill -9 of one of two SGLangs under eight streams: each is complete, and equal to the undisturbed run."""
+    disturbed(signal.SIGKILL)
+
+
+@case
+def stopped():
+    """SIGSTOP of one of two SGLangs under eight streams: the same, within 20 s of the stop."""
+    disturbed(signal.SIGSTOP)
+
+
+def disturbed(how, count=8, tokens=1500):
+    engines = two_sglang()
+    with running(*engines):
+        gateway = Gateway(engines)
+        with running(gateway):
+            began = time.monotonic()
+            calm = [a.text for a in Streams(gateway, count, tokens).answers()]
+            undisturbed = time.monotonic() - began
+            names = by_name(gateway, engines)
+            streams = Streams(gateway, count, tokens)
+            victim = names[streams.victim()]
+            told = time.monotonic()
+            victim.signal(how)
+            if how == signal.SIGSTOP:
+                noticed = wait_until(
+                    "the stopped engine is unhealthy", lambda: gateway.worker_of(victim)["state"] == "unhealthy", 15)[1]
+                print(f"    noticed after {noticed:.1f} s", flush=True)
+                check(noticed <= 10, "later than 10 s")
+            answers = streams.answers()
+            took = time.monotonic() - told
+            victim.signal(signal.SIGCONT)
+            moved = [l for l in gateway.metrics().splitlines() if l.startswith("warmpath_migrations_total")]
+            completed = sum(float(l.rsplit(" ", 1)[1]) for l in moved if 'result="completed"' in l)
+            print(f"    {undisturbed:.1f} s undisturbed; all ended {took:.1f} s after it, {completed:.0f} moved", flush=True)
+            check(completed > 0, f"nothing was moved: {moved}")
+            for i, answer in enumerate(answers):
+                check(answer.finish == "length", f"stream {i} ended as {answer.finish!r}")
+                check(answer.text == calm[i], f"stream {i} differs:\n{calm[i]!r}\n{answer.text!r}")
+            if how == signal.SIGSTOP:
+                check(took <= 20 + undisturbed, f"took {took:.1f} s")
+
+
+@case
+def restarts():
+    """An engine restarted empty; the gateway restarted with state and without: the first predictions after it are right."""
+    engines = two_sglang()
+    with running(*engines):
+        gateway = Gateway(engines, more=["--state-directory", tempfile.mkdtemp(prefix="warmpath-state-")])
+        with running(gateway):
+            first = turns(gateway, 4, 2, seed="a")
+            api = client(gateway)
+            worker = first[-1].worker
+            victim = by_name(gateway, engines)[worker]
+            victim.kill()
+            victim.start()
+            victim.wait()
+            wait_until("it is ready again", lambda: gateway.worker_of(victim)["state"] == "ready", 15)
+            answer = chat(api, [{"role": "system", "content": words("system a", 300)}], extra_body={
+                "nvext": {"backend_instance_id": int(gateway.worker_of(victim)["id"])}})
+            check(answer.worker == worker, f"it did not go to {worker}: {answer}")
+            check(answer.predicted == 0 == answer.cached, f"restarted empty: {answer}")
+            gateway.settle()
+            turns(gateway, 4, 2, seed="b")
+            gateway.settle()
+        with running(gateway):  # with its state
+            gateway.settle()
+            again = chat(client(gateway), [{"role": "system", "content": words("system b", 300)}])
+            check(again.cached > 0, f"nothing cached: {again}")
+            expect_exact(again, "after a restart with state")
+        bare = Gateway(engines, name="gateway-bare")
+        with running(bare):  # without: the engines' replay buffers tell
+            bare.settle()
+            again = chat(client(bare), [{"role": "system", "content": words("system b", 300)}])
+            check(again.cached > 0, f"nothing cached: {again}")
+            expect_exact(again, "after a restart without state")
+
+
+@case
+def nats():
+    """Events through relays and NATS; the server is killed and comes back: the first predictions after it are right."""
+    engines, server = two_sglang(), Nats()
+    with running(server, *engines), running(*[Relay(e, server) for e in engines]):
+        gateway = Gateway(engines, more=["--event-plane", "nats"], env={"NATS_SERVER": server.url})
+        with running(gateway):
+            exact = lambda: all(s["state"] == "exact" for s in gateway.json("/events/sources")["data"])
+            wait_until("events come through NATS", exact, 20)
+            turns(gateway, 4, 2, seed="before")
+            server.kill()
+            wait_until("the gateway notices that NATS is gone", lambda: not exact(), 20)
+            chat(client(gateway), [{"role": "user", "content": words("while it is away", 200)}])
+            server.start()
+            server.wait()
+            wait_until("all events are there again", exact, 30)
+            for seed in ("while it is away", "after"):
+                gateway.settle()
+                expect_exact(chat(client(gateway), [{"role": "user", "content": words(seed, 200)}]), seed)
+            turns(gateway, 4, 2, seed="before")
+            gateway.settle()
+            again = chat(client(gateway), [{"role": "system", "content": words("system before", 300)}])
+            check(again.cached > 0, f"nothing cached: {again}")
+            expect_exact(again, "after NATS came back")
+
+
+@case
+def busy():
+    """A prefill of half a minute and streams behind it: nothing is unhealthy, cancelled or moved."""
+    # What a tiny model computes in half a minute: with SGLang's attention on a CPU one prompt, with vLLM's several.
+    for engine, prompts in ((Sglang(tokens=65536, context=61440), 1), (Vllm(blocks=8000, context=61440), 4)):
+        gateway = Gateway([engine])
+        with running(engine):
+            with running(gateway):
+                long_prefill(gateway, engine, prompts)
+
+
+def long_prefill(gateway, engine, prompts):
+    api = client(gateway, timeout=600)
+    stop = threading.Event()
+    seen = []
+
+    def watch():
+        while not stop.is_set():
+            seen.append(gateway.worker_of(engine)["state"])
+            time.sleep(0.2)
+
+    watcher = threading.Thread(target=watch)
+    watcher.start()
+    try:
+        began = time.monotonic()
+        stream = lambda: chat(api, [{"role": "user", "content": words(41, 60)}], 200, stream=True)
+        prefill = lambda i: chat(api, [{"role": "user", "content": words(f"busy {i}", 35000)}], 4)
+        short = lambda: chat(api, [{"role": "user", "content": words(43, 60)}], 20)
+        answers = at_once([stream, *[lambda i=i: prefill(i) for i in range(prompts)], short])
+        took = time.monotonic() - began
+    finally:
+        stop.set()
+        watcher.join()
+    print(f"    {engine.kind}: {prompts} prompt(s) of {answers[1].prompt} tokens, {took:.0f} s in all", flush=True)
+    check(took >= 25, f"the engine was busy for {took:.0f} s only: this shows nothing")
+    check(set(seen) == {"ready"}, f"states: {sorted(set(seen))}\n{gateway.tail()}")
+    check(all(a.finish == "length" for a in answers), "an answer was cut")
+    moved = [l for l in gateway.metrics().splitlines() if l.startswith(("warmpath_migrations_total", "warmpath_retries_total"))]
+    check(all(l.endswith((" 0", " 0.0")) for l in moved), f"something was moved: {moved}")
+    check("UNHEALTHY" not in gateway.text(), gateway.tail())
+
+
+@case
+def host_tier():
+    """HiCache in host memory: more conversations than the device holds; what comes back from the host is predicted."""
+    engine = Sglang(tokens=4096, tier="host")
+    with running(engine):
+        gateway = Gateway([engine])
+        with running(gateway):
+            seen = turns(gateway, 8, 3, seed="host")
+            exact = sum(a.predicted == a.cached for a in seen)
+            print(f"    {exact} of {len(seen)} predictions equal", flush=True)
+            source = gateway.json("/events/sources")["data"][0]
+            check(source["offloaded_blocks"] > 0, f"nothing went to the host: {source}")
+
+
+@case
+def pool():
+    """Two SGLangs with a Mooncake pool and its real master: what one stored, the other fetches, as predicted."""
+    master = MooncakeMaster()
+    with running(master):
+        engines = two_sglang(tokens=4096, tier="mooncake", master=master)
+        with running(*engines):
+            gateway = Gateway(engines)
+            with running(gateway):
+                api = client(gateway)
+                ids = [int(gateway.worker_of(e)["id"]) for e in engines]
+                prompt = [{"role": "user", "content": words(51, 400)}]
+                to = lambda i: {"nvext": {"backend_instance_id": ids[i]}}
+                first = chat(api, prompt, extra_body=to(0))
+                gateway.settle()
+                time.sleep(3)  # the pool is written behind the answer
+                second = chat(api, prompt, extra_body=to(1))
+                print(f"    {first}; {second}", flush=True)
+                check(second.cached > 0, f"nothing came from the pool: {second}")
+                expect_exact(second, "from the pool")
+
+
+@case
+def ranks():
+    """DP=2: each rank has its own cache and events; predictions hold for the rank that the gateway names."""
+    engine = Sglang(dp=2)
+    with running(engine):
+        gateway = Gateway([engine])
+        with running(gateway):
+            check(gateway.workers()[0]["dp_size"] == 2, "two ranks are not known")
+            seen = turns(gateway, 6, 3, seed="dp")
+            exact = sum(a.predicted == a.cached for a in seen)
+            print(f"    {exact} of {len(seen)} predictions equal", flush=True)
+
+
+def main(names):
+    if names == ["--list"]:
+        for name, function in CASES.items():
+            print(f"{name:14} {function.__doc__.splitlines()[0]}")
+        return 0
+    unknown = [n for n in names if n not in CASES]
+    if unknown:
+        print(f"engines: there is no case {', '.join(unknown)}; {', '.join(CASES)} are", file=sys.stderr)
+        return 2
+    failed = 0
+    for name in names or CASES:
+        began = time.monotonic()
+        print(f"engines: {name}: {CASES[name].__doc__.splitlines()[0]}", flush=True)
+        try:
+            CASES[name]()
+            print(f"engines: {name}: holds, {time.monotonic() - began:.0f} s", flush=True)
+        except Exception as problem:  # the next cases are told of, too
+            failed += 1
+            kind = "" if isinstance(problem, Failed) else type(problem).__name__ + ": "
+            print(f"engines: {name}: FAILED after {time.monotonic() - began:.0f} s: {kind}{problem}", flush=True)
+    print(f"{len(names or CASES) - failed} passed, {failed} failed")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
