@@ -98,8 +98,7 @@ final class TokenOrigins {
     void bind(MeterRegistry registry, Supplier<List<Worker>> workers, Predicate<Worker> absent) {
         for (Origin origin : Origin.values()) {
             Gauge.builder("warmpath.models", () -> count(workers.get(), absent, origin))
-                    .description(
-                            "Models that workers serve, by where their tokens come from")
+                    .description("Models that workers serve, by where their tokens come from")
                     .tag("tokens", origin.name().toLowerCase(Locale.ROOT))
                     .strongReference(true)
                     .register(registry);
