@@ -42,6 +42,8 @@ final class Explanation {
                             + tiers.disk()
                             + ";external="
                             + tiers.external());
+        } else if (decision.byText()) {
+            h.add("x-warmpath-not-predicted", prompt(decision));
         }
         if (decision.request().shared() != null) {
             h.add("x-warmpath-shared-blocks", Integer.toString(decision.sharedBlocks()));

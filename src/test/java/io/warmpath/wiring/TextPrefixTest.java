@@ -163,6 +163,8 @@ class TextPrefixTest {
             assertEquals(200, answer.statusCode(), answer.body());
         }
         assertEquals("text prefix", answer.headers().firstValue("x-warmpath-tokens").orElse(""));
+        assertEquals(
+                "text prefix", answer.headers().firstValue("x-warmpath-not-predicted").orElse(""));
         for (String predicted :
                 List.of(
                         "x-warmpath-prompt-tokens",
