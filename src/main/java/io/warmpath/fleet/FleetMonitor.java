@@ -80,9 +80,6 @@ public final class FleetMonitor implements FleetTask {
 
     private static final Duration DRAIN_POLL = Duration.ofMillis(100);
 
-    /** How exactly it is known since when a worker is quiet. */
-    private static final Duration LISTEN_POLL = Duration.ofSeconds(1);
-
     /** How exactly a slow start ends: only then the list of candidates is the snapshot's again. */
     private static final Duration RAMP_POLL = Duration.ofMillis(500);
 
@@ -202,7 +199,7 @@ public final class FleetMonitor implements FleetTask {
                 ask(w, s);
             }
             if (listen(w, s, now)) {
-                next = Math.min(next, LISTEN_POLL.toNanos());
+                next = Math.min(next, Suspicion.LISTEN_POLL.toNanos());
             }
             if (!w.inFlight) {
                 next = Math.min(next, Math.max(0, w.dueNanos - now));
@@ -220,7 +217,7 @@ public final class FleetMonitor implements FleetTask {
         List<Long> ids = snapshot.workers().stream().map(Worker::id).toList();
         watches.keySet().retainAll(ids);
         long now = nanoTime.getAsLong();
-        ids.forEach(id -> watches.computeIfAbsent(id, i -> new Watch(i, now, timing.learnMin())));
+        ids.forEach(id -> watches.computeIfAbsent(id, i -> new Watch(i, now, timing)));
     }
 
     private boolean drained(Watch w, WorkerStatus s, long now) {
@@ -262,31 +259,18 @@ public final class FleetMonitor implements FleetTask {
         boolean counts =
                 switch (s.worker().state()) {
                     case READY, SUSPENDED, TRIAL -> true;
-                    case UNHEALTHY -> w.mute;
+                    case UNHEALTHY -> w.suspicion.isMute();
                     case STARTING, PAUSED, DRAINING -> false;
                 };
-        if (!counts || (!w.mute && !hasRequests(s))) {
-            w.quietSince = Watch.NONE;
+        if (!counts || (!w.suspicion.isMute() && !hasRequests(s))) {
+            w.suspicion.rest();
             return false;
         }
-        if (w.quietSince == Watch.NONE) {
-            w.quietSince = now;
-            w.listenedNanos = now;
-        } else if (now - w.listenedNanos >= LISTEN_POLL.toNanos()) {
-            w.listenedNanos = now;
-            long sign = lastSign(w, s, w.quietSince);
-            if (sign - w.quietSince > 0) {
-                w.quietSince = sign;
-                w.failedDeep = 0;
-                if (w.mute) {
-                    w.mute = false;
-                    registry.healthy(w.id);
-                }
-            }
-            boolean quiet = now - w.quietSince >= timing.quiet().toNanos();
-            if (quiet && !w.deepInFlight && now - w.deepDueNanos >= 0) {
-                askDeep(w, s);
-            }
+        if (w.suspicion.listen(now, since -> lastSign(w, s, since))) {
+            registry.healthy(w.id);
+        }
+        if (w.suspicion.isDue(now)) {
+            askDeep(w, s);
         }
         return true;
     }
@@ -302,11 +286,11 @@ public final class FleetMonitor implements FleetTask {
     /** The deep question of this worker is open. The monitor's thread. */
     boolean asksDeep(long workerId) {
         Watch w = watches.get(workerId);
-        return w != null && w.deepInFlight;
+        return w != null && w.suspicion.isOpen();
     }
 
     private void askDeep(Watch w, WorkerStatus s) {
-        w.deepInFlight = true;
+        w.suspicion.asked();
         long asked = nanoTime.getAsLong();
         probes.execute(
                 () -> {
@@ -363,7 +347,7 @@ public final class FleetMonitor implements FleetTask {
         w.learntFrom = spec;
         w.processGone = false;
         w.failures = 0;
-        w.computes();
+        w.suspicion.computes();
         w.backoff = timing.learnMin();
         w.rest(nanoTime.getAsLong(), jittered(timing.healthInterval()));
     }
@@ -396,9 +380,9 @@ public final class FleetMonitor implements FleetTask {
                 probes.execute(() -> learn(w, s, true));
                 return;
             }
-            if (!w.mute) {
+            if (!w.suspicion.isMute()) {
                 registry.healthy(w.id);
-            } else if (!w.deepInFlight) {
+            } else if (!w.suspicion.isOpen()) {
                 askDeep(w, s);
             }
             w.rest(nanoTime.getAsLong(), jittered(timing.healthInterval()));
@@ -428,20 +412,14 @@ public final class FleetMonitor implements FleetTask {
             return; // removed meanwhile
         }
         long now = nanoTime.getAsLong();
-        w.deepInFlight = false;
-        w.deepDueNanos = now + timing.healthInterval().toNanos();
         if (health.verdict() == WorkerProbe.Verdict.OK || lastSign(w, s, asked) != asked) {
-            boolean wasMute = w.mute;
-            w.computes();
-            if (wasMute) {
+            if (w.suspicion.answeredWell(now)) {
                 registry.healthy(w.id);
             }
             return;
         }
         failedProbes.increment();
-        w.failedDeep++;
-        if (w.failedDeep >= timing.failuresToUnhealthy()) {
-            w.mute = true;
+        if (w.suspicion.answeredBadly(now)) {
             registry.unhealthy(w.id, "it has requests, and computes nothing: " + health.detail());
         }
     }
@@ -455,12 +433,7 @@ public final class FleetMonitor implements FleetTask {
         long dueNanos;
         boolean inFlight;
         long askedNanos;
-        long quietSince = NONE; // it has requests since then, and has shown no sign of life
-        long listenedNanos;
-        boolean deepInFlight;
-        long deepDueNanos;
-        int failedDeep; // in a row
-        boolean mute; // the deep question found it so
+        final Suspicion suspicion;
         boolean suspected;
         boolean processGone;
         int failures;
@@ -469,12 +442,17 @@ public final class FleetMonitor implements FleetTask {
         Duration backoff;
         long drainDeadline = NONE;
 
-        Watch(long id, long now, Duration backoff) {
+        Watch(long id, long now, Timing timing) {
             this.id = id;
             this.knownNanos = now;
             this.dueNanos = now;
-            this.deepDueNanos = now;
-            this.backoff = backoff;
+            this.backoff = timing.learnMin();
+            this.suspicion =
+                    new Suspicion(
+                            now,
+                            timing.quiet(),
+                            timing.healthInterval(),
+                            timing.failuresToUnhealthy());
         }
 
         boolean isDue(WorkerStatus s, long now) {
@@ -483,13 +461,6 @@ public final class FleetMonitor implements FleetTask {
 
         boolean hasOtherRecord(WorkerStatus s) {
             return learntFrom != null && !learntFrom.equals(s.spec());
-        }
-
-        /** It has shown that it does. */
-        void computes() {
-            mute = false;
-            failedDeep = 0;
-            quietSince = NONE;
         }
 
         void rest(long now, Duration pause) {

@@ -355,12 +355,17 @@ class EngineProbeTest {
         ProbeException down =
                 assertThrows(
                         ProbeException.class, () -> probe(new FakeEngine().down()).learn(SPEC));
-        assertEquals("http://10.0.0.7:30000: connection refused", down.getMessage());
+        assertEquals(
+                "connection refused; is the engine still starting, and is that the port of the"
+                        + " engine's HTTP API?",
+                down.getMessage());
         ProbeException loading =
                 assertThrows(
                         ProbeException.class,
                         () -> probe(new FakeEngine().status("/v1/models", 503)).learn(SPEC));
-        assertEquals("http://10.0.0.7:30000: GET /v1/models answered 503", loading.getMessage());
+        assertEquals(
+                "GET /v1/models answered 503; is the engine still starting?",
+                loading.getMessage());
         ProbeException odd =
                 assertThrows(
                         ProbeException.class,
