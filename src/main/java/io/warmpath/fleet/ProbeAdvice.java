@@ -19,6 +19,8 @@ final class ProbeAdvice {
         String said = String.valueOf(failure.getMessage());
         if (said.contains("invalid version format")) { // with the bytes that came
             said = "what answers there is no HTTP";
+        } else if (said.startsWith("not an SSL/TLS record")) { // the same
+            said = "what answers there is no TLS";
         }
         String next =
                 switch (failure) {

@@ -188,7 +188,7 @@ class UnlearntWorkersTest {
         try (ServerSocket plain = answering("HTTP/1.1 400 Bad Request\r\n\r\n")) {
             start("https://127.0.0.1:" + plain.getLocalPort(), Map.of());
             String told = toldOnce();
-            assertTrue(told.contains("does the engine speak TLS there"), told);
+            assertTrue(told.contains("answers there is no TLS; does the engine speak TLS"), told);
         }
     }
 
