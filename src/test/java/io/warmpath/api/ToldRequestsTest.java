@@ -252,7 +252,7 @@ class ToldRequestsTest {
         assertEquals(0, engine.calls.size());
 
         gateway.fleet.workers(List.of());
-        assertEquals(404, gateway.post(ask(true, query)).status());
+        assertEquals(503, gateway.post(ask(true, query)).status(), "no worker is there yet");
     }
 
     @Test

@@ -154,7 +154,9 @@ class NextTurnOnSimTest {
 
     @Test
     void a_model_without_a_tokenizer_is_not_warmed_and_says_so() throws Exception {
-        gateway = SimGateway.start(Map.of(), engine("VLLM_MAP"));
+        gateway =
+                SimGateway.start(
+                        Map.of("warmpath.models.\"demo\".ask-engine", "false"), engine("VLLM_MAP"));
         ArrayNode messages = JSON.createArrayNode();
         messages.add(message("user", "tell me a story"));
         ask(messages, true, true);

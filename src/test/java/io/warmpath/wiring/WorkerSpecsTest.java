@@ -65,8 +65,8 @@ class WorkerSpecsTest {
     void what_is_wrong_names_its_key() {
         refused(
                 Map.of("warmpath.worker-urls", "a:1"),
-                "warmpath.worker-urls (--worker, --workers): worker URL `a:1` must look like"
-                        + " http://host:port or unix:///path/to/socket.");
+                "warmpath.worker-urls (--worker, --workers): worker URL `a:1` has no"
+                        + " scheme: write `http://a:1`.");
         refused(
                 Map.of("warmpath.worker-urls", "http://a:1,http://a:1/"),
                 "warmpath.worker-urls (--worker, --workers): the URL http://a:1 is listed twice.");
