@@ -309,7 +309,7 @@ class Gateway(Process):
     def worker_of(self, engine):
         return next(w for w in self.workers() if w["url"].rstrip("/") == engine.url)
 
-    def settle(self, quiet=0.1):
+    def settle(self, quiet=0.3):
         """Waits until no event has come for a moment: an answer can be here before the events of its prompt."""
 
         def calm():

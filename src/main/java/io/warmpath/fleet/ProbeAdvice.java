@@ -13,6 +13,10 @@ import org.jspecify.annotations.Nullable;
 final class ProbeAdvice {
     private static final String PORT = "is that the port of the engine's HTTP API?";
 
+    private static final String CLOSED =
+            "the connection was closed without an answer; is the engine still starting, and "
+                    + PORT;
+
     private ProbeAdvice() {}
 
     static String of(Exception failure) {
@@ -21,6 +25,8 @@ final class ProbeAdvice {
             said = "what answers there is no HTTP";
         } else if (said.startsWith("not an SSL/TLS record")) { // the same
             said = "what answers there is no TLS";
+        } else if (said.contains("Connection was closed") || said.contains("reset by peer")) {
+            return CLOSED; // an engine that starts does both, in turn
         }
         String next =
                 switch (failure) {
@@ -53,7 +59,7 @@ final class ProbeAdvice {
                         + " certificate trusted (warmpath.upstream.tls.ca-file)?";
             }
         }
-        return said.startsWith("Connection ") || said.endsWith("no HTTP") ? PORT : "";
+        return said.endsWith("no HTTP") ? PORT : "";
     }
 
     private static @Nullable Throwable cause(Throwable t) {

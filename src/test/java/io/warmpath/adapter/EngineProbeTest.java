@@ -25,6 +25,7 @@ import io.warmpath.fleet.WorkerProfile;
 import io.warmpath.fleet.WorkerSpec;
 import io.warmpath.fleet.WorkerSpecBuilder;
 import java.time.Duration;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -364,13 +365,34 @@ class EngineProbeTest {
                         ProbeException.class,
                         () -> probe(new FakeEngine().status("/v1/models", 503)).learn(SPEC));
         assertEquals(
-                "GET /v1/models answered 503; is the engine still starting?",
-                loading.getMessage());
+                "GET /v1/models answered 503; is the engine still starting?", loading.getMessage());
         ProbeException odd =
                 assertThrows(
                         ProbeException.class,
                         () -> probe(new FakeEngine().answer("/v1/models", "{}")).learn(SPEC));
         assertTrue(odd.getMessage().contains("no list named data"), odd.getMessage());
+    }
+
+    /** vLLM does both while it starts; told in turn, they would be a line each time. */
+    @Test
+    void a_connection_that_is_closed_is_told_alike_however_it_was() {
+        Set<String> told = new HashSet<>();
+        for (String how :
+                List.of(
+                        "Connection was closed",
+                        "recvAddress(..) failed with error(-104): Connection reset by peer",
+                        "Connection reset by peer")) {
+            ProbeException closed =
+                    assertThrows(
+                            ProbeException.class,
+                            () -> probe(new FakeEngine().breaking(how)).learn(SPEC));
+            told.add(closed.getMessage());
+        }
+        assertEquals(
+                Set.of(
+                        "the connection was closed without an answer; is the engine still"
+                                + " starting, and is that the port of the engine's HTTP API?"),
+                told);
     }
 
     @Test

@@ -11,6 +11,7 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import org.jspecify.annotations.Nullable;
 
 /** Answers by path without a network; paths without an answer are 404. */
 public final class FakeEngine implements EngineHttp {
@@ -20,6 +21,7 @@ public final class FakeEngine implements EngineHttp {
     private final List<String> authorized = new ArrayList<>();
     private final List<String> patiently = new ArrayList<>();
     private boolean down;
+    private @Nullable String broken;
 
     public FakeEngine answer(String path, String body) {
         answers.put(path, new Answer(200, body));
@@ -41,6 +43,12 @@ public final class FakeEngine implements EngineHttp {
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }
+    }
+
+    /** Every question fails so. */
+    public FakeEngine breaking(String message) {
+        broken = message;
+        return this;
     }
 
     public FakeEngine down() {
@@ -86,6 +94,9 @@ public final class FakeEngine implements EngineHttp {
         asked.add(path);
         if (down) {
             throw new ConnectException("connection refused");
+        }
+        if (broken != null) {
+            throw new IOException(broken);
         }
         return answers.getOrDefault(path, new Answer(404, "Not Found"));
     }
