@@ -59,7 +59,7 @@ def chat(api, messages, tokens=16, stream=False, watch=None, **more):
 
     `watch(worker, chunks)` is told of each chunk of a stream.
     """
-    common = dict(model=NAME, messages=messages, max_tokens=tokens, temperature=0, **more)
+    common = {"model": NAME, "messages": messages, "max_tokens": tokens, "temperature": 0, **more}
     headers = {"x-warmpath-explain": "1", **common.pop("headers", {})}
     if not stream:
         raw = api.chat.completions.with_raw_response.create(**common, extra_headers=headers)
