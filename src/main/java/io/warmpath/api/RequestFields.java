@@ -7,6 +7,7 @@ import io.vertx.core.buffer.Buffer;
 import io.warmpath.api.RequestParser.Endpoint;
 import io.warmpath.gateway.BodyEdits;
 import io.warmpath.gateway.InferenceRequest;
+import io.warmpath.gateway.ModelName;
 import io.warmpath.gateway.RequestHints;
 import io.warmpath.gateway.Span;
 import io.warmpath.tokens.PromptInput;
@@ -99,26 +100,25 @@ final class RequestFields {
         if (passThrough) {
             ExtrasReader.refuseQuery(told);
         }
-        InferenceRequest request =
-                new InferenceRequest(
-                        requestId,
-                        target,
-                        headers,
-                        body,
-                        model,
-                        stream,
-                        input,
-                        hints.salt(),
-                        hints.saltToSend(),
-                        hints.worker(),
-                        hints.rank(),
-                        hints.taints(),
-                        hints.overrides(),
-                        told,
-                        edits(),
-                        explain,
-                        passThrough);
-        return several ? request.forSeveral() : request;
+        return new InferenceRequest(
+                requestId,
+                target,
+                headers,
+                body,
+                ModelName.plain(model),
+                stream,
+                input,
+                hints.salt(),
+                hints.saltToSend(),
+                hints.worker(),
+                hints.rank(),
+                hints.taints(),
+                hints.overrides(),
+                told,
+                edits(),
+                explain,
+                passThrough,
+                several);
     }
 
     BodyEdits edits() {

@@ -228,8 +228,7 @@ public final class FleetMonitor implements FleetTask {
             w.drainDeadline = now + timing.drainTimeout().toNanos();
             return false;
         }
-        return now - w.drainDeadline >= 0
-                || s.worker().ranks().stream().allMatch(r -> running.applyAsLong(r.slot()) == 0);
+        return now - w.drainDeadline >= 0 || !hasRequests(s);
     }
 
     /** Puts off a check that is due when requests have shown meanwhile that the worker is well. */

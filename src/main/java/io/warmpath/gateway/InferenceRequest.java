@@ -141,29 +141,6 @@ public record InferenceRequest(
                 several);
     }
 
-    /** The same, for more than one answer. */
-    public InferenceRequest forSeveral() {
-        return new InferenceRequest(
-                requestId,
-                target,
-                headers,
-                body,
-                name,
-                stream,
-                prompt,
-                cacheSalt,
-                saltToSend,
-                pinnedWorker,
-                pinnedRank,
-                taints,
-                overrides,
-                hints,
-                edits,
-                explain,
-                passThrough,
-                true);
-    }
-
     /**
      * The same as a request of this client: within its tenant's caches, in its class. Before {@link
      * #named}, and once.
