@@ -113,7 +113,11 @@ final class OrderedDelivery {
         }
         if (replay.open()) {
             if (replay.givenUp(now)) {
-                finish(false);
+                if (progress) {
+                    askForTheRest("the replay stopped before its end");
+                } else {
+                    finish(false);
+                }
             }
             return true;
         }
@@ -161,11 +165,25 @@ final class OrderedDelivery {
             case NEXT -> take(sequence, payload);
             case DUPLICATE -> {}
             case GAP -> {
-                content.lose("batches " + range(sequence) + " are gone from its replay buffer");
-                take(sequence, payload);
+                if (progress) {
+                    askForTheRest("batches " + range(sequence) + " were lost in a replay");
+                } else {
+                    content.lose("batches " + range(sequence) + " are gone from its replay buffer");
+                    take(sequence, payload);
+                }
             }
             case RESTART -> restarted();
         }
+    }
+
+    /**
+     * Once more, from the last batch that came: a publisher's buffer has no holes, but the socket
+     * that it answers on drops what its reader does not take at once (ZeroMQ's ROUTER, more than
+     * 1,000 messages ahead). Ends, as it is done only after an answer that brought something.
+     */
+    private void askForTheRest(String why) {
+        ReplayDialogue.About about = replay.about();
+        ask(about == null ? About.AUDIT : about, order.next() - 1, why);
     }
 
     /** The publisher has sent all it has. */

@@ -6,7 +6,11 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.warmpath.fleet.EventView;
 import java.util.List;
+import java.util.Random;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
 
 /** Order, gaps, replay and restarts. */
 class SourceSessionTest extends SessionFixture {
@@ -125,6 +129,43 @@ class SourceSessionTest extends SessionFixture {
         assertEquals(1, counters.gapsLost());
         assertEquals(2, depth(), "what came after the hole counts");
         assertEquals(EventView.GAP, session.status().state());
+    }
+
+    /** A ROUTER of ZeroMQ drops what is too far ahead of its reader: anything but the first. */
+    @ParameterizedTest(name = "seed {0}")
+    @MethodSource("seeds")
+    void what_a_replay_socket_dropped_is_asked_for_again_until_all_is_there(int seed) {
+        Random random = new Random(seed);
+        SourceSession session = session(true);
+        session.start();
+        int said = 3 + random.nextInt(25);
+        for (int asked = 1; session.replaying(); asked++) {
+            assertEquals(asked, requests.size());
+            int from = Math.toIntExact(requests.getLast());
+            int last = -1;
+            for (int b = from; b < said && requests.size() == asked; b++) {
+                if (b < from + 2 || random.nextInt(4) > 0) {
+                    replay(session, b);
+                    last = b;
+                }
+            }
+            if (random.nextInt(6) == 0) {
+                send(session, said++); // meanwhile
+            }
+            if (requests.size() == asked && last == said - 1 && random.nextBoolean()) {
+                session.replayEnded();
+            } else if (requests.size() == asked) {
+                now += 6 * SECOND; // the end was dropped
+                session.tick();
+            }
+        }
+        assertEquals(said, depth());
+        assertEquals(EventView.EXACT, session.status().state());
+        assertEquals(0, counters.gapsLost());
+    }
+
+    static IntStream seeds() {
+        return IntStream.range(0, 300);
     }
 
     @Test
