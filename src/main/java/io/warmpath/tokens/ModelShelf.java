@@ -68,11 +68,22 @@ final class ModelShelf {
     /** What is in service now, with other counters and caches. */
     ModelShelf copy(long cacheBytes, TokensCounters others) {
         ModelShelf copy = new ModelShelf(sources, loader, cacheBytes, others);
-        slots.forEach(
+        Map<ModelSource, ModelSlot> now = slots;
+        Map<ModelSource, ModelSlot> all = new LinkedHashMap<>(copy.slots);
+        now.forEach(
                 (source, slot) -> {
+                    ModelSlot same = all.computeIfAbsent(source, ModelSlot::new);
                     ServedModel model = slot.model;
-                    if (model != null && copy.slots.containsKey(source)) {
-                        copy.slot(source).model = model.copy(copy.cacheShare, others);
+                    if (model != null) {
+                        same.model = model.copy(cacheBytes / Math.max(1, now.size()), others);
+                    }
+                });
+        copy.slots = all;
+        byName.forEach(
+                (name, slot) -> {
+                    ModelSlot same = all.get(slot.source);
+                    if (same != null) { // else it was offered in this moment
+                        copy.byName.put(name, same);
                     }
                 });
         return copy;

@@ -26,6 +26,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -62,6 +63,23 @@ class ModelTokensTest {
                             .orElseThrow();
             assertEquals(3069, ids[0]);
             assertEquals(bare.length + 1, ids.length);
+        }
+    }
+
+    @Test
+    void files_that_came_later_are_asked_apart_too() throws Exception {
+        try (ModelTokens tokens = demo(Map.of(), null)) {
+            assertEquals(
+                    Optional.empty(),
+                    tokens.apart(1 << 20).tokens("demo", HELLO, EngineProfile.ANY));
+            assertEquals(
+                    "",
+                    tokens.offer(
+                            Set.of("demo"), ModelSource.of(DemoModel.directory()), trial -> ""));
+            int[] apart =
+                    tokens.apart(1 << 20).tokens("demo", HELLO, EngineProfile.ANY).orElseThrow();
+            assertEquals(0, tokens.counters().prompts());
+            assertArrayEquals(apart, tokens.tokens("demo", HELLO, EngineProfile.ANY).orElseThrow());
         }
     }
 
