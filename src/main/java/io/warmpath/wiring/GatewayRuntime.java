@@ -42,6 +42,7 @@ import io.warmpath.events.EventFeed;
 import io.warmpath.events.PostedFeed;
 import io.warmpath.events.SourceSession;
 import io.warmpath.fleet.AddressGuard;
+import io.warmpath.fleet.EngineKind;
 import io.warmpath.fleet.EventWatch;
 import io.warmpath.fleet.Fleet;
 import io.warmpath.fleet.SignsOfLife;
@@ -88,6 +89,7 @@ import io.warmpath.upstream.RawEngineClient;
 import io.warmpath.upstream.UpstreamOptions;
 import io.warmpath.upstream.VertxEngineClient;
 import io.warmpath.wiring.control.Announcements;
+import io.warmpath.wiring.warmup.WarmStart;
 import io.warmpath.wiring.warmup.Warmup;
 import java.io.IOException;
 import java.lang.management.CompilationMXBean;
@@ -156,7 +158,7 @@ final class GatewayRuntime implements AutoCloseable {
     private final DecisionParts decisions;
     private final TelemetryParts telemetry;
     private final DecisionsApi decisionsApi;
-    private final Warmup warmup;
+    private final WarmStart warmup;
 
     /** Alone, or heard by nobody. */
     GatewayRuntime(WarmpathConfig config, Vertx vertx, MeterRegistry meters) {
@@ -241,13 +243,18 @@ final class GatewayRuntime implements AutoCloseable {
                 new SelfCheck(
                         questions.tokenizer(), questions.executor(), meters, System::nanoTime);
         warmup =
-                new Warmup(
-                        vertx,
-                        config.warmup().requests(),
-                        config.warmup().time(),
-                        tokens.anyModel().orElse("any"),
-                        GatewayRuntime::compileMillis,
-                        warmupParts(config, vertx));
+                new WarmStart(
+                        target ->
+                                new Warmup(
+                                        vertx,
+                                        config.warmup().requests(),
+                                        config.warmup().time(),
+                                        target,
+                                        GatewayRuntime::compileMillis,
+                                        warmupParts(config, vertx, target)),
+                        new Warmup.Target(tokens.anyModel().orElse("any"), EngineKind.OPENAI),
+                        config.warmup().time());
+        fleet.registry().addListener(warmup);
         decisions = new DecisionParts(config.explain(), meters);
         telemetry = new TelemetryParts(config.telemetry(), meters);
         FlowMetrics metrics = new FlowMetrics(meters, telemetry.tracing());
@@ -270,7 +277,8 @@ final class GatewayRuntime implements AutoCloseable {
                 new TokenOrigins(
                         tokens::has,
                         ModelSettings.askingEngines(config),
-                        caches.overlaps().takesTexts());
+                        caches.overlaps().takesTexts(),
+                        warmup::settled);
         EngineIds engineIds = questions.ids(origins::asksEngines, config.tokens().deadline());
         fleet.registry()
                 .addListener(
@@ -419,7 +427,7 @@ final class GatewayRuntime implements AutoCloseable {
      * The path of requests once more. It shares what leaves no trace: the tokenizers, their
      * threads, and the index, which is only asked.
      */
-    private Warmup.Parts warmupParts(WarmpathConfig config, Vertx vertx) {
+    private Warmup.Parts warmupParts(WarmpathConfig config, Vertx vertx, Warmup.Target target) {
         EngineClient apart =
                 engines(config, vertx, EngineTls.standard(), fleet.addresses(), new SignsOfLife());
         // Its visitor names no worker, and its prompts are larger than the smallest limit.
@@ -427,7 +435,7 @@ final class GatewayRuntime implements AutoCloseable {
         RouterOptions kept = told.mode() == RouterMode.DIRECT ? told.with(RouterMode.KV) : told;
         long body = Math.max(WARMUP_BODY_BYTES, config.http().maxBodySize().bytes());
         PromptTokens prompts =
-                tokens.anyModel().isPresent() ? tokens.apart(WARMUP_CACHE_BYTES) : new NoTokens();
+                tokens.has(target.model()) ? tokens.apart(WARMUP_CACHE_BYTES) : new NoTokens();
         return new Warmup.Parts() {
             @Override
             public void mount(Router router, Fleet fleet, FlowMetrics metrics) {
@@ -469,7 +477,7 @@ final class GatewayRuntime implements AutoCloseable {
         };
     }
 
-    /** For when no tokenizer is configured: says so to nobody. */
+    /** For a model without a tokenizer here: says so to nobody. */
     private static final class NoTokens implements PromptTokens {
         @Override
         public AtOnce atOnce(String model, PromptInput prompt, EngineProfile engine) {
@@ -496,7 +504,7 @@ final class GatewayRuntime implements AutoCloseable {
     }
 
     private String notReady() {
-        return leaving ? "stopping" : warmup.done() ? "" : "warming up";
+        return leaving ? "stopping" : warmup.warm() ? "" : "warming up";
     }
 
     /** The process will end soon: nobody should send more here, but what comes is answered. */
@@ -509,8 +517,9 @@ final class GatewayRuntime implements AutoCloseable {
         return routes.rawRequests();
     }
 
+    /** The part of the warm-up that needs no engine. */
     Warmup warmup() {
-        return warmup;
+        return warmup.first();
     }
 
     void start() {

@@ -12,6 +12,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.Consumer;
 import java.util.function.Predicate;
 import java.util.function.Supplier;
 import org.jboss.logging.Logger;
@@ -49,6 +50,7 @@ final class TokenOrigins {
     private final Predicate<String> hasFiles;
     private final Map<String, Boolean> told;
     private final boolean takesTexts;
+    private final Consumer<Worker> settled;
     private final Set<String> fromEngines = ConcurrentHashMap.newKeySet();
     private final Set<String> said = ConcurrentHashMap.newKeySet();
 
@@ -56,11 +58,17 @@ final class TokenOrigins {
      * @param hasFiles a model's files are in service
      * @param told whether engines are asked about a model's prompts, where that is configured
      * @param takesTexts decisions look at prompts, if need be at their texts
+     * @param settled told of a worker once it is clear where its models' tokens come from
      */
-    TokenOrigins(Predicate<String> hasFiles, Map<String, Boolean> told, boolean takesTexts) {
+    TokenOrigins(
+            Predicate<String> hasFiles,
+            Map<String, Boolean> told,
+            boolean takesTexts,
+            Consumer<Worker> settled) {
         this.hasFiles = hasFiles;
         this.told = Map.copyOf(told);
         this.takesTexts = takesTexts;
+        this.settled = settled;
     }
 
     /** Its prompts are asked from engines as far as files here do not give their tokens. */
@@ -124,8 +132,9 @@ final class TokenOrigins {
         fromEngines.addAll(models);
     }
 
-    /** Tells once of each of its models, if it is ready. */
+    /** It is clear now; tells once of each of its models, if it is ready. */
     void say(Worker worker) {
+        settled.accept(worker);
         if (worker.state() != WorkerState.READY || !takesTexts) {
             return;
         }

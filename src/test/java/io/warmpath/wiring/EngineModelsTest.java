@@ -53,7 +53,7 @@ class EngineModelsTest {
                         new HuggingFaceModelLoader(),
                         TokensOptions.DEFAULT,
                         System::nanoTime);
-        origins = new TokenOrigins(tokens::has, Map.of(), true);
+        origins = new TokenOrigins(tokens::has, Map.of(), true, worker -> {});
     }
 
     @AfterEach

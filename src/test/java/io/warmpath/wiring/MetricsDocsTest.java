@@ -130,7 +130,7 @@ class MetricsDocsTest {
                     caches.bind(registry);
                 }
             }
-            new TokenOrigins(model -> true, Map.of(), true)
+            new TokenOrigins(model -> true, Map.of(), true, worker -> {})
                     .bind(registry, List::of, worker -> false);
             try (EngineQuestions questions =
                     new EngineQuestions(vertx, EngineTls.standard(), fleet.addresses())) {

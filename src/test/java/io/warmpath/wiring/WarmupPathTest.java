@@ -18,8 +18,8 @@ import org.junit.jupiter.api.Test;
  * The application warms itself up on its real path, and nothing of that is to be seen afterwards.
  */
 @QuarkusTest
-@TestProfile(WarmStartTest.WithWarmup.class)
-class WarmStartTest {
+@TestProfile(WarmupPathTest.WithWarmup.class)
+class WarmupPathTest {
     private static final int REQUESTS = 60;
 
     /** The strictest settings: nothing that a warm-up needs may depend on them. */

@@ -17,6 +17,8 @@ import java.net.URI;
 import java.time.Duration;
 import java.util.List;
 import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
@@ -29,14 +31,21 @@ import org.jspecify.annotations.Nullable;
  * same classes, with a fleet, books and meters of its own, on loopback between a {@link Visitor}
  * and a {@link FakeEngine}.
  *
- * <p>{@link #start} once; {@link #done} and {@link #close} any thread. However it ends, it ends as
- * done: a gateway that could not be warmed up is slower at first, not worse.
+ * <p>{@link #start} once; all else any thread. However it ends, it ends as done: a gateway that
+ * could not be warmed up is slower at first, not worse.
  */
 public final class Warmup implements AutoCloseable {
     private static final Logger LOG = Logger.getLogger(Warmup.class);
 
     /** For what is not a request: to listen and to connect. */
     private static final long SETUP_SECONDS = 5;
+
+    /**
+     * What the requests are for: the path of a request depends on both.
+     *
+     * @param model that they name
+     */
+    public record Target(String model, EngineKind kind) {}
 
     /** The gateway to warm up. */
     public interface Parts extends AutoCloseable {
@@ -60,12 +69,12 @@ public final class Warmup implements AutoCloseable {
     private final LongSupplier compileMillis;
     private final int requests;
     private final Duration time;
-    private final String model;
+    private final Target target;
     private final Parts parts;
     private final Visitor visitor;
     private final Thread thread =
             Thread.ofPlatform().daemon().name("warmpath-warm-up").unstarted(this::run);
-    private volatile boolean done;
+    private final CompletableFuture<Void> ended = new CompletableFuture<>();
     private volatile boolean closed;
     private volatile int answered;
 
@@ -80,29 +89,34 @@ public final class Warmup implements AutoCloseable {
             Vertx vertx,
             int requests,
             Duration time,
-            String model,
+            Target target,
             LongSupplier compileMillis,
             Parts parts) {
         this.vertx = vertx;
         this.compileMillis = compileMillis;
         this.requests = requests;
         this.time = time;
-        this.model = model;
+        this.target = target;
         this.parts = parts;
-        this.visitor = new Visitor(model);
+        this.visitor = new Visitor(target.model());
     }
 
     public void start() {
         if (requests == 0) {
             parts.close();
-            done = true;
+            ended.complete(null);
         } else {
             thread.start();
         }
     }
 
     public boolean done() {
-        return done;
+        return ended.isDone();
+    }
+
+    /** Completed when it is done, never with a failure. */
+    CompletionStage<Void> ended() {
+        return ended;
     }
 
     /** Requests that were answered as they should be. */
@@ -114,14 +128,16 @@ public final class Warmup implements AutoCloseable {
         long began = System.nanoTime();
         HttpServer server = null;
         try (parts;
-                FakeEngine engine = new FakeEngine(model)) {
+                FakeEngine engine = new FakeEngine(target.model())) {
             Router router = Router.router(vertx);
             parts.mount(router, fleet(engine.url()), new FlowMetrics(new SimpleMeterRegistry()));
             server = listen(router);
             boolean calm = visit(server.actualPort());
             long took = (System.nanoTime() - began) / 1_000_000;
             if (calm) {
-                LOG.infof("Warm after %d requests in %d ms", answered, took);
+                LOG.infof(
+                        "Warm for %s on %s after %d requests in %d ms",
+                        target.model(), target.kind(), answered, took);
             } else {
                 LOG.infof(
                         "Ready after %d requests to itself in %d ms, before its compilers were"
@@ -137,7 +153,7 @@ public final class Warmup implements AutoCloseable {
             Thread.currentThread().interrupt();
         } finally {
             end(server);
-            done = true;
+            ended.complete(null);
         }
     }
 
@@ -203,8 +219,8 @@ public final class Warmup implements AutoCloseable {
                         0,
                         "warm-up",
                         engine,
-                        EngineKind.OPENAI,
-                        Set.of(model),
+                        target.kind(),
+                        Set.of(target.model()),
                         16,
                         WorkerState.READY,
                         List.of(new Worker.Rank(0, new WorkerSlot(0))));

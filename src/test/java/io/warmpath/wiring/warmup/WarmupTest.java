@@ -9,6 +9,7 @@ import io.vertx.core.Vertx;
 import io.vertx.core.VertxOptions;
 import io.vertx.ext.web.Router;
 import io.vertx.ext.web.RoutingContext;
+import io.warmpath.fleet.EngineKind;
 import io.warmpath.fleet.Fleet;
 import io.warmpath.gateway.FlowMetrics;
 import java.time.Duration;
@@ -19,9 +20,10 @@ import java.util.function.LongSupplier;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.Test;
 
-/** How a warm-up ends. That it takes the real path is {@code WarmStartTest}'s. */
+/** How a warm-up ends. That it takes the real path is {@code WarmupPathTest}'s. */
 class WarmupTest {
     private static final Duration SOON = Duration.ofSeconds(20);
+    private static final Warmup.Target TARGET = new Warmup.Target("m", EngineKind.OPENAI);
     private static final Vertx VERTX =
             Vertx.vertx(new VertxOptions().setEventLoopPoolSize(1).setWorkerPoolSize(1));
 
@@ -69,7 +71,7 @@ class WarmupTest {
     @Test
     void no_requests_are_done_at_once() {
         Scripted parts = new Scripted(rc -> rc.response().end());
-        try (Warmup warmup = new Warmup(VERTX, 0, SOON, "m", () -> 0, parts)) {
+        try (Warmup warmup = new Warmup(VERTX, 0, SOON, TARGET, () -> 0, parts)) {
             assertFalse(warmup.done());
             warmup.start();
             assertTrue(warmup.done());
@@ -81,7 +83,7 @@ class WarmupTest {
     @Test
     void it_is_done_after_its_requests() {
         Scripted parts = new Scripted(rc -> rc.response().end("{}"));
-        try (Warmup warmup = new Warmup(VERTX, 9, SOON, "m", () -> 0, parts)) {
+        try (Warmup warmup = new Warmup(VERTX, 9, SOON, TARGET, () -> 0, parts)) {
             warmup.start();
             ended(warmup, parts);
             assertEquals(9, warmup.answered());
@@ -93,7 +95,7 @@ class WarmupTest {
     void a_gateway_that_hangs_holds_it_up_no_longer_than_its_time() {
         Scripted parts = new Scripted(rc -> {});
         long began = System.nanoTime();
-        try (Warmup warmup = new Warmup(VERTX, 9, Duration.ofMillis(200), "m", () -> 0, parts)) {
+        try (Warmup warmup = new Warmup(VERTX, 9, Duration.ofMillis(200), TARGET, () -> 0, parts)) {
             warmup.start();
             ended(warmup, parts);
             assertEquals(0, warmup.answered());
@@ -104,7 +106,7 @@ class WarmupTest {
     @Test
     void a_wrong_answer_ends_it() {
         Scripted parts = new Scripted(rc -> rc.response().setStatusCode(500).end());
-        try (Warmup warmup = new Warmup(VERTX, 9, SOON, "m", () -> 0, parts)) {
+        try (Warmup warmup = new Warmup(VERTX, 9, SOON, TARGET, () -> 0, parts)) {
             warmup.start();
             ended(warmup, parts);
             assertEquals(1, parts.asked.get());
@@ -115,7 +117,7 @@ class WarmupTest {
     @Test
     void closing_ends_one_that_runs() {
         Scripted parts = new Scripted(rc -> {});
-        Warmup warmup = new Warmup(VERTX, 9, Duration.ofMinutes(5), "m", () -> 0, parts);
+        Warmup warmup = new Warmup(VERTX, 9, Duration.ofMinutes(5), TARGET, () -> 0, parts);
         warmup.start();
         await().atMost(SOON).until(() -> parts.asked.get() == 1);
         assertFalse(warmup.done());
@@ -144,7 +146,7 @@ class WarmupTest {
         // Seven looks, two a round: the first three rounds are full of compiling.
         LongSupplier compilers =
                 () -> compiled.incrementAndGet() <= 7 ? compiled.get() * 1_000_000 : 7_000_000;
-        try (Warmup warmup = new Warmup(VERTX, 9, SOON, "m", compilers, parts)) {
+        try (Warmup warmup = new Warmup(VERTX, 9, SOON, TARGET, compilers, parts)) {
             warmup.start();
             ended(warmup, parts);
             assertEquals(9 + 3 * 100, warmup.answered());
@@ -156,7 +158,8 @@ class WarmupTest {
         AtomicLong compiled = new AtomicLong();
         Scripted parts = new Scripted(WarmupTest::asARealOne);
         LongSupplier compilers = () -> compiled.addAndGet(1_000_000);
-        try (Warmup warmup = new Warmup(VERTX, 9, Duration.ofMillis(300), "m", compilers, parts)) {
+        try (Warmup warmup =
+                new Warmup(VERTX, 9, Duration.ofMillis(300), TARGET, compilers, parts)) {
             warmup.start();
             ended(warmup, parts);
             assertTrue(warmup.answered() >= 9);
