@@ -175,11 +175,12 @@ class Engine(Process):
 
 
 class Sglang(Engine):
-    """`extra`: flags more. `tier`: None, "host" or "mooncake" (HiCache; `master`: RPC port of a Mooncake master)."""
+    """`extra`: flags more. `tier`: None, "host" or "mooncake" (HiCache; `master`: RPC port of a Mooncake master).
+    `core`: the only CPU core that it may use."""
 
     kind, page, ready_path = "sglang", 16, "/health"
 
-    def __init__(self, name="sglang", tokens=16384, context=8192, tier=None, master=None, dp=1, extra=()):
+    def __init__(self, name="sglang", tokens=16384, context=8192, tier=None, master=None, dp=1, core=None, extra=()):
         self.port, self.events, self.replay = free_port(), free_ports(dp), free_ports(dp)
         self.url = f"http://127.0.0.1:{self.port}"
         command = [
@@ -204,7 +205,8 @@ class Sglang(Engine):
         env = {**OFFLINE, "SGLANG_USE_CPU_ENGINE": "1", "PYTHONPATH": str(pathlib.Path(__file__).parent / "stand_in")}
         if dp > 1:  # one list of cores per rank
             env["SGLANG_CPU_OMP_THREADS_BIND"] = "|".join(str(i % os.cpu_count()) for i in range(dp))
-        super().__init__(name, [*command, *extra], env)
+        pin = [] if core is None else ["taskset", "-c", core]
+        super().__init__(name, [*pin, *command, *extra], env)
 
     def flush(self):
         request = urllib.request.Request(self.url + "/flush_cache", method="POST")

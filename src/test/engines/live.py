@@ -1,15 +1,18 @@
 #!/usr/bin/env python3
 """Gateways in front of two real SGLangs: engine-reported hit rates and times to the first token (src/perf/live.md).
 
-    live.py modes [--rounds 3] [--smg PATH]     one workload through each gateway in turn, all up, caches flushed before
-    live.py start [--rounds 5] [--smg PATH]     the first ten seconds after each gateway says that it is ready
+    live.py modes [--rounds 3] [--at-once 3] [--smg PATH]     one workload through each gateway in turn, all up, caches flushed before
+    live.py start [--rounds 5] [--at-once 3] [--smg PATH]     the first 15 seconds after each gateway says that it is ready
 
-The workload: 12 conversations of 5 turns over one system prompt, three at a time, arrivals drawn with a seed.
+The workload: 12 conversations of 5 turns over one system prompt, --at-once of them at a time, arrivals drawn with a seed.
+Each engine has a core of its own, as each would have a GPU: engines that take each other's cores reward the gateway that
+leaves one of them idle. Gateways and client have what is left of these cores.
 --smg names the `smg` program of the SGLang gateway (PyPI smg==1.13.0), which is compared then.
 """
 
 import argparse
 import concurrent.futures
+import os
 import random
 import statistics
 import time
@@ -17,7 +20,7 @@ import time
 from fleet import Gateway, Process, Sglang, free_port, running
 from talk import cached_of, client, words
 
-CONVERSATIONS, TURNS, AT_ONCE, TOKENS = 12, 5, 3, 24
+CONVERSATIONS, TURNS, TOKENS = 12, 5, 24
 THINK = 0.15  # mean seconds between a conversation's turns
 
 
@@ -65,13 +68,13 @@ def conversation(api, seed, number, deadline=None):
     return seen
 
 
-def workload(url_of, seed, seconds=None):
+def workload(url_of, seed, at_once, seconds=None):
     """All conversations; with `seconds`, as many as there is time for."""
     began = time.monotonic()
     deadline = began + seconds if seconds else None
     numbers = range(CONVERSATIONS if not seconds else 1000)
     api = client(url_of)
-    with concurrent.futures.ThreadPoolExecutor(AT_ONCE) as pool:
+    with concurrent.futures.ThreadPoolExecutor(at_once) as pool:
         def one(n):
             return [] if deadline and time.monotonic() > deadline else conversation(api, seed, n, deadline)
         seen = [turn for turns in pool.map(one, numbers) for turn in turns]
@@ -82,7 +85,7 @@ def hit_rate(seen):
     return sum(s[3] for s in seen) / sum(s[2] for s in seen)
 
 
-def modes(engines, gateways, rounds, bound):
+def modes(engines, gateways, rounds, at_once, bound):
     found = {name: [] for name in [*gateways, "one endless cache"]}
     order = list(gateways)
     for r in range(rounds):
@@ -92,11 +95,11 @@ def modes(engines, gateways, rounds, bound):
                 e.flush()
             if hasattr(gateways[name], "settle"):
                 gateways[name].settle()
-            _, seen = workload(gateways[name], f"round {r}")
+            _, seen = workload(gateways[name], f"round {r}", at_once)
             found[name].append(seen)
         if bound:
             bound.flush()
-            found["one endless cache"].append(workload(bound, f"round {r}")[1])
+            found["one endless cache"].append(workload(bound, f"round {r}", at_once)[1])
     print("| gateway | hit rate of each round | all | mean TTFT | p50 | p95 |")
     print("|---|---|---|---|---|---|")
     for name, rounds_seen in found.items():
@@ -108,7 +111,7 @@ def modes(engines, gateways, rounds, bound):
                   f" | {1000 * statistics.median(firsts):.0f} | {1000 * firsts[int(len(firsts) * 0.95)]:.0f} |")
 
 
-def starts(engines, make, rounds):
+def starts(engines, make, rounds, at_once):
     """Each gateway started anew, in turn, and asked from the moment that it is ready."""
     spans = [(0, 2), (2, 5), (5, 10), (10, 15)]
     found = {name: {span: [] for span in spans} for name in make}
@@ -121,7 +124,7 @@ def starts(engines, make, rounds):
             began = time.monotonic()
             with running(gateway):
                 ups[name].append(time.monotonic() - began)
-                start, seen = workload(gateway, f"start {r}", spans[-1][1])
+                start, seen = workload(gateway, f"start {r}", at_once, spans[-1][1])
                 for at, first, _, _ in seen:
                     for span in spans:
                         if first and span[0] <= at - start < span[1]:
@@ -137,16 +140,17 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("what", choices=["modes", "start"])
     parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--at-once", type=int, default=3)
     parser.add_argument("--smg")
     parser.add_argument("--no-bound", action="store_true")
     asked = parser.parse_args()
-    engines = [Sglang(f"sglang-{i}", tokens=8192) for i in range(2)]
+    engines = [Sglang(f"sglang-{i}", tokens=8192, core=i % os.cpu_count()) for i in range(2)]
     with running(*engines):
         if asked.what == "start":
             make = {"warmpath": lambda: Gateway(engines)}
             if asked.smg:
                 make["smg cache_aware"] = lambda: Smg(asked.smg, engines)
-            starts(engines, make, asked.rounds)
+            starts(engines, make, asked.rounds, asked.at_once)
             return
         ours = {
             "round-robin": ["--router-mode", "round-robin"], "kv, blocks": [],
@@ -156,7 +160,7 @@ def main():
             gateways["smg cache_aware"] = Smg(asked.smg, engines)
         bound = None if asked.no_bound else Sglang("sglang-bound", tokens=131072)
         with running(*gateways.values(), *([bound] if bound else [])):
-            modes(engines, gateways, asked.rounds, bound)
+            modes(engines, gateways, asked.rounds, asked.at_once, bound)
 
 
 if __name__ == "__main__":
