@@ -9,6 +9,7 @@ import io.vertx.core.http.HttpClient;
 import io.vertx.core.http.HttpClientOptions;
 import io.vertx.core.http.HttpClientRequest;
 import io.vertx.core.http.HttpClientResponse;
+import io.vertx.core.http.HttpClosedException;
 import io.vertx.core.http.HttpMethod;
 import io.vertx.core.http.HttpVersion;
 import io.vertx.core.http.RequestOptions;
@@ -25,6 +26,7 @@ import java.io.InterruptedIOException;
 import java.net.ConnectException;
 import java.net.InetAddress;
 import java.net.NoRouteToHostException;
+import java.net.SocketException;
 import java.net.SocketTimeoutException;
 import java.net.URI;
 import java.net.UnknownHostException;
@@ -151,19 +153,25 @@ public final class VertxEngineHttp implements EngineHttp, AutoCloseable {
                     "socket files need Linux and quarkus.vertx.prefer-native-transport=true");
         }
         String own = keys.apply(worker);
-        Exchange exchange = new Exchange(json, own == null ? authorization : own);
-        exchange.start(worker, engine, path);
-        try {
-            return exchange.answer.get(patience.toMillis(), TimeUnit.MILLISECONDS);
-        } catch (TimeoutException e) {
-            exchange.stop();
-            throw late(e, patience);
-        } catch (InterruptedException e) {
-            exchange.stop();
-            Thread.currentThread().interrupt();
-            throw new InterruptedIOException("interrupted");
-        } catch (ExecutionException e) {
-            throw explained(e.getCause());
+        String shown = own == null ? authorization : own;
+        long end = System.nanoTime() + patience.toNanos();
+        for (boolean again = false; ; again = true) {
+            Exchange exchange = new Exchange(json, shown);
+            exchange.start(worker, engine, path);
+            try {
+                return exchange.answer.get(end - System.nanoTime(), TimeUnit.NANOSECONDS);
+            } catch (TimeoutException e) {
+                exchange.stop();
+                throw late(e, patience);
+            } catch (InterruptedException e) {
+                exchange.stop();
+                Thread.currentThread().interrupt();
+                throw new InterruptedIOException("interrupted");
+            } catch (ExecutionException e) {
+                if (again || json != null || !exchange.cutOff(e.getCause())) {
+                    throw explained(e.getCause());
+                }
+            }
         }
     }
 
@@ -171,6 +179,7 @@ public final class VertxEngineHttp implements EngineHttp, AutoCloseable {
     private final class Exchange {
         final CompletableFuture<Answer> answer = new CompletableFuture<>();
         private volatile @Nullable HttpClientRequest request;
+        private volatile boolean begun;
         private final Buffer body = Buffer.buffer();
         private final @Nullable Buffer question;
         private final @Nullable String authorization;
@@ -247,6 +256,7 @@ public final class VertxEngineHttp implements EngineHttp, AutoCloseable {
         }
 
         private Future<Answer> read(HttpClientResponse response) {
+            begun = true;
             Promise<Answer> read = Promise.promise();
             response.exceptionHandler(read::tryFail);
             response.handler(
@@ -268,6 +278,18 @@ public final class VertxEngineHttp implements EngineHttp, AutoCloseable {
                                             response.statusCode(),
                                             body.toString(StandardCharsets.UTF_8))));
             return read.future();
+        }
+
+        /**
+         * The connection ended before the answer began. A kept one may have been closed since the
+         * last answer: uvicorn closes after an exception of the engine, and does not say so.
+         */
+        boolean cutOff(@Nullable Throwable cause) {
+            return !begun
+                    && (cause instanceof HttpClosedException
+                            || (cause instanceof SocketException
+                                    && !(cause instanceof ConnectException)
+                                    && !(cause instanceof NoRouteToHostException)));
         }
 
         /** Nobody waits for the rest. Any thread. */

@@ -21,6 +21,7 @@ import java.net.ConnectException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.ServerSocket;
+import java.net.Socket;
 import java.net.URI;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
@@ -28,6 +29,7 @@ import java.time.Duration;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Executors;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -118,6 +120,44 @@ class VertxEngineHttpTest {
         release.countDown();
         server.stop(0);
         vertx.close().toCompletionStage().toCompletableFuture().join();
+    }
+
+    /** As uvicorn after an exception of its application: the connection ends without a word. */
+    @Test
+    void a_kept_connection_that_was_closed_since_is_no_failure() throws Exception {
+        byte[] answer =
+                "HTTP/1.1 500 Internal Server Error\r\ncontent-length: 2\r\n\r\nno"
+                        .getBytes(StandardCharsets.US_ASCII);
+        AtomicInteger connections = new AtomicInteger();
+        try (ServerSocket listener = new ServerSocket(0, 10, InetAddress.getLoopbackAddress());
+                VertxEngineHttp http =
+                        new VertxEngineHttp(
+                                vertx, Duration.ofSeconds(10), VertxEngineHttpTest::noTls)) {
+            Thread.ofVirtual()
+                    .start(
+                            () -> {
+                                while (!listener.isClosed()) {
+                                    try (Socket one = listener.accept()) {
+                                        connections.incrementAndGet();
+                                        byte[] head = new byte[4096];
+                                        if (one.getInputStream().read(head) > 0) {
+                                            one.getOutputStream().write(answer);
+                                            one.getInputStream().read(head); // answered by the end
+                                        }
+                                    } catch (IOException e) {
+                                        return; // the test is over
+                                    }
+                                }
+                            });
+            URI engine = URI.create("http://127.0.0.1:" + listener.getLocalPort());
+            for (int i = 1; i <= 5; i++) {
+                assertEquals(500, http.get(engine, "/server_info").status());
+                assertEquals(i, connections.get());
+            }
+            // What may have had an effect is not said twice.
+            assertThrows(IOException.class, () -> http.post(engine, "/tokenize", "{}", null));
+            assertEquals(5, connections.get());
+        }
     }
 
     @Test
