@@ -11,21 +11,30 @@ import java.util.List;
  * the next step. Messages never contain an engine's address. Immutable, safe to share.
  */
 public sealed interface GatewayError {
+    /** What all errors of this kind have in common. */
+    ErrorKind kind();
+
     /** Status the client sees, 400..599. */
-    int httpStatus();
+    default int httpStatus() {
+        return kind().httpStatus();
+    }
 
     /** OpenAI's {@code error.type}, such as {@code invalid_request_error}. */
-    String type();
+    default String type() {
+        return kind().type();
+    }
 
     /** OpenAI's {@code error.code}, machine readable, snake case. */
-    String code();
+    default String code() {
+        return kind().code();
+    }
 
     /** For people: names the thing and the next step; no internal address. */
     String message();
 
     /** True when no engine can have started the request, so another worker may be tried. */
     default boolean safeToRetry() {
-        return false;
+        return kind().safeToRetry();
     }
 
     /** Value of {@code Retry-After}, zero when the header is left out. */
@@ -36,36 +45,16 @@ public sealed interface GatewayError {
     /** The request itself is wrong: unreadable JSON, a missing or mistyped field. */
     record BadRequest(String param, String message) implements GatewayError {
         @Override
-        public int httpStatus() {
-            return 400;
-        }
-
-        @Override
-        public String type() {
-            return "invalid_request_error";
-        }
-
-        @Override
-        public String code() {
-            return "invalid_request";
+        public ErrorKind kind() {
+            return ErrorKind.BAD_REQUEST;
         }
     }
 
     /** The body is larger than {@code limitBytes}. */
     record BodyTooLarge(long limitBytes) implements GatewayError {
         @Override
-        public int httpStatus() {
-            return 413;
-        }
-
-        @Override
-        public String type() {
-            return "invalid_request_error";
-        }
-
-        @Override
-        public String code() {
-            return "request_too_large";
+        public ErrorKind kind() {
+            return ErrorKind.BODY_TOO_LARGE;
         }
 
         @Override
@@ -79,18 +68,8 @@ public sealed interface GatewayError {
     /** The body came too slowly: fewer than 500 bytes a second over {@code span}. */
     record BodyTooSlow(Duration span) implements GatewayError {
         @Override
-        public int httpStatus() {
-            return 408;
-        }
-
-        @Override
-        public String type() {
-            return "invalid_request_error";
-        }
-
-        @Override
-        public String code() {
-            return "request_body_timeout";
+        public ErrorKind kind() {
+            return ErrorKind.BODY_TOO_SLOW;
         }
 
         @Override
@@ -104,18 +83,8 @@ public sealed interface GatewayError {
     /** No worker serves this model. */
     record UnknownModel(String model) implements GatewayError {
         @Override
-        public int httpStatus() {
-            return 404;
-        }
-
-        @Override
-        public String type() {
-            return "invalid_request_error";
-        }
-
-        @Override
-        public String code() {
-            return "model_not_found";
+        public ErrorKind kind() {
+            return ErrorKind.UNKNOWN_MODEL;
         }
 
         @Override
@@ -128,6 +97,11 @@ public sealed interface GatewayError {
 
     /** What a session would have to know to go on is not known here. */
     record SessionConflict(String session, Why why) implements GatewayError {
+        @Override
+        public ErrorKind kind() {
+            return ErrorKind.SESSION_CONFLICT;
+        }
+
         /** What is missing. */
         public enum Why {
             /** Closed, expired, or opened at another gateway or never. */
@@ -144,16 +118,6 @@ public sealed interface GatewayError {
                 this.code = code;
                 this.is = is;
             }
-        }
-
-        @Override
-        public int httpStatus() {
-            return 409;
-        }
-
-        @Override
-        public String type() {
-            return "invalid_request_error";
         }
 
         @Override
@@ -178,18 +142,8 @@ public sealed interface GatewayError {
     /** The engine would not open a session; nothing was generated. */
     record SessionNotOpened(String worker, String reason) implements GatewayError {
         @Override
-        public int httpStatus() {
-            return 502;
-        }
-
-        @Override
-        public String type() {
-            return "upstream_error";
-        }
-
-        @Override
-        public String code() {
-            return "session_open_failed";
+        public ErrorKind kind() {
+            return ErrorKind.SESSION_NOT_OPENED;
         }
 
         @Override
@@ -205,18 +159,8 @@ public sealed interface GatewayError {
     /** The path exists, but not with this method. */
     record MethodNotAllowed(String method, String path, String allowed) implements GatewayError {
         @Override
-        public int httpStatus() {
-            return 405;
-        }
-
-        @Override
-        public String type() {
-            return "invalid_request_error";
-        }
-
-        @Override
-        public String code() {
-            return "method_not_allowed";
+        public ErrorKind kind() {
+            return ErrorKind.METHOD_NOT_ALLOWED;
         }
 
         @Override
@@ -228,18 +172,8 @@ public sealed interface GatewayError {
     /** No such path. */
     record NoSuchRoute(String method, String path) implements GatewayError {
         @Override
-        public int httpStatus() {
-            return 404;
-        }
-
-        @Override
-        public String type() {
-            return "invalid_request_error";
-        }
-
-        @Override
-        public String code() {
-            return "unknown_url";
+        public ErrorKind kind() {
+            return ErrorKind.NO_SUCH_ROUTE;
         }
 
         @Override
@@ -251,18 +185,8 @@ public sealed interface GatewayError {
     /** No reservation has this id, or not any more. */
     record NoSuchReservation(String id) implements GatewayError {
         @Override
-        public int httpStatus() {
-            return 404;
-        }
-
-        @Override
-        public String type() {
-            return "invalid_request_error";
-        }
-
-        @Override
-        public String code() {
-            return "reservation_not_found";
+        public ErrorKind kind() {
+            return ErrorKind.NO_SUCH_RESERVATION;
         }
 
         @Override
@@ -276,18 +200,8 @@ public sealed interface GatewayError {
     /** A reservation with this id is open. */
     record ReservationExists(String id) implements GatewayError {
         @Override
-        public int httpStatus() {
-            return 409;
-        }
-
-        @Override
-        public String type() {
-            return "invalid_request_error";
-        }
-
-        @Override
-        public String code() {
-            return "reservation_exists";
+        public ErrorKind kind() {
+            return ErrorKind.RESERVATION_EXISTS;
         }
 
         @Override
@@ -299,28 +213,13 @@ public sealed interface GatewayError {
     /** As many reservations are open as there may be. */
     record TooManyReservations(int limit) implements GatewayError {
         @Override
-        public int httpStatus() {
-            return 429;
-        }
-
-        @Override
-        public String type() {
-            return "rate_limit_error";
-        }
-
-        @Override
-        public String code() {
-            return "too_many_reservations";
+        public ErrorKind kind() {
+            return ErrorKind.TOO_MANY_RESERVATIONS;
         }
 
         @Override
         public String message() {
             return "All " + limit + " reservations are taken; release those that have ended.";
-        }
-
-        @Override
-        public boolean safeToRetry() {
-            return true;
         }
     }
 
@@ -331,54 +230,24 @@ public sealed interface GatewayError {
      */
     record EventsOutOfOrder(String message, long epoch, long sequence) implements GatewayError {
         @Override
-        public int httpStatus() {
-            return 409;
-        }
-
-        @Override
-        public String type() {
-            return "invalid_request_error";
-        }
-
-        @Override
-        public String code() {
-            return "events_out_of_order";
+        public ErrorKind kind() {
+            return ErrorKind.EVENTS_OUT_OF_ORDER;
         }
     }
 
     /** The caller may not use an admin endpoint. */
     record Forbidden(String message) implements GatewayError {
         @Override
-        public int httpStatus() {
-            return 403;
-        }
-
-        @Override
-        public String type() {
-            return "permission_error";
-        }
-
-        @Override
-        public String code() {
-            return "forbidden";
+        public ErrorKind kind() {
+            return ErrorKind.FORBIDDEN;
         }
     }
 
     /** The client has not shown who it is; the message does not repeat what it has shown. */
     record Unauthorized(String message) implements GatewayError {
         @Override
-        public int httpStatus() {
-            return 401;
-        }
-
-        @Override
-        public String type() {
-            return "invalid_request_error";
-        }
-
-        @Override
-        public String code() {
-            return "invalid_api_key";
+        public ErrorKind kind() {
+            return ErrorKind.UNAUTHORIZED;
         }
     }
 
@@ -389,18 +258,13 @@ public sealed interface GatewayError {
      */
     record RateLimited(String what, long limit, Duration retryAfter) implements GatewayError {
         @Override
-        public int httpStatus() {
-            return 429;
+        public ErrorKind kind() {
+            return ErrorKind.RATE_LIMITED;
         }
 
         @Override
         public String type() {
             return what;
-        }
-
-        @Override
-        public String code() {
-            return "rate_limit_exceeded";
         }
 
         @Override
@@ -413,11 +277,6 @@ public sealed interface GatewayError {
                     + Math.ceilDiv(retryAfter.toMillis(), 1000L)
                     + " s.";
         }
-
-        @Override
-        public boolean safeToRetry() {
-            return true;
-        }
     }
 
     /**
@@ -427,23 +286,13 @@ public sealed interface GatewayError {
      * @param why besides; empty for none
      */
     record NoHealthyWorker(String model, Duration retryAfter, String why) implements GatewayError {
+        @Override
+        public ErrorKind kind() {
+            return ErrorKind.NO_HEALTHY_WORKER;
+        }
+
         public NoHealthyWorker(String model, Duration retryAfter) {
             this(model, retryAfter, "");
-        }
-
-        @Override
-        public int httpStatus() {
-            return 503;
-        }
-
-        @Override
-        public String type() {
-            return "service_unavailable_error";
-        }
-
-        @Override
-        public String code() {
-            return "no_healthy_worker";
         }
 
         @Override
@@ -454,11 +303,6 @@ public sealed interface GatewayError {
                     + (why.isEmpty() ? "" : ", and " + why)
                     + "; try again later.";
         }
-
-        @Override
-        public boolean safeToRetry() {
-            return true;
-        }
     }
 
     /**
@@ -467,23 +311,13 @@ public sealed interface GatewayError {
      * @param reasons short phrases, such as {@code taint a=b:NoSchedule is not tolerated}
      */
     record TaintsNotTolerated(List<String> reasons) implements GatewayError {
+        @Override
+        public ErrorKind kind() {
+            return ErrorKind.TAINTS_NOT_TOLERATED;
+        }
+
         public TaintsNotTolerated {
             reasons = List.copyOf(reasons);
-        }
-
-        @Override
-        public int httpStatus() {
-            return 503;
-        }
-
-        @Override
-        public String type() {
-            return "service_unavailable_error";
-        }
-
-        @Override
-        public String code() {
-            return "taints_not_tolerated";
         }
 
         @Override
@@ -492,61 +326,31 @@ public sealed interface GatewayError {
                     + String.join(", ", reasons)
                     + "); tolerate a taint in `nvext.tolerations`, or try again later.";
         }
-
-        @Override
-        public boolean safeToRetry() {
-            return true;
-        }
     }
 
     /** All workers that could take the request are busy, or its queue is full. */
     record Overloaded(int httpStatus, String why, Duration retryAfter) implements GatewayError {
         @Override
-        public String type() {
-            return "overloaded_error";
-        }
-
-        @Override
-        public String code() {
-            return "overloaded";
+        public ErrorKind kind() {
+            return ErrorKind.OVERLOADED;
         }
 
         @Override
         public String message() {
             return why + "; try again later.";
         }
-
-        @Override
-        public boolean safeToRetry() {
-            return true;
-        }
     }
 
     /** The engine could not be reached, so it has not seen the request. */
     record WorkerUnreachable(String worker) implements GatewayError {
         @Override
-        public int httpStatus() {
-            return 502;
-        }
-
-        @Override
-        public String type() {
-            return "upstream_error";
-        }
-
-        @Override
-        public String code() {
-            return "worker_unreachable";
+        public ErrorKind kind() {
+            return ErrorKind.WORKER_UNREACHABLE;
         }
 
         @Override
         public String message() {
             return "Worker `" + worker + "` could not be reached; try again.";
-        }
-
-        @Override
-        public boolean safeToRetry() {
-            return true;
         }
     }
 
@@ -555,18 +359,8 @@ public sealed interface GatewayError {
      */
     record UpstreamBroke(String worker, long bytesReceived) implements GatewayError {
         @Override
-        public int httpStatus() {
-            return 502;
-        }
-
-        @Override
-        public String type() {
-            return "upstream_error";
-        }
-
-        @Override
-        public String code() {
-            return "upstream_broke";
+        public ErrorKind kind() {
+            return ErrorKind.UPSTREAM_BROKE;
         }
 
         @Override
@@ -590,18 +384,8 @@ public sealed interface GatewayError {
      */
     record UpstreamTimeout(String worker, String phase, Duration after) implements GatewayError {
         @Override
-        public int httpStatus() {
-            return 504;
-        }
-
-        @Override
-        public String type() {
-            return "upstream_error";
-        }
-
-        @Override
-        public String code() {
-            return "upstream_timeout";
+        public ErrorKind kind() {
+            return ErrorKind.UPSTREAM_TIMEOUT;
         }
 
         @Override
@@ -624,18 +408,8 @@ public sealed interface GatewayError {
     /** It fails its health checks and has said nothing since. */
     record WorkerUnwell(String worker) implements GatewayError {
         @Override
-        public int httpStatus() {
-            return 504;
-        }
-
-        @Override
-        public String type() {
-            return "upstream_error";
-        }
-
-        @Override
-        public String code() {
-            return "worker_unwell";
+        public ErrorKind kind() {
+            return ErrorKind.WORKER_UNWELL;
         }
 
         @Override
@@ -654,18 +428,8 @@ public sealed interface GatewayError {
     /** A request took longer than any may, wherever it was. */
     record RequestTimeout(Duration limit) implements GatewayError {
         @Override
-        public int httpStatus() {
-            return 504;
-        }
-
-        @Override
-        public String type() {
-            return "server_error";
-        }
-
-        @Override
-        public String code() {
-            return "request_timeout";
+        public ErrorKind kind() {
+            return ErrorKind.REQUEST_TIMEOUT;
         }
 
         @Override
@@ -682,31 +446,21 @@ public sealed interface GatewayError {
      */
     record EngineRefused(int httpStatus, String message) implements GatewayError {
         @Override
-        public String type() {
-            return httpStatus < 500 ? "invalid_request_error" : "upstream_error";
+        public ErrorKind kind() {
+            return ErrorKind.ENGINE_REFUSED;
         }
 
         @Override
-        public String code() {
-            return "engine_error";
+        public String type() {
+            return httpStatus < 500 ? "invalid_request_error" : "upstream_error";
         }
     }
 
     /** The engine's answer is not HTTP that can be passed on. */
     record BadUpstreamAnswer(String worker, String detail) implements GatewayError {
         @Override
-        public int httpStatus() {
-            return 502;
-        }
-
-        @Override
-        public String type() {
-            return "upstream_error";
-        }
-
-        @Override
-        public String code() {
-            return "bad_upstream_answer";
+        public ErrorKind kind() {
+            return ErrorKind.BAD_UPSTREAM_ANSWER;
         }
 
         @Override
@@ -722,18 +476,8 @@ public sealed interface GatewayError {
     /** A bug here; the log has the cause under the request id. */
     record Internal(String requestId) implements GatewayError {
         @Override
-        public int httpStatus() {
-            return 500;
-        }
-
-        @Override
-        public String type() {
-            return "server_error";
-        }
-
-        @Override
-        public String code() {
-            return "internal_error";
+        public ErrorKind kind() {
+            return ErrorKind.INTERNAL;
         }
 
         @Override
