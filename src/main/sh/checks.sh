@@ -162,7 +162,7 @@ engines_install_ahead() {
     engines_ahead=$!
 }
 
-# engines_test smoke|table [CASE...]: real SGLang and vLLM behind the gateway.
+# engines_test smoke|table|live [ARGUMENT...]: real SGLang and vLLM behind the gateway.
 engines_test() {
     build_gateway
     sh "$root/src/test/engines/run.sh" "$@"
@@ -261,7 +261,11 @@ everything() {
     engines_installed_ahead
     trap - EXIT INT TERM HUP
     step 'engines: a real SGLang and a real vLLM, default flags' engines_test smoke
-    [ "$label" = test ] || step 'engines: all cases with real ones' engines_test table
+    if [ "$label" != test ]; then
+        step 'engines: all cases with real ones' engines_test table
+        step 'engines: hit rates beside other gateways' engines_test live modes --check
+        step 'engines: the first seconds after a start' engines_test live start --at-once 24 --check
+    fi
     step 'end to end: api clients' api_client_test
     step 'demo --once' demo_test
     step 'demo --pool --once' pool_demo_test

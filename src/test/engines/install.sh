@@ -2,7 +2,9 @@
 # Real engines for the tests, in .tools/engines: SGLang and vLLM, each in an environment of its own with the versions of
 # sglang.txt and vllm.txt, and the model that both run. About 13 GB, a minute where the network is fast.
 #
-#   src/test/engines/install.sh      status 77 where there is no room, or they cannot be had; then it says why
+#   src/test/engines/install.sh [smg]      status 77 where there is no room, or they cannot be had; then it says why
+#
+# With smg: the SGLang gateway too, which live.py compares us with.
 #
 # The lists are what `pip freeze` said of a working environment, without the packages that drive GPUs (SGLang's kernels are stood in for).
 set -eu
@@ -10,6 +12,7 @@ here=$(CDPATH='' cd -- "$(dirname -- "$0")" && pwd)
 root=$(CDPATH='' cd -- "$here/../../.." && pwd)
 home=${ENGINES_HOME:-$root/.tools/engines}
 UV=0.13.9
+SMG=1.13.0
 ROOM_GB=20
 
 say() { printf 'engines: %s\n' "$*" >&2; }
@@ -17,6 +20,17 @@ skip() {
     say "NO REAL ENGINES: $*"
     exit 77
 }
+
+if [ "${1-}" = smg ] && [ "$(cat "$home/smg/version" 2>/dev/null)" != "$SMG" ]; then
+    rm -rf "$home/smg"
+    mkdir -p "$home"
+    if python3 -m venv "$home/smg" && "$home/smg/bin/pip" install --quiet --disable-pip-version-check "smg==$SMG"; then
+        echo "$SMG" >"$home/smg/version"
+    else
+        say "NO SMG TO COMPARE WITH: smg $SMG cannot be installed"
+        rm -rf "$home/smg"
+    fi
+fi
 
 wanted=$(cat "$here/sglang.txt" "$here/vllm.txt" "$here/make_model.py" "$root/src/main/resources/demo-model/tokenizer.json" | cksum)
 [ "$(cat "$home/installed" 2>/dev/null)" = "$wanted" ] && exit 0

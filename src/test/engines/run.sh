@@ -3,13 +3,14 @@
 #
 #   src/test/engines/run.sh smoke              what every change must pass: one SGLang, one vLLM, default flags
 #   src/test/engines/run.sh table [CASE...]    all cases; table --list names them
+#   src/test/engines/run.sh live modes|start   hit rates and first tokens beside other gateways (src/perf/live.md)
 #
 # Status 77: there are no engines here, or no memory for them; it says so. Logs: target/engines.
 set -eu
 here=$(CDPATH='' cd -- "$(dirname -- "$0")" && pwd)
-what=${1:?smoke or table}
+what=${1:?smoke, table or live}
 shift
-sh "$here/install.sh"
+if [ "$what" = live ]; then sh "$here/install.sh" smg; else sh "$here/install.sh"; fi
 venv=$(sh "$here/../e2e/venv.sh")
 lacks=$(cd "$here" && "$venv/bin/python" -B -c 'import fleet; print(fleet.room(2))')
 if [ -n "$lacks" ]; then
