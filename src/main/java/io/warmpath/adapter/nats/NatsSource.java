@@ -90,6 +90,7 @@ final class NatsSource implements SourceSession.ReplayLink {
     private boolean unproven;
 
     private long heardAt;
+    private boolean linkedBefore;
     private boolean relay;
     private int ahead;
     private int another;
@@ -286,7 +287,7 @@ final class NatsSource implements SourceSession.ReplayLink {
             relay = true;
             session.rejoined(!known || e.process() == process);
         }
-        session.away(e.stuck() ? "its relay cannot store events" : null);
+        session.away(e.stuck() ? "its relay has events that are not stored yet" : null);
         if (unproven && session.next() == e.first() && session.lastFingerprint() == e.before()) {
             unproven = false;
             known = true;
@@ -378,10 +379,20 @@ final class NatsSource implements SourceSession.ReplayLink {
         }
     }
 
-    /** NATS itself came or went. */
+    /**
+     * NATS itself came or went. When it is back, what the engine said meanwhile comes with its
+     * relay, whose connection may take longer than ours.
+     */
     void linked(boolean there, long now) {
         heardAt = now;
-        session.away(there ? null : "NATS is away");
+        if (!there) {
+            session.away("NATS is away");
+        } else if (linkedBefore) {
+            session.away("NATS is back, its relay has not been heard yet");
+        } else {
+            session.away(null);
+        }
+        linkedBefore = true;
     }
 
     void tick(long now, boolean linked) {

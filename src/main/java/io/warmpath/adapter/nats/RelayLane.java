@@ -105,6 +105,12 @@ final class RelayLane implements BatchSink {
     private long storedNext;
     private long storedLast;
 
+    /** What was there when the server came back is not all stored yet: up to before this batch. */
+    private boolean owing;
+
+    private long owedProcess;
+    private long owedNext;
+
     /**
      * @param processes numbers for processes of the engine, never the same twice, never 0
      * @param wake called when there is something to send
@@ -328,6 +334,10 @@ final class RelayLane implements BatchSink {
         } else if (unacknowledged.isEmpty()) {
             problem = "";
         }
+        owing &=
+                !(unacknowledged.isEmpty() && ring.waiting() == 0)
+                        && (storedProcess != owedProcess
+                                || Long.compareUnsigned(storedNext, owedNext) < 0);
     }
 
     private void doubt(Sent s) {
@@ -350,6 +360,11 @@ final class RelayLane implements BatchSink {
      * Those of the last while are sent again before anything new; what it has it knows by the id.
      */
     void serverCameBack() {
+        synchronized (this) {
+            owing = true;
+            owedProcess = process;
+            owedNext = next;
+        }
         settle();
         long now = nanoTime.getAsLong();
         for (Sent s = doubtful.pollLast(); s != null; s = doubtful.pollLast()) {
@@ -385,7 +400,9 @@ final class RelayLane implements BatchSink {
      * @param engine whether the engine is connected
      */
     Envelope alive(boolean engine) {
-        return Envelope.alive(storedProcess, storedNext, storedLast, engine, !problem.isEmpty());
+        settle();
+        boolean stuck = owing || !problem.isEmpty();
+        return Envelope.alive(storedProcess, storedNext, storedLast, engine, stuck);
     }
 
     /** Nothing waits, and nothing is under way. Of the relay's thread. */

@@ -1,6 +1,7 @@
 package io.warmpath.adapter.nats;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNotEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.warmpath.events.BatchSink;
@@ -124,6 +125,20 @@ class NatsSourceTest {
         }
         assertEquals(List.of(), asked);
         assertEquals(0, forgotten);
+    }
+
+    @Test
+    void after_nats_was_away_nothing_is_exact_before_the_relay_has_been_heard() {
+        stored(0, 1);
+        source.linked(false, 0);
+        source.linked(true, 0);
+        assertNotEquals(EventView.EXACT, source.session().status().state());
+        source.alive(Envelope.alive(PROCESS, 2, 0, true, true).encoded(), 0, false);
+        assertNotEquals(EventView.EXACT, source.session().status().state(), "it still sends");
+        source.alive(Envelope.alive(PROCESS, 2, 0, true, false).encoded(), 0, false);
+        assertEquals(EventView.EXACT, source.session().status().state());
+        source.linked(true, 0); // lost and back before anybody looked
+        assertNotEquals(EventView.EXACT, source.session().status().state());
     }
 
     @Test
