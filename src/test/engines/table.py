@@ -230,6 +230,8 @@ def restarts():
             victim.start()
             victim.wait()
             wait_until("it is ready again", lambda: gateway.worker_of(victim)["state"] == "ready", 15)
+            exact = lambda: all(s["state"] == "exact" for s in gateway.json("/events/sources")["data"])
+            wait_until("its events are followed again", exact, 3)
             answer = chat(api, [{"role": "system", "content": words("system a", 300)}], extra_body={
                 "nvext": {"backend_instance_id": int(gateway.worker_of(victim)["id"])}})
             check(answer.worker == worker, f"it did not go to {worker}: {answer}")

@@ -57,6 +57,12 @@ public interface EventFeed extends AutoCloseable {
          */
         void computed(long began);
 
+        /**
+         * The engine is known to be there again: what waits before it is tried once more is tried
+         * now. Does not wait.
+         */
+        default void hurry() {}
+
         @Override
         void close();
     }

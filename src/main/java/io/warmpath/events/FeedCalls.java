@@ -60,6 +60,12 @@ public final class FeedCalls {
         }
     }
 
+    /** Runs on the owner some time soon, or never when that has ended. Any thread. */
+    public void tell(Runnable work) {
+        calls.add(new FutureTask<>(work, null));
+        wake.run();
+    }
+
     /** Those that have come. */
     public void runAll() {
         FutureTask<?> task = calls.poll();

@@ -11,15 +11,23 @@ public final class FeedHandle implements EventFeed.Subscription {
     private final SourceSession session;
     private final FeedCalls calls;
     private final Runnable drop;
+    private final Runnable hurry;
 
     /**
      * @param drop ends the source, on the feed's thread
+     * @param hurry {@link #hurry}, on the feed's thread; the source may have been closed before
      */
-    public FeedHandle(EventSource source, SourceSession session, FeedCalls calls, Runnable drop) {
+    public FeedHandle(
+            EventSource source,
+            SourceSession session,
+            FeedCalls calls,
+            Runnable drop,
+            Runnable hurry) {
         this.source = source;
         this.session = session;
         this.calls = calls;
         this.drop = drop;
+        this.hurry = hurry;
     }
 
     @Override
@@ -35,6 +43,11 @@ public final class FeedHandle implements EventFeed.Subscription {
     @Override
     public void computed(long began) {
         session.computed(began);
+    }
+
+    @Override
+    public void hurry() {
+        calls.tell(hurry);
     }
 
     @Override

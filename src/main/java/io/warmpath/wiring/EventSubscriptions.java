@@ -13,6 +13,7 @@ import io.warmpath.fleet.EventWatch;
 import io.warmpath.fleet.FleetListener;
 import io.warmpath.fleet.HostCopies;
 import io.warmpath.fleet.Worker;
+import io.warmpath.fleet.WorkerState;
 import io.warmpath.prefix.SlotCredits;
 import io.warmpath.prefix.WorkerSlot;
 import java.util.ArrayList;
@@ -208,6 +209,21 @@ public final class EventSubscriptions implements FleetListener, EventWatch {
             }
             // The numbers are given out again, and nothing more is said of the old owner.
             credits.set(source.slots, 1);
+        }
+    }
+
+    /** An engine that was away may have come back with its sockets. */
+    @Override
+    public void changed(Worker before, Worker after, String why) {
+        Entry entry = byWorker.get(after.id());
+        if (entry != null
+                && after.state() == WorkerState.READY
+                && before.state() != WorkerState.READY) {
+            for (Source source : entry.sources) {
+                if (source.subscription != null) {
+                    source.subscription.hurry();
+                }
+            }
         }
     }
 

@@ -152,7 +152,7 @@ public final class NatsEventFeed implements EventFeed {
             EventSource source, SourceListener listener, @Nullable SourceMark from) {
         try {
             NatsSource opened = calls.call(() -> open(source, listener, from));
-            return new FeedHandle(source, opened.session(), calls, () -> drop(opened));
+            return new FeedHandle(source, opened.session(), calls, () -> drop(opened), () -> {});
         } catch (CancellationException e) {
             throw new IllegalStateException("the event feed is closed", e);
         }

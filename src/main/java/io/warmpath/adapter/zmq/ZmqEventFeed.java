@@ -172,7 +172,8 @@ public final class ZmqEventFeed implements EventFeed {
             EventSource source, SourceListener listener, @Nullable SourceMark from) {
         try {
             ZmqSource opened = calls.call(() -> open(source, listener, from));
-            return new FeedHandle(source, opened.session(), calls, () -> drop(opened));
+            return new FeedHandle(
+                    source, opened.session(), calls, () -> drop(opened), opened::hurry);
         } catch (CancellationException e) {
             throw new IllegalStateException("the event feed is closed", e);
         }

@@ -159,6 +159,16 @@ final class ZmqSource {
         session.tick();
     }
 
+    /** Connects now where it would be tried again later. */
+    void hurry() {
+        if (live != null) {
+            live.hurry();
+        }
+        if (replay != null) {
+            replay.hurry();
+        }
+    }
+
     void close() {
         if (server != null) {
             server.close();

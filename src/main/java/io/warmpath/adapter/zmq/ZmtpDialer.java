@@ -88,6 +88,14 @@ final class ZmtpDialer {
         }
     }
 
+    /** The other side is known to be there: what is tried next is tried at the next tick. */
+    void hurry() {
+        if (connection == null) {
+            pause = firstPause;
+            againAt = loop.nanoTime().getAsLong();
+        }
+    }
+
     /** False when there is no connection that could take it. */
     boolean send(List<byte[]> frames) {
         if (connection == null || !connection.up()) {

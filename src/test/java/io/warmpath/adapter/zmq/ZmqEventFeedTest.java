@@ -218,6 +218,43 @@ class ZmqEventFeedTest {
         }
     }
 
+    /** The health check knows earlier than the longest pause between two tries. */
+    @Test
+    void an_engine_known_to_be_back_is_connected_to_at_once() throws Exception {
+        ZmqEventFeed.Settings patient =
+                new ZmqEventFeed.Settings(
+                        Duration.ofSeconds(2),
+                        Duration.ofHours(1),
+                        Duration.ofHours(1),
+                        Duration.ofHours(1),
+                        Duration.ofHours(1),
+                        Duration.ofHours(1));
+        try (ZmqEventFeed feed = feed(patient)) {
+            int port;
+            int replayPort;
+            Subscription sub;
+            try (FakePublisher first = FakePublisher.bound(ReplayShape.THREE)) {
+                port = first.port();
+                replayPort = first.replayPort();
+                sub = feed.subscribe(source(first, true));
+                joined(first);
+            }
+            eventually().until(() -> sub.state() == EventView.GONE);
+            feed.marks(); // the feed has looked at its connections once more
+            try (FakePublisher same =
+                    FakePublisher.boundTo(
+                            ReplayShape.THREE,
+                            port,
+                            replayPort,
+                            FakePublisher.stored(1, 0, SIZE),
+                            FakePublisher.stored(1, 1, SIZE))) {
+                sub.hurry();
+                eventually().until(() -> depth() == 2 && sub.state() == EventView.EXACT);
+                assertTrue(same.requests() > 0, "found by asking");
+            }
+        }
+    }
+
     /** A network that loses, doubles and swaps: the index is that of all batches in order. */
     @Test
     void lost_doubled_and_swapped_messages_leave_no_trace() throws Exception {
