@@ -7,6 +7,7 @@ import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
+import org.jboss.logging.Logger;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -17,6 +18,8 @@ import org.jspecify.annotations.Nullable;
  * <p>{@link #start} once; all else any thread.
  */
 public final class WarmStart implements FleetListener, AutoCloseable {
+    private static final Logger LOG = Logger.getLogger(WarmStart.class);
+
     private final Function<Warmup.Target, Warmup> make;
     private final Warmup.Target known;
     private final Duration patience;
@@ -41,6 +44,7 @@ public final class WarmStart implements FleetListener, AutoCloseable {
                 first.ended()
                         .thenCombine(engine, (none, target) -> target)
                         .thenComposeAsync(this::again)
+                        .exceptionally(WarmStart::failed)
                         .toCompletableFuture();
     }
 
@@ -48,10 +52,15 @@ public final class WarmStart implements FleetListener, AutoCloseable {
         first.start();
     }
 
+    private static @Nullable Void failed(Throwable e) {
+        LOG.warn("The second warm-up could not begin, first requests will be slower", e);
+        return null;
+    }
+
     private CompletableFuture<Void> again(Warmup.Target target) {
         Warmup next;
         synchronized (this) {
-            if (closed || target.equals(known)) {
+            if (closed || first.isOff() || target.equals(known)) {
                 return CompletableFuture.completedFuture(null);
             }
             next = make.apply(target);
@@ -61,9 +70,9 @@ public final class WarmStart implements FleetListener, AutoCloseable {
         return next.ended().toCompletableFuture();
     }
 
-    /** An engine is ready and both warm-ups have ended. */
+    /** An engine is ready and both warm-ups have ended, or there are none. */
     public boolean warm() {
-        return warm.isDone();
+        return first.isOff() || warm.isDone();
     }
 
     /** The one that needs no engine. */

@@ -110,6 +110,11 @@ public final class Warmup implements AutoCloseable {
         }
     }
 
+    /** There is nothing to do. */
+    boolean isOff() {
+        return requests == 0;
+    }
+
     public boolean done() {
         return ended.isDone();
     }

@@ -50,7 +50,11 @@ class WarmStartTest {
     }
 
     private Warmup warmup(Warmup.Target target) {
-        return new Warmup(VERTX, 1, SOON, target, () -> 0, new Noting(target));
+        return warmup(target, 1);
+    }
+
+    private Warmup warmup(Warmup.Target target, int requests) {
+        return new Warmup(VERTX, requests, SOON, target, () -> 0, new Noting(target));
     }
 
     /** Answers everything, and notes whose requests came. */
@@ -121,6 +125,34 @@ class WarmStartTest {
             start.settled(worker(WorkerState.READY, EngineKind.OPENAI, "any"));
             await().atMost(SOON).until(start::warm);
             assertEquals(1, begun.size());
+        }
+    }
+
+    @Test
+    void without_a_warm_up_nobody_waits_for_an_engine() {
+        try (WarmStart start = new WarmStart(target -> warmup(target, 0), KNOWN, LONG)) {
+            start.start();
+            assertTrue(start.warm());
+            start.settled(worker(WorkerState.READY, EngineKind.SGLANG, "m"));
+            assertEquals(List.of(), begun);
+        }
+    }
+
+    @Test
+    void a_second_one_that_cannot_begin_is_the_end_of_it() {
+        try (WarmStart start =
+                new WarmStart(
+                        target -> {
+                            if (target.equals(KNOWN)) {
+                                return warmup(target);
+                            }
+                            throw new IllegalStateException("made to fail");
+                        },
+                        KNOWN,
+                        LONG)) {
+            start.start();
+            start.settled(worker(WorkerState.READY, EngineKind.SGLANG, "m"));
+            await().atMost(SOON).until(start::warm);
         }
     }
 
