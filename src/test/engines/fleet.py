@@ -312,11 +312,13 @@ class Gateway(Process):
         return next(w for w in self.workers() if w["url"].rstrip("/") == engine.url)
 
     def settle(self, quiet=0.3):
-        """Waits until no event has come for a moment: an answer can be here before the events of its prompt."""
+        """Waits until no event has come for a moment: an answer can be here before the events of its prompt. The moment
+        begins now at the earliest, since after a slow answer the last event is old and the next one still on its way."""
+        began = time.monotonic()
 
         def calm():
             ages = [s.get("last_event_age_ms", -1) for s in self.json("/events/sources")["data"]]
-            return all(age < 0 or age > 1000 * quiet for age in ages)
+            return time.monotonic() - began > quiet and all(age < 0 or age > 1000 * quiet for age in ages)
 
         wait_until("events are still coming", calm, 10, quiet / 4)
 
