@@ -182,7 +182,7 @@ final class OrderedDelivery {
      * 1,000 messages ahead). Ends, as it is done only after an answer that brought something.
      */
     private void askForTheRest(String why) {
-        ReplayDialogue.About about = replay.about();
+        About about = replay.about();
         ask(about == null ? About.AUDIT : about, order.next() - 1, why);
     }
 

@@ -418,11 +418,6 @@ public sealed interface GatewayError {
                     + worker
                     + "` fails its health checks and has gone silent; send the request again.";
         }
-
-        @Override
-        public boolean safeToRetry() {
-            return false;
-        }
     }
 
     /** A request took longer than any may, wherever it was. */
