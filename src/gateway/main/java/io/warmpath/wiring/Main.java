@@ -1,0 +1,55 @@
+package io.warmpath.wiring;
+
+import io.quarkus.runtime.annotations.QuarkusMain;
+import io.warmpath.wiring.warmup.Training;
+import java.io.PrintStream;
+import java.util.Arrays;
+
+/** Entry of the jar: the first argument names the command. */
+@QuarkusMain
+public final class Main {
+    static final String VERSION = "0.1.0";
+
+    private static final String HELP =
+            """
+            usage: warmpath COMMAND [FLAG...]
+
+              serve      starts the gateway; serve --help lists its flags
+              relay      passes an engine's KV events on to NATS JetStream
+              key        makes API keys of clients, and their hashes
+              help       prints this
+              --version  prints the version
+            """;
+
+    private Main() {}
+
+    public static void main(String[] args) {
+        int code = run(args, System.out, System.err);
+        System.exit(code);
+    }
+
+    /** Runs a command to its end; returns the exit code. */
+    static int run(String[] args, PrintStream out, PrintStream err) {
+        String command = args.length == 0 ? "help" : args[0];
+        String[] rest = args.length == 0 ? args : Arrays.copyOfRange(args, 1, args.length);
+        return switch (command) {
+            case "serve" -> Serve.run(rest, out, err);
+            // Not in the help: the launcher's, to record what a start does.
+            case "train" -> Training.run(flags -> Serve.run(flags, out, err), err);
+            case "relay" -> RelayMain.run(rest, out, err);
+            case "key" -> KeyMain.run(rest, System.in, out, err);
+            case "help", "--help", "-h" -> {
+                out.print(HELP);
+                yield 0;
+            }
+            case "version", "--version" -> {
+                out.println("warmpath " + VERSION);
+                yield 0;
+            }
+            default -> {
+                err.println("warmpath: unknown command `" + command + "`; try `warmpath help`.");
+                yield Serve.USAGE;
+            }
+        };
+    }
+}

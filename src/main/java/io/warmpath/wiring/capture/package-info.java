@@ -1,5 +1,0 @@
-/** Replays a recorded engine through the write path and compares predictions with its reports. */
-@NullMarked
-package io.warmpath.wiring.capture;
-
-import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,5 @@
+/** Replays a recorded engine through the write path and compares predictions with its reports. */
+@NullMarked
+package io.warmpath.capture;
+
+import org.jspecify.annotations.NullMarked;
