@@ -2,6 +2,7 @@ package io.warmpath.capture;
 
 import io.warmpath.adapter.zmq.EventMessages;
 import io.warmpath.adapter.zmq.KvEventDecoder;
+import io.warmpath.capture.Conversation.Exchange;
 import io.warmpath.events.BatchDecoder;
 import io.warmpath.events.EventCounters;
 import io.warmpath.events.EventSource;
@@ -12,7 +13,6 @@ import io.warmpath.prefix.PrefixMatch;
 import io.warmpath.prefix.PrefixQuery;
 import io.warmpath.prefix.Tier;
 import io.warmpath.prefix.WorkerSlot;
-import io.warmpath.capture.Conversation.Exchange;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.HashMap;

@@ -2,14 +2,14 @@ package io.warmpath.tools;
 
 import io.warmpath.adapter.nativeindex.NativeIndexException;
 import io.warmpath.adapter.nativeindex.NativePrefixIndex;
-import io.warmpath.prefix.PrefixIndex;
-import io.warmpath.prefix.ReferencePrefixIndex;
-import io.warmpath.prefix.Tier;
 import io.warmpath.capture.CaptureException;
 import io.warmpath.capture.CaptureReplay;
 import io.warmpath.capture.CaptureReport;
 import io.warmpath.capture.CaptureRow;
 import io.warmpath.capture.Cause;
+import io.warmpath.prefix.PrefixIndex;
+import io.warmpath.prefix.ReferencePrefixIndex;
+import io.warmpath.prefix.Tier;
 import java.io.PrintStream;
 import java.nio.file.InvalidPathException;
 import java.nio.file.Path;
