@@ -87,7 +87,9 @@ final class Layers {
         allow("plot");
         allow("sim", "plot");
         allow("lab", "sim", "plot", "fault", "prefix", "fleet", "load", "routing", "session");
+        allow("capture", "prefix", "events", "adapter.zmq");
         MAY_USE.put("wiring", with(STEPS, "gateway", "api", "telemetry", "config", "adapter.*"));
+        MAY_USE.put("tools", with(STEPS, "sim", "lab", "capture", "plot", "adapter.*"));
     }
 
     private Layers() {}

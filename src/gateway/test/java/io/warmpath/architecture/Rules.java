@@ -30,7 +30,7 @@ final class Rules {
 
     private Rules() {}
 
-    /** The layer table, with the exceptions that {@link #excepted} lists. */
+    /** The layer table. */
     static ArchRule layers(String base) {
         return classes()
                 .that(resideInAPackage(base + ".."))
@@ -55,9 +55,7 @@ final class Rules {
                                                     .getBaseComponentType()
                                                     .getPackageName();
                                     Optional<String> to = Layers.layerOf(base, target);
-                                    if (to.isPresent()
-                                            && !Layers.allows(layer, to.get())
-                                            && !excepted(base, d)) {
+                                    if (to.isPresent() && !Layers.allows(layer, to.get())) {
                                         events.add(
                                                 SimpleConditionEvent.violated(
                                                         d,
@@ -70,24 +68,6 @@ final class Rules {
                                 }
                             }
                         });
-    }
-
-    /**
-     * The launcher has one jar and one main class, which hands `sim`, `demo` and `lab` to their own
-     * mains; the lab gets the indexes to run its routers over, which only wiring can make. Nothing
-     * else of the two is touched, and nothing else touches them.
-     */
-    private static boolean excepted(String base, Dependency d) {
-        String target = d.getTargetClass().getName();
-        String origin = d.getOriginClass().getName();
-        boolean indexes = target.equals(base + ".lab.policy.Indexes");
-        return (origin.equals(base + ".wiring.LabIndexes") && indexes)
-                || (origin.equals(base + ".wiring.Main")
-                        && (indexes
-                                || target.equals(base + ".wiring.LabIndexes")
-                                || target.equals(base + ".lab.LabMain")
-                                || target.equals(base + ".sim.SimMain")
-                                || target.equals(base + ".sim.demo.DemoMain")));
     }
 
     /** The pure packages use the JDK and each other only. */
@@ -124,7 +104,10 @@ final class Rules {
                 .dependOnClassesThat(resideInAPackage(library));
     }
 
-    /** Only {@code wiring} sees a port and its adapter. */
+    /**
+     * Only a composition root ({@code wiring}, {@code tools}) sees a port and its adapter, and
+     * {@code capture}, which is a program of its own.
+     */
     static ArchRule adapters(String base) {
         return noClasses()
                 .that(
@@ -132,7 +115,10 @@ final class Rules {
                                 .and(
                                         not(
                                                 resideInAnyPackage(
-                                                        base + ".adapter..", base + ".wiring.."))))
+                                                        base + ".adapter..",
+                                                        base + ".wiring..",
+                                                        base + ".tools..",
+                                                        base + ".capture.."))))
                 .should()
                 .dependOnClassesThat(resideInAPackage(base + ".adapter.."));
     }

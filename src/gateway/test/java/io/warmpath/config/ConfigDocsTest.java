@@ -35,7 +35,7 @@ class ConfigDocsTest {
     @Test
     void the_table_that_is_packed_is_current_and_says_all() throws IOException {
         String table = SettingTable.write(CATALOG.keys());
-        same(Path.of("src/main/resources/io/warmpath/config/settings.tsv"), table);
+        same(Path.of("src/gateway/main/resources/io/warmpath/config/settings.tsv"), table);
         assertEquals(CATALOG.keys(), SettingTable.read(table));
         assertEquals(CATALOG.keys(), SettingTable.read());
     }
@@ -66,7 +66,8 @@ class ConfigDocsTest {
                 Pattern.compile("\\$\\{(warmpath\\.[a-z.-]+):([^}]*)}")
                         .matcher(
                                 Files.readString(
-                                        Path.of("src/main/resources/application.properties")));
+                                        Path.of(
+                                                "src/gateway/main/resources/application.properties")));
         int found = 0;
         while (m.find()) {
             found++;

@@ -11,7 +11,6 @@ import com.tngtech.archunit.core.domain.JavaClasses;
 import com.tngtech.archunit.core.domain.JavaMethodCall;
 import com.tngtech.archunit.core.domain.JavaModifier;
 import com.tngtech.archunit.core.importer.ClassFileImporter;
-import com.tngtech.archunit.core.importer.ImportOption;
 import io.netty.handler.codec.ByteToMessageDecoder;
 import io.quarkus.runtime.shutdown.ShutdownRecorder;
 import java.io.IOException;
@@ -35,11 +34,11 @@ import org.junit.jupiter.api.Test;
  */
 class NativeImageMetadataTest {
     private static final String FILE =
-            "src/main/resources/META-INF/native-image/io.warmpath/warmpath/reachability-metadata.json";
+            "src/gateway/main/resources/META-INF/native-image/io.warmpath/warmpath/reachability-metadata.json";
 
     private static final JavaClasses CLASSES =
             new ClassFileImporter()
-                    .withImportOption(new ImportOption.DoNotIncludeTests())
+                    .withImportOption(place -> !place.contains("/test-classes/"))
                     .importPackages("io.warmpath");
 
     private static final Set<String> BY_NAME =
@@ -133,7 +132,7 @@ class NativeImageMetadataTest {
                     FileSystems.getDefault()
                             .getPathMatcher("glob:" + resource.path("glob").asText()));
         }
-        Path root = Path.of("src/main/resources");
+        Path root = Path.of("src/gateway/main/resources");
         List<Path> left =
                 RepositoryFiles.all().stream()
                         .filter(f -> f.startsWith(root))

@@ -223,7 +223,7 @@ class RenderedManifestsTest {
 
     @Test
     void probes_ask_for_paths_that_the_gateway_has() {
-        String routes = RepositoryFiles.text("src/main/java/io/warmpath/api/Routes.java");
+        String routes = RepositoryFiles.text("src/gateway/main/java/io/warmpath/api/Routes.java");
         Set<String> asked = new TreeSet<>();
         everywhere(
                 (objects, problems) ->

@@ -179,7 +179,7 @@ class ChaosTest {
                         "warmpath.worker-urls="
                                 + String.join(
                                         ",", engines.stream().map(e -> e.url.toString()).toList()),
-                        "warmpath.models.\"demo\".path=src/main/resources/demo-model",
+                        "warmpath.models.\"demo\".path=src/tokens/main/resources/demo-model",
                         "warmpath.upstream.idle-timeout=1s",
                         "warmpath.upstream.first-byte-timeout=5s",
                         // As for a fleet of which half may be disturbed at once.

@@ -31,7 +31,9 @@ class MediaPromptTest {
     void start() throws Exception {
         gateway =
                 SimGateway.start(
-                        Map.of("warmpath.models.\"demo\".path", "src/main/resources/demo-model"),
+                        Map.of(
+                                "warmpath.models.\"demo\".path",
+                                "src/tokens/main/resources/demo-model"),
                         engine(),
                         engine());
     }

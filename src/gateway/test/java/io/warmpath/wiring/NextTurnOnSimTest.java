@@ -44,7 +44,7 @@ class NextTurnOnSimTest {
                 key,
                 value,
                 "warmpath.models.\"demo\".path",
-                "src/main/resources/demo-model",
+                "src/tokens/main/resources/demo-model",
                 "warmpath.models.\"demo\".chat-template",
                 "src/test/resources/models/thinker.jinja");
     }

@@ -161,7 +161,7 @@ class PinsOnSimTest {
     private void startWithSessions(AgentFeatures sessions) throws Exception {
         Map<String, String> settings = new HashMap<>();
         settings.put("warmpath.session.pins.enabled", "true");
-        settings.put("warmpath.models.\"demo\".path", "src/main/resources/demo-model");
+        settings.put("warmpath.models.\"demo\".path", "src/tokens/main/resources/demo-model");
         gateway =
                 SimGateway.start(
                         settings,

@@ -54,7 +54,7 @@ class PinsTest {
     private void start(String... more) throws Exception {
         Map<String, String> settings = new HashMap<>();
         settings.put("warmpath.session.pins.enabled", "true");
-        settings.put("warmpath.models.\"demo\".path", "src/main/resources/demo-model");
+        settings.put("warmpath.models.\"demo\".path", "src/tokens/main/resources/demo-model");
         for (int i = 0; i < engines.size(); i++) {
             settings.put("warmpath.workers[" + i + "].url", engines.get(i).url().toString());
         }

@@ -72,7 +72,7 @@ class PredictedCacheTest {
         Map<String, String> settings = new HashMap<>();
         for (String model : List.of("agent", "caller")) {
             String key = "warmpath.models.\"" + model + "\".";
-            settings.put(key + "path", "src/main/resources/demo-model");
+            settings.put(key + "path", "src/tokens/main/resources/demo-model");
             settings.put(key + "chat-template", "src/test/resources/models/" + model + ".jinja");
         }
         gateway =

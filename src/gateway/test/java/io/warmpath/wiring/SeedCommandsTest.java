@@ -318,7 +318,8 @@ class SeedCommandsTest {
 
     private static Map<String, String> withModel(Map<String, String> settings) {
         settings.put(
-                "warmpath.models.\"Qwen/Qwen3-14B-FP8\".path", "src/main/resources/demo-model");
+                "warmpath.models.\"Qwen/Qwen3-14B-FP8\".path",
+                "src/tokens/main/resources/demo-model");
         return settings;
     }
 

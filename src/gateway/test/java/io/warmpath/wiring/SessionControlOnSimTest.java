@@ -51,7 +51,7 @@ class SessionControlOnSimTest {
     private void start(Map<String, String> settings, SimOptions.Builder... engines)
             throws Exception {
         Map<String, String> all = new HashMap<>(settings);
-        all.put("warmpath.models.\"demo\".path", "src/main/resources/demo-model");
+        all.put("warmpath.models.\"demo\".path", "src/tokens/main/resources/demo-model");
         gateway = SimGateway.start(all, engines);
     }
 

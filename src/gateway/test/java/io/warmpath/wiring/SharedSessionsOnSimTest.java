@@ -76,7 +76,7 @@ class SharedSessionsOnSimTest {
 
     private Map<String, String> settings(String id) {
         Map<String, String> s = new HashMap<>();
-        s.put("warmpath.models.\"demo\".path", "src/main/resources/demo-model");
+        s.put("warmpath.models.\"demo\".path", "src/tokens/main/resources/demo-model");
         s.put("warmpath.router.use-kv-events", "false");
         s.put("warmpath.router.mode", "random"); // nothing but the binding leads to a worker
         s.put("warmpath.replica.sync", "true");

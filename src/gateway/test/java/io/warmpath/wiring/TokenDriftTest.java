@@ -48,7 +48,9 @@ class TokenDriftTest {
         logs = new Logs(SelfCheck.class);
         gateway =
                 SimGateway.start(
-                        Map.of("warmpath.models.\"demo\".path", "src/main/resources/demo-model"),
+                        Map.of(
+                                "warmpath.models.\"demo\".path",
+                                "src/tokens/main/resources/demo-model"),
                         SimOptions.builder()
                                 .wire(wire)
                                 .prefillTokensPerSecond(1e6)
@@ -174,7 +176,8 @@ class TokenDriftTest {
         gateway =
                 SimGateway.start(
                         Map.of(
-                                "warmpath.models.\"demo\".path", "src/main/resources/demo-model",
+                                "warmpath.models.\"demo\".path",
+                                        "src/tokens/main/resources/demo-model",
                                 "warmpath.router.use-kv-events", "false"),
                         SimOptions.builder().wire(wire).prefillTokensPerSecond(1e6));
         gateway.engines.getFirst().startTemplateWith(OTHER);

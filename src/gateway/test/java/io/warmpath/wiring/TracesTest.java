@@ -86,7 +86,7 @@ class TracesTest {
                                 "warmpath.telemetry.request-log",
                                 "true",
                                 "warmpath.models.\"demo\".path",
-                                "src/main/resources/demo-model"),
+                                "src/tokens/main/resources/demo-model"),
                         SimOptions.builder().speed(1000));
     }
 
