@@ -38,7 +38,10 @@ class NativeImageMetadataTest {
 
     private static final JavaClasses CLASSES =
             new ClassFileImporter()
-                    .withImportOption(place -> !place.contains("/test-classes/"))
+                    .withImportOption(
+                            place ->
+                                    !place.contains("/test-classes/")
+                                            && !place.contains("/target/tools/"))
                     .importPackages("io.warmpath");
 
     private static final Set<String> BY_NAME =
@@ -132,11 +135,14 @@ class NativeImageMetadataTest {
                     FileSystems.getDefault()
                             .getPathMatcher("glob:" + resource.path("glob").asText()));
         }
-        Path root = Path.of("src/gateway/main/resources");
         List<Path> left =
-                RepositoryFiles.all().stream()
-                        .filter(f -> f.startsWith(root))
-                        .map(root::relativize)
+                Stream.of("core", "tokens", "adapters", "gateway")
+                        .map(m -> Path.of("src", m, "main", "resources"))
+                        .flatMap(
+                                root ->
+                                        RepositoryFiles.all().stream()
+                                                .filter(f -> f.startsWith(root))
+                                                .map(root::relativize))
                         // The build reads these itself.
                         .filter(f -> !f.startsWith("META-INF"))
                         .filter(f -> !f.equals(Path.of("application.properties")))
@@ -169,7 +175,7 @@ class NativeImageMetadataTest {
                         new ClassFileImporter()
                                 .importPath(
                                         Path.of(
-                                                "target/test-classes/io/warmpath/config/"
+                                                "target/gateway/test-classes/io/warmpath/config/"
                                                         + "SettingReader.class"))));
     }
 
