@@ -94,15 +94,7 @@ class DecisionTest {
                                                     kind,
                                                     WorkerState.READY,
                                                     ranks);
-                                    return new Worker(
-                                            w.id(),
-                                            w.name(),
-                                            w.url(),
-                                            kind,
-                                            w.models(),
-                                            size,
-                                            w.state(),
-                                            w.ranks());
+                                    return w.toBuilder().kind(kind).blockSize(size).build();
                                 })
                         .toList();
         gateway.fleet.workers(workers);

@@ -502,8 +502,7 @@ class EngineFailureTest {
 
     private static Worker serving(Set<String> models, WorkerState state) {
         Worker w = Gateway.worker(1, URI.create("http://127.0.0.1:9"), EngineKind.OPENAI, state, 1);
-        return new Worker(
-                w.id(), w.name(), w.url(), w.kind(), models, w.blockSize(), state, w.ranks());
+        return w.toBuilder().models(models).state(state).build();
     }
 
     @Test

@@ -587,23 +587,19 @@ final class Gateway implements AutoCloseable {
         for (int rank = 0; rank < ranks; rank++) {
             slots.add(new Worker.Rank(rank, new WorkerSlot(id * 10 + rank)));
         }
-        return new Worker(id, "w" + id, url, kind, Set.of(MODEL), 16, state, slots);
+        return Worker.builder(id, "w" + id, url)
+                .kind(kind)
+                .models(Set.of(MODEL))
+                .blockSize(16)
+                .state(state)
+                .ranks(slots)
+                .build();
     }
 
     /** A ready one that is set apart. */
     static Worker tainted(int id, URI url, String... taints) {
         Worker w = worker(id, url, EngineKind.OPENAI, WorkerState.READY, 1);
-        return new Worker(
-                w.id(),
-                w.name(),
-                w.url(),
-                w.kind(),
-                w.models(),
-                w.blockSize(),
-                w.state(),
-                w.ranks(),
-                w.capacity(),
-                Arrays.stream(taints).map(Taint::parse).toList());
+        return w.toBuilder().taints(Arrays.stream(taints).map(Taint::parse).toList()).build();
     }
 
     RawClient.Answer post(String json, String... headers) throws Exception {

@@ -3,7 +3,6 @@ package io.warmpath.bench;
 import io.warmpath.fleet.Candidate;
 import io.warmpath.fleet.EngineKind;
 import io.warmpath.fleet.Worker;
-import io.warmpath.fleet.WorkerState;
 import io.warmpath.load.LoadBook;
 import io.warmpath.load.LoadTracker;
 import io.warmpath.prefix.PrefixMatch;
@@ -74,15 +73,12 @@ public class DecideBench {
         for (int i = 0; i < workers; i++) {
             Worker.Rank rank = new Worker.Rank(0, new WorkerSlot(i));
             Worker worker =
-                    new Worker(
-                            i,
-                            "w" + i,
-                            URI.create("http://w" + i),
-                            EngineKind.SGLANG,
-                            Set.of("m"),
-                            BLOCK,
-                            WorkerState.READY,
-                            List.of(rank));
+                    Worker.builder(i, "w" + i, URI.create("http://w" + i))
+                            .kind(EngineKind.SGLANG)
+                            .models(Set.of("m"))
+                            .blockSize(BLOCK)
+                            .ranks(List.of(rank))
+                            .build();
             candidates.add(new Candidate(worker, 0, rank.slot()));
             slots[i] = i;
             Arrays.fill(depths, i * Tier.COUNT, (i + 1) * Tier.COUNT, 1 + i * 31 % BLOCKS);

@@ -16,7 +16,6 @@ import io.warmpath.fleet.Candidate;
 import io.warmpath.fleet.EngineKind;
 import io.warmpath.fleet.EngineTokenizer;
 import io.warmpath.fleet.Worker;
-import io.warmpath.fleet.WorkerState;
 import io.warmpath.prefix.WorkerSlot;
 import io.warmpath.routing.RouterOverrides;
 import io.warmpath.routing.TaintRules;
@@ -72,15 +71,12 @@ class EngineIdsTest {
     private static Candidate candidate(int id, EngineKind kind) {
         Worker.Rank rank = new Worker.Rank(0, new WorkerSlot(id));
         return new Candidate(
-                new Worker(
-                        id,
-                        "w" + id,
-                        URI.create("http://w"),
-                        kind,
-                        Set.of("m"),
-                        16,
-                        WorkerState.READY,
-                        List.of(rank)),
+                Worker.builder(id, "w" + id, URI.create("http://w"))
+                        .kind(kind)
+                        .models(Set.of("m"))
+                        .blockSize(16)
+                        .ranks(List.of(rank))
+                        .build(),
                 0,
                 rank.slot());
     }

@@ -12,7 +12,6 @@ import io.warmpath.adapter.tokenizer.HuggingFaceModelLoader;
 import io.warmpath.fleet.Candidate;
 import io.warmpath.fleet.EngineKind;
 import io.warmpath.fleet.Worker;
-import io.warmpath.fleet.WorkerState;
 import io.warmpath.load.LoadTracker;
 import io.warmpath.prefix.ApproximateSlots;
 import io.warmpath.prefix.BlockTracker;
@@ -61,15 +60,12 @@ class OverlapsTest {
 
     private static Candidate candidate(int id, int blockSize, WorkerSlot slot) {
         Worker worker =
-                new Worker(
-                        id,
-                        "w" + id,
-                        URI.create("http://w" + id),
-                        EngineKind.VLLM,
-                        Set.of(MODEL),
-                        blockSize,
-                        WorkerState.READY,
-                        List.of(new Worker.Rank(0, slot)));
+                Worker.builder(id, "w" + id, URI.create("http://w" + id))
+                        .kind(EngineKind.VLLM)
+                        .models(Set.of(MODEL))
+                        .blockSize(blockSize)
+                        .ranks(List.of(new Worker.Rank(0, slot)))
+                        .build();
         return new Candidate(worker, 0, slot);
     }
 

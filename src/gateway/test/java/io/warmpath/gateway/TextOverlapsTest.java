@@ -9,7 +9,6 @@ import io.warmpath.adapter.nativeindex.NativePrefixIndex;
 import io.warmpath.fleet.Candidate;
 import io.warmpath.fleet.EngineKind;
 import io.warmpath.fleet.Worker;
-import io.warmpath.fleet.WorkerState;
 import io.warmpath.prefix.DecisionLimits;
 import io.warmpath.prefix.NumberedSlots;
 import io.warmpath.prefix.PrefixIndex;
@@ -50,15 +49,12 @@ class TextOverlapsTest {
 
     private static Candidate candidate(int id, int blockSize, WorkerSlot slot) {
         Worker worker =
-                new Worker(
-                        id,
-                        "w" + id,
-                        URI.create("http://w" + id),
-                        EngineKind.OPENAI,
-                        Set.of("m"),
-                        blockSize,
-                        WorkerState.READY,
-                        List.of(new Worker.Rank(0, slot)));
+                Worker.builder(id, "w" + id, URI.create("http://w" + id))
+                        .kind(EngineKind.OPENAI)
+                        .models(Set.of("m"))
+                        .blockSize(blockSize)
+                        .ranks(List.of(new Worker.Rank(0, slot)))
+                        .build();
         return new Candidate(worker, 0, slot);
     }
 

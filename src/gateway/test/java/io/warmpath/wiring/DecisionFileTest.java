@@ -10,7 +10,6 @@ import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import io.warmpath.fleet.Candidate;
 import io.warmpath.fleet.EngineKind;
 import io.warmpath.fleet.Worker;
-import io.warmpath.fleet.WorkerState;
 import io.warmpath.gateway.DecisionLog.Logged;
 import io.warmpath.load.LoadTracker;
 import io.warmpath.prefix.WorkerSlot;
@@ -41,15 +40,12 @@ class DecisionFileTest {
     private static Logged decision(long number) {
         Worker.Rank rank = new Worker.Rank(0, new WorkerSlot(0));
         Worker worker =
-                new Worker(
-                        1,
-                        "w",
-                        URI.create("http://w"),
-                        EngineKind.VLLM,
-                        Set.of("m"),
-                        16,
-                        WorkerState.READY,
-                        List.of(rank));
+                Worker.builder(1, "w", URI.create("http://w"))
+                        .kind(EngineKind.VLLM)
+                        .models(Set.of("m"))
+                        .blockSize(16)
+                        .ranks(List.of(rank))
+                        .build();
         RoutingDecision decided =
                 Routers.create(
                                 RouterOptions.of(RouterMode.KV),

@@ -13,7 +13,6 @@ import io.warmpath.events.EventCounters;
 import io.warmpath.fleet.EngineKind;
 import io.warmpath.fleet.EngineTokenizer;
 import io.warmpath.fleet.Worker;
-import io.warmpath.fleet.WorkerState;
 import io.warmpath.gateway.BodyMemory;
 import io.warmpath.gateway.FlowMetrics;
 import io.warmpath.gateway.PinMetrics;
@@ -180,15 +179,12 @@ class MetricsDocsTest {
         SelfCheck check = new SelfCheck(EngineTokenizer.NONE, Runnable::run, registry, () -> 0);
         for (EngineKind kind : EngineKind.values()) {
             Worker worker =
-                    new Worker(
-                            1,
-                            "w",
-                            URI.create("http://w"),
-                            kind,
-                            Set.of("m"),
-                            16,
-                            WorkerState.READY,
-                            List.of(new Worker.Rank(0, new WorkerSlot(0))));
+                    Worker.builder(1, "w", URI.create("http://w"))
+                            .kind(kind)
+                            .models(Set.of("m"))
+                            .blockSize(16)
+                            .ranks(List.of(new Worker.Rank(0, new WorkerSlot(0))))
+                            .build();
             for (PromptInput prompt :
                     List.of(
                             new PromptInput.Text("a"),

@@ -82,15 +82,13 @@ class WarmStartTest {
     }
 
     private static Worker worker(WorkerState state, EngineKind kind, String... models) {
-        return new Worker(
-                1,
-                "w",
-                URI.create("http://w"),
-                kind,
-                Set.of(models),
-                16,
-                state,
-                List.of(new Worker.Rank(0, new WorkerSlot(0))));
+        return Worker.builder(1, "w", URI.create("http://w"))
+                .kind(kind)
+                .models(Set.of(models))
+                .blockSize(16)
+                .state(state)
+                .ranks(List.of(new Worker.Rank(0, new WorkerSlot(0))))
+                .build();
     }
 
     @Test
