@@ -64,17 +64,16 @@ final class Fleets {
 
     static RoutingRequest request(
             List<Candidate> candidates, int promptTokens, PrefixMatch... matches) {
-        return new RoutingRequest(
-                        candidates,
-                        promptTokens,
-                        List.of(matches),
-                        OptionalLong.empty(),
-                        OptionalInt.empty())
+        return RoutingRequest.builder(candidates, promptTokens, List.of(matches))
+                .build()
                 .with(RoutingRequest.Detail.ALL);
     }
 
     static RoutingRequest pin(RoutingRequest r, OptionalLong worker, OptionalInt rank) {
-        return new RoutingRequest(r.candidates(), r.promptTokens(), r.matches(), worker, rank)
+        return RoutingRequest.builder(r.candidates(), r.promptTokens(), r.matches())
+                .pinnedWorker(worker)
+                .pinnedRank(rank)
+                .build()
                 .with(RoutingRequest.Detail.ALL);
     }
 

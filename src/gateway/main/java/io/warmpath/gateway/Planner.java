@@ -183,21 +183,22 @@ final class Planner {
         RoutingDecision decision =
                 router.forModel(request.model())
                         .decide(
-                                new RoutingRequest(
-                                        candidates,
-                                        tokens == null ? 0 : tokens.length(),
-                                        held,
-                                        named,
-                                        request.pinnedWorker(),
-                                        request.pinnedRank(),
-                                        taints(request),
-                                        request.overrides(),
-                                        tokens == null ? null : tokens.shared(),
-                                        request.hints().expectedOutput(),
-                                        detail,
-                                        ineligible,
-                                        circumstances,
-                                        pins.view(request, candidates, tokens)));
+                                RoutingRequest.builder(
+                                                candidates,
+                                                tokens == null ? 0 : tokens.length(),
+                                                held)
+                                        .prompts(named)
+                                        .pinnedWorker(request.pinnedWorker())
+                                        .pinnedRank(request.pinnedRank())
+                                        .taints(taints(request))
+                                        .overrides(request.overrides())
+                                        .shared(tokens == null ? null : tokens.shared())
+                                        .outputTokens(request.hints().expectedOutput())
+                                        .detail(detail)
+                                        .ineligible(ineligible)
+                                        .circumstances(circumstances)
+                                        .pins(pins.view(request, candidates, tokens))
+                                        .build());
         long chosen = nanoTime.getAsLong();
         metrics.chosen(chosen - began);
         if (trace != null) {

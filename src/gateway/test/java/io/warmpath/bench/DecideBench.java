@@ -20,7 +20,6 @@ import java.net.URI;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
-import java.util.OptionalInt;
 import java.util.OptionalLong;
 import java.util.Set;
 import java.util.SplittableRandom;
@@ -101,12 +100,12 @@ public class DecideBench {
 
     private static RoutingRequest request(
             List<Candidate> candidates, int[] slots, int[] depths, OptionalLong worker) {
-        return new RoutingRequest(
-                candidates,
-                BLOCKS * BLOCK,
-                List.of(new PrefixMatch(BLOCK, BLOCKS, slots, depths)),
-                worker,
-                OptionalInt.empty());
+        return RoutingRequest.builder(
+                        candidates,
+                        BLOCKS * BLOCK,
+                        List.of(new PrefixMatch(BLOCK, BLOCKS, slots, depths)))
+                .pinnedWorker(worker)
+                .build();
     }
 
     @Benchmark

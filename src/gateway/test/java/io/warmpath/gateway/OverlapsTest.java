@@ -41,8 +41,6 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
-import java.util.OptionalInt;
-import java.util.OptionalLong;
 import java.util.Set;
 import java.util.SplittableRandom;
 import java.util.concurrent.TimeUnit;
@@ -210,16 +208,15 @@ class OverlapsTest {
         for (int i = 0; i < 40; i++) {
             RoutingDecision d =
                     router.decide(
-                            new RoutingRequest(
-                                    fleet,
-                                    tokens.length,
-                                    overlaps.matches(
-                                            MODEL,
-                                            PrefixSpace.NONE,
+                            RoutingRequest.builder(
                                             fleet,
-                                            PromptContent.of(tokens)),
-                                    OptionalLong.empty(),
-                                    OptionalInt.empty()));
+                                            tokens.length,
+                                            overlaps.matches(
+                                                    MODEL,
+                                                    PrefixSpace.NONE,
+                                                    fleet,
+                                                    PromptContent.of(tokens)))
+                                    .build());
             Candidate to = d.chosen().candidate();
             loads.book(to.slot(), d.chosen().prefillTokens(), d.blocks());
             overlaps.booked(MODEL, PrefixSpace.NONE, to, PromptContent.of(tokens));

@@ -26,8 +26,6 @@ import java.nio.file.Path;
 import java.time.Instant;
 import java.util.List;
 import java.util.Map;
-import java.util.OptionalInt;
-import java.util.OptionalLong;
 import java.util.Random;
 import java.util.Set;
 import java.util.concurrent.CountDownLatch;
@@ -52,14 +50,13 @@ class DecisionFileTest {
                                 new LoadTracker(),
                                 () -> new Random(1))
                         .decide(
-                                new RoutingRequest(
+                                RoutingRequest.builder(
                                                 List.of(
                                                         new Candidate(
                                                                 worker, 0, new WorkerSlot(0))),
                                                 40,
-                                                List.of(),
-                                                OptionalLong.empty(),
-                                                OptionalInt.empty())
+                                                List.of())
+                                        .build()
                                         .with(RoutingRequest.Detail.ALL));
         return new Logged(number, Instant.EPOCH, "r" + number, "", "m", decided);
     }
