@@ -12,7 +12,7 @@ import io.warmpath.access.Grant;
 import io.warmpath.access.Verdict;
 import io.warmpath.access.Visit;
 import io.warmpath.fault.GatewayError;
-import io.warmpath.gateway.Visits;
+import io.warmpath.gateway.request.Visits;
 import java.time.Duration;
 import java.util.concurrent.CompletionException;
 import org.jboss.logging.Logger;

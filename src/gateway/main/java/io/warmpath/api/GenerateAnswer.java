@@ -6,7 +6,7 @@ import com.fasterxml.jackson.core.JsonToken;
 import io.vertx.core.MultiMap;
 import io.vertx.core.buffer.Buffer;
 import io.warmpath.fault.GatewayError;
-import io.warmpath.gateway.SessionAppend;
+import io.warmpath.gateway.request.SessionAppend;
 import io.warmpath.upstream.UpstreamListener;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;

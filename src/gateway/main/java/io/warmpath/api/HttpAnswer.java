@@ -6,7 +6,7 @@ import io.vertx.core.http.HttpServerRequest;
 import io.vertx.core.http.HttpServerResponse;
 import io.vertx.core.http.HttpVersion;
 import io.warmpath.fault.GatewayError;
-import io.warmpath.gateway.Answer;
+import io.warmpath.gateway.answer.Answer;
 import io.warmpath.upstream.Headers;
 import org.jspecify.annotations.Nullable;
 

@@ -3,8 +3,8 @@ package io.warmpath.api;
 import io.vertx.core.MultiMap;
 import io.vertx.core.http.HttpServerResponse;
 import io.warmpath.fault.GatewayError;
-import io.warmpath.gateway.Answer;
-import io.warmpath.gateway.Moved;
+import io.warmpath.gateway.answer.Answer;
+import io.warmpath.gateway.answer.StreamMove;
 import io.warmpath.routing.RoutingDecision;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
@@ -47,7 +47,7 @@ final class MessagesAnswer implements Answer {
     private final Maker maker;
     private final ByteArrayOutputStream whole = new ByteArrayOutputStream();
     private @Nullable MessagesFrames frames;
-    private final List<Moved> moves = new ArrayList<>(0);
+    private final List<StreamMove> moves = new ArrayList<>(0);
     private @Nullable RoutingDecision explained;
     private @Nullable MultiMap engine;
     private @Nullable MultiMap own;
@@ -73,7 +73,7 @@ final class MessagesAnswer implements Answer {
     }
 
     @Override
-    public void moved(Moved move) {
+    public void moved(StreamMove move) {
         moves.add(move);
     }
 

@@ -4,7 +4,7 @@ import com.fasterxml.jackson.core.JsonParser;
 import com.fasterxml.jackson.core.JsonToken;
 import io.warmpath.api.RequestParser.Endpoint;
 import io.warmpath.fault.GatewayException;
-import io.warmpath.gateway.Span;
+import io.warmpath.gateway.request.ByteRange;
 import io.warmpath.tokens.PromptInput;
 import io.warmpath.upstream.HeapBytes;
 import java.io.IOException;
@@ -257,11 +257,11 @@ final class QuickReader {
         return JacksonReader.parser(bytes.array(), scan.start(m), scan.end(m) - scan.start(m));
     }
 
-    private Span span(Member m) {
+    private ByteRange span(Member m) {
         return span(scan.start(m), scan.end(m));
     }
 
-    private Span span(int start, int end) {
-        return new Span(start - bytes.offset(), end - bytes.offset());
+    private ByteRange span(int start, int end) {
+        return new ByteRange(start - bytes.offset(), end - bytes.offset());
     }
 }

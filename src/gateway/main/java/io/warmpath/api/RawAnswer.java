@@ -4,7 +4,7 @@ import io.netty.buffer.ByteBuf;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.unix.Socket;
 import io.vertx.core.http.HttpServerRequest;
-import io.warmpath.gateway.Answer;
+import io.warmpath.gateway.answer.Answer;
 import io.warmpath.upstream.SocketWriter;
 import io.warmpath.upstream.VertxInternals;
 import org.jspecify.annotations.Nullable;

@@ -8,7 +8,7 @@ import io.netty.channel.ChannelInboundHandlerAdapter;
 import io.netty.util.ReferenceCountUtil;
 import io.vertx.core.Context;
 import io.vertx.core.buffer.Buffer;
-import io.warmpath.gateway.BodyMemory;
+import io.warmpath.gateway.request.BodyMemory;
 import io.warmpath.upstream.ServerCodec;
 import java.util.Arrays;
 import org.jspecify.annotations.Nullable;

@@ -6,7 +6,7 @@ import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.unix.Socket;
 import io.vertx.core.MultiMap;
 import io.warmpath.fault.GatewayError;
-import io.warmpath.gateway.Answer;
+import io.warmpath.gateway.answer.Answer;
 import io.warmpath.upstream.HeaderList;
 import io.warmpath.upstream.Headers;
 import io.warmpath.upstream.SocketWriter;

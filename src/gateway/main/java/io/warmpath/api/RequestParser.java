@@ -7,8 +7,8 @@ import io.vertx.core.MultiMap;
 import io.vertx.core.buffer.Buffer;
 import io.warmpath.fault.GatewayError;
 import io.warmpath.fault.GatewayException;
-import io.warmpath.gateway.InferenceRequest;
-import io.warmpath.gateway.Span;
+import io.warmpath.gateway.request.ByteRange;
+import io.warmpath.gateway.request.InferenceRequest;
 import io.warmpath.upstream.HeapBytes;
 import java.io.IOException;
 import java.util.regex.Pattern;
@@ -53,7 +53,7 @@ final class RequestParser {
         HeapBytes bytes = HeapBytes.of(body);
         if (endpoint == Endpoint.OTHER && FormModel.isForm(headers)) {
             RequestFields form = new RequestFields();
-            Span model = FormModel.find(headers, bytes);
+            ByteRange model = FormModel.find(headers, bytes);
             if (model != null) {
                 form.modelSpan = model;
                 form.model = body.getString(model.start(), model.end());

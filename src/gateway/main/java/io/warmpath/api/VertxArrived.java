@@ -4,7 +4,7 @@ import io.vertx.core.MultiMap;
 import io.vertx.core.http.HttpServerRequest;
 import io.vertx.core.http.HttpServerResponse;
 import io.warmpath.fault.GatewayError;
-import io.warmpath.gateway.Answer;
+import io.warmpath.gateway.answer.Answer;
 import java.util.function.IntConsumer;
 
 /** {@link Arrived} through Vert.x. */

@@ -10,7 +10,7 @@ import io.warmpath.adapter.enginetokens.EngineTokenizers;
 import io.warmpath.fleet.AddressGuard;
 import io.warmpath.fleet.EngineTokenizer;
 import io.warmpath.fleet.ModelPlaces;
-import io.warmpath.gateway.EngineIds;
+import io.warmpath.gateway.prompt.EngineIds;
 import io.warmpath.upstream.EngineTls;
 import java.time.Duration;
 import java.util.concurrent.Executor;

@@ -4,7 +4,7 @@ import io.warmpath.adapter.nativeindex.NativeBlockTracker;
 import io.warmpath.config.BlockHashing;
 import io.warmpath.config.VllmCacheAwareConfig;
 import io.warmpath.config.VllmCacheAwareModelConfig;
-import io.warmpath.gateway.TrackerOverlaps;
+import io.warmpath.gateway.prompt.TrackerOverlaps;
 import io.warmpath.prefix.BlockTracker;
 import io.warmpath.routing.VllmCacheAwareOptions;
 import java.nio.file.Path;

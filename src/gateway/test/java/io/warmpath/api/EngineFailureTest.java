@@ -14,7 +14,7 @@ import com.fasterxml.jackson.databind.ObjectMapper;
 import io.warmpath.fleet.EngineKind;
 import io.warmpath.fleet.Worker;
 import io.warmpath.fleet.WorkerState;
-import io.warmpath.gateway.GatewayOptions;
+import io.warmpath.gateway.flow.GatewayOptions;
 import io.warmpath.upstream.UpstreamOptions;
 import java.io.IOException;
 import java.io.UncheckedIOException;

@@ -2,7 +2,7 @@ package io.warmpath.api;
 
 import io.vertx.core.Vertx;
 import io.warmpath.fleet.SignsOfLife;
-import io.warmpath.gateway.GatewayOptions;
+import io.warmpath.gateway.flow.GatewayOptions;
 import io.warmpath.upstream.EngineClient;
 import io.warmpath.upstream.EngineTls;
 import io.warmpath.upstream.RawEngineClient;

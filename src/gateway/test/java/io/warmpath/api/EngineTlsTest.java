@@ -6,7 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.warmpath.admission.AdmissionOptions;
-import io.warmpath.gateway.GatewayOptions;
+import io.warmpath.gateway.flow.GatewayOptions;
 import io.warmpath.upstream.EngineTls;
 import io.warmpath.upstream.UpstreamOptions;
 import java.nio.file.Files;

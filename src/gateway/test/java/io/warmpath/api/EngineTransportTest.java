@@ -18,7 +18,7 @@ import io.vertx.core.net.SocketAddress;
 import io.warmpath.admission.AdmissionOptions;
 import io.warmpath.fleet.EngineKind;
 import io.warmpath.fleet.WorkerState;
-import io.warmpath.gateway.GatewayOptions;
+import io.warmpath.gateway.flow.GatewayOptions;
 import io.warmpath.upstream.EngineTls;
 import io.warmpath.upstream.UpstreamOptions;
 import java.net.URI;

@@ -12,7 +12,7 @@ import io.warmpath.fleet.EngineKind;
 import io.warmpath.fleet.SessionSupport;
 import io.warmpath.fleet.Worker;
 import io.warmpath.fleet.WorkerState;
-import io.warmpath.gateway.SessionCloser.Result;
+import io.warmpath.gateway.agent.SessionCloser.Result;
 import io.warmpath.prefix.WorkerSlot;
 import io.warmpath.session.ControlledSessions.Event;
 import java.time.Duration;

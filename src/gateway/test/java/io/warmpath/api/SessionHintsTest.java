@@ -11,7 +11,7 @@ import io.vertx.core.buffer.Buffer;
 import io.warmpath.api.RequestParser.Endpoint;
 import io.warmpath.fault.GatewayError;
 import io.warmpath.fault.GatewayException;
-import io.warmpath.gateway.RequestHints;
+import io.warmpath.gateway.request.RequestHints;
 import io.warmpath.session.AgentContext;
 import io.warmpath.session.PinRequest;
 import io.warmpath.session.SessionControl;

@@ -10,7 +10,7 @@ import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import io.warmpath.fleet.Candidate;
 import io.warmpath.fleet.EngineKind;
 import io.warmpath.fleet.Worker;
-import io.warmpath.gateway.DecisionLog.Logged;
+import io.warmpath.gateway.observe.DecisionLog.Logged;
 import io.warmpath.load.LoadTracker;
 import io.warmpath.prefix.WorkerSlot;
 import io.warmpath.routing.RouterMode;

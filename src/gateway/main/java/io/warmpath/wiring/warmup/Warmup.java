@@ -9,7 +9,7 @@ import io.warmpath.fleet.EngineKind;
 import io.warmpath.fleet.Fleet;
 import io.warmpath.fleet.FleetSnapshot;
 import io.warmpath.fleet.Worker;
-import io.warmpath.gateway.FlowMetrics;
+import io.warmpath.gateway.observe.FlowMetrics;
 import io.warmpath.prefix.WorkerSlot;
 import java.io.IOException;
 import java.net.URI;

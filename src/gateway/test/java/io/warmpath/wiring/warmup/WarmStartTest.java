@@ -12,7 +12,7 @@ import io.warmpath.fleet.EngineKind;
 import io.warmpath.fleet.Fleet;
 import io.warmpath.fleet.Worker;
 import io.warmpath.fleet.WorkerState;
-import io.warmpath.gateway.FlowMetrics;
+import io.warmpath.gateway.observe.FlowMetrics;
 import io.warmpath.prefix.WorkerSlot;
 import java.net.URI;
 import java.time.Duration;
