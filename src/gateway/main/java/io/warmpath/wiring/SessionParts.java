@@ -55,8 +55,8 @@ final class SessionParts {
         options =
                 new AffinityOptions(
                         config.affinityTtl().orElse(Duration.ZERO),
-                        AffinityOptions.Mode.valueOf(config.affinityMode().name()),
-                        AffinityOptions.Placement.valueOf(config.placement().name()),
+                        config.affinityMode(),
+                        config.placement(),
                         config.max());
         SessionConfig.Prefill p = config.prefill();
         prefills =

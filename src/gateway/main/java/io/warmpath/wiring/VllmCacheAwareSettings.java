@@ -1,7 +1,6 @@
 package io.warmpath.wiring;
 
 import io.warmpath.adapter.nativeindex.NativeBlockTracker;
-import io.warmpath.config.BlockHashing;
 import io.warmpath.config.VllmCacheAwareConfig;
 import io.warmpath.config.VllmCacheAwareModelConfig;
 import io.warmpath.gateway.prompt.TrackerOverlaps;
@@ -63,7 +62,6 @@ final class VllmCacheAwareSettings {
 
     private static BlockTracker.Hashing hashing(VllmCacheAwareConfig all, String model) {
         VllmCacheAwareModelConfig own = all.models().get(model);
-        BlockHashing word = own == null ? all.hashing() : own.hashing().orElse(all.hashing());
-        return BlockTracker.Hashing.valueOf(word.name());
+        return own == null ? all.hashing() : own.hashing().orElse(all.hashing());
     }
 }

@@ -81,7 +81,8 @@ final class Layers {
         allow("adapter.kubernetes", "fault", "fleet");
         allow("adapter.tokenizer", "fault", "tokens");
         MAY_USE.put("telemetry", with(STEPS, "gateway"));
-        allow("config");
+        // For its choices: an enum of the domain is the enum of its key.
+        allow("config", "prefix", "fleet", "routing", "session", "admission");
         // The simulated engine must not agree with the product by construction: no index, no
         // hashing, no decoder, no adapter of ours.
         allow("plot");
