@@ -56,7 +56,7 @@ public final class AdminAccess {
                         ? new GatewayError.Forbidden(refusal)
                         : new GatewayError.MethodNotAllowed(method, rc.normalizedPath(), methods);
         ErrorMapper.respond(rc.response(), error, requestId(rc));
-        ClientGate.discard(rc.request(), LINGER_MILLIS);
+        VertxArrived.discard(rc.request(), LINGER_MILLIS);
         return false;
     }
 

@@ -1,7 +1,7 @@
 package io.warmpath.api;
 
-import static io.warmpath.api.RequestParser.bad;
-import static io.warmpath.api.RequestParser.but;
+import static io.warmpath.api.InvalidRequest.bad;
+import static io.warmpath.api.InvalidRequest.but;
 
 import com.fasterxml.jackson.core.JsonParser;
 import com.fasterxml.jackson.core.JsonProcessingException;
@@ -56,8 +56,7 @@ final class ChatBody {
      * @throws GatewayException BadRequest with the member's path
      */
     static ChatRequest read(HeapBytes bytes) {
-        try (JsonParser json =
-                JacksonReader.parser(bytes.array(), bytes.offset(), bytes.length())) {
+        try (JsonParser json = JsonInput.parser(bytes.array(), bytes.offset(), bytes.length())) {
             ChatBody body = new ChatBody(json);
             if (json.nextToken() != JsonToken.START_OBJECT) {
                 throw bad("", "The request body must be a JSON object.");
@@ -67,7 +66,7 @@ final class ChatBody {
             }
             return body.request();
         } catch (JsonProcessingException e) {
-            throw RequestParser.notJson(e);
+            throw InvalidRequest.notJson(e);
         } catch (IOException e) {
             throw bad("", "The request body is not valid UTF-8: " + e.getMessage() + ".");
         }

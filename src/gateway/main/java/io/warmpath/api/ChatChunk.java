@@ -38,7 +38,7 @@ final class ChatChunk {
      * @throws IOException when it is not a JSON object
      */
     static ChatChunk read(byte[] b, int from, int to) throws IOException {
-        try (JsonParser json = JacksonReader.parser(b, from, to - from)) {
+        try (JsonParser json = JsonInput.parser(b, from, to - from)) {
             if (json.nextToken() != JsonToken.START_OBJECT) {
                 throw new IOException("not an object");
             }

@@ -59,14 +59,14 @@ final class DirectApi {
         this.rawPath = rawPath;
     }
 
-    InferenceEndpoint.Arrival question(Ask ask) {
+    BodyReceiver.Arrival question(Ask ask) {
         return (context, request, requestId, body, gone) -> {
             Replying reply =
                     new Replying(request, requestId, 200) {
                         @Override
                         Buffer answer(RoutingDecision decision, boolean tokensKnown) {
                             if (!tokensKnown && !ask.ofRequest) {
-                                throw RequestParser.bad("", notKnown(question()));
+                                throw InvalidRequest.bad("", notKnown(question()));
                             }
                             return ask.form.of(question(), decision, tokensKnown);
                         }
@@ -101,10 +101,10 @@ final class DirectApi {
                         headers,
                         body,
                         advisor.models(),
-                        InferenceEndpoint.explain(request.headers()));
+                        RoutingHints.wantsExplanation(request.headers()));
         InferenceRequest asked = read.question().request();
         if (!(asked.prompt() instanceof PromptInput.Ids prompt)) {
-            throw RequestParser.bad("token_ids", "You must provide token_ids.");
+            throw InvalidRequest.bad("token_ids", "You must provide token_ids.");
         }
         Exchange exchange =
                 flow.start(

@@ -1,6 +1,5 @@
 package io.warmpath.api;
 
-import com.fasterxml.jackson.core.JsonFactory;
 import com.fasterxml.jackson.core.JsonGenerator;
 import io.vertx.core.buffer.Buffer;
 import io.warmpath.fleet.Candidate;
@@ -9,37 +8,16 @@ import io.warmpath.routing.RoutingDecision;
 import io.warmpath.routing.Score;
 import io.warmpath.routing.Scores;
 import io.warmpath.routing.TierBlocks;
-import java.io.ByteArrayOutputStream;
 import java.io.IOException;
-import java.io.UncheckedIOException;
 import java.time.Duration;
 import java.util.List;
 
 /** Answers of the direct API, each from one decision in full detail. Stateless. */
 final class DirectJson {
-    private static final JsonFactory JSON = new JsonFactory();
-
     private DirectJson() {}
 
-    /** Writes the members of the answer's object. */
-    interface Members {
-        void write(JsonGenerator json) throws IOException;
-    }
-
-    static Buffer object(Members members) {
-        ByteArrayOutputStream bytes = new ByteArrayOutputStream(1024);
-        try (JsonGenerator json = JSON.createGenerator(bytes)) {
-            json.writeStartObject();
-            members.write(json);
-            json.writeEndObject();
-        } catch (IOException e) {
-            throw new UncheckedIOException(e); // writing to memory does not fail
-        }
-        return Buffer.buffer(bytes.toByteArray());
-    }
-
     static Buffer best(Advisor.Question asked, RoutingDecision decision, boolean tokensKnown) {
-        return object(json -> choice(asked, decision, tokensKnown, json));
+        return JsonOutput.object(json -> choice(asked, decision, tokensKnown, json));
     }
 
     static Buffer reserved(
@@ -48,7 +26,7 @@ final class DirectJson {
             Advisor.Question asked,
             RoutingDecision decision,
             boolean tokensKnown) {
-        return object(
+        return JsonOutput.object(
                 json -> {
                     json.writeStringField("reservation_id", id);
                     json.writeNumberField("ttl_seconds", life.toMillis() / 1000.0);
@@ -74,7 +52,7 @@ final class DirectJson {
     }
 
     static Buffer loads(Advisor.Question asked, RoutingDecision decision, boolean tokensKnown) {
-        return object(
+        return JsonOutput.object(
                 json -> {
                     head(asked, decision, tokensKnown, json);
                     json.writeArrayFieldStart("loads");
@@ -97,7 +75,7 @@ final class DirectJson {
     }
 
     static Buffer overlaps(Advisor.Question asked, RoutingDecision decision, boolean tokensKnown) {
-        return object(
+        return JsonOutput.object(
                 json -> {
                     head(asked, decision, tokensKnown, json);
                     json.writeArrayFieldStart("scores");
@@ -119,7 +97,7 @@ final class DirectJson {
     }
 
     static Buffer explained(Advisor.Question asked, RoutingDecision decision, boolean tokensKnown) {
-        return object(
+        return JsonOutput.object(
                 json -> {
                     json.writeStringField("model", asked.request().model());
                     json.writeBooleanField("tokens_known", tokensKnown);

@@ -1,14 +1,13 @@
 package io.warmpath.api;
 
-import static io.warmpath.api.RequestParser.bad;
-import static io.warmpath.api.RequestParser.but;
+import static io.warmpath.api.InvalidRequest.bad;
+import static io.warmpath.api.InvalidRequest.but;
 
 import com.fasterxml.jackson.core.JsonParser;
 import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.core.JsonToken;
 import io.vertx.core.MultiMap;
 import io.vertx.core.buffer.Buffer;
-import io.warmpath.fault.GatewayException;
 import io.warmpath.gateway.Advisor;
 import io.warmpath.gateway.InferenceRequest;
 import io.warmpath.gateway.RequestHints;
@@ -73,10 +72,6 @@ final class DirectReader {
         this.prompts = new PromptReader(json, fields);
     }
 
-    static GatewayException unknown(String path) {
-        return bad(path, "`" + path + "` is not known here; see src/docs/direct-api.md.");
-    }
-
     /**
      * @param explain every term of the decision is wanted
      * @param models those that are served; one of them need not be named when it is the only one
@@ -89,14 +84,13 @@ final class DirectReader {
             List<String> models,
             boolean explain) {
         HeapBytes bytes = HeapBytes.of(body);
-        RequestParser.rejectOtherEncodings(bytes);
-        try (JsonParser json =
-                JacksonReader.parser(bytes.array(), bytes.offset(), bytes.length())) {
+        InvalidRequest.rejectOtherEncodings(bytes);
+        try (JsonParser json = JsonInput.parser(bytes.array(), bytes.offset(), bytes.length())) {
             DirectReader reader = new DirectReader(kind, json);
             reader.members();
             return reader.result(requestId, headers, body, models, explain);
         } catch (JsonProcessingException e) {
-            throw RequestParser.notJson(e);
+            throw InvalidRequest.notJson(e);
         } catch (IOException e) {
             throw bad("", "The request body is not valid UTF-8: " + e.getMessage() + ".");
         }
@@ -109,16 +103,15 @@ final class DirectReader {
             return fraction;
         }
         HeapBytes bytes = HeapBytes.of(body);
-        RequestParser.rejectOtherEncodings(bytes);
-        try (JsonParser json =
-                JacksonReader.parser(bytes.array(), bytes.offset(), bytes.length())) {
+        InvalidRequest.rejectOtherEncodings(bytes);
+        try (JsonParser json = JsonInput.parser(bytes.array(), bytes.offset(), bytes.length())) {
             if (json.nextToken() != JsonToken.START_OBJECT) {
                 throw bad("", "The request body must be a JSON object.");
             }
             for (String name = json.nextFieldName(); name != null; name = json.nextFieldName()) {
                 JsonToken value = json.nextToken();
                 if (!name.equals("decay_fraction")) {
-                    throw unknown(name);
+                    throw InvalidRequest.unknown(name);
                 }
                 fraction =
                         value == JsonToken.VALUE_NULL
@@ -127,7 +120,7 @@ final class DirectReader {
             }
             return fraction;
         } catch (JsonProcessingException e) {
-            throw RequestParser.notJson(e);
+            throw InvalidRequest.notJson(e);
         } catch (IOException e) {
             throw bad("", "The request body is not valid UTF-8: " + e.getMessage() + ".");
         }
@@ -140,7 +133,7 @@ final class DirectReader {
         for (String name = json.nextFieldName(); name != null; name = json.nextFieldName()) {
             JsonToken value = json.nextToken();
             if (!member(name, value)) {
-                throw unknown(name);
+                throw InvalidRequest.unknown(name);
             }
         }
         if (json.nextToken() != null) {
@@ -159,7 +152,7 @@ final class DirectReader {
                         throw bad(name, "`token_ids` must be an array of token ids" + but(value));
                     }
                     json.nextToken();
-                    prompt(name, new PromptInput.Ids(PromptReader.ids(name, json)));
+                    prompt(name, new PromptInput.Ids(TokenIds.read(name, json)));
                 }
             }
             case "text", "prompt", "messages", "add_generation_prompt", "worker_ids" -> {

@@ -7,13 +7,7 @@ import io.warmpath.fault.GatewayError;
 @FunctionalInterface
 interface ErrorForm {
     ErrorForm OPENAI = ErrorMapper::respond;
-    ErrorForm ANTHROPIC = MessagesErrors::respond;
 
     /** Answers with the error, unless the answer has begun or the client has gone. */
     void respond(HttpServerResponse response, GatewayError error, String requestId);
-
-    /** That of the API which a path belongs to. */
-    static ErrorForm of(String path) {
-        return path.startsWith(MessagesApi.PATH) ? ANTHROPIC : OPENAI;
-    }
 }

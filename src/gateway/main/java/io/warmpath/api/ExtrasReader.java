@@ -81,7 +81,7 @@ final class ExtrasReader {
      */
     static void refuseQuery(RequestHints hints) {
         if (hints.extras().contains(Extra.QUERY_ONLY)) {
-            throw RequestParser.bad(
+            throw InvalidRequest.bad(
                     "nvext.annotations",
                     "`"
                             + QUERY

@@ -181,7 +181,7 @@ final class GenerateAnswer implements UpstreamListener {
     /** The engine answers 200 before it looks for the session. */
     private void aborted() {
         byte[] error =
-                DirectJson.object(
+                JsonOutput.object(
                                 json -> {
                                     json.writeObjectFieldStart("error");
                                     json.writeStringField("message", abort);
@@ -223,7 +223,7 @@ final class GenerateAnswer implements UpstreamListener {
             chunk(form.chat() ? "\"delta\":{}" : "\"text\":\"\"", b, 0, 0, ends);
             settle(ends);
             if (form.usage()) {
-                send(DirectJson.object(this::usageEvent).getBytes());
+                send(JsonOutput.object(this::usageEvent).getBytes());
             }
         }
     }
@@ -252,7 +252,7 @@ final class GenerateAnswer implements UpstreamListener {
      * @param said the choice's member; empty or null: the text between {@code from} and {@code to}
      */
     private void chunk(@Nullable String said, byte[] b, int from, int to, @Nullable String ends) {
-        byte[] front = DirectJson.object(this::head).getBytes();
+        byte[] front = JsonOutput.object(this::head).getBytes();
         out.writeBytes(new byte[] {'d', 'a', 't', 'a', ':', ' '});
         out.write(front, 0, front.length - 1);
         print(",\"choices\":[{\"index\":0,");
@@ -305,7 +305,7 @@ final class GenerateAnswer implements UpstreamListener {
         if (name.equals("error") && b[from] != 'n') {
             problem = "error";
         } else if (name.equals("meta_info")) {
-            try (JsonParser json = JacksonReader.parser(b, from, to - from)) {
+            try (JsonParser json = JsonInput.parser(b, from, to - from)) {
                 json.nextToken();
                 meta(json);
             }
@@ -348,7 +348,7 @@ final class GenerateAnswer implements UpstreamListener {
             return;
         }
         String text = null;
-        try (JsonParser json = JacksonReader.parser(document, 0, document.length)) {
+        try (JsonParser json = JsonInput.parser(document, 0, document.length)) {
             json.nextToken();
             for (String name = json.nextFieldName(); name != null; name = json.nextFieldName()) {
                 JsonToken value = json.nextToken();
@@ -357,7 +357,7 @@ final class GenerateAnswer implements UpstreamListener {
                     case "output_ids" -> {
                         if (value == JsonToken.START_ARRAY) {
                             json.nextToken();
-                            add(PromptReader.ids(name, json));
+                            add(TokenIds.read(name, json));
                         }
                     }
                     case "meta_info" -> meta(json);
@@ -376,7 +376,7 @@ final class GenerateAnswer implements UpstreamListener {
         }
         settle(ends);
         Buffer body =
-                DirectJson.object(
+                JsonOutput.object(
                         json -> {
                             head(json);
                             choice(said, ends, json);

@@ -1,12 +1,10 @@
 package io.warmpath.api;
 
-import static io.warmpath.api.RequestParser.bad;
-import static io.warmpath.api.RequestParser.but;
+import static io.warmpath.api.InvalidRequest.bad;
+import static io.warmpath.api.InvalidRequest.but;
 
-import com.fasterxml.jackson.core.JsonFactory;
 import com.fasterxml.jackson.core.JsonParser;
 import com.fasterxml.jackson.core.JsonToken;
-import com.fasterxml.jackson.core.StreamReadConstraints;
 import io.warmpath.api.RequestParser.Endpoint;
 import io.warmpath.gateway.Span;
 import java.io.IOException;
@@ -19,18 +17,6 @@ import java.util.OptionalLong;
  * thread.
  */
 final class JacksonReader {
-    private static final JsonFactory JSON =
-            JsonFactory.builder()
-                    // Names come from clients: they must not fill a table that never shrinks.
-                    .configure(JsonFactory.Feature.INTERN_FIELD_NAMES, false)
-                    .configure(JsonFactory.Feature.FAIL_ON_SYMBOL_HASH_OVERFLOW, false)
-                    // The body's size has its own limit.
-                    .streamReadConstraints(
-                            StreamReadConstraints.builder()
-                                    .maxStringLength(Integer.MAX_VALUE)
-                                    .build())
-                    .build();
-
     private final Endpoint endpoint;
     private final JsonParser json;
     private final RequestFields fields;
@@ -43,16 +29,12 @@ final class JacksonReader {
         this.prompts = new PromptReader(json, fields);
     }
 
-    static JsonParser parser(byte[] array, int offset, int length) throws IOException {
-        return JSON.createParser(array, offset, length);
-    }
-
     /**
      * @throws IOException when it is not JSON
      */
     static RequestFields read(Endpoint endpoint, byte[] array, int offset, int length)
             throws IOException {
-        try (JsonParser json = parser(array, offset, length)) {
+        try (JsonParser json = JsonInput.parser(array, offset, length)) {
             JacksonReader reader = new JacksonReader(endpoint, json);
             reader.read();
             return reader.fields;

@@ -1,6 +1,6 @@
 package io.warmpath.api;
 
-import static io.warmpath.api.RequestParser.bad;
+import static io.warmpath.api.InvalidRequest.bad;
 
 import io.warmpath.fault.GatewayException;
 import java.util.ArrayList;

@@ -46,7 +46,7 @@ final class JsonTree {
      * @throws IOException when it is not JSON, or not an object
      */
     static Map<String, @Nullable Object> object(byte[] b, int from, int length) throws IOException {
-        try (JsonParser json = JacksonReader.parser(b, from, length)) {
+        try (JsonParser json = JsonInput.parser(b, from, length)) {
             if (json.nextToken() != JsonToken.START_OBJECT) {
                 throw new IOException("not a JSON object");
             }

@@ -21,9 +21,6 @@ import org.jspecify.annotations.Nullable;
 final class LongBodies {
     private static final Logger LOG = Logger.getLogger(LongBodies.class);
 
-    /** A body of this many bytes is read where it arrived: well under 100 µs, mostly. */
-    static final int SHORT_BYTES = 64 << 10;
-
     /** Longer ones take the lane that nobody waits for. */
     private static final int BRIEF_BYTES = 1 << 20;
 
@@ -56,8 +53,8 @@ final class LongBodies {
             RequestParser.Endpoint endpoint,
             Buffer body,
             Start start) {
-        boolean explain = InferenceEndpoint.explain(arrived.headers());
-        if (body.length() > SHORT_BYTES) {
+        boolean explain = RoutingHints.wantsExplanation(arrived.headers());
+        if (body.length() > RequestParser.SHORT_BYTES) {
             Reading reading = new Reading(context, arrived, requestId, start);
             // A copy: the request's own belongs to its event loop.
             MultiMap headers = MultiMap.caseInsensitiveMultiMap().addAll(arrived.headers());

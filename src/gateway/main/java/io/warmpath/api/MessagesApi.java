@@ -67,12 +67,12 @@ final class MessagesApi {
                 request,
                 requestId,
                 body,
-                ErrorForm.ANTHROPIC,
+                MessagesErrors::respond,
                 (anthropic, visit) -> {
                     int tokens =
                             tokenize.count(
                                     MessagesRequest.translate(anthropic, true).chat(), visit);
-                    return DirectJson.object(json -> json.writeNumberField("input_tokens", tokens));
+                    return JsonOutput.object(json -> json.writeNumberField("input_tokens", tokens));
                 });
     }
 
@@ -85,7 +85,7 @@ final class MessagesApi {
             Runnable gone) {
         Creating creating = new Creating(context, request, requestId, gone);
         MultiMap headers = headers(request);
-        boolean explain = InferenceEndpoint.explain(request.headers());
+        boolean explain = RoutingHints.wantsExplanation(request.headers());
         if (body.length() <= SMALL) {
             creating.start(read(requestId, headers, body, explain));
             return creating::leave;

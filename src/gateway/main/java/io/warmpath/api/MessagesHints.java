@@ -1,6 +1,6 @@
 package io.warmpath.api;
 
-import static io.warmpath.api.RequestParser.bad;
+import static io.warmpath.api.InvalidRequest.bad;
 
 import io.warmpath.session.PinRequest;
 import io.warmpath.session.SessionControl;

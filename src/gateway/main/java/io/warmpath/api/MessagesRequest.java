@@ -1,6 +1,6 @@
 package io.warmpath.api;
 
-import static io.warmpath.api.RequestParser.bad;
+import static io.warmpath.api.InvalidRequest.bad;
 
 import com.fasterxml.jackson.core.JsonProcessingException;
 import io.vertx.core.buffer.Buffer;
@@ -73,12 +73,12 @@ final class MessagesRequest {
      */
     static Translated translate(Buffer anthropic, boolean toCount) {
         HeapBytes bytes = HeapBytes.of(anthropic);
-        RequestParser.rejectOtherEncodings(bytes);
+        InvalidRequest.rejectOtherEncodings(bytes);
         Map<String, @Nullable Object> body;
         try {
             body = JsonTree.object(bytes.array(), bytes.offset(), bytes.length());
         } catch (JsonProcessingException e) {
-            throw RequestParser.notJson(e);
+            throw InvalidRequest.notJson(e);
         } catch (IOException e) {
             throw bad("", "The request body cannot be read: " + e.getMessage() + ".");
         }

@@ -1,7 +1,7 @@
 package io.warmpath.api;
 
-import static io.warmpath.api.RequestParser.bad;
-import static io.warmpath.api.RequestParser.but;
+import static io.warmpath.api.InvalidRequest.bad;
+import static io.warmpath.api.InvalidRequest.but;
 
 import com.fasterxml.jackson.core.JsonParser;
 import com.fasterxml.jackson.core.JsonToken;
@@ -50,7 +50,7 @@ final class OverrideReader {
                 case "track_prefill_tokens" -> r.prefill = bool(path, json);
                 default -> {
                     if (strict) {
-                        throw DirectReader.unknown(path);
+                        throw InvalidRequest.unknown(path);
                     }
                     json.skipChildren();
                 }

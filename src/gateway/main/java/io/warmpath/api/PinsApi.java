@@ -70,7 +70,7 @@ public final class PinsApi {
                         pins ->
                                 rc.response()
                                         .putHeader("content-type", "application/json")
-                                        .end(DirectJson.object(json -> write(pins, json))));
+                                        .end(JsonOutput.object(json -> write(pins, json))));
     }
 
     private void one(RoutingContext rc) {
@@ -87,7 +87,7 @@ public final class PinsApi {
         } else if (look) {
             rc.response()
                     .putHeader("content-type", "application/json")
-                    .end(DirectJson.object(json -> members(pin, fleet.get(), json)));
+                    .end(JsonOutput.object(json -> members(pin, fleet.get(), json)));
         } else {
             rc.response().setStatusCode(204).end();
         }

@@ -1,14 +1,13 @@
 package io.warmpath.api;
 
-import static io.warmpath.api.RequestParser.bad;
-import static io.warmpath.api.RequestParser.but;
+import static io.warmpath.api.InvalidRequest.bad;
+import static io.warmpath.api.InvalidRequest.but;
 
 import com.fasterxml.jackson.core.JsonParser;
 import com.fasterxml.jackson.core.JsonToken;
 import io.warmpath.tokens.PromptInput;
 import java.io.IOException;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
@@ -19,8 +18,6 @@ import org.jspecify.annotations.Nullable;
  * checked here; they are read once more, off the event loop, when their tokens are wanted.
  */
 final class PromptReader {
-    private static final long MAX_TOKEN_ID = 0xffff_ffffL;
-
     private final JsonParser json;
     private final RequestFields fields;
 
@@ -131,13 +128,13 @@ final class PromptReader {
                     case VALUE_STRING -> new PromptInput.Text(json.getText());
                     case START_ARRAY -> {
                         json.nextToken();
-                        yield new PromptInput.Ids(ids("prompt[0]", json));
+                        yield new PromptInput.Ids(TokenIds.read("prompt[0]", json));
                     }
                     case END_ARRAY -> throw bad("prompt", "`prompt` must not be empty.");
                     default -> throw bad("prompt", "`prompt` must hold texts or token ids.");
                 };
         if (only == null) {
-            return new PromptInput.Ids(ids("prompt", json));
+            return new PromptInput.Ids(TokenIds.read("prompt", json));
         }
         boolean batch = false;
         for (JsonToken t = json.nextToken(); t != JsonToken.END_ARRAY; t = json.nextToken()) {
@@ -148,26 +145,5 @@ final class PromptReader {
             json.skipChildren();
         }
         return batch ? new PromptInput.Opaque("batch of prompts") : only;
-    }
-
-    /** The current token is the array's first element or its end. */
-    static int[] ids(String name, JsonParser json) throws IOException {
-        int[] ids = new int[64];
-        int n = 0;
-        for (JsonToken t = json.currentToken(); t != JsonToken.END_ARRAY; t = json.nextToken()) {
-            boolean fits =
-                    t == JsonToken.VALUE_NUMBER_INT
-                            && json.getNumberType() != JsonParser.NumberType.BIG_INTEGER
-                            && json.getLongValue() >= 0
-                            && json.getLongValue() <= MAX_TOKEN_ID;
-            if (!fits) {
-                throw bad(name, "`" + name + "[" + n + "]` is not a token id in 0..4294967295.");
-            }
-            if (n == ids.length) {
-                ids = Arrays.copyOf(ids, n * 2);
-            }
-            ids[n++] = (int) json.getLongValue();
-        }
-        return Arrays.copyOf(ids, n);
     }
 }

@@ -254,7 +254,7 @@ final class QuickReader {
     }
 
     private JsonParser parser(Member m) throws IOException {
-        return JacksonReader.parser(bytes.array(), scan.start(m), scan.end(m) - scan.start(m));
+        return JsonInput.parser(bytes.array(), scan.start(m), scan.end(m) - scan.start(m));
     }
 
     private Span span(Member m) {

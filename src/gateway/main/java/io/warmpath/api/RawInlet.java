@@ -44,7 +44,7 @@ final class RawInlet extends ChannelInboundHandlerAdapter {
     }
 
     /** Longer bodies are not read on event loops, so the codec's copies do not matter. */
-    private static final int MAX_BODY = LongBodies.SHORT_BYTES;
+    private static final int MAX_BODY = RequestParser.SHORT_BYTES;
 
     private static final int MAX_BYTES = RawHead.MAX_BYTES + MAX_BODY;
 

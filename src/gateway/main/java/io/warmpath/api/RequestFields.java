@@ -1,6 +1,6 @@
 package io.warmpath.api;
 
-import static io.warmpath.api.RequestParser.bad;
+import static io.warmpath.api.InvalidRequest.bad;
 
 import io.vertx.core.MultiMap;
 import io.vertx.core.buffer.Buffer;

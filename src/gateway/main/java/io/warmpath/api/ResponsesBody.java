@@ -72,8 +72,7 @@ final class ResponsesBody {
      * @throws IllegalArgumentException naming what is not understood
      */
     static ChatRequest read(HeapBytes bytes) {
-        try (JsonParser json =
-                JacksonReader.parser(bytes.array(), bytes.offset(), bytes.length())) {
+        try (JsonParser json = JsonInput.parser(bytes.array(), bytes.offset(), bytes.length())) {
             if (json.nextToken() != JsonToken.START_OBJECT) {
                 throw unknown("a body that is no object");
             }

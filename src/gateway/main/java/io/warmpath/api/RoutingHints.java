@@ -1,7 +1,7 @@
 package io.warmpath.api;
 
-import static io.warmpath.api.RequestParser.bad;
-import static io.warmpath.api.RequestParser.but;
+import static io.warmpath.api.InvalidRequest.bad;
+import static io.warmpath.api.InvalidRequest.but;
 
 import com.fasterxml.jackson.core.JsonParser;
 import com.fasterxml.jackson.core.JsonToken;
@@ -54,7 +54,7 @@ final class RoutingHints {
                         throw bad(at, "`" + at + "` must be an array of token ids" + but(value));
                     }
                     json.nextToken();
-                    tokens = PromptReader.ids(at, json);
+                    tokens = TokenIds.read(at, json);
                 }
                 case "cache_salt" -> nvextSalt = NvextValues.text(at, json);
                 case "router_config_override" -> overrides = OverrideReader.read(at, json);
@@ -121,5 +121,10 @@ final class RoutingHints {
     @Nullable String saltToSend() {
         String salt = salt();
         return salt.isEmpty() || salt.equals(bodySalt) ? null : salt;
+    }
+
+    /** The client wants to be told the decision's reasons. */
+    static boolean wantsExplanation(MultiMap headers) {
+        return "1".equals(headers.get("x-warmpath-explain"));
     }
 }

@@ -109,11 +109,10 @@ final class SessionForm implements EngineForm {
         boolean[] all = {true};
         boolean[] length = {false};
         Buffer read;
-        try (JsonParser json =
-                JacksonReader.parser(bytes.array(), bytes.offset(), bytes.length())) {
+        try (JsonParser json = JsonInput.parser(bytes.array(), bytes.offset(), bytes.length())) {
             json.nextToken();
             read =
-                    DirectJson.object(
+                    JsonOutput.object(
                             out -> {
                                 for (String name = json.nextFieldName();
                                         name != null;
@@ -171,7 +170,7 @@ final class SessionForm implements EngineForm {
         model = request.name().asked();
         return new Written(
                 "/generate",
-                DirectJson.object(
+                JsonOutput.object(
                         json -> {
                             json.writeObjectFieldStart("session_params");
                             json.writeStringField("id", append.session());

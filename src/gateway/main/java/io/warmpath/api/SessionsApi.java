@@ -132,7 +132,7 @@ public final class SessionsApi {
                             rc.response()
                                     .putHeader("content-type", "application/json")
                                     .end(
-                                            DirectJson.object(
+                                            JsonOutput.object(
                                                     json -> {
                                                         json.writeStringField("object", "list");
                                                         json.writeNumberField(

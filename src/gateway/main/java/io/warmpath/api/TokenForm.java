@@ -38,9 +38,9 @@ final class TokenForm implements EngineForm {
         return switch (to.kind()) {
             case SGLANG ->
                     new Written(
-                            "/generate", DirectJson.object(json -> sglang(request, changes, json)));
+                            "/generate", JsonOutput.object(json -> sglang(request, changes, json)));
             case VLLM ->
-                    new Written("/v1/completions", DirectJson.object(json -> vllm(request, json)));
+                    new Written("/v1/completions", JsonOutput.object(json -> vllm(request, json)));
             default ->
                     throw new GatewayException(
                             new GatewayError.BadRequest(

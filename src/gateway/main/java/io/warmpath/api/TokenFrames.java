@@ -143,7 +143,7 @@ final class TokenFrames implements UpstreamListener {
     }
 
     private void object(byte[] b, int from, int to) throws IOException {
-        try (JsonParser json = JacksonReader.parser(b, from, to - from)) {
+        try (JsonParser json = JsonInput.parser(b, from, to - from)) {
             if (json.nextToken() != JsonToken.START_OBJECT) {
                 throw new IOException("not an object");
             }
@@ -177,7 +177,7 @@ final class TokenFrames implements UpstreamListener {
         boolean usage = completionTokens >= 0 && (!sglang || finish != null);
         if (fresh.length > 0 || finish != null || usage) {
             int[] frame = fresh;
-            send(DirectJson.object(json -> frame(frame, usage, json)).getBytes());
+            send(JsonOutput.object(json -> frame(frame, usage, json)).getBytes());
         }
     }
 
@@ -231,7 +231,7 @@ final class TokenFrames implements UpstreamListener {
                 case "token_ids" -> {
                     if (value == JsonToken.START_ARRAY) {
                         json.nextToken();
-                        ids = PromptReader.ids(name, json);
+                        ids = TokenIds.read(name, json);
                     }
                 }
                 case "finish_reason" -> finishReason(json, value);

@@ -1,7 +1,7 @@
 package io.warmpath.api;
 
-import static io.warmpath.api.RequestParser.bad;
-import static io.warmpath.api.RequestParser.but;
+import static io.warmpath.api.InvalidRequest.bad;
+import static io.warmpath.api.InvalidRequest.but;
 
 import com.fasterxml.jackson.core.JsonParser;
 import com.fasterxml.jackson.core.JsonToken;
@@ -49,7 +49,7 @@ final class TokenRequest {
             boolean there = json.nextToken() != JsonToken.VALUE_NULL;
             Object value = values.of(name, path, json);
             if (value == null) {
-                throw DirectReader.unknown(path);
+                throw InvalidRequest.unknown(path);
             }
             if (there) {
                 parameters.put(name, value);
@@ -144,7 +144,7 @@ final class TokenRequest {
             throw bad(path, "`" + path + "` must be an array" + but(json.currentToken()));
         }
         json.nextToken();
-        for (int id : PromptReader.ids(path, json)) {
+        for (int id : TokenIds.read(path, json)) {
             ids.add(Integer.toUnsignedLong(id));
         }
         return ids;

@@ -1,10 +1,8 @@
 package io.warmpath.api;
 
-import static io.warmpath.api.RequestParser.bad;
-import static io.warmpath.api.RequestParser.but;
+import static io.warmpath.api.InvalidRequest.bad;
+import static io.warmpath.api.InvalidRequest.but;
 
-import com.fasterxml.jackson.core.JsonFactory;
-import com.fasterxml.jackson.core.JsonGenerator;
 import com.fasterxml.jackson.core.JsonParser;
 import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.core.JsonToken;
@@ -25,9 +23,7 @@ import io.warmpath.tokens.Tokenizing;
 import io.warmpath.tokens.profile.ChatRequest;
 import io.warmpath.tokens.profile.EngineProfile;
 import io.warmpath.upstream.HeapBytes;
-import java.io.ByteArrayOutputStream;
 import java.io.IOException;
-import java.io.UncheckedIOException;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.RejectedExecutionException;
@@ -41,7 +37,6 @@ import org.jspecify.annotations.Nullable;
  */
 final class TokenizeApi {
     private static final Logger LOG = Logger.getLogger(TokenizeApi.class);
-    private static final JsonFactory JSON = new JsonFactory();
 
     /** Longer bodies take the lane that nobody else waits for: 5 ms with the slowest tokenizer. */
     private static final int BRIEF_BYTES = 16 << 10;
@@ -163,7 +158,7 @@ final class TokenizeApi {
         HeapBytes bytes = HeapBytes.of(body);
         Asked asked = read(bytes);
         Tokenizing.Tokens answer = tokens(bytes, asked, visit);
-        return write(
+        return JsonOutput.object(
                 json -> {
                     json.writeArrayFieldStart("tokens");
                     for (int id : answer.ids()) {
@@ -233,7 +228,7 @@ final class TokenizeApi {
         }
         String model = model(asked, visit);
         Tokenizing.Tokens answer = known(model, tokens.detokenize(model, ids));
-        return write(json -> json.writeStringField("prompt", answer.text()));
+        return JsonOutput.object(json -> json.writeStringField("prompt", answer.text()));
     }
 
     private Tokenizing.Tokens known(String model, Tokenizing.Answer answer) {
@@ -278,9 +273,8 @@ final class TokenizeApi {
 
     /** Members that are not known are stepped over: bodies for engines work here too. */
     private static Asked read(HeapBytes bytes) {
-        RequestParser.rejectOtherEncodings(bytes);
-        try (JsonParser json =
-                JacksonReader.parser(bytes.array(), bytes.offset(), bytes.length())) {
+        InvalidRequest.rejectOtherEncodings(bytes);
+        try (JsonParser json = JsonInput.parser(bytes.array(), bytes.offset(), bytes.length())) {
             if (json.nextToken() != JsonToken.START_OBJECT) {
                 throw bad("", "The request body must be a JSON object.");
             }
@@ -296,7 +290,7 @@ final class TokenizeApi {
             }
             return asked;
         } catch (JsonProcessingException e) {
-            throw RequestParser.notJson(e);
+            throw InvalidRequest.notJson(e);
         } catch (IOException e) {
             throw bad("", "The request body is not valid UTF-8: " + e.getMessage() + ".");
         }
@@ -330,7 +324,7 @@ final class TokenizeApi {
                     throw bad(name, "`tokens` must be an array of token ids" + but(value));
                 }
                 json.nextToken();
-                asked.tokens = PromptReader.ids(name, json);
+                asked.tokens = TokenIds.read(name, json);
             }
             default -> json.skipChildren();
         }
@@ -348,21 +342,5 @@ final class TokenizeApi {
             throw bad(name, "`" + name + "` must be true or false" + but(value));
         }
         return value == JsonToken.VALUE_TRUE;
-    }
-
-    private interface Members {
-        void write(JsonGenerator json) throws IOException;
-    }
-
-    private static Buffer write(Members members) {
-        ByteArrayOutputStream out = new ByteArrayOutputStream();
-        try (JsonGenerator json = JSON.createGenerator(out)) {
-            json.writeStartObject();
-            members.write(json);
-            json.writeEndObject();
-        } catch (IOException e) {
-            throw new UncheckedIOException(e); // into memory
-        }
-        return Buffer.buffer(out.toByteArray());
     }
 }

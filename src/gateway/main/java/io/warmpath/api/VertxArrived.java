@@ -1,8 +1,12 @@
 package io.warmpath.api;
 
+import io.netty.handler.codec.http2.Http2Error;
+import io.vertx.core.Context;
 import io.vertx.core.MultiMap;
+import io.vertx.core.Vertx;
 import io.vertx.core.http.HttpServerRequest;
 import io.vertx.core.http.HttpServerResponse;
+import io.vertx.core.http.HttpVersion;
 import io.warmpath.fault.GatewayError;
 import io.warmpath.gateway.Answer;
 import java.util.function.IntConsumer;
@@ -47,6 +51,40 @@ record VertxArrived(HttpServerRequest request, ErrorForm errors) implements Arri
 
     @Override
     public void discard(long lingerMillis) {
-        ClientGate.discard(request, lingerMillis);
+        discard(request, lingerMillis);
+    }
+
+    /**
+     * Reads on for a moment after an answer that came before the end of the body: closing a
+     * connection with unread bytes resets it, and the reset can overtake the answer. Of HTTP/2 only
+     * the stream is ended: others may be on the connection.
+     */
+    static void discard(HttpServerRequest request, long lingerMillis) {
+        if (!request.isEnded()) {
+            Vertx vertx = context().owner();
+            long timer =
+                    vertx.setTimer(
+                            Math.max(1, lingerMillis),
+                            t -> {
+                                if (request.version() == HttpVersion.HTTP_2) {
+                                    // RFC 9113, 8.1: the answer is whole, the rest unwanted
+                                    request.response().reset(Http2Error.NO_ERROR.code());
+                                } else {
+                                    request.connection().close();
+                                }
+                            });
+            request.handler(ignored -> {});
+            request.endHandler(v -> vertx.cancelTimer(timer));
+        }
+        request.resume();
+    }
+
+    /** That of the request whose handler runs. */
+    static Context context() {
+        Context current = Vertx.currentContext();
+        if (current == null) {
+            throw new IllegalStateException("a request arrived outside a Vert.x context");
+        }
+        return current;
     }
 }
