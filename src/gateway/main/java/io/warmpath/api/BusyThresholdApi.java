@@ -11,6 +11,8 @@ import io.vertx.ext.web.Router;
 import io.vertx.ext.web.RoutingContext;
 import io.warmpath.admission.Admission;
 import io.warmpath.admission.BusyThresholds;
+import io.warmpath.api.error.ErrorMapper;
+import io.warmpath.api.error.InvalidRequest;
 import io.warmpath.fault.GatewayError;
 import io.warmpath.fault.GatewayException;
 import io.warmpath.fleet.Fleet;

@@ -7,6 +7,10 @@ import io.warmpath.access.Caller;
 import io.warmpath.access.Grant;
 import io.warmpath.access.Verdict;
 import io.warmpath.access.Visit;
+import io.warmpath.api.connection.BodyReceiver;
+import io.warmpath.api.connection.ClientRequest;
+import io.warmpath.api.connection.VertxRequest;
+import io.warmpath.api.error.RequestIds;
 import io.warmpath.fault.GatewayError;
 import io.warmpath.gateway.Visits;
 import java.time.Duration;
@@ -75,7 +79,7 @@ public final class ClientGate {
      *
      * @param charged the request costs tokens
      */
-    void enter(Arrived request, RequestIds ids, boolean charged, Next next) {
+    void enter(ClientRequest request, RequestIds ids, boolean charged, Next next) {
         if (clients == null) {
             next.on(null);
             return;
@@ -89,7 +93,7 @@ public final class ClientGate {
     }
 
     private void decided(
-            Verdict verdict, Arrived request, RequestIds ids, boolean charged, Next next) {
+            Verdict verdict, ClientRequest request, RequestIds ids, boolean charged, Next next) {
         switch (verdict) {
             case Caller caller -> {
                 try {
@@ -107,7 +111,7 @@ public final class ClientGate {
                             ids,
                             new GatewayError.Overloaded(503, busy.why(), Duration.ofSeconds(1)));
             case Verdict.Later later -> {
-                Context context = VertxArrived.context();
+                Context context = VertxRequest.context();
                 later.verdict()
                         .whenComplete(
                                 (known, failure) -> {
@@ -141,7 +145,7 @@ public final class ClientGate {
         }
     }
 
-    private Visit admit(Caller caller, Arrived request, boolean charged) throws Refusal {
+    private Visit admit(Caller caller, ClientRequest request, boolean charged) throws Refusal {
         MultiMap headers = request.headers();
         Visit visit = new Visit(caller, tenant(caller.grant(), headers));
         long length = charged ? BodyReceiver.contentLength(headers) : 0;
@@ -165,7 +169,7 @@ public final class ClientGate {
                         }
                     });
         }
-        Visits.put(VertxArrived.context(), visit);
+        Visits.put(VertxRequest.context(), visit);
         return visit;
     }
 
@@ -201,7 +205,7 @@ public final class ClientGate {
         return key == null ? "" : key.strip();
     }
 
-    private static void refuse(Arrived request, RequestIds ids, GatewayError error) {
+    private static void refuse(ClientRequest request, RequestIds ids, GatewayError error) {
         request.refuse(error, ids.of(request.headers()));
         request.discard(LINGER_MILLIS);
     }

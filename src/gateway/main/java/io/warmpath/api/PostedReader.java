@@ -3,6 +3,7 @@ package io.warmpath.api;
 import com.fasterxml.jackson.databind.DeserializationFeature;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
+import io.warmpath.api.error.InvalidRequest;
 import io.warmpath.events.KvBatch;
 import io.warmpath.events.KvEvent;
 import io.warmpath.events.Media;

@@ -6,6 +6,21 @@ import io.vertx.core.http.HttpServerRequest;
 import io.vertx.ext.web.Router;
 import io.vertx.ext.web.RoutingContext;
 import io.warmpath.access.Visit;
+import io.warmpath.api.connection.BodyReceiver;
+import io.warmpath.api.connection.RawInlet;
+import io.warmpath.api.connection.RawRequest;
+import io.warmpath.api.connection.RawRequests;
+import io.warmpath.api.connection.VertxRequest;
+import io.warmpath.api.direct.DirectApi;
+import io.warmpath.api.direct.TokenizeApi;
+import io.warmpath.api.error.ErrorForm;
+import io.warmpath.api.error.RequestIds;
+import io.warmpath.api.inference.ExplainedRequests;
+import io.warmpath.api.inference.InferenceEndpoint;
+import io.warmpath.api.messages.MessagesApi;
+import io.warmpath.api.messages.MessagesErrors;
+import io.warmpath.api.request.InferencePath;
+import io.warmpath.api.request.RequestParser;
 import io.warmpath.fault.GatewayError;
 import io.warmpath.fleet.Fleet;
 import io.warmpath.gateway.BodyMemory;
@@ -61,7 +76,8 @@ public final class Routes {
             ClientGate gate) {
         this.gate = gate;
         this.ids = new RequestIds(random);
-        ToldRequests told = new ToldRequests(fleet, flow, tokens, tokenizers, options, metrics);
+        ExplainedRequests told =
+                new ExplainedRequests(fleet, flow, tokens, tokenizers, options, metrics);
         this.bodies = new BodyReceiver(flow.bodies(), flow.bodyPace(), options, metrics, ids);
         this.inference = new InferenceEndpoint(flow, told, tokenizers, options, metrics, bodies);
         this.status = new StatusEndpoints(fleet, flow.models(), notReady, ids);
@@ -258,7 +274,7 @@ public final class Routes {
             return;
         }
         gate.enter(
-                new VertxArrived(rc.request(), errorsOf(rc.normalizedPath())),
+                new VertxRequest(rc.request(), errorsOf(rc.normalizedPath())),
                 ids,
                 need.charged(),
                 visit -> {
