@@ -2,6 +2,9 @@ package io.warmpath.api;
 
 import io.vertx.core.http.HttpServerRequest;
 import io.vertx.ext.web.RoutingContext;
+import io.warmpath.api.connection.VertxRequest;
+import io.warmpath.api.error.ErrorMapper;
+import io.warmpath.api.error.RequestIds;
 import io.warmpath.fault.GatewayError;
 import java.net.InetAddress;
 import java.net.UnknownHostException;
@@ -56,7 +59,7 @@ public final class AdminAccess {
                         ? new GatewayError.Forbidden(refusal)
                         : new GatewayError.MethodNotAllowed(method, rc.normalizedPath(), methods);
         ErrorMapper.respond(rc.response(), error, requestId(rc));
-        ClientGate.discard(rc.request(), LINGER_MILLIS);
+        VertxRequest.discard(rc.request(), LINGER_MILLIS);
         return false;
     }
 

@@ -11,6 +11,8 @@ import io.vertx.ext.web.Router;
 import io.vertx.ext.web.RoutingContext;
 import io.warmpath.admission.Admission;
 import io.warmpath.admission.BusyThresholds;
+import io.warmpath.api.error.ErrorMapper;
+import io.warmpath.api.error.InvalidRequest;
 import io.warmpath.fault.GatewayError;
 import io.warmpath.fault.GatewayException;
 import io.warmpath.fleet.Fleet;
@@ -98,16 +100,16 @@ public final class BusyThresholdApi {
         try {
             given = JSON.readTree(body.getBytes());
         } catch (IOException e) {
-            throw RequestParser.bad("", "The request body is not valid JSON.");
+            throw InvalidRequest.bad("", "The request body is not valid JSON.");
         }
         if (given == null || !given.isObject()) {
-            throw RequestParser.bad("", "The request body must be a JSON object.");
+            throw InvalidRequest.bad("", "The request body must be a JSON object.");
         }
         given.fieldNames()
                 .forEachRemaining(
                         name -> {
                             if (!KNOWN.contains(name)) {
-                                throw RequestParser.bad(
+                                throw InvalidRequest.bad(
                                         name,
                                         "`"
                                                 + name
@@ -130,7 +132,7 @@ public final class BusyThresholdApi {
                                 whole(given, now.prefillTokens()),
                                 number(given, FRACTION, now.prefillFraction())));
             } catch (IllegalArgumentException e) {
-                throw RequestParser.bad("", e.getMessage() + ".");
+                throw InvalidRequest.bad("", e.getMessage() + ".");
             }
         }
         return json(model);
@@ -145,7 +147,7 @@ public final class BusyThresholdApi {
             return OptionalDouble.empty();
         }
         if (!value.isNumber()) {
-            throw RequestParser.bad(name, "`" + name + "` must be a number or null.");
+            throw InvalidRequest.bad(name, "`" + name + "` must be a number or null.");
         }
         return OptionalDouble.of(value.doubleValue());
     }
@@ -159,7 +161,7 @@ public final class BusyThresholdApi {
             return OptionalLong.empty();
         }
         if (!value.canConvertToExactIntegral() || !value.canConvertToLong()) {
-            throw RequestParser.bad(TOKENS, "`" + TOKENS + "` must be a whole number or null.");
+            throw InvalidRequest.bad(TOKENS, "`" + TOKENS + "` must be a whole number or null.");
         }
         return OptionalLong.of(value.longValue());
     }

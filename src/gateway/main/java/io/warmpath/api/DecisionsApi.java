@@ -10,6 +10,12 @@ import io.vertx.core.http.HttpServerRequest;
 import io.vertx.core.http.HttpServerResponse;
 import io.vertx.ext.web.Router;
 import io.vertx.ext.web.RoutingContext;
+import io.warmpath.api.error.ErrorMapper;
+import io.warmpath.api.error.InvalidRequest;
+import io.warmpath.api.hints.OverrideReader;
+import io.warmpath.api.json.DecisionJson;
+import io.warmpath.api.json.JsonInput;
+import io.warmpath.api.json.JsonOutput;
 import io.warmpath.fault.GatewayError;
 import io.warmpath.fault.GatewayException;
 import io.warmpath.gateway.observe.DecisionLog;
@@ -60,7 +66,7 @@ public final class DecisionsApi {
 
     /** One decision as one line, without the line's end. Any thread. */
     public static byte[] line(Logged logged) {
-        return DirectJson.object(
+        return JsonOutput.object(
                         json -> {
                             members(logged, json);
                             prompt(logged.decision(), json);
@@ -70,7 +76,7 @@ public final class DecisionsApi {
 
     /** How one ended, as {@link #line(Logged)}. */
     public static byte[] line(Ended end) {
-        return DirectJson.object(
+        return JsonOutput.object(
                         json -> {
                             json.writeNumberField("ended", end.number());
                             json.writeStringField("time", end.at().toString());
@@ -152,12 +158,12 @@ public final class DecisionsApi {
         } catch (NumberFormatException e) {
             // said below
         }
-        throw RequestParser.bad("limit", "`limit` must be an integer of 1 or more.");
+        throw InvalidRequest.bad("limit", "`limit` must be an integer of 1 or more.");
     }
 
     private Buffer decisions(int limit) {
         List<Logged> latest = log.latest(limit);
-        return DirectJson.object(
+        return JsonOutput.object(
                 json -> {
                     json.writeBooleanField("enabled", log.isOn());
                     json.writeArrayFieldStart("decisions");
@@ -203,24 +209,24 @@ public final class DecisionsApi {
                         logged.stream().map(Logged::decision).toList(),
                         new Replay.Policy(asked.mode, asked.cost, asked.overrides),
                         () -> random);
-        return DirectJson.object(json -> outcome(outcome, logged, json));
+        return JsonOutput.object(json -> outcome(outcome, logged, json));
     }
 
     private static Asked asked(Buffer body) {
         byte[] bytes = body.getBytes();
         Asked asked = new Asked();
-        try (JsonParser json = JacksonReader.parser(bytes, 0, bytes.length)) {
+        try (JsonParser json = JsonInput.parser(bytes, 0, bytes.length)) {
             if (json.nextToken() != JsonToken.START_OBJECT) {
-                throw RequestParser.bad("", "The request body must be a JSON object.");
+                throw InvalidRequest.bad("", "The request body must be a JSON object.");
             }
             for (String name = json.nextFieldName(); name != null; name = json.nextFieldName()) {
                 member(name, json, asked);
             }
             return asked;
         } catch (JsonProcessingException e) {
-            throw RequestParser.notJson(e);
+            throw InvalidRequest.notJson(e);
         } catch (IOException e) {
-            throw RequestParser.bad("", "The request body cannot be read: " + e.getMessage());
+            throw InvalidRequest.bad("", "The request body cannot be read: " + e.getMessage());
         }
     }
 
@@ -234,7 +240,7 @@ public final class DecisionsApi {
                     into.limit =
                             (int) Math.max(1, OverrideReader.number(name, json, Integer.MAX_VALUE));
             case "seed" -> into.seed = (long) OverrideReader.number(name, json, 1L << 53);
-            default -> throw DirectReader.unknown(name);
+            default -> throw InvalidRequest.unknown(name);
         }
     }
 
@@ -244,7 +250,7 @@ public final class DecisionsApi {
                 return cost;
             }
         }
-        throw RequestParser.bad("cost", "`cost` must be blocks or latency.");
+        throw InvalidRequest.bad("cost", "`cost` must be blocks or latency.");
     }
 
     private static RouterMode mode(String flag) {
@@ -253,7 +259,7 @@ public final class DecisionsApi {
                 return mode;
             }
         }
-        throw RequestParser.bad(
+        throw InvalidRequest.bad(
                 "mode",
                 "`mode` must be kv, random, round-robin, power-of-two, least-loaded or"
                         + " vllm-cache-aware.");

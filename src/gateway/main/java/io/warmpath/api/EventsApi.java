@@ -7,6 +7,7 @@ import io.vertx.core.buffer.Buffer;
 import io.vertx.core.http.HttpServerRequest;
 import io.vertx.ext.web.Router;
 import io.vertx.ext.web.RoutingContext;
+import io.warmpath.api.error.ErrorMapper;
 import io.warmpath.events.PostedFeed;
 import io.warmpath.fault.GatewayError;
 import io.warmpath.fault.GatewayException;

@@ -6,6 +6,7 @@ import com.fasterxml.jackson.databind.node.ObjectNode;
 import io.vertx.core.http.HttpServerResponse;
 import io.vertx.ext.web.Router;
 import io.vertx.ext.web.RoutingContext;
+import io.warmpath.api.error.ErrorMapper;
 import io.warmpath.fault.GatewayError;
 import io.warmpath.tokens.ReloadedModel;
 import java.util.List;

@@ -4,6 +4,8 @@ import com.fasterxml.jackson.core.JsonGenerator;
 import io.vertx.core.http.HttpMethod;
 import io.vertx.ext.web.Router;
 import io.vertx.ext.web.RoutingContext;
+import io.warmpath.api.error.ErrorMapper;
+import io.warmpath.api.json.JsonOutput;
 import io.warmpath.fault.GatewayError;
 import io.warmpath.fleet.FleetSnapshot;
 import io.warmpath.fleet.Worker;
@@ -70,7 +72,7 @@ public final class PinsApi {
                         pins ->
                                 rc.response()
                                         .putHeader("content-type", "application/json")
-                                        .end(DirectJson.object(json -> write(pins, json))));
+                                        .end(JsonOutput.object(json -> write(pins, json))));
     }
 
     private void one(RoutingContext rc) {
@@ -87,7 +89,7 @@ public final class PinsApi {
         } else if (look) {
             rc.response()
                     .putHeader("content-type", "application/json")
-                    .end(DirectJson.object(json -> members(pin, fleet.get(), json)));
+                    .end(JsonOutput.object(json -> members(pin, fleet.get(), json)));
         } else {
             rc.response().setStatusCode(204).end();
         }

@@ -4,6 +4,8 @@ import com.fasterxml.jackson.core.JsonGenerator;
 import io.vertx.core.http.HttpMethod;
 import io.vertx.ext.web.Router;
 import io.vertx.ext.web.RoutingContext;
+import io.warmpath.api.error.ErrorMapper;
+import io.warmpath.api.json.JsonOutput;
 import io.warmpath.fault.GatewayError;
 import io.warmpath.fleet.FleetSnapshot;
 import io.warmpath.fleet.Worker;
@@ -132,7 +134,7 @@ public final class SessionsApi {
                             rc.response()
                                     .putHeader("content-type", "application/json")
                                     .end(
-                                            DirectJson.object(
+                                            JsonOutput.object(
                                                     json -> {
                                                         json.writeStringField("object", "list");
                                                         json.writeNumberField(

@@ -5,6 +5,7 @@ import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
 import io.vertx.ext.web.RoutingContext;
 import io.warmpath.access.Visit;
+import io.warmpath.api.error.RequestIds;
 import io.warmpath.fleet.Fleet;
 import io.warmpath.fleet.FleetSnapshot;
 import io.warmpath.fleet.Worker;

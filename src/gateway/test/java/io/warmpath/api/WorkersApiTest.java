@@ -13,6 +13,7 @@ import io.restassured.specification.RequestSpecification;
 import io.vertx.core.Vertx;
 import io.vertx.core.http.HttpServer;
 import io.vertx.ext.web.Router;
+import io.warmpath.api.error.ErrorMapper;
 import io.warmpath.fleet.AddressGuard;
 import io.warmpath.fleet.AddressRules;
 import io.warmpath.fleet.EngineKind;
