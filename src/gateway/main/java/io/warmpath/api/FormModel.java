@@ -2,7 +2,7 @@ package io.warmpath.api;
 
 import io.vertx.core.MultiMap;
 import io.warmpath.gateway.Span;
-import io.warmpath.upstream.HeapBytes;
+import io.warmpath.net.HeapBytes;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 import java.util.Locale;

@@ -5,7 +5,7 @@ import static io.warmpath.api.RequestParser.bad;
 import com.fasterxml.jackson.core.JsonProcessingException;
 import io.vertx.core.buffer.Buffer;
 import io.warmpath.fault.GatewayException;
-import io.warmpath.upstream.HeapBytes;
+import io.warmpath.net.HeapBytes;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;

@@ -1,7 +1,7 @@
 package io.warmpath.api;
 
 import io.netty.buffer.ByteBuf;
-import io.warmpath.upstream.HeaderList;
+import io.warmpath.net.HeaderList;
 import java.nio.charset.StandardCharsets;
 import org.jspecify.annotations.Nullable;
 

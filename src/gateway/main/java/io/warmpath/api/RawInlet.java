@@ -9,7 +9,7 @@ import io.netty.util.ReferenceCountUtil;
 import io.vertx.core.Context;
 import io.vertx.core.buffer.Buffer;
 import io.warmpath.gateway.BodyMemory;
-import io.warmpath.upstream.ServerCodec;
+import io.warmpath.net.server.ServerCodec;
 import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 

@@ -5,7 +5,7 @@ import io.vertx.core.MultiMap;
 import io.warmpath.fault.GatewayError;
 import io.warmpath.gateway.Answer;
 import io.warmpath.gateway.BodyMemory;
-import io.warmpath.upstream.HeaderList;
+import io.warmpath.net.HeaderList;
 import java.util.function.Consumer;
 import java.util.function.IntConsumer;
 import org.jspecify.annotations.Nullable;

@@ -9,7 +9,7 @@ import io.warmpath.fault.GatewayError;
 import io.warmpath.fault.GatewayException;
 import io.warmpath.gateway.InferenceRequest;
 import io.warmpath.gateway.Span;
-import io.warmpath.upstream.HeapBytes;
+import io.warmpath.net.HeapBytes;
 import java.io.IOException;
 import java.util.regex.Pattern;
 

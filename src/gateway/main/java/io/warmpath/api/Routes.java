@@ -13,9 +13,9 @@ import io.warmpath.gateway.FlowMetrics;
 import io.warmpath.gateway.GatewayOptions;
 import io.warmpath.gateway.RequestFlow;
 import io.warmpath.gateway.TokenLanes;
+import io.warmpath.net.server.ServerCodec;
+import io.warmpath.net.server.ServerPipeline;
 import io.warmpath.tokens.Tokenizing;
-import io.warmpath.upstream.ServerCodec;
-import io.warmpath.upstream.VertxInternals;
 import java.util.function.Consumer;
 import java.util.function.LongSupplier;
 import java.util.function.Supplier;
@@ -77,7 +77,7 @@ public final class Routes {
                 .order(FIRST - 1)
                 .handler(
                         rc -> {
-                            VertxInternals.guard(rc.request());
+                            ServerPipeline.guard(rc.request());
                             if (raw) {
                                 ServerCodec.pass(rc.request(), pastCodec);
                             }

@@ -9,7 +9,7 @@ import io.warmpath.gateway.BodyChanges;
 import io.warmpath.gateway.EngineForm;
 import io.warmpath.gateway.InferenceRequest;
 import io.warmpath.gateway.SessionAppend;
-import io.warmpath.upstream.HeapBytes;
+import io.warmpath.net.HeapBytes;
 import io.warmpath.upstream.UpstreamListener;
 import java.io.IOException;
 import java.util.Map;

@@ -8,13 +8,13 @@ import io.warmpath.fleet.RequestOutcome;
 import io.warmpath.gateway.FlowMetrics.Outcome;
 import io.warmpath.gateway.FlowMetrics.RetryCause;
 import io.warmpath.load.LoadBook;
+import io.warmpath.net.HeaderList;
 import io.warmpath.routing.RoutingDecision;
 import io.warmpath.routing.Sent;
-import io.warmpath.upstream.AnswerScanner;
-import io.warmpath.upstream.HeaderList;
 import io.warmpath.upstream.UpstreamCall;
 import io.warmpath.upstream.UpstreamListener;
 import io.warmpath.upstream.UpstreamRequest;
+import io.warmpath.upstream.answer.AnswerScanner;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 

@@ -15,7 +15,7 @@ import io.warmpath.gateway.migration.NotContinuedException;
 import io.warmpath.gateway.migration.Seam;
 import io.warmpath.gateway.migration.WhyNot;
 import io.warmpath.tokens.PromptInput;
-import io.warmpath.upstream.StreamText;
+import io.warmpath.upstream.answer.StreamText;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
 import java.util.concurrent.RejectedExecutionException;
