@@ -11,7 +11,7 @@ import io.warmpath.fleet.AddressGuard;
 import io.warmpath.fleet.EngineTokenizer;
 import io.warmpath.fleet.ModelPlaces;
 import io.warmpath.gateway.prompt.EngineIds;
-import io.warmpath.upstream.EngineTls;
+import io.warmpath.upstream.tls.EngineTls;
 import java.time.Duration;
 import java.util.concurrent.Executor;
 import java.util.concurrent.ExecutorService;

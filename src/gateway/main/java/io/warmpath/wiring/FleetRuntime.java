@@ -36,7 +36,7 @@ import io.warmpath.load.LoadTracker;
 import io.warmpath.prefix.SlotCredits;
 import io.warmpath.prefix.WorkerSlots;
 import io.warmpath.routing.RouterMode;
-import io.warmpath.upstream.EngineTls;
+import io.warmpath.upstream.tls.EngineTls;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.time.Duration;

@@ -7,8 +7,8 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.warmpath.admission.AdmissionOptions;
 import io.warmpath.gateway.flow.GatewayOptions;
-import io.warmpath.upstream.EngineTls;
 import io.warmpath.upstream.UpstreamOptions;
+import io.warmpath.upstream.tls.EngineTls;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;

@@ -41,7 +41,7 @@ import io.warmpath.telemetry.SessionMeters;
 import io.warmpath.telemetry.StateMeters;
 import io.warmpath.tokens.PromptInput;
 import io.warmpath.tokens.profile.ChatRequest;
-import io.warmpath.upstream.EngineTls;
+import io.warmpath.upstream.tls.EngineTls;
 import java.io.IOException;
 import java.net.URI;
 import java.nio.file.Files;

@@ -4,7 +4,7 @@ import io.netty.channel.ChannelDuplexHandler;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.WriteBufferWaterMark;
 import io.netty.channel.unix.Socket;
-import io.warmpath.upstream.SocketWriter;
+import io.warmpath.net.SocketWriter;
 import org.jspecify.annotations.Nullable;
 
 /**

@@ -6,7 +6,7 @@ import io.warmpath.api.request.InferencePath;
 import io.warmpath.fault.GatewayError;
 import io.warmpath.gateway.answer.Answer;
 import io.warmpath.gateway.request.BodyMemory;
-import io.warmpath.upstream.HeaderList;
+import io.warmpath.net.HeaderList;
 import java.util.function.Consumer;
 import java.util.function.IntConsumer;
 import org.jspecify.annotations.Nullable;

@@ -11,7 +11,7 @@ import io.warmpath.gateway.request.BodyChanges;
 import io.warmpath.gateway.request.EngineForm;
 import io.warmpath.gateway.request.InferenceRequest;
 import io.warmpath.gateway.request.SessionAppend;
-import io.warmpath.upstream.HeapBytes;
+import io.warmpath.net.HeapBytes;
 import io.warmpath.upstream.UpstreamListener;
 import java.io.IOException;
 import java.util.Map;

@@ -2,7 +2,7 @@ package io.warmpath.api.request;
 
 import io.vertx.core.MultiMap;
 import io.warmpath.gateway.request.ByteRange;
-import io.warmpath.upstream.HeapBytes;
+import io.warmpath.net.HeapBytes;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 import java.util.Locale;

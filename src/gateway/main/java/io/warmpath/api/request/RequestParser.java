@@ -7,7 +7,7 @@ import io.warmpath.api.error.InvalidRequest;
 import io.warmpath.fault.GatewayException;
 import io.warmpath.gateway.request.ByteRange;
 import io.warmpath.gateway.request.InferenceRequest;
-import io.warmpath.upstream.HeapBytes;
+import io.warmpath.net.HeapBytes;
 import java.io.IOException;
 
 /**

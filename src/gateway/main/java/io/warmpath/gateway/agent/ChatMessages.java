@@ -4,7 +4,7 @@ import com.fasterxml.jackson.core.JsonFactory;
 import com.fasterxml.jackson.core.JsonParser;
 import com.fasterxml.jackson.core.JsonToken;
 import io.vertx.core.buffer.Buffer;
-import io.warmpath.upstream.HeapBytes;
+import io.warmpath.net.HeapBytes;
 import java.io.IOException;
 import java.util.Arrays;
 import org.jspecify.annotations.Nullable;

@@ -5,8 +5,8 @@ import io.warmpath.gateway.migration.ContinuedBody;
 import io.warmpath.gateway.migration.JoinedStream;
 import io.warmpath.gateway.migration.JoinedUsage;
 import io.warmpath.gateway.migration.NotContinuedException;
-import io.warmpath.upstream.StreamText;
 import io.warmpath.upstream.UpstreamListener;
+import io.warmpath.upstream.answer.StreamText;
 
 /**
  * What an attempt needs to know to go on with a stream that another worker has begun.

@@ -11,7 +11,7 @@ import io.warmpath.gateway.shared.SharedCache;
 import io.warmpath.routing.RoutingDecision;
 import io.warmpath.session.WarmLedger;
 import io.warmpath.tokens.PromptInput;
-import io.warmpath.upstream.AnswerScanner;
+import io.warmpath.upstream.answer.AnswerScanner;
 import org.jspecify.annotations.Nullable;
 
 /**

@@ -18,13 +18,13 @@ import io.warmpath.gateway.plan.Planner;
 import io.warmpath.gateway.request.EngineForm;
 import io.warmpath.gateway.request.InferenceRequest;
 import io.warmpath.load.LoadBook;
+import io.warmpath.net.HeaderList;
 import io.warmpath.routing.RoutingDecision;
 import io.warmpath.routing.Sent;
-import io.warmpath.upstream.AnswerScanner;
-import io.warmpath.upstream.HeaderList;
 import io.warmpath.upstream.UpstreamCall;
 import io.warmpath.upstream.UpstreamListener;
 import io.warmpath.upstream.UpstreamRequest;
+import io.warmpath.upstream.answer.AnswerScanner;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 

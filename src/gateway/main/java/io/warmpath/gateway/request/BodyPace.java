@@ -1,9 +1,9 @@
 package io.warmpath.gateway.request;
 
 import io.vertx.core.Context;
-import io.warmpath.upstream.ClientLimits;
-import io.warmpath.upstream.Deadlines;
-import io.warmpath.upstream.LoopDeadlines;
+import io.warmpath.net.Deadlines;
+import io.warmpath.net.LoopDeadlines;
+import io.warmpath.net.server.ClientLimits;
 import java.time.Duration;
 import java.util.function.IntSupplier;
 import java.util.function.LongSupplier;

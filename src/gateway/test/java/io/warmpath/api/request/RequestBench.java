@@ -4,7 +4,7 @@ import io.vertx.core.MultiMap;
 import io.vertx.core.buffer.Buffer;
 import io.warmpath.bench.WireShapes;
 import io.warmpath.gateway.request.InferenceRequest;
-import io.warmpath.upstream.HeapBytes;
+import io.warmpath.net.HeapBytes;
 import java.util.concurrent.TimeUnit;
 import org.openjdk.jmh.annotations.Benchmark;
 import org.openjdk.jmh.annotations.BenchmarkMode;
