@@ -12,6 +12,7 @@ import io.vertx.core.Vertx;
 import io.warmpath.events.EventCounters;
 import io.warmpath.fleet.EngineKind;
 import io.warmpath.fleet.EngineTokenizer;
+import io.warmpath.fleet.SignsOfLife;
 import io.warmpath.fleet.Worker;
 import io.warmpath.gateway.agent.SessionCloser;
 import io.warmpath.gateway.migration.Migration;
@@ -111,6 +112,7 @@ class MetricsDocsTest {
                                 TestConfig.of(Map.of("warmpath.worker-urls", "http://127.0.0.1:1")),
                                 vertx,
                                 EngineTls.standard(),
+                                new SignsOfLife(),
                                 AddressSetup.guard(TestConfig.of(Map.of()).addresses()),
                                 index,
                                 new TestFeed(),

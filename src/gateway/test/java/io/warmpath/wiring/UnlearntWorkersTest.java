@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.sun.net.httpserver.HttpServer;
 import io.vertx.core.Vertx;
+import io.warmpath.fleet.SignsOfLife;
 import io.warmpath.fleet.WorkerState;
 import io.warmpath.fleet.WorkerStatus;
 import io.warmpath.load.LoadTracker;
@@ -49,6 +50,7 @@ class UnlearntWorkersTest {
                         TestConfig.of(settings),
                         vertx,
                         EngineTls.standard(),
+                        new SignsOfLife(),
                         AddressSetup.guard(TestConfig.of(settings).addresses()),
                         new ReferencePrefixIndex(),
                         null,
