@@ -7,9 +7,8 @@ import io.vertx.core.http.HttpServerRequest;
 import io.vertx.core.http.HttpServerResponse;
 import io.warmpath.fault.GatewayError;
 import io.warmpath.fault.GatewayException;
-import io.warmpath.gateway.flow.Advisor;
-import io.warmpath.gateway.flow.Exchange;
 import io.warmpath.gateway.flow.RequestFlow;
+import io.warmpath.gateway.plan.Advisor;
 import io.warmpath.gateway.request.InferenceRequest;
 import io.warmpath.routing.RoutingDecision;
 import io.warmpath.tokens.PromptInput;
@@ -106,13 +105,11 @@ final class DirectApi {
         if (!(asked.prompt() instanceof PromptInput.Ids prompt)) {
             throw RequestParser.bad("token_ids", "You must provide token_ids.");
         }
-        Exchange exchange =
-                flow.start(
-                        context,
-                        asked,
-                        RawAnswer.of(request, requestId, rawPath, gone),
-                        new TokenForm(prompt.tokens(), read.parameters()));
-        return exchange::clientGone;
+        return flow.start(
+                context,
+                asked,
+                RawAnswer.of(request, requestId, rawPath, gone),
+                new TokenForm(prompt.tokens(), read.parameters()));
     }
 
     /** {@code POST /router/reservations}. */

@@ -4,7 +4,7 @@ import com.fasterxml.jackson.core.JsonFactory;
 import com.fasterxml.jackson.core.JsonGenerator;
 import io.vertx.core.buffer.Buffer;
 import io.warmpath.fleet.Candidate;
-import io.warmpath.gateway.flow.Advisor;
+import io.warmpath.gateway.plan.Advisor;
 import io.warmpath.routing.RoutingDecision;
 import io.warmpath.routing.Score;
 import io.warmpath.routing.Scores;

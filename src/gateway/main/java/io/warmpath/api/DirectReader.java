@@ -9,7 +9,7 @@ import com.fasterxml.jackson.core.JsonToken;
 import io.vertx.core.MultiMap;
 import io.vertx.core.buffer.Buffer;
 import io.warmpath.fault.GatewayException;
-import io.warmpath.gateway.flow.Advisor;
+import io.warmpath.gateway.plan.Advisor;
 import io.warmpath.gateway.request.InferenceRequest;
 import io.warmpath.gateway.request.RequestHints;
 import io.warmpath.routing.RouterOverrides;

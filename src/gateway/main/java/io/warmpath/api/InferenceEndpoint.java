@@ -273,7 +273,7 @@ final class InferenceEndpoint {
             return told.start(context, arrived, requestId, parsed, form, gone);
         }
         Answer answer = arrived.answer(requestId, options.rawPath(), gone);
-        return flow.start(context, parsed, answer, form)::clientGone;
+        return flow.start(context, parsed, answer, form);
     }
 
     /** Any POST. On the request's event loop. */
@@ -297,7 +297,7 @@ final class InferenceEndpoint {
         private final ErrorForm errors;
         private final Arrival arrival;
         private final Context context;
-        private final BodyMemory.Share memory = flow.bodies().share();
+        private final BodyMemory.Reservation memory = flow.bodies().reserve();
         private @Nullable Buffer body;
         private long promised; // by its head; -1: nothing
         private BodyPace.@Nullable Watch pace;

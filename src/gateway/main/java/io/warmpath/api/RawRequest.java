@@ -19,7 +19,7 @@ final class RawRequest implements Arrived {
     private final RawReply.Line line;
     private final RawHead head;
     private final Context context;
-    private final BodyMemory.Share memory;
+    private final BodyMemory.Reservation memory;
     private final Consumer<RawRequest> answered;
     private @Nullable HeaderList extra;
     private @Nullable IntConsumer ended;
@@ -35,7 +35,7 @@ final class RawRequest implements Arrived {
             RawReply.Line line,
             RawHead head,
             Context context,
-            BodyMemory.Share memory,
+            BodyMemory.Reservation memory,
             Consumer<RawRequest> answered) {
         this.line = line;
         this.head = head;
@@ -52,7 +52,7 @@ final class RawRequest implements Arrived {
         return head.path();
     }
 
-    BodyMemory.Share memory() {
+    BodyMemory.Reservation memory() {
         return memory;
     }
 

@@ -4,10 +4,10 @@ import io.vertx.core.Context;
 import io.warmpath.fault.GatewayError;
 import io.warmpath.fleet.Fleet;
 import io.warmpath.gateway.answer.Answer;
-import io.warmpath.gateway.flow.Advisor;
 import io.warmpath.gateway.flow.GatewayOptions;
 import io.warmpath.gateway.flow.RequestFlow;
 import io.warmpath.gateway.observe.FlowMetrics;
+import io.warmpath.gateway.plan.Advisor;
 import io.warmpath.gateway.prompt.TokenLanes;
 import io.warmpath.gateway.request.EngineForm;
 import io.warmpath.gateway.request.InferenceRequest;
@@ -144,13 +144,11 @@ final class ToldRequests {
             }
             running =
                     flow.start(
-                                    context,
-                                    request,
-                                    new ExplainedAnswer(
-                                            arrived.answer(requestId, options.rawPath(), gone),
-                                            mine),
-                                    form)
-                            ::clientGone;
+                            context,
+                            request,
+                            new ExplainedAnswer(
+                                    arrived.answer(requestId, options.rawPath(), gone), mine),
+                            form);
         }
 
         void leave() {

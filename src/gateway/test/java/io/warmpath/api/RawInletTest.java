@@ -393,7 +393,7 @@ class RawInletTest {
                         new RawReply.Line(channel.pipeline().context("encoder")),
                         RawHead.read(head, head.length),
                         gateway.vertx.getOrCreateContext(),
-                        new BodyMemory(100).share(),
+                        new BodyMemory(100).reserve(),
                         answered::add);
         AtomicInteger left = new AtomicInteger();
         AtomicInteger ended = new AtomicInteger();
