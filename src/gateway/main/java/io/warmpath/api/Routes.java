@@ -151,8 +151,8 @@ public final class Routes {
         }
 
         @Override
-        public BodyMemory.Share memory() {
-            return flow.bodies().share();
+        public BodyMemory.Reservation memory() {
+            return flow.bodies().reserve();
         }
 
         @Override

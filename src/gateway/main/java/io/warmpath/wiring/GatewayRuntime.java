@@ -30,16 +30,26 @@ import io.warmpath.fleet.Fleet;
 import io.warmpath.fleet.SourceName;
 import io.warmpath.fleet.Worker;
 import io.warmpath.gateway.agent.EngineSessions;
+import io.warmpath.gateway.agent.NextTurn;
+import io.warmpath.gateway.agent.SessionTurns;
+import io.warmpath.gateway.answer.AnswerReport;
+import io.warmpath.gateway.flow.FlowParts;
 import io.warmpath.gateway.flow.GatewayOptions;
+import io.warmpath.gateway.flow.Moving;
 import io.warmpath.gateway.flow.RequestFlow;
 import io.warmpath.gateway.flow.Retries;
+import io.warmpath.gateway.flow.Sending;
 import io.warmpath.gateway.migration.Migration;
 import io.warmpath.gateway.observe.DecisionLog;
 import io.warmpath.gateway.observe.FlowMetrics;
 import io.warmpath.gateway.pin.PinMetrics;
 import io.warmpath.gateway.pin.Pins;
+import io.warmpath.gateway.plan.EntranceParts;
+import io.warmpath.gateway.plan.Planner;
+import io.warmpath.gateway.plan.Planning;
 import io.warmpath.gateway.prompt.EngineIds;
 import io.warmpath.gateway.prompt.Overlaps;
+import io.warmpath.gateway.prompt.TokenStep;
 import io.warmpath.gateway.request.ClientBounds;
 import io.warmpath.gateway.selfcheck.SelfCheck;
 import io.warmpath.gateway.shared.SharedCache;
@@ -322,31 +332,64 @@ final class GatewayRuntime implements AutoCloseable {
             Retries retries,
             Supplier<String> notReady,
             ClientGate gate) {
-        RequestFlow flow =
-                new RequestFlow(
-                        fleet,
-                        tokenParts.names(),
+        TokenStep tokenStep =
+                new TokenStep(
                         tokens,
+                        overlaps.prompts(),
+                        overlaps.takesTexts(),
+                        router.mode(),
+                        tokenParts.threads(),
+                        options.tokenDeadline(),
+                        metrics,
+                        engineIds,
+                        shared,
+                        System::nanoTime);
+        Planner planner =
+                new Planner(
+                        fleet,
                         overlaps,
                         router,
                         load,
-                        admission,
-                        engines,
-                        tokenParts.threads(),
-                        options,
                         metrics,
                         decisions,
+                        options.classTolerations(),
                         events,
                         selfCheck,
-                        engineIds,
-                        affinity,
-                        prefills,
-                        engineSessions,
                         pins,
                         shared,
-                        migration,
-                        retries,
                         System::nanoTime);
+        EntranceParts entrance =
+                new EntranceParts(
+                        planner, admission, metrics, options.retryAfter(), System::nanoTime);
+        NextTurn.Parts nextTurns =
+                new NextTurn.Parts(prefills, load, tokenParts.threads(), tokens, engines, metrics);
+        RequestFlow flow =
+                new RequestFlow(
+                        new FlowParts(
+                                new Planning(
+                                        fleet, tokenParts.names(), tokenStep, planner, entrance),
+                                new SessionTurns(
+                                        affinity,
+                                        engineSessions,
+                                        planner,
+                                        admission,
+                                        tokenParts.threads()),
+                                new Sending(
+                                        load,
+                                        engines,
+                                        pins,
+                                        nextTurns,
+                                        new AnswerReport.Parts(
+                                                nextTurns.warmed(),
+                                                shared,
+                                                selfCheck,
+                                                events,
+                                                metrics)),
+                                new Moving(migration, tokens, tokenParts.threads(), selfCheck),
+                                retries,
+                                options,
+                                metrics,
+                                System::nanoTime));
         return new Routes(
                 fleet,
                 flow,

@@ -31,19 +31,30 @@ import io.warmpath.fleet.Taint;
 import io.warmpath.fleet.Worker;
 import io.warmpath.fleet.WorkerState;
 import io.warmpath.gateway.agent.EngineSessions;
+import io.warmpath.gateway.agent.NextTurn;
 import io.warmpath.gateway.agent.SessionCloser;
+import io.warmpath.gateway.agent.SessionTurns;
+import io.warmpath.gateway.answer.AnswerReport;
+import io.warmpath.gateway.flow.FlowParts;
 import io.warmpath.gateway.flow.GatewayOptions;
+import io.warmpath.gateway.flow.Moving;
 import io.warmpath.gateway.flow.RequestFlow;
 import io.warmpath.gateway.flow.Retries;
+import io.warmpath.gateway.flow.Sending;
 import io.warmpath.gateway.migration.Migration;
 import io.warmpath.gateway.migration.MigrationOptions;
 import io.warmpath.gateway.observe.DecisionLog;
 import io.warmpath.gateway.observe.FlowMetrics;
 import io.warmpath.gateway.pin.PinMetrics;
 import io.warmpath.gateway.pin.Pins;
+import io.warmpath.gateway.plan.EntranceParts;
+import io.warmpath.gateway.plan.Planner;
+import io.warmpath.gateway.plan.Planning;
 import io.warmpath.gateway.prompt.EngineIds;
 import io.warmpath.gateway.prompt.IndexOverlaps;
+import io.warmpath.gateway.prompt.Overlaps;
 import io.warmpath.gateway.prompt.TokenLanes;
+import io.warmpath.gateway.prompt.TokenStep;
 import io.warmpath.gateway.request.ModelNames;
 import io.warmpath.gateway.selfcheck.SelfCheck;
 import io.warmpath.load.LoadBook;
@@ -398,45 +409,87 @@ final class Gateway implements AutoCloseable {
         GatewayOptions options = path.options(limits);
         engines = new KeyedEngineClient(path.engines(vertx, upstream, tls), tls.keys());
         FlowMetrics metrics = new FlowMetrics(meters);
-        RequestFlow flow =
-                new RequestFlow(
-                        fleet,
-                        names,
+        EventWatch watch =
+                new EventWatch() {
+                    @Override
+                    public EventTrust of(Candidate rank) {
+                        return events.of(rank);
+                    }
+
+                    @Override
+                    public void computed(Candidate rank, long began) {
+                        events.computed(rank, began);
+                    }
+                };
+        SelfCheck selfCheck =
+                new SelfCheck(
+                        (worker, question) -> engineTokens.tokens(worker, question),
+                        Runnable::run,
+                        meters,
+                        System::nanoTime);
+        Overlaps overlaps = IndexOverlaps.ofEvents(index);
+        TokenLanes threads = lanes(tokenizers);
+        Pins pins = Pins.off(new PinMetrics(meters));
+        TokenStep tokenStep =
+                new TokenStep(
                         tokens,
-                        IndexOverlaps.ofEvents(index),
+                        overlaps.prompts(),
+                        overlaps.takesTexts(),
+                        router.mode(),
+                        threads,
+                        options.tokenDeadline(),
+                        metrics,
+                        EngineIds.OFF,
+                        null,
+                        System::nanoTime);
+        Planner planner =
+                new Planner(
+                        fleet,
+                        overlaps,
                         router,
                         books,
-                        admission,
-                        engines,
-                        lanes(tokenizers),
-                        options,
                         metrics,
                         decisions,
-                        new EventWatch() {
-                            @Override
-                            public EventTrust of(Candidate rank) {
-                                return events.of(rank);
-                            }
-
-                            @Override
-                            public void computed(Candidate rank, long began) {
-                                events.computed(rank, began);
-                            }
-                        },
-                        new SelfCheck(
-                                (worker, question) -> engineTokens.tokens(worker, question),
-                                Runnable::run,
-                                meters,
-                                System::nanoTime),
-                        EngineIds.OFF,
-                        new Affinity(SESSIONS, new Rendezvous((bytes, seed) -> seed), sessions),
-                        PrefillBudget.off(),
-                        sessionsOnEngines(),
-                        Pins.off(new PinMetrics(meters)),
+                        options.classTolerations(),
+                        watch,
+                        selfCheck,
+                        pins,
                         null,
-                        migration,
-                        new Retries(retrying, System::nanoTime),
                         System::nanoTime);
+        EntranceParts entrance =
+                new EntranceParts(
+                        planner, admission, metrics, options.retryAfter(), System::nanoTime);
+        NextTurn.Parts nextTurns =
+                new NextTurn.Parts(PrefillBudget.off(), books, threads, tokens, engines, metrics);
+        RequestFlow flow =
+                new RequestFlow(
+                        new FlowParts(
+                                new Planning(fleet, names, tokenStep, planner, entrance),
+                                new SessionTurns(
+                                        new Affinity(
+                                                SESSIONS,
+                                                new Rendezvous((bytes, seed) -> seed),
+                                                sessions),
+                                        sessionsOnEngines(),
+                                        planner,
+                                        admission,
+                                        threads),
+                                new Sending(
+                                        books,
+                                        engines,
+                                        pins,
+                                        nextTurns,
+                                        new AnswerReport.Parts(
+                                                nextTurns.warmed(),
+                                                null,
+                                                selfCheck,
+                                                watch,
+                                                metrics)),
+                                new Moving(migration, tokens, threads, selfCheck),
+                                new Retries(retrying, System::nanoTime),
+                                options,
+                                metrics,
+                                System::nanoTime));
         routes = io.vertx.ext.web.Router.router(vertx);
         AtomicLong ids = new AtomicLong();
         inference =

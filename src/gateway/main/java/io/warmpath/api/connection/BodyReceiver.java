@@ -117,7 +117,7 @@ public final class BodyReceiver {
         private final ErrorForm errors;
         private final Arrival arrival;
         private final Context context;
-        private final BodyMemory.Share memory = bodies.share();
+        private final BodyMemory.Reservation memory = bodies.reserve();
         private @Nullable Buffer body; // what has arrived of it
         private long promised; // by its head; -1: nothing
         private BodyPace.@Nullable Watch pace;

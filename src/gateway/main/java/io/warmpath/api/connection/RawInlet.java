@@ -35,7 +35,7 @@ public final class RawInlet extends ChannelInboundHandlerAdapter {
         /** Nobody has to show who they are; otherwise a body is not read before that. */
         boolean isOpenToAll();
 
-        BodyMemory.Share memory();
+        BodyMemory.Reservation memory();
 
         /** A request is there. */
         void arrived(RawRequest request, Buffer body);
@@ -138,7 +138,7 @@ public final class RawInlet extends ChannelInboundHandlerAdapter {
             return false;
         }
         int first = Math.min(there, head.bodyLength());
-        BodyMemory.Share memory = door.memory();
+        BodyMemory.Reservation memory = door.memory();
         if (!memory.take(first)) {
             requests.exit();
             return false;
@@ -163,11 +163,11 @@ public final class RawInlet extends ChannelInboundHandlerAdapter {
     /** Of a request whose head is there. A client that only promises bytes gets no memory. */
     private static final class Body {
         private final RawHead head;
-        private final BodyMemory.Share memory;
+        private final BodyMemory.Reservation memory;
         private byte[] bytes; // with the head before it
         private int filled;
 
-        Body(RawHead head, BodyMemory.Share memory, byte[] bytes, int there) {
+        Body(RawHead head, BodyMemory.Reservation memory, byte[] bytes, int there) {
             this.head = head;
             this.memory = memory;
             this.bytes = bytes;

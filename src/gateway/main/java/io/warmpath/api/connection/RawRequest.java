@@ -20,7 +20,7 @@ public final class RawRequest implements ClientRequest {
     private final RawReply.Line line;
     private final RawHead head;
     private final Context context;
-    private final BodyMemory.Share memory;
+    private final BodyMemory.Reservation memory;
     private final Consumer<RawRequest> answered;
     private @Nullable HeaderList extra;
     private @Nullable IntConsumer ended;
@@ -36,7 +36,7 @@ public final class RawRequest implements ClientRequest {
             RawReply.Line line,
             RawHead head,
             Context context,
-            BodyMemory.Share memory,
+            BodyMemory.Reservation memory,
             Consumer<RawRequest> answered) {
         this.line = line;
         this.head = head;
@@ -53,7 +53,7 @@ public final class RawRequest implements ClientRequest {
         return head.path();
     }
 
-    BodyMemory.Share memory() {
+    BodyMemory.Reservation memory() {
         return memory;
     }
 

@@ -14,9 +14,8 @@ import io.warmpath.api.hints.RoutingHints;
 import io.warmpath.api.request.DirectReader;
 import io.warmpath.fault.GatewayError;
 import io.warmpath.fault.GatewayException;
-import io.warmpath.gateway.flow.Advisor;
-import io.warmpath.gateway.flow.Exchange;
 import io.warmpath.gateway.flow.RequestFlow;
+import io.warmpath.gateway.plan.Advisor;
 import io.warmpath.gateway.request.InferenceRequest;
 import io.warmpath.routing.RoutingDecision;
 import io.warmpath.tokens.PromptInput;
@@ -113,13 +112,11 @@ public final class DirectApi {
         if (!(asked.prompt() instanceof PromptInput.Ids prompt)) {
             throw InvalidRequest.bad("token_ids", "You must provide token_ids.");
         }
-        Exchange exchange =
-                flow.start(
-                        context,
-                        asked,
-                        RawAnswer.of(request, requestId, rawPath, gone),
-                        new TokenForm(prompt.tokens(), read.parameters()));
-        return exchange::clientGone;
+        return flow.start(
+                context,
+                asked,
+                RawAnswer.of(request, requestId, rawPath, gone),
+                new TokenForm(prompt.tokens(), read.parameters()));
     }
 
     /** {@code POST /router/reservations}. */

@@ -5,10 +5,10 @@ import io.warmpath.api.connection.ClientRequest;
 import io.warmpath.fault.GatewayError;
 import io.warmpath.fleet.Fleet;
 import io.warmpath.gateway.answer.Answer;
-import io.warmpath.gateway.flow.Advisor;
 import io.warmpath.gateway.flow.GatewayOptions;
 import io.warmpath.gateway.flow.RequestFlow;
 import io.warmpath.gateway.observe.FlowMetrics;
+import io.warmpath.gateway.plan.Advisor;
 import io.warmpath.gateway.prompt.TokenLanes;
 import io.warmpath.gateway.request.EngineForm;
 import io.warmpath.gateway.request.InferenceRequest;
@@ -145,13 +145,11 @@ public final class ExplainedRequests {
             }
             running =
                     flow.start(
-                                    context,
-                                    request,
-                                    new ExplainedAnswer(
-                                            arrived.answer(requestId, options.rawPath(), gone),
-                                            mine),
-                                    form)
-                            ::clientGone;
+                            context,
+                            request,
+                            new ExplainedAnswer(
+                                    arrived.answer(requestId, options.rawPath(), gone), mine),
+                            form);
         }
 
         void leave() {

@@ -181,6 +181,6 @@ public final class InferenceEndpoint {
             return told.start(context, arrived, requestId, parsed, form, gone);
         }
         Answer answer = arrived.answer(requestId, options.rawPath(), gone);
-        return flow.start(context, parsed, answer, form)::clientGone;
+        return flow.start(context, parsed, answer, form);
     }
 }

@@ -171,7 +171,7 @@ public final class MessagesApi {
                             requestId,
                             read.translated(),
                             this::make);
-            running = flow.start(context, read.request(), answer)::clientGone;
+            running = flow.start(context, read.request(), answer);
         }
 
         void refuse(GatewayError error) {

@@ -14,7 +14,7 @@ import io.warmpath.api.hints.OverrideReader;
 import io.warmpath.api.hints.TaintReader;
 import io.warmpath.api.json.JsonInput;
 import io.warmpath.api.json.TokenIds;
-import io.warmpath.gateway.flow.Advisor;
+import io.warmpath.gateway.plan.Advisor;
 import io.warmpath.gateway.request.InferenceRequest;
 import io.warmpath.gateway.request.RequestHints;
 import io.warmpath.net.HeapBytes;

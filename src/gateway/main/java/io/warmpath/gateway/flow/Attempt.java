@@ -5,15 +5,18 @@ import io.vertx.core.buffer.Buffer;
 import io.warmpath.fault.GatewayError;
 import io.warmpath.fleet.Candidate;
 import io.warmpath.fleet.RequestOutcome;
+import io.warmpath.gateway.agent.SessionTurn;
 import io.warmpath.gateway.answer.Answer;
 import io.warmpath.gateway.answer.AnswerFacts;
+import io.warmpath.gateway.answer.AnswerPipe;
+import io.warmpath.gateway.answer.AnswerReport;
 import io.warmpath.gateway.answer.Continued;
 import io.warmpath.gateway.answer.Explanation;
-import io.warmpath.gateway.answer.Holdback;
 import io.warmpath.gateway.observe.DecisionLog;
 import io.warmpath.gateway.observe.FlowMetrics.Outcome;
 import io.warmpath.gateway.observe.FlowMetrics.RetryCause;
 import io.warmpath.gateway.observe.Tracing;
+import io.warmpath.gateway.pin.PinTurn;
 import io.warmpath.gateway.plan.Planner;
 import io.warmpath.gateway.request.EngineForm;
 import io.warmpath.gateway.request.InferenceRequest;
@@ -25,7 +28,9 @@ import io.warmpath.upstream.UpstreamCall;
 import io.warmpath.upstream.UpstreamListener;
 import io.warmpath.upstream.UpstreamRequest;
 import io.warmpath.upstream.answer.AnswerScanner;
+import io.warmpath.upstream.answer.StreamText;
 import java.util.List;
+import java.util.OptionalInt;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -35,7 +40,7 @@ import org.jspecify.annotations.Nullable;
  * be answered by another attempt. A detached attempt has lost its request to another attempt; what
  * still comes is thrown away. All on the request's event loop.
  */
-final class Attempt implements UpstreamListener, UpstreamCall.Watch {
+final class Attempt implements UpstreamListener, UpstreamCall.Watch, Relocation.Source {
     /** A detached error answer is read this far, so that its connection can be used again. */
     private static final int DRAIN_BYTES = 64 << 10;
 
@@ -44,10 +49,12 @@ final class Attempt implements UpstreamListener, UpstreamCall.Watch {
 
     private static final byte[] NOTHING = {};
 
-    private final Exchange exchange;
+    private final RequestScope scope;
+    private final FlowParts parts;
+    private final AttemptOwner owner;
     private final Planner.Decided decided;
     private final RoutingDecision decision;
-    private final int promptTokens;
+    private final int promptTokens; // -1 when it is not known
     private final @Nullable Continued continued;
     private final @Nullable Continued rest; // the same where its prompt ends with what was said
     private LoadBook.@Nullable Booking booking;
@@ -57,44 +64,44 @@ final class Attempt implements UpstreamListener, UpstreamCall.Watch {
     private Tracing.@Nullable Call traced;
     private String problem = "left";
     private @Nullable MultiMap headers;
-    private @Nullable AnswerScanner scanner;
-    private @Nullable Holdback held;
-    private @Nullable Relocation kept; // until the exchange has it
+    private @Nullable AnswerPipe pipe; // from the head on
+    private @Nullable Relocation kept; // until the request has it
     private long started;
     private long firstTokenNanos = -1;
     private int status;
     private long received;
-    private boolean eventStream;
-    private boolean keepLength;
     private boolean sawFirst;
     private boolean released;
     private EngineAsk asked = EngineAsk.NOTHING;
     private @Nullable PinTurn pin;
     private boolean detached;
-    private long cutBefore; // usage events that end here or earlier are out already
 
     /**
      * @param continued the stream that it goes on with; null: it begins the answer
      */
     Attempt(
-            Exchange exchange,
+            RequestScope scope,
+            AttemptOwner owner,
             Planner.Decided decided,
-            int promptTokens,
             @Nullable Continued continued) {
+        this.scope = scope;
+        this.parts = scope.parts;
+        this.owner = owner;
         this.continued = continued;
         this.rest = continued == null || continued.anew() ? null : continued;
         this.released = continued != null;
-        this.exchange = exchange;
         this.decided = decided;
         this.decision = decided.decision();
-        this.promptTokens = promptTokens;
+        int length = scope.prompt.length(candidate().worker());
+        this.promptTokens = continued != null || length == 0 ? -1 : length;
     }
 
     Planner.Decided decided() {
         return decided;
     }
 
-    Candidate candidate() {
+    @Override
+    public Candidate candidate() {
         return decision.chosen().candidate();
     }
 
@@ -103,51 +110,73 @@ final class Attempt implements UpstreamListener, UpstreamCall.Watch {
     }
 
     void start(boolean freshConnection) {
-        RequestFlow flow = exchange.flow;
-        InferenceRequest request = exchange.request;
+        Sending sending = parts.sending();
+        InferenceRequest request = scope.request();
+        SessionTurn session = scope.session();
         Candidate to = candidate();
-        pin = PinTurn.of(exchange, decision);
-        asked = EngineAsk.of(exchange, to, pin);
+        pin =
+                PinTurn.of(
+                        sending.pins(),
+                        request,
+                        scope.prompt,
+                        decision,
+                        session != null && session.appends());
+        asked = EngineAsk.of(scope, to, pin);
         // Before anything is booked: it may say that this worker cannot be asked so.
-        EngineForm.Written written = exchange.form.write(request, to.worker(), asked.changes());
+        EngineForm.Written written = scope.form.write(request, to.worker(), asked.changes());
         Buffer body = continued == null ? written.body() : continued.body(written.body());
         booking =
-                flow.load.book(
-                        to.slot(),
-                        decision.chosen().prefillTokens(),
-                        exchange.prompt.blocks(to.worker()),
-                        request.hints().expectedOutput());
+                sending.load()
+                        .book(
+                                to.slot(),
+                                decision.chosen().prefillTokens(),
+                                scope.prompt.blocks(to.worker()),
+                                request.hints().expectedOutput());
         if (!request.passThrough()) {
-            sent = flow.planner.sent(decision, request.stream());
+            sent = parts.planning().planner().sent(decision, request.stream());
         }
-        report = AnswerReport.of(exchange, decision, promptTokens, continued, asked.model());
-        started = flow.nanoTime.getAsLong();
+        report =
+                AnswerReport.of(
+                        sending.reports(),
+                        scope.meters(),
+                        request,
+                        scope.prompt,
+                        decision,
+                        promptTokens,
+                        continued,
+                        asked.model());
+        started = scope.now();
         HeaderList extra = new HeaderList();
         extra.add("x-request-id", request.requestId());
         if (asked.rankInHeader()) {
             extra.add("X-data-parallel-rank", Integer.toString(to.dpRank()));
         }
-        traced = exchange.traced(decision, promptTokens);
-        if (traced != null) {
+        if (scope.trace != null) {
+            traced = scope.trace.call(decision, promptTokens, scope.now());
             traced.addTo(extra);
         }
         call =
-                flow.engines.send(
-                        new UpstreamRequest(
-                                to.worker().name(),
-                                to.worker().url(),
-                                written.target(),
-                                request.headers(),
-                                extra,
-                                body,
-                                freshConnection,
-                                request.passThrough()),
-                        continued == null
-                                ? exchange.nextTurn(
-                                        to,
-                                        exchange.form.read(to.worker(), exchange.answerTo(this)))
-                                : continued.joining(this));
+                sending.engines()
+                        .send(
+                                new UpstreamRequest(
+                                        to.worker().name(),
+                                        to.worker().url(),
+                                        written.target(),
+                                        request.headers(),
+                                        extra,
+                                        body,
+                                        freshConnection,
+                                        request.passThrough()),
+                                continued == null
+                                        ? listener(to, session)
+                                        : continued.joining(this));
         call.watchedBy(this);
+    }
+
+    /** What listens to the engine, before the client. */
+    private UpstreamListener listener(Candidate to, @Nullable SessionTurn session) {
+        UpstreamListener client = session == null ? this : session.listener(this);
+        return scope.beside(to, scope.form.read(to.worker(), client));
     }
 
     /** The request goes on elsewhere: free the worker, let an error answer run out. */
@@ -172,26 +201,27 @@ final class Attempt implements UpstreamListener, UpstreamCall.Watch {
         try {
             status = code;
             headers = engineHeaders;
-            if (code >= 400 && exchange.askAgainInFull(this)) {
+            if (code >= 400 && owner.askAgainInFull(this)) {
                 return;
             }
-            if (isWorkersFault(code)) {
+            if (EngineFailures.isWorkersFault(code)) {
                 tellFleet(RequestOutcome.FAILED);
             }
             if (continued != null) {
                 goOn(code, engineHeaders);
                 return;
             }
-            if (code >= 300 && exchange.leftToOther(this)) {
+            if (code >= 300 && owner.leftToOther(this)) {
                 return;
             }
-            if (isWorkersFault(code) && exchange.retryElsewhere(this, RetryCause.STATUS)) {
+            if (EngineFailures.isWorkersFault(code)
+                    && owner.retryElsewhere(this, RetryCause.STATUS)) {
                 return;
             }
             if (code >= 300 && code < 400 && code != 304) {
                 // Its Location would name an address that the client must not see.
                 abandon();
-                exchange.refuse(
+                owner.refuse(
                         Outcome.UPSTREAM_FAILED,
                         new GatewayError.BadUpstreamAnswer(
                                 candidate().worker().name(), "a redirect"));
@@ -199,111 +229,133 @@ final class Attempt implements UpstreamListener, UpstreamCall.Watch {
             }
             prepare(code, engineHeaders);
         } catch (RuntimeException e) {
-            exchange.crashed(e);
+            owner.crashed(e);
         }
     }
 
     /** The client reads a stream already: only another one can be a part of it. */
     private void goOn(int code, MultiMap engineHeaders) {
         prepare(code, engineHeaders);
-        if (eventStream) {
+        if (isStream()) {
             return;
         }
         detach();
         GatewayError error =
                 new GatewayError.BadUpstreamAnswer(
                         candidate().worker().name(), "status " + code + " to the rest of a stream");
-        boolean busy = code == 429 || isWorkersFault(code);
-        if (!busy || !exchange.moveElsewhere(this, error, true)) {
-            exchange.breakAnswer(error, true);
+        boolean busy = code == 429 || EngineFailures.isWorkersFault(code);
+        if (!busy || !owner.moveElsewhere(this, error, true)) {
+            owner.breakAnswer(error, true);
         }
     }
 
     private void prepare(int code, MultiMap engineHeaders) {
-        String type = engineHeaders.get("content-type");
-        boolean readable =
-                code == 200
-                        && !exchange.request.passThrough()
-                        && type != null
-                        && !engineHeaders.contains("content-encoding");
-        eventStream = readable && startsWithIgnoreCase(type, "text/event-stream");
-        keepLength = true;
-        if (eventStream) {
-            // A stream that may get an error event at its end cannot promise its length.
-            keepLength = false;
-            Relocation keeper = exchange.relocation();
-            if (continued == null) {
-                int known =
-                        report == null || report.knowsBeginningOnly()
-                                ? 0
-                                : Math.max(0, promptTokens);
-                keeper = Relocation.of(exchange, candidate(), known);
-                kept = keeper;
-            }
-            scanner = AnswerScanner.ofEvents(keeper == null ? null : keeper.text());
-            held = new Holdback(exchange.flow.options.tailBytes());
-        } else if (readable && startsWithIgnoreCase(type, "application/json")) {
-            scanner = AnswerScanner.ofJson();
+        AnswerPipe.Kind kind =
+                AnswerPipe.Kind.of(code, engineHeaders, scope.request().passThrough());
+        StreamText text = null;
+        if (continued != null) {
+            text = continued.said();
+        } else if (kind == AnswerPipe.Kind.EVENTS) {
+            int known =
+                    report == null || report.knowsBeginningOnly() ? 0 : Math.max(0, promptTokens);
+            Relocation keeper = owner.keep(candidate(), known);
+            kept = keeper;
+            text = keeper == null ? null : keeper.text();
         }
+        GatewayOptions options = parts.options();
+        pipe =
+                new AnswerPipe(
+                        scope.answer,
+                        kind,
+                        text,
+                        options.holdBytes(),
+                        options.tailBytes(),
+                        asked.cutsUsage());
+    }
+
+    private boolean isStream() {
+        return pipe != null && pipe.isStream();
+    }
+
+    private @Nullable AnswerScanner scanner() {
+        return pipe == null ? null : pipe.scanner();
     }
 
     @Override
     public void data(byte[] b, int from, int length) {
         received += length;
-        if (detached) {
+        AnswerPipe p = pipe;
+        if (detached || p == null) {
             if (received > DRAIN_BYTES && call != null) {
                 call.cancel();
             }
             return;
         }
         try {
-            int complete = scan(b, from, length);
-            if (booking != null) {
-                booking.progress(scanner == null ? 0 : scanner.events());
+            int complete = p.scan(b, from, length);
+            if (p.hasOutput()) {
+                firstToken();
             }
-            if (cutUsage(b, from, length, complete)) {
-                passOn(b, from, 0, 0);
+            if (booking != null) {
+                booking.progress(p.events());
+            }
+            if (p.cutUsage(b, from, length, complete)) {
+                passOn(p, b, from, 0, 0);
             } else {
-                passOn(b, from, length, complete);
+                passOn(p, b, from, length, complete);
             }
         } catch (RuntimeException e) {
-            exchange.crashed(e);
+            owner.crashed(e);
+        }
+    }
+
+    private void passOn(AnswerPipe p, byte[] b, int from, int length, int complete) {
+        if (!released) {
+            if (p.hold(b, from, length, complete)) {
+                return;
+            }
+            release(p);
+        }
+        p.pass(b, from, length, complete);
+        Answer answer = scope.answer;
+        if (answer.isFull() && call != null) {
+            UpstreamCall paused = call;
+            paused.pause();
+            answer.onDrain(paused::resume);
         }
     }
 
     @Override
     public void end(byte[] b, int from, int length) {
-        if (detached) {
+        AnswerPipe p = pipe;
+        if (detached || p == null) {
             return;
         }
         try {
-            received += length;
-            int complete = length > 0 ? scan(b, from, length) : 0;
+            int complete = p.scan(b, from, length);
+            if (length > 0 && p.hasOutput()) {
+                firstToken();
+            }
             problem = "";
-            boolean cut = cutUsage(b, from, length, complete);
+            boolean cut = p.cutUsage(b, from, length, complete);
             closeBooking();
             compareWithReport();
             if (report != null) {
-                report.computed(scanner, status, started);
+                report.computed(p.scanner(), status, started);
             }
-            if (!isWorkersFault(status)) {
+            if (!EngineFailures.isWorkersFault(status)) {
                 tellFleet(RequestOutcome.OK);
             }
             if (!released) {
-                release();
+                release(p);
             }
-            exchange.finish(status < 400 ? Outcome.OK : Outcome.ENGINE_ERROR);
-            Answer answer = exchange.answer;
-            if (held == null) {
-                answer.end(b, from, length);
-            } else {
-                held.end(b, from, cut ? 0 : length, answer::end);
-            }
+            owner.finish(status < 400 ? Outcome.OK : Outcome.ENGINE_ERROR);
+            p.end(b, from, cut ? 0 : length);
             if (pin != null) {
                 pin.ended(status, foundCached());
             }
         } catch (RuntimeException e) {
-            exchange.crashed(e);
+            owner.crashed(e);
         }
     }
 
@@ -316,23 +368,23 @@ final class Attempt implements UpstreamListener, UpstreamCall.Watch {
         }
         try {
             boolean stale = isStaleConnection(error);
-            if (stale && !released && exchange.leftToOther(this)) {
+            if (stale && !released && owner.leftToOther(this)) {
                 return;
             }
-            if (stale && exchange.retryOnFreshConnection(this)) {
+            if (stale && owner.retryOnFreshConnection(this)) {
                 return;
             }
-            tellFleet(outcome(error));
-            if (isLostConnection(error)) {
-                exchange.flow.fleet.reportFailure(candidate().worker().id());
+            tellFleet(EngineFailures.outcome(error));
+            if (EngineFailures.isLostConnection(error)) {
+                parts.planning().fleet().reportFailure(candidate().worker().id());
             }
             if (released) {
                 breakAnswer(error);
-            } else if (!exchange.leftToOther(this)) {
+            } else if (!owner.leftToOther(this)) {
                 answerOrRetry(error);
             }
         } catch (RuntimeException e) {
-            exchange.crashed(e);
+            owner.crashed(e);
         }
     }
 
@@ -345,22 +397,22 @@ final class Attempt implements UpstreamListener, UpstreamCall.Watch {
                 && headers == null
                 && call != null
                 && call.reusedConnection()
-                && exchange.flow.nanoTime.getAsLong() - started < STALE_NANOS;
+                && scope.now() - started < STALE_NANOS;
     }
 
     private void answerOrRetry(GatewayError error) {
-        RetryCause cause = retryCause(error);
+        RetryCause cause = EngineFailures.retryCause(error, scope.request().stream());
         boolean unreachable = cause == RetryCause.UNREACHABLE;
-        if (cause != null && exchange.retryElsewhere(this, cause)) {
+        if (cause != null && owner.retryElsewhere(this, cause)) {
             return;
         }
-        if (unreachable && exchange.retryAllLater(this)) {
+        if (unreachable && owner.retryAllLater(this)) {
             return;
         }
         if (unreachable) {
-            exchange.refuse(Outcome.NO_WORKER, exchange.noWorker());
+            owner.refuse(Outcome.NO_WORKER, scope.noWorker());
         } else {
-            exchange.refuse(Outcome.UPSTREAM_FAILED, error);
+            owner.refuse(Outcome.UPSTREAM_FAILED, error);
         }
     }
 
@@ -372,18 +424,18 @@ final class Attempt implements UpstreamListener, UpstreamCall.Watch {
             return;
         }
         try {
-            List<Candidate> others = exchange.wellOthers(this);
+            List<Candidate> others = owner.wellOthers(this);
             if (others.isEmpty()) {
                 return;
             }
             if (!released) {
-                if (exchange.request.stream()
-                        && (exchange.leftToOther(this)
-                                || exchange.retryElsewhere(this, RetryCause.TIMEOUT))) {
+                if (scope.request().stream()
+                        && (owner.leftToOther(this)
+                                || owner.retryElsewhere(this, RetryCause.TIMEOUT))) {
                     waiting.cancel();
                 }
             } else {
-                exchange.whenMovable(
+                owner.whenMovable(
                         this,
                         others,
                         () -> {
@@ -392,165 +444,111 @@ final class Attempt implements UpstreamListener, UpstreamCall.Watch {
                         });
             }
         } catch (RuntimeException e) {
-            exchange.crashed(e);
+            owner.crashed(e);
         }
-    }
-
-    /** Null: it is not tried again. */
-    private @Nullable RetryCause retryCause(GatewayError error) {
-        return switch (error) {
-            case GatewayError.WorkerUnreachable e -> RetryCause.UNREACHABLE;
-            case GatewayError.UpstreamBroke e -> RetryCause.BROKE;
-            case GatewayError.BadUpstreamAnswer e -> RetryCause.BROKE;
-            case GatewayError.UpstreamTimeout e when e.safeToRetry() -> RetryCause.UNREACHABLE;
-            // A whole answer may just take as long as that, and would again.
-            case GatewayError.UpstreamTimeout e ->
-                    exchange.request.stream() ? RetryCause.TIMEOUT : null;
-            default -> null;
-        };
     }
 
     private void breakAnswer(GatewayError error) {
-        if (scanner != null && scanner.done()) {
+        if (pipe != null && pipe.done()) {
             // Only the end of the HTTP message was lost; the client has all of the answer.
             compareWithReport();
-            exchange.finish(Outcome.OK);
-            exchange.answer.end(NOTHING, 0, 0);
+            owner.finish(Outcome.OK);
+            scope.answer.end(NOTHING, 0, 0);
             return;
         }
-        if (!exchange.moveElsewhere(this, error, eventStream)) {
-            exchange.breakAnswer(error, isClean());
+        if (!owner.moveElsewhere(this, error, isStream())) {
+            owner.breakAnswer(error, isClean());
         }
     }
 
-    /** All that has been passed on ends between two events of a stream. */
-    boolean isClean() {
-        return held == null ? continued != null : held.isClean();
-    }
-
-    /** The answer's end has been passed on, but for usage and {@code [DONE]}. */
-    boolean finished() {
-        return scanner != null && scanner.finished();
-    }
-
-    /** Looks at the bytes; how many of them lie before the end of the last complete event. */
-    private int scan(byte[] b, int from, int length) {
-        AnswerScanner s = scanner;
-        int complete = s == null ? length : s.scan(b, from, length);
-        if (!eventStream || (s != null && s.sawToken())) {
-            firstToken();
+    @Override
+    public boolean isClean() {
+        if (pipe == null || !pipe.isStream()) {
+            return continued != null;
         }
-        return complete;
+        return pipe.isClean();
     }
 
-    /**
-     * Takes the usage report that we have asked for out of the stream, when these bytes end one.
-     *
-     * @return true when the bytes are held now, without it
-     */
-    private boolean cutUsage(byte[] b, int from, int length, int complete) {
-        AnswerScanner s = scanner;
-        Holdback h = held;
-        if (!asked.cutsUsage() || s == null || h == null || s.usageEnd() <= cutBefore) {
-            return false;
-        }
-        h.hold(b, from, length, complete);
-        long start = received - h.length(); // of what is held, in the engine's stream
-        h.cut(s.usageStart() - start, s.usageEnd() - start);
-        cutBefore = s.usageEnd();
-        return true;
+    @Override
+    public boolean finished() {
+        return pipe != null && pipe.finished();
     }
 
     private void firstToken() {
         if (!sawFirst) {
             sawFirst = true;
-            firstTokenNanos = exchange.flow.nanoTime.getAsLong() - started;
+            firstTokenNanos = scope.now() - started;
             if (traced != null) {
                 traced.firstToken(started + firstTokenNanos);
             }
             if (booking != null) {
                 booking.firstToken();
-                exchange.flow.admission.wake();
+                parts.planning().entrance().admission().wake();
             }
             if (status < 400) {
                 sent.firstToken();
-                if (eventStream && continued == null) {
-                    exchange.flow.retries.firstToken(exchange.request.model(), firstTokenNanos);
+                if (isStream() && continued == null) {
+                    parts.retries().firstToken(scope.request().model(), firstTokenNanos);
                 }
-                if (!exchange.request.passThrough() && continued == null) {
-                    exchange.flow.fleet.firstToken(
-                            candidate().worker().id(),
-                            firstTokenNanos,
-                            decision.chosen().prefillTokens());
-                    exchange.meters().firstToken(exchange.nanosSinceStart());
+                if (!scope.request().passThrough() && continued == null) {
+                    parts.planning()
+                            .fleet()
+                            .firstToken(
+                                    candidate().worker().id(),
+                                    firstTokenNanos,
+                                    decision.chosen().prefillTokens());
+                    scope.meters().firstToken(scope.nanosSinceStart());
                 }
             }
         }
     }
 
-    private void passOn(byte[] b, int from, int length, int complete) {
-        Answer answer = exchange.answer;
-        Holdback h = held;
-        if (!released) {
-            if (h != null && !isEnough(h.length() + length)) {
-                h.hold(b, from, length, complete);
-                return;
-            }
-            release();
-        }
-        if (h == null) {
-            answer.write(b, from, length);
-        } else {
-            h.pass(b, from, length, complete, answer::write);
-        }
-        if (answer.isFull() && call != null) {
-            UpstreamCall paused = call;
-            paused.pause();
-            answer.onDrain(paused::resume);
-        }
-    }
-
-    /** A stream shows what the client should not wait for, or has become too long to be held. */
-    private boolean isEnough(int heldBytes) {
-        return (scanner != null && scanner.sawAnything())
-                || heldBytes > exchange.flow.options.holdBytes();
-    }
-
-    private void release() {
+    /** From here on the client gets what there is. */
+    private void release(AnswerPipe p) {
         released = true;
-        exchange.won(this);
-        InferenceRequest request = exchange.request;
+        owner.won(this);
+        InferenceRequest request = scope.request();
+        MultiMap own = explanation(request);
+        if (own != null && request.explain() && p.isStream()) {
+            scope.answer.explain(decision);
+        }
+        if (p.scanner() != null && !request.hints().extras().isEmpty()) {
+            scope.answer.facts(this::facts);
+        }
+        MultiMap engineHeaders = headers == null ? MultiMap.caseInsensitiveMultiMap() : headers;
+        // A stream that may get an error event at its end cannot promise its length.
+        scope.answer.head(status, engineHeaders, own, !p.isStream());
+        owner.answered(kept);
+        kept = null;
+    }
+
+    /** Null: it is not explained why this worker was chosen. */
+    private @Nullable MultiMap explanation(InferenceRequest request) {
         boolean explain =
-                switch (exchange.flow.options.explain()) {
+                switch (parts.options().explain()) {
                     case OFF -> false;
                     case ON_REQUEST -> request.explain();
                     case ALWAYS -> true;
                 };
-        MultiMap own =
-                explain ? Explanation.headers(decision, promptTokens, request.several()) : null;
-        if (own != null) {
-            Explanation.addHints(own, request, asked.priority(), exchange.sessionTimeoutSeconds());
-            Explanation.addSession(own, exchange.sessionWord());
+        if (!explain) {
+            return null;
         }
-        if (explain && request.explain() && eventStream) {
-            exchange.answer.explain(decision);
-        }
-        if (scanner != null && !request.hints().extras().isEmpty()) {
-            exchange.answer.facts(this::facts);
-        }
-        MultiMap engineHeaders = headers == null ? MultiMap.caseInsensitiveMultiMap() : headers;
-        exchange.answer.head(status, engineHeaders, own, keepLength);
-        exchange.answered(kept);
-        kept = null;
+        SessionTurn session = scope.session();
+        MultiMap own = Explanation.headers(decision, promptTokens, request.several());
+        Explanation.addHints(
+                own,
+                request,
+                asked.priority(),
+                session == null ? OptionalInt.empty() : session.timeoutSeconds());
+        Explanation.addSession(own, session == null ? null : session.word());
+        return own;
     }
 
     private void compareWithReport() {
         if (report != null) {
-            boolean streamed = eventStream && firstTokenNanos >= 0;
+            boolean streamed = isStream() && firstTokenNanos >= 0;
             report.compare(
-                    scanner,
-                    status,
-                    streamed ? exchange.flow.nanoTime.getAsLong() - started - firstTokenNanos : -1);
+                    scanner(), status, streamed ? scope.now() - started - firstTokenNanos : -1);
         }
     }
 
@@ -562,17 +560,17 @@ final class Attempt implements UpstreamListener, UpstreamCall.Watch {
         }
         if (booking != null) {
             booking.close();
-            sent.ended(scanner == null ? -1 : scanner.completionTokens());
+            sent.ended(scanner() == null ? -1 : scanner().completionTokens());
             booking = null;
-            exchange.flow.admission.wake();
+            parts.planning().entrance().admission().wake();
             DecisionLog.Ending ending = ending();
-            exchange.flow.planner.ended(decided, ending);
+            parts.planning().planner().ended(decided, ending);
             if (status == 200) {
                 long counted = ending.promptTokens();
                 if (continued == null) {
-                    exchange.used(counted < 0 ? promptTokens : counted, ending.outputTokens());
+                    scope.used(counted < 0 ? promptTokens : counted, ending.outputTokens());
                 } else { // the prompt and the first part have been counted where they were made
-                    exchange.used(0, Math.max(0, ending.outputTokens() - continued.made()));
+                    scope.used(0, Math.max(0, ending.outputTokens() - continued.made()));
                 }
             }
             endTrace();
@@ -580,7 +578,7 @@ final class Attempt implements UpstreamListener, UpstreamCall.Watch {
     }
 
     private void endTrace() {
-        AnswerScanner s = scanner;
+        AnswerScanner s = scanner();
         if (traced != null) {
             traced.ended(
                     status,
@@ -588,15 +586,15 @@ final class Attempt implements UpstreamListener, UpstreamCall.Watch {
                     s == null ? -1 : s.promptTokens(),
                     foundCached(),
                     s == null ? -1 : s.completionTokens(),
-                    exchange.flow.nanoTime.getAsLong());
+                    scope.now());
         }
     }
 
-    /** Of the whole answer, whoever gave the first part of it. */
-    AnswerFacts facts() {
-        long nanos = exchange.nanosSinceStart();
-        long untilSent = nanos - (exchange.flow.nanoTime.getAsLong() - started);
-        long untilFirst = eventStream && firstTokenNanos >= 0 ? untilSent + firstTokenNanos : -1;
+    @Override
+    public AnswerFacts facts() {
+        long nanos = scope.nanosSinceStart();
+        long untilSent = nanos - (scope.now() - started);
+        long untilFirst = isStream() && firstTokenNanos >= 0 ? untilSent + firstTokenNanos : -1;
         DecisionLog.Ending now = ending();
         AnswerFacts before = continued == null ? null : continued.before();
         return new AnswerFacts(
@@ -621,52 +619,29 @@ final class Attempt implements UpstreamListener, UpstreamCall.Watch {
 
     /** Tokens that this worker has found cached of the request's own prompt; -1: not known. */
     private long foundCached() {
-        AnswerScanner s = scanner;
+        AnswerScanner s = scanner();
         return s == null || rest != null ? -1 : s.cachedTokens();
     }
 
-    /** The same of the worker that began the answer. */
-    long cachedTokens() {
+    @Override
+    public long cachedTokens() {
         return rest == null ? foundCached() : rest.cachedTokens();
     }
 
     private DecisionLog.Ending ending() {
-        AnswerScanner s = scanner;
+        AnswerScanner s = scanner();
         long output = s == null ? -1 : s.completionTokens();
         int made = continued == null ? 0 : continued.made(); // the engine's count has it in it
         return new DecisionLog.Ending(
                 status,
                 s == null ? -1 : s.promptTokens(),
-                output < 0 && s != null && eventStream ? made + s.events() : output,
+                output < 0 && s != null && isStream() ? made + s.events() : output,
                 foundCached(),
                 firstTokenNanos,
-                exchange.flow.nanoTime.getAsLong() - started);
+                scope.now() - started);
     }
 
     private void tellFleet(RequestOutcome outcome) {
-        exchange.flow.fleet.ended(candidate().worker().id(), outcome, started);
-    }
-
-    private static RequestOutcome outcome(GatewayError error) {
-        return switch (error) {
-            case GatewayError.BadUpstreamAnswer e -> RequestOutcome.FAILED;
-            case GatewayError.UpstreamTimeout e -> RequestOutcome.STALLED;
-            case GatewayError.WorkerUnwell e -> RequestOutcome.STALLED;
-            default -> RequestOutcome.LOST;
-        };
-    }
-
-    private static boolean isWorkersFault(int code) {
-        return code == 500 || code == 502 || code == 503 || code == 504;
-    }
-
-    private static boolean isLostConnection(GatewayError error) {
-        return error instanceof GatewayError.WorkerUnreachable
-                || error instanceof GatewayError.UpstreamBroke
-                || (error instanceof GatewayError.UpstreamTimeout && error.safeToRetry());
-    }
-
-    private static boolean startsWithIgnoreCase(String text, String prefix) {
-        return text.regionMatches(true, 0, prefix, 0, prefix.length());
+        parts.planning().fleet().ended(candidate().worker().id(), outcome, started);
     }
 }

@@ -2,6 +2,8 @@ package io.warmpath.gateway.flow;
 
 import io.warmpath.fleet.Candidate;
 import io.warmpath.fleet.EngineKind;
+import io.warmpath.gateway.agent.SessionTurn;
+import io.warmpath.gateway.pin.PinTurn;
 import io.warmpath.gateway.request.BodyChanges;
 import io.warmpath.gateway.request.InferenceRequest;
 import java.util.OptionalInt;
@@ -29,9 +31,9 @@ record EngineAsk(
     /**
      * @param pin what is to be kept of the prompt; null: nothing
      */
-    static EngineAsk of(Exchange exchange, Candidate to, @Nullable PinTurn pin) {
-        RequestFlow flow = exchange.flow;
-        InferenceRequest request = exchange.request;
+    static EngineAsk of(RequestScope scope, Candidate to, @Nullable PinTurn pin) {
+        GatewayOptions options = scope.parts.options();
+        InferenceRequest request = scope.request();
         BodyChanges changes = BodyChanges.NONE;
         if (request.saltToSend() != null) {
             changes = changes.withCacheSalt(request.saltToSend());
@@ -40,7 +42,7 @@ record EngineAsk(
         if (!model.equals(request.name().asked())) {
             changes = changes.withModel(model);
         }
-        if (!flow.options.forwardNvext() && !request.edits().nvext().isEmpty()) {
+        if (!options.forwardNvext() && !request.edits().nvext().isEmpty()) {
             changes = changes.withoutNvext();
         }
         OptionalInt priority = priority(request, to);
@@ -60,8 +62,11 @@ record EngineAsk(
         if (rankInBody) {
             changes = changes.withDpRank(to.dpRank());
         }
-        changes = exchange.sessionChanges(changes);
-        boolean usage = asksForUsage(exchange, to);
+        SessionTurn session = scope.session();
+        if (session != null) {
+            changes = session.changes(changes);
+        }
+        boolean usage = asksForUsage(scope, to);
         if (usage) {
             changes = changes.withUsage();
         }
@@ -76,10 +81,10 @@ record EngineAsk(
     }
 
     /** We want to know what was cached; the client, who has not asked, does not get to see it. */
-    private static boolean asksForUsage(Exchange exchange, Candidate to) {
-        InferenceRequest request = exchange.request;
-        return exchange.form.isAsSent() // others ask for what they need themselves
-                && exchange.flow.options.requestUsage()
+    private static boolean asksForUsage(RequestScope scope, Candidate to) {
+        InferenceRequest request = scope.request();
+        return scope.form.isAsSent() // others ask for what they need themselves
+                && scope.parts.options().requestUsage()
                 && request.stream()
                 && to.worker().kind() != EngineKind.OPENAI
                 && !request.edits().asksForUsage(request.body());

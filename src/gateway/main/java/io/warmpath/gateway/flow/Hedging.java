@@ -1,6 +1,5 @@
 package io.warmpath.gateway.flow;
 
-import io.vertx.core.Context;
 import io.warmpath.fault.GatewayException;
 import io.warmpath.gateway.observe.FlowMetrics;
 import io.warmpath.gateway.observe.FlowMetrics.Hedge;
@@ -15,20 +14,33 @@ import org.jspecify.annotations.Nullable;
  * <p>Once for a request at most. Confined to its event loop.
  */
 final class Hedging {
-    private final Exchange exchange;
-    private final Context context;
+    /** Whose attempts they are. */
+    interface Owner {
+        /** The attempt that was asked first or goes on alone; null when there is none. */
+        @Nullable Attempt running();
+
+        /** One more, not yet started. */
+        Attempt beside(Planner.Decided second);
+
+        void crashed(RuntimeException cause);
+    }
+
+    private final RequestScope scope;
+    private final WorkerChoice workers;
+    private final Owner owner;
     private @Nullable Attempt beside; // until one of both answers
     private long timer = -1;
     private boolean tried;
 
-    Hedging(Exchange exchange, Context context) {
-        this.exchange = exchange;
-        this.context = context;
+    Hedging(RequestScope scope, WorkerChoice workers, Owner owner) {
+        this.scope = scope;
+        this.workers = workers;
+        this.owner = owner;
     }
 
     /** Has another worker asked when the first token takes longer than is usual. */
     void later() {
-        InferenceRequest request = exchange.request;
+        InferenceRequest request = scope.request();
         if (tried
                 || timer >= 0
                 || !request.stream()
@@ -36,43 +48,43 @@ final class Hedging {
                 || request.hints().session() != null) {
             return;
         }
-        long nanos = exchange.flow.retries.hedgeNanos(request.model());
+        long nanos = scope.parts.retries().hedgeNanos(request.model());
         if (nanos >= 0) {
             long millis = Math.max(1, TimeUnit.NANOSECONDS.toMillis(nanos));
-            timer = context.owner().setTimer(millis, t -> now());
+            timer = scope.context.owner().setTimer(millis, t -> now());
         }
     }
 
     private void now() {
         timer = -1;
-        Attempt late = exchange.running();
-        if (late == null || late.released() || !exchange.tries.mayGoTwice()) {
+        Attempt late = owner.running();
+        if (late == null || late.released() || !scope.tries.mayGoTwice()) {
             return;
         }
         tried = true;
-        FlowMetrics metrics = exchange.flow.metrics;
+        FlowMetrics metrics = scope.parts.metrics();
         try {
             long worker = late.candidate().worker().id();
-            if (!exchange.flow.retries.mayHedge()) {
+            if (!scope.parts.retries().mayHedge()) {
                 metrics.hedged(Hedge.NO_BUDGET);
                 return;
             }
-            Planner.Decided second = exchange.decideElsewhere(c -> c.worker().id() != worker);
+            Planner.Decided second = workers.elsewhere(c -> c.worker().id() != worker);
             if (second == null) {
                 metrics.hedged(Hedge.NO_WORKER);
                 return;
             }
-            exchange.tries.attempt();
-            Attempt next = exchange.attemptAt(second, null);
+            scope.tries.attempt();
+            Attempt next = owner.beside(second);
             beside = next;
-            exchange.booked(second);
+            scope.booked(second);
             next.start(true);
             metrics.hedged(Hedge.SENT);
         } catch (GatewayException e) {
             beside = null; // that worker cannot be asked so; the first one still can answer
             metrics.hedged(Hedge.NO_WORKER);
         } catch (RuntimeException e) {
-            exchange.crashed(e);
+            owner.crashed(e);
         }
     }
 
@@ -89,7 +101,7 @@ final class Hedging {
             return null;
         }
         beside = null;
-        exchange.flow.metrics.hedged(winner == first ? Hedge.LOST : Hedge.WON);
+        scope.parts.metrics().hedged(winner == first ? Hedge.LOST : Hedge.WON);
         return winner == first ? second : first;
     }
 
@@ -105,7 +117,7 @@ final class Hedging {
             return null;
         }
         beside = null;
-        exchange.flow.metrics.hedged(failed == second ? Hedge.LOST : Hedge.WON);
+        scope.parts.metrics().hedged(failed == second ? Hedge.LOST : Hedge.WON);
         return failed == second ? first : second;
     }
 
@@ -123,7 +135,7 @@ final class Hedging {
 
     private void stopWaiting() {
         if (timer >= 0) {
-            context.owner().cancelTimer(timer);
+            scope.context.owner().cancelTimer(timer);
             timer = -1;
         }
     }

@@ -6,6 +6,7 @@ import io.warmpath.fault.GatewayError;
 import io.warmpath.fault.GatewayException;
 import io.warmpath.fleet.Candidate;
 import io.warmpath.fleet.EngineKind;
+import io.warmpath.gateway.answer.AnswerFacts;
 import io.warmpath.gateway.answer.Continued;
 import io.warmpath.gateway.answer.StreamMove;
 import io.warmpath.gateway.migration.ContinuedBody;
@@ -37,7 +38,48 @@ import org.jspecify.annotations.Nullable;
 final class Relocation {
     private static final Logger LOG = Logger.getLogger(Relocation.class);
 
-    private final Exchange exchange;
+    /** One worker's part of the stream. */
+    interface Source {
+        Candidate candidate();
+
+        /** The answer's end has been passed on, but for usage and {@code [DONE]}. */
+        boolean finished();
+
+        /** All that has been passed on ends between two events. */
+        boolean isClean();
+
+        /** Of the prompt, as the worker that began the answer has reported; -1: it has not. */
+        long cachedTokens();
+
+        /** Of the whole answer, whoever gave the first part of it. */
+        AnswerFacts facts();
+    }
+
+    /** Whose stream it is. */
+    interface Owner {
+        boolean isOver();
+
+        /** The one that answers the client; null when there is none. */
+        @Nullable Source running();
+
+        /** On the request's event loop; what goes wrong there is a bug. */
+        void later(Runnable step);
+
+        /** Goes on with the stream there. */
+        void goOn(Planner.Decided decided, Continued stream);
+
+        /** Ends the answer, of which only this was missing. */
+        void completed(byte[] end);
+
+        /** Ends an answer of which the client has a part. */
+        void breakAnswer(GatewayError error, boolean betweenEvents);
+
+        void crashed(RuntimeException cause);
+    }
+
+    private final RequestScope scope;
+    private final WorkerChoice workers;
+    private final Owner owner;
     private final Migration migration;
     private final KeptStream kept;
     private final int promptTokens;
@@ -46,9 +88,17 @@ final class Relocation {
     private @Nullable Cause cause; // of the last move
 
     private Relocation(
-            Exchange exchange, KeptStream kept, int promptTokens, boolean chat, Seams seams) {
-        this.exchange = exchange;
-        this.migration = exchange.flow.migration;
+            RequestScope scope,
+            WorkerChoice workers,
+            Owner owner,
+            KeptStream kept,
+            int promptTokens,
+            boolean chat,
+            Seams seams) {
+        this.scope = scope;
+        this.workers = workers;
+        this.owner = owner;
+        this.migration = scope.parts.moving().migration();
         this.kept = kept;
         this.promptTokens = promptTokens;
         this.chat = chat;
@@ -61,26 +111,34 @@ final class Relocation {
      * @param promptTokens 0 when the prompt's length is not known
      * @return null: it will not be moved
      */
-    static @Nullable Relocation of(Exchange exchange, Candidate from, int promptTokens) {
-        if (whyNever(exchange, true, from) != null) {
+    static @Nullable Relocation of(
+            RequestScope scope,
+            WorkerChoice workers,
+            Owner owner,
+            Candidate from,
+            int promptTokens) {
+        if (whyNever(scope, true, from) != null) {
             return null;
         }
-        InferenceRequest request = exchange.request;
+        InferenceRequest request = scope.request();
         boolean chat = request.target().startsWith("/v1/chat/");
-        Seams seams = new Seams(exchange, chat);
+        Seams seams = new Seams(scope, chat, owner::later);
         long bytes = (seams.keepsTexts() ? 2L : 1L) * request.body().length();
-        KeptStream kept = exchange.flow.migration.keep((int) Math.min(Integer.MAX_VALUE, bytes));
-        return kept == null ? null : new Relocation(exchange, kept, promptTokens, chat, seams);
+        Migration migration = scope.parts.moving().migration();
+        KeptStream kept = migration.keep((int) Math.min(Integer.MAX_VALUE, bytes));
+        return kept == null
+                ? null
+                : new Relocation(scope, workers, owner, kept, promptTokens, chat, seams);
     }
 
     /**
      * @param stream the answer is a stream of events
      * @return null: it may be moved, as far as this goes
      */
-    static @Nullable WhyNot whyNever(Exchange exchange, boolean stream, Candidate from) {
-        if (!stream || exchange.request.passThrough() || !exchange.request.stream()) {
+    static @Nullable WhyNot whyNever(RequestScope scope, boolean stream, Candidate from) {
+        if (!stream || scope.request().passThrough() || !scope.request().stream()) {
             return WhyNot.NOT_A_STREAM;
-        } else if (exchange.form != EngineForm.AS_SENT) {
+        } else if (scope.form != EngineForm.AS_SENT) {
             return WhyNot.TOKEN_FORM;
         }
         return from.worker().kind() == EngineKind.OPENAI ? WhyNot.ENGINE_KIND : null;
@@ -94,7 +152,7 @@ final class Relocation {
     /**
      * @return false when the stream has to be broken
      */
-    boolean move(Attempt failed, GatewayError error) {
+    boolean move(Source failed, GatewayError error) {
         WhyNot why = whyNot(failed, error);
         if (why != null) {
             giveUp(why);
@@ -106,23 +164,26 @@ final class Relocation {
             complete("");
             return true;
         }
-        String model = exchange.request.model();
+        String model = scope.request().model();
         String text = ContinuedBody.text(kept.text().escaped());
         int pieces = kept.text().pieces();
         Seam known = seams.known(pieces);
         LOG.infof(
                 "%s: %s; its stream is to %s after %d events",
-                exchange.request.requestId(),
+                scope.request().requestId(),
                 error.message(),
                 failed.finished() ? "end" : "go on",
                 pieces);
         try {
-            exchange.flow.lanes.lengthy(
-                    () -> {
-                        int made = Math.max(pieces, count(model, failed.candidate(), text));
-                        Seam here = known != null ? known : seams.find(text);
-                        exchange.later(() -> goOn(failed, made, here, error, broke));
-                    });
+            scope.parts
+                    .moving()
+                    .lanes()
+                    .lengthy(
+                            () -> {
+                                int made = Math.max(pieces, count(model, failed.candidate(), text));
+                                Seam here = known != null ? known : seams.find(text);
+                                owner.later(() -> goOn(failed, made, here, error, broke));
+                            });
         } catch (RejectedExecutionException e) {
             Seam here = known != null ? known : seams.unproven(text);
             goOn(failed, pieces, here, error, broke); // on this thread: what is left is splicing
@@ -135,13 +196,13 @@ final class Relocation {
      * request is, for what has been said or for who is there to go on with it. Nothing where it
      * would, where too much else is to be done, or where the worker speaks again meanwhile.
      */
-    void whenPossible(Attempt from, List<Candidate> others, Runnable move) {
+    void whenPossible(Source from, List<Candidate> others, Runnable move) {
         GatewayError unwell = new GatewayError.WorkerUnwell(from.candidate().worker().name());
-        if (isAtLimit() || exchange.answer.isFull() || whyNot(from, unwell) != null) {
+        if (isAtLimit() || scope.answer.isFull() || whyNot(from, unwell) != null) {
             return;
         }
         try {
-            ContinuedBody.of(exchange.request.body().getBytes(), chat).check(kept.text());
+            ContinuedBody.of(scope.request().body().getBytes(), chat).check(kept.text());
         } catch (NotContinuedException e) {
             return;
         }
@@ -156,9 +217,9 @@ final class Relocation {
                     text,
                     pieces,
                     found -> {
-                        boolean same = kept.text().pieces() == pieces && !exchange.isOver();
+                        boolean same = kept.text().pieces() == pieces && !owner.isOver();
                         if (same
-                                && exchange.running() == from
+                                && owner.running() == from
                                 && others.stream().anyMatch(c -> goesOn(c, found))) {
                             move.run();
                         }
@@ -180,8 +241,8 @@ final class Relocation {
         return !open && goesOn(candidate, here);
     }
 
-    private @Nullable WhyNot whyNot(Attempt failed, GatewayError error) {
-        boolean slow = error instanceof GatewayError.UpstreamTimeout && exchange.answer.isFull();
+    private @Nullable WhyNot whyNot(Source failed, GatewayError error) {
+        boolean slow = error instanceof GatewayError.UpstreamTimeout && scope.answer.isFull();
         if (slow) {
             return WhyNot.CLIENT_SLOW;
         } else if (!failed.isClean()) {
@@ -190,9 +251,9 @@ final class Relocation {
             return WhyNot.TOO_LARGE;
         } else if (failed.finished()) {
             return wantsUsage() && promptTokens == 0 ? WhyNot.FINISHED : null;
-        } else if (exchange.request.pinnedWorker().isPresent()) {
+        } else if (scope.request().pinnedWorker().isPresent()) {
             return WhyNot.PINNED;
-        } else if (exchange.request.hints().session() != null) {
+        } else if (scope.request().hints().session() != null) {
             return WhyNot.SESSION;
         }
         if (error instanceof GatewayError.WorkerUnreachable) {
@@ -203,11 +264,11 @@ final class Relocation {
 
     /** Another worker may not be asked; what only lacks its end needs none. */
     private boolean isAtLimit() {
-        return kept.moves() >= migration.options().limit() || exchange.tries.areMany();
+        return kept.moves() >= migration.options().limit() || scope.tries.areMany();
     }
 
     private boolean wantsUsage() {
-        return exchange.request.edits().asksForUsage(exchange.request.body());
+        return scope.request().edits().asksForUsage(scope.request().body());
     }
 
     private static Cause cause(GatewayError error) {
@@ -224,21 +285,22 @@ final class Relocation {
         try {
             return tokens(model, from, text) - tokens(model, from, "");
         } catch (RuntimeException | LinkageError e) {
-            LOG.debugf(e, "%s: its tokens are not known", exchange.request.requestId());
+            LOG.debugf(e, "%s: its tokens are not known", scope.request().requestId());
             return 0;
         }
     }
 
     private int tokens(String model, Candidate from, String text) {
-        return exchange.flow
-                .tokens
+        return scope.parts
+                .moving()
+                .tokens()
                 .tokens(model, new PromptInput.Text(text), Engines.of(from.worker().kind()))
                 .map(ids -> ids.length)
                 .orElse(0);
     }
 
-    private void goOn(Attempt failed, int made, Seam here, GatewayError error, Cause broke) {
-        if (exchange.isOver()) {
+    private void goOn(Source failed, int made, Seam here, GatewayError error, Cause broke) {
+        if (owner.isOver()) {
             return;
         }
         try {
@@ -247,7 +309,7 @@ final class Relocation {
                 complete(usage(made, failed.cachedTokens()));
                 return;
             }
-            ContinuedBody body = ContinuedBody.of(exchange.request.body().getBytes(), chat);
+            ContinuedBody body = ContinuedBody.of(scope.request().body().getBytes(), chat);
             body.check(kept.text());
             if (body.isSpent(made)) {
                 if (wantsUsage() && promptTokens == 0) {
@@ -260,21 +322,21 @@ final class Relocation {
             if (isAtLimit()) {
                 throw new NotContinuedException(WhyNot.LIMIT);
             }
-            Planner.Decided decided = exchange.decideElsewhere(c -> goesOn(c, here));
+            Planner.Decided decided = workers.elsewhere(c -> goesOn(c, here));
             if (decided == null) {
                 throw new NotContinuedException(whyNobody(failed, here));
             }
             cause = broke;
             kept.moved();
             migration.moved(broke);
-            exchange.answer.moved(
+            scope.answer.moved(
                     new StreamMove(
                             failed.candidate().worker().name(),
                             broke,
                             made,
-                            exchange.nanosSinceStart(),
+                            scope.nanosSinceStart(),
                             decided.decision()));
-            exchange.goOn(
+            owner.goOn(
                     decided,
                     new Continued(
                             kept.text(),
@@ -286,18 +348,18 @@ final class Relocation {
                             failed.facts()));
         } catch (NotContinuedException e) {
             giveUp(e.why());
-            exchange.breakAnswer(error, true);
+            owner.breakAnswer(error, true);
         } catch (GatewayException e) {
             giveUp(WhyNot.NO_WORKER);
-            exchange.breakAnswer(error, true);
+            owner.breakAnswer(error, true);
         } catch (RuntimeException e) {
-            exchange.crashed(e);
+            owner.crashed(e);
         }
     }
 
-    private WhyNot whyNobody(Attempt failed, Seam here) {
+    private WhyNot whyNobody(Source failed, Seam here) {
         WhyNot onVllm = here.whyNot(EngineKind.VLLM);
-        boolean there = exchange.others(failed).stream().anyMatch(Relocation::isVllm);
+        boolean there = workers.others(failed.candidate()).stream().anyMatch(Relocation::isVllm);
         return there && onVllm != null ? onVllm : WhyNot.NO_WORKER;
     }
 
@@ -305,8 +367,7 @@ final class Relocation {
     private void complete(String chunk) {
         byte[] end = (chunk + "data: [DONE]\n\n").getBytes(StandardCharsets.UTF_8);
         kept.moved(); // it counts as completed
-        exchange.finish(Outcome.OK);
-        exchange.answer.end(end, 0, end.length);
+        owner.completed(end);
     }
 
     /**
@@ -353,7 +414,7 @@ final class Relocation {
     }
 
     private void giveUp(WhyNot why) {
-        LOG.infof("%s: its stream is not gone on with: %s", exchange.request.requestId(), why);
+        LOG.infof("%s: its stream is not gone on with: %s", scope.request().requestId(), why);
         if (kept.moves() == 0) {
             migration.refused(why);
         }

@@ -19,7 +19,8 @@ final class Seams {
     private static final Logger LOG = Logger.getLogger(Seams.class);
     private static final PromptInput NOBODYS = new PromptInput.Opaque("no template has a say");
 
-    private final Exchange exchange;
+    private final RequestScope scope;
+    private final Consumer<Runnable> later;
     private final boolean chat;
     private final PromptInput asked;
     private @Nullable Seam last;
@@ -28,15 +29,17 @@ final class Seams {
 
     /**
      * @param chat the client reads a chat, not a completion
+     * @param later runs a step on the request's event loop
      */
-    Seams(Exchange exchange, boolean chat) {
-        this.exchange = exchange;
+    Seams(RequestScope scope, boolean chat, Consumer<Runnable> later) {
+        this.scope = scope;
+        this.later = later;
         this.chat = chat;
-        this.asked = chat && mayBeOnVllm(exchange) ? exchange.request.prompt() : NOBODYS;
+        this.asked = chat && mayBeOnVllm(scope) ? scope.request().prompt() : NOBODYS;
     }
 
-    private static boolean mayBeOnVllm(Exchange exchange) {
-        return Engines.of(exchange.flow.fleet.snapshot(), exchange.request.model())
+    private static boolean mayBeOnVllm(RequestScope scope) {
+        return Engines.of(scope.parts.planning().fleet().snapshot(), scope.request().model())
                 != EngineProfile.SGLANG;
     }
 
@@ -62,18 +65,25 @@ final class Seams {
     /** Asks the template. Any thread but an event loop. */
     Seam find(String text) {
         Seam unproven = unproven(text);
-        String model = exchange.request.model();
+        String model = scope.request().model();
         if (!unproven.asksTemplate()
-                || exchange.flow.selfCheck.distrusted(model, asked).contains(EngineKind.VLLM)) {
+                || scope.parts
+                        .moving()
+                        .selfCheck()
+                        .distrusted(model, asked)
+                        .contains(EngineKind.VLLM)) {
             return unproven;
         }
         try {
             return new Seam(
                     chat,
                     text,
-                    exchange.flow.tokens.continuation(model, asked, text, EngineProfile.VLLM));
+                    scope.parts
+                            .moving()
+                            .tokens()
+                            .continuation(model, asked, text, EngineProfile.VLLM));
         } catch (RuntimeException | LinkageError e) {
-            LOG.debugf(e, "%s: its template's say is not known", exchange.request.requestId());
+            LOG.debugf(e, "%s: its template's say is not known", scope.request().requestId());
             return unproven;
         }
     }
@@ -88,17 +98,20 @@ final class Seams {
         }
         try {
             looking = true;
-            exchange.flow.lanes.lengthy(
-                    () -> {
-                        Seam found = find(text);
-                        exchange.later(
-                                () -> {
-                                    looking = false;
-                                    last = found;
-                                    lastPieces = pieces;
-                                    then.accept(found);
-                                });
-                    });
+            scope.parts
+                    .moving()
+                    .lanes()
+                    .lengthy(
+                            () -> {
+                                Seam found = find(text);
+                                later.accept(
+                                        () -> {
+                                            looking = false;
+                                            last = found;
+                                            lastPieces = pieces;
+                                            then.accept(found);
+                                        });
+                            });
         } catch (RejectedExecutionException e) {
             looking = false; // whoever wants to know asks again
         }

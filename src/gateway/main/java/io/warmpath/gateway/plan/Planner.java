@@ -11,6 +11,7 @@ import io.warmpath.gateway.observe.Dependency;
 import io.warmpath.gateway.observe.FlowMetrics;
 import io.warmpath.gateway.observe.Tracing;
 import io.warmpath.gateway.pin.Pins;
+import io.warmpath.gateway.prompt.AskedPrompt;
 import io.warmpath.gateway.prompt.EnginePrompts;
 import io.warmpath.gateway.prompt.Overlaps;
 import io.warmpath.gateway.prompt.PromptContent;
@@ -297,13 +298,6 @@ public final class Planner {
         return limited.isEmpty() ? others.apply(w) : limited;
     }
 
-    /**
-     * A request sent at {@code began} was answered, and had blocks that the rank had to compute.
-     */
-    public void computed(Candidate rank, long began) {
-        events.computed(rank, began);
-    }
-
     /** What was decided has been done, well or not. */
     public void ended(Decided decided, DecisionLog.Ending ending) {
         log.ended(decided.number(), ending);
@@ -321,37 +315,13 @@ public final class Planner {
             List<PromptBlocks> named) {
         for (int i = 0; i < candidates.size(); i++) {
             int blockSize = candidates.get(i).worker().blockSize();
-            if (blockSize > 0 && find(named, blockSize) == null) {
+            if (blockSize > 0 && AskedPrompt.find(named, blockSize) == null) {
                 PromptBlocks blocks =
                         prompt.named(load, request.model(), request.cacheSalt(), blockSize);
                 Boolean reuse = request.overrides().assumeKvReuse();
                 named.add(reuse == null ? blocks : blocks.shared(reuse));
             }
         }
-    }
-
-    /**
-     * The prompt as it is booked on this worker.
-     *
-     * @param named as filled by {@link #decide}
-     */
-    public static PromptBlocks blocksOn(
-            Worker worker, @Nullable EnginePrompts tokens, List<PromptBlocks> named) {
-        PromptBlocks known = find(named, worker.blockSize());
-        return known != null
-                ? known
-                : PromptBlocks.unnamed(
-                        worker.blockSize(),
-                        tokens == null ? 1 : Math.max(1, tokens.of(worker.kind()).length()));
-    }
-
-    private static @Nullable PromptBlocks find(List<PromptBlocks> named, int blockSize) {
-        for (int i = 0; i < named.size(); i++) {
-            if (named.get(i).blockSize() == blockSize) {
-                return named.get(i);
-            }
-        }
-        return null;
     }
 
     /** The candidates that the client's pins and the workers' taints leave, maybe none. */

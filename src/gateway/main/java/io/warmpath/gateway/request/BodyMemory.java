@@ -26,20 +26,20 @@ public final class BodyMemory {
     }
 
     /** For one request. */
-    public Share share() {
-        return new Share();
+    public Reservation reserve() {
+        return new Reservation();
     }
 
     /** The request of this context no longer needs its body; nothing where it has none. */
     public static void answered(Context context) {
-        Share mine = context.getLocal(KEY);
+        Reservation mine = context.getLocal(KEY);
         if (mine != null) {
             mine.free();
         }
     }
 
     /** What one request's body takes. On its event loop. */
-    public final class Share {
+    public final class Reservation {
         private long taken;
 
         /**

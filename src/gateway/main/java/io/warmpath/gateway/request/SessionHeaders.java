@@ -3,6 +3,7 @@ package io.warmpath.gateway.request;
 import io.vertx.core.MultiMap;
 import io.warmpath.fault.GatewayError;
 import io.warmpath.fault.GatewayException;
+import io.warmpath.session.SessionKey;
 import java.util.Locale;
 import org.jspecify.annotations.Nullable;
 
@@ -35,6 +36,11 @@ public final class SessionHeaders {
             id = claude(headers, headers.get(CLAUDE_AGENT));
         }
         return first(id, headers, OTHERS, request.hints().agent().session());
+    }
+
+    /** The session of that name, as it is told from those of other models and tenants. */
+    public static SessionKey key(InferenceRequest request, String id) {
+        return new SessionKey(new SessionKey.Scope(request.model(), request.cacheSalt()), id);
     }
 
     /** The session of whoever has called this one's agent; empty when that is not said. */

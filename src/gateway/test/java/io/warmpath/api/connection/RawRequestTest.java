@@ -35,7 +35,7 @@ class RawRequestTest {
                         new RawReply.Line(channel.pipeline().context("encoder")),
                         RawHead.read(head, head.length),
                         vertx.getOrCreateContext(),
-                        new BodyMemory(100).share(),
+                        new BodyMemory(100).reserve(),
                         answered::add);
         AtomicInteger left = new AtomicInteger();
         AtomicInteger ended = new AtomicInteger();

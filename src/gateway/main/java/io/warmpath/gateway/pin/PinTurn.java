@@ -1,12 +1,10 @@
-package io.warmpath.gateway.flow;
+package io.warmpath.gateway.pin;
 
 import io.warmpath.fleet.Candidate;
 import io.warmpath.fleet.PinSupport;
-import io.warmpath.gateway.pin.PinCalls;
 import io.warmpath.gateway.pin.PinMetrics.Result;
-import io.warmpath.gateway.pin.Pins;
+import io.warmpath.gateway.prompt.AskedPrompt;
 import io.warmpath.gateway.prompt.PromptContent;
-import io.warmpath.gateway.request.BodyChanges;
 import io.warmpath.gateway.request.InferenceRequest;
 import io.warmpath.routing.PinView;
 import io.warmpath.routing.RoutingDecision;
@@ -16,7 +14,7 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /** One attempt of a request that wants its prompt kept, or meets one that is. On its event loop. */
-final class PinTurn {
+public final class PinTurn {
     private static final long[] NO_NAMES = {};
 
     private final Pins pins;
@@ -46,10 +44,17 @@ final class PinTurn {
         this.inSession = inSession;
     }
 
-    /** Null for nearly all requests: those that neither want a pin nor meet one. */
-    static @Nullable PinTurn of(Exchange exchange, RoutingDecision decision) {
-        InferenceRequest request = exchange.request;
-        Pins pins = exchange.flow.pins;
+    /**
+     * Null for nearly all requests: those that neither want a pin nor meet one.
+     *
+     * @param inSession the engine's session holds the prompt
+     */
+    public static @Nullable PinTurn of(
+            Pins pins,
+            InferenceRequest request,
+            AskedPrompt asked,
+            RoutingDecision decision,
+            boolean inSession) {
         PinRequest wanted = request.passThrough() ? null : request.hints().pin();
         if (wanted != null && !pins.on()) {
             pins.disabled();
@@ -60,20 +65,20 @@ final class PinTurn {
         if (wanted == null && (view == null || view.blocks(to) == 0)) {
             return null;
         }
-        PromptContent prompt = exchange.prompt.content(to.worker());
+        PromptContent prompt = asked.content(to.worker());
         long[] chain =
                 prompt == null ? NO_NAMES : pins.names(request, prompt, to.worker().blockSize());
         if (wanted == null) {
             return new PinTurn(pins, to, chain, null, null, false, false);
         }
-        Supplier<int[]> ids = exchange.prompt.ids(to.worker(), exchange.request);
+        Supplier<int[]> ids = asked.ids(to.worker(), request);
         PinCalls.Wish wish =
                 new PinCalls.Wish(
                         to,
                         Pins.scope(request),
                         request.name().on(to.worker().kind()),
                         chain,
-                        exchange.prompt.length(to.worker()),
+                        asked.length(to.worker()),
                         pins.support(to.worker().id()),
                         wanted.ttlSeconds(),
                         ids,
@@ -86,14 +91,14 @@ final class PinTurn {
                 wish,
                 request.hints().enginePriority(),
                 request.edits().priority().present(),
-                exchange.sessionChanges(BodyChanges.NONE).append() != null);
+                inSession);
     }
 
     /**
      * What the request itself has to carry so that its blocks are kept: it has to be there before
      * they are made, and a client's own priority is not overruled.
      */
-    OptionalInt priority() {
+    public OptionalInt priority() {
         return wish != null
                         && !inSession
                         && wish.how() == PinSupport.PRIORITY
@@ -108,7 +113,7 @@ final class PinTurn {
      *
      * @param cachedTokens as the engine reported; negative: it did not
      */
-    void ended(int status, long cachedTokens) {
+    public void ended(int status, long cachedTokens) {
         if (status != 200) {
             return;
         }

@@ -1,12 +1,14 @@
-package io.warmpath.gateway.flow;
+package io.warmpath.gateway.answer;
 
 import io.warmpath.fleet.Candidate;
 import io.warmpath.fleet.EngineTokenizer;
-import io.warmpath.gateway.answer.Continued;
+import io.warmpath.fleet.EventWatch;
 import io.warmpath.gateway.observe.FlowMetrics;
 import io.warmpath.gateway.observe.ModelMeters;
+import io.warmpath.gateway.prompt.AskedPrompt;
 import io.warmpath.gateway.request.InferenceRequest;
 import io.warmpath.gateway.selfcheck.LengthCheck;
+import io.warmpath.gateway.selfcheck.SelfCheck;
 import io.warmpath.gateway.shared.SharedCache;
 import io.warmpath.routing.RoutingDecision;
 import io.warmpath.session.WarmLedger;
@@ -18,13 +20,30 @@ import org.jspecify.annotations.Nullable;
  * What was thought of one attempt when it was sent, held against what its engine says at the end:
  * cached tokens, the prompt's length, what must be stored now. On the request's event loop.
  */
-final class AnswerReport {
+public final class AnswerReport {
     /** So many whole blocks beyond what was cached are computed for certain, and stored. */
     private static final int CERTAIN_BLOCKS = 2;
 
-    private final Exchange exchange;
+    /**
+     * What all reports share.
+     *
+     * @param warmed what has been computed ahead
+     * @param shared the pools of the workers; null: none is asked
+     * @param events where what ranks have computed should show
+     */
+    public record Parts(
+            WarmLedger warmed,
+            @Nullable SharedCache shared,
+            SelfCheck selfCheck,
+            EventWatch events,
+            FlowMetrics metrics) {}
+
+    private final Parts parts;
+    private final ModelMeters meters;
     private final RoutingDecision decision;
     private final int promptTokens;
+    private final boolean several;
+    private final boolean passThrough;
     private final @Nullable Continued stream;
     private final boolean beginningOnly; // what is cached beyond it was not predicted
     private final @Nullable LengthCheck check;
@@ -32,7 +51,9 @@ final class AnswerReport {
     private final WarmLedger.@Nullable Warmed warmed;
 
     private AnswerReport(
-            Exchange exchange,
+            Parts parts,
+            ModelMeters meters,
+            InferenceRequest request,
             RoutingDecision decision,
             int promptTokens,
             @Nullable Continued stream,
@@ -40,7 +61,10 @@ final class AnswerReport {
             @Nullable LengthCheck check,
             @Nullable Runnable pooled,
             WarmLedger.@Nullable Warmed warmed) {
-        this.exchange = exchange;
+        this.parts = parts;
+        this.meters = meters;
+        this.several = request.several();
+        this.passThrough = request.passThrough();
         this.decision = decision;
         this.promptTokens = promptTokens;
         this.stream = stream;
@@ -53,51 +77,74 @@ final class AnswerReport {
     /**
      * For an attempt that is about to be sent.
      *
+     * @param meters of its model
      * @param promptTokens -1 when they are not known
      * @param stream that it goes on with; null: it begins the answer
      * @param model by the engine's name
      */
-    static AnswerReport of(
-            Exchange exchange,
+    public static AnswerReport of(
+            Parts parts,
+            ModelMeters meters,
+            InferenceRequest request,
+            AskedPrompt prompt,
             RoutingDecision decision,
             int promptTokens,
             @Nullable Continued stream,
             String model) {
-        InferenceRequest request = exchange.request;
         boolean beginningOnly =
                 !request.passThrough()
                         && request.prompt() instanceof PromptInput.Conversation chat
                         && chat.extent().isBeginning();
         Candidate to = decision.chosen().candidate();
-        RequestFlow flow = exchange.flow;
         if (stream != null) {
             return new AnswerReport(
-                    exchange, decision, promptTokens, stream, beginningOnly, null, null, null);
+                    parts,
+                    meters,
+                    request,
+                    decision,
+                    promptTokens,
+                    stream,
+                    beginningOnly,
+                    null,
+                    null,
+                    null);
         }
         WarmLedger.Warmed warmed =
-                flow.warmed.take(exchange.prompt.blocks(to.worker()).chain(), to.slot().index());
-        SharedCache shared = flow.shared;
+                parts.warmed().take(prompt.blocks(to.worker()).chain(), to.slot().index());
+        SharedCache shared = parts.shared();
         Runnable pooled =
                 shared == null || request.passThrough()
                         ? null
-                        : shared.sent(
-                                to.worker(),
-                                exchange.prompt.knownIds(to.worker()),
-                                request.space());
+                        : shared.sent(to.worker(), prompt.knownIds(to.worker()), request.space());
         LengthCheck check =
-                beginningOnly || request.passThrough() ? null : check(exchange, to, model);
+                beginningOnly || request.passThrough()
+                        ? null
+                        : check(parts.selfCheck(), request, prompt, to, model);
         return new AnswerReport(
-                exchange, decision, promptTokens, null, beginningOnly, check, pooled, warmed);
+                parts,
+                meters,
+                request,
+                decision,
+                promptTokens,
+                null,
+                beginningOnly,
+                check,
+                pooled,
+                warmed);
     }
 
-    private static @Nullable LengthCheck check(Exchange exchange, Candidate to, String model) {
-        InferenceRequest request = exchange.request;
-        return exchange.flow.selfCheck.sent(
+    private static @Nullable LengthCheck check(
+            SelfCheck selfCheck,
+            InferenceRequest request,
+            AskedPrompt prompt,
+            Candidate to,
+            String model) {
+        return selfCheck.sent(
                 request.model(),
                 to.worker(),
                 request.prompt(),
-                exchange.prompt.length(to.worker()),
-                exchange.prompt.ids(to.worker(), request),
+                prompt.length(to.worker()),
+                prompt.ids(to.worker(), request),
                 () ->
                         new EngineTokenizer.Question(
                                 model,
@@ -106,7 +153,7 @@ final class AnswerReport {
     }
 
     /** The prompt is known up to some place only, so that its length is not. */
-    boolean knowsBeginningOnly() {
+    public boolean knowsBeginningOnly() {
         return beginningOnly;
     }
 
@@ -116,19 +163,19 @@ final class AnswerReport {
      * @param s has read it; null: nobody has
      * @param streamedNanos from its first token to its end; -1 where it was no stream
      */
-    void compare(@Nullable AnswerScanner s, int status, long streamedNanos) {
+    public void compare(@Nullable AnswerScanner s, int status, long streamedNanos) {
         if (stream != null) {
             // What was predicted was the prompt's, without the answer's beginning.
             if (s != null && status < 400) {
                 long cached = stream.anew() ? s.cachedTokens() : stream.cachedTokens();
-                exchange.meters().reported(s.promptTokens(), cached, s.completionTokens());
+                meters.reported(s.promptTokens(), cached, s.completionTokens());
             }
             return;
         }
-        FlowMetrics metrics = exchange.flow.metrics;
+        FlowMetrics metrics = parts.metrics();
         int predicted = decision.chosen().cachedTokens();
-        boolean whole = promptTokens >= 0 && !beginningOnly && !exchange.request.several();
-        if (whole && !exchange.request.passThrough()) {
+        boolean whole = promptTokens >= 0 && !beginningOnly && !several;
+        if (whole && !passThrough) {
             metrics.predicted(promptTokens, predicted); // beside what is reported, else misleading
         }
         if (s != null && s.cachedTokens() >= 0) {
@@ -144,8 +191,7 @@ final class AnswerReport {
         if (s != null && s.promptTokens() >= 0 && check != null) {
             check.answered(s.promptTokens());
         }
-        if (s != null && status < 400 && !exchange.request.passThrough()) {
-            ModelMeters meters = exchange.meters();
+        if (s != null && status < 400 && !passThrough) {
             meters.reported(s.promptTokens(), s.cachedTokens(), s.completionTokens());
             if (streamedNanos >= 0) {
                 meters.streamed(
@@ -160,7 +206,7 @@ final class AnswerReport {
      *
      * @param since when it was sent, by the flow's clock
      */
-    void computed(@Nullable AnswerScanner s, int status, long since) {
+    public void computed(@Nullable AnswerScanner s, int status, long since) {
         Candidate to = decision.chosen().candidate();
         int blockSize = to.worker().blockSize();
         if (status >= 400 || promptTokens < 0 || blockSize <= 0) {
@@ -172,7 +218,7 @@ final class AnswerReport {
             pooled.run();
         }
         if (promptTokens - cached >= (long) CERTAIN_BLOCKS * blockSize) {
-            exchange.flow.planner.computed(to, since);
+            parts.events().computed(to, since);
         }
     }
 }

@@ -1,12 +1,8 @@
-package io.warmpath.gateway.flow;
+package io.warmpath.gateway.answer;
 
 import io.vertx.core.Context;
 import io.vertx.core.MultiMap;
 import io.warmpath.fault.GatewayError;
-import io.warmpath.gateway.answer.Answer;
-import io.warmpath.gateway.answer.AnswerFacts;
-import io.warmpath.gateway.answer.EngineRefusal;
-import io.warmpath.gateway.answer.StreamMove;
 import io.warmpath.gateway.request.ClientBounds;
 import io.warmpath.gateway.request.InferenceRequest;
 import io.warmpath.net.Deadlines;
@@ -25,15 +21,24 @@ import org.jspecify.annotations.Nullable;
  * no longer needed, and an answer that is no stream becomes an error event. Another worker may
  * still be asked. One per request, on its event loop; a write moves one deadline.
  */
-final class TimedAnswer extends Deadlines.Entry implements Answer {
+public final class TimedAnswer extends Deadlines.Entry implements Answer {
+    /** Whose answer it is. */
+    public interface Owner {
+        /** Runs the step on the request's event loop. */
+        void later(Runnable step);
+
+        /** It has taken longer than any request may: ends it. */
+        void overtime(Duration limit);
+    }
+
     /** What is done about time; shared by all requests. */
-    static final class Times {
+    public static final class Times {
         private final @Nullable LoopDeadlines deadlines;
         private final long keepAliveNanos; // 0: never
         private final Duration timeout;
         private final LongSupplier nanoTime;
 
-        Times(ClientBounds bounds, LongSupplier nanoTime) {
+        public Times(ClientBounds bounds, LongSupplier nanoTime) {
             this.keepAliveNanos = bounds.keepAlive().toNanos();
             this.timeout = bounds.requestTimeout();
             this.nanoTime = nanoTime;
@@ -63,7 +68,7 @@ final class TimedAnswer extends Deadlines.Entry implements Answer {
     private static final int MAX_REFUSAL = 16 << 10;
 
     private final Answer next;
-    private final Exchange exchange;
+    private final Owner owner;
     private final Times times;
     private final @Nullable Deadlines deadlines;
     private final boolean mayBegin;
@@ -76,15 +81,15 @@ final class TimedAnswer extends Deadlines.Entry implements Answer {
     /**
      * @param started of {@code times}' clock
      */
-    TimedAnswer(
+    public TimedAnswer(
             Answer next,
-            Exchange exchange,
+            Owner owner,
             InferenceRequest request,
             Context context,
             Times times,
             long started) {
         this.next = next;
-        this.exchange = exchange;
+        this.owner = owner;
         this.times = times;
         this.mayBegin = request.stream() && !request.passThrough();
         this.end = started + times.timeout.toNanos();
@@ -106,7 +111,7 @@ final class TimedAnswer extends Deadlines.Entry implements Answer {
     }
 
     /** The request is over; what is still written is its end. */
-    void settled() {
+    public void settled() {
         settled = true;
         if (deadlines != null) {
             deadlines.remove(this);
@@ -115,7 +120,7 @@ final class TimedAnswer extends Deadlines.Entry implements Answer {
 
     @Override
     protected void expired() {
-        exchange.later(this::late);
+        owner.later(this::late);
     }
 
     private void late() {
@@ -124,7 +129,7 @@ final class TimedAnswer extends Deadlines.Entry implements Answer {
         }
         long now = times.nanoTime.getAsLong();
         if (!times.timeout.isZero() && now - end >= 0) {
-            exchange.overtime(times.timeout);
+            owner.overtime(times.timeout);
             return;
         }
         keepAlive();
@@ -148,7 +153,7 @@ final class TimedAnswer extends Deadlines.Entry implements Answer {
     }
 
     /** Ends the answer in whatever way its client can still understand. */
-    void cutOff(GatewayError error) {
+    public void cutOff(GatewayError error) {
         switch (stage) {
             case SILENT -> next.fail(error);
             case ALIVE, REFUSAL -> next.endWithErrorEvent(error);

@@ -1,4 +1,4 @@
-package io.warmpath.gateway.flow;
+package io.warmpath.gateway.plan;
 
 import io.vertx.core.Context;
 import io.warmpath.access.Visit;
@@ -9,11 +9,12 @@ import io.warmpath.fleet.FleetSnapshot;
 import io.warmpath.fleet.Worker;
 import io.warmpath.gateway.observe.FlowMetrics.Outcome;
 import io.warmpath.gateway.observe.FlowMetrics.Overload;
-import io.warmpath.gateway.plan.Planner;
+import io.warmpath.gateway.prompt.AskedPrompt;
 import io.warmpath.gateway.prompt.EnginePrompts;
 import io.warmpath.gateway.request.InferenceRequest;
 import io.warmpath.gateway.request.ModelNames;
 import io.warmpath.gateway.request.Visits;
+import io.warmpath.load.LoadBook;
 import io.warmpath.load.PromptBlocks;
 import io.warmpath.prefix.PrefixMatch;
 import io.warmpath.routing.RoutingDecision;
@@ -86,17 +87,20 @@ public final class Advisor {
         void refused(GatewayError error);
     }
 
-    private final RequestFlow flow;
+    private final Planning planning;
+    private final EntranceParts parts;
     private final Reservations reservations;
 
-    Advisor(RequestFlow flow) {
-        this.flow = flow;
-        this.reservations = new Reservations(flow);
+    public Advisor(Planning planning, LoadBook load) {
+        this.planning = planning;
+        this.parts = planning.entrance();
+        this.reservations =
+                new Reservations(planning.planner(), load, parts.admission(), parts.nanoTime());
     }
 
     /** The models that are served, sorted. */
     public List<String> models() {
-        return flow.fleet.snapshot().models();
+        return planning.fleet().snapshot().models();
     }
 
     /**
@@ -106,7 +110,7 @@ public final class Advisor {
      *     too
      */
     public void wouldDecide(Context context, Question asked, boolean asRequest, Reply reply) {
-        Question question = asked.named(flow.models, Visits.of(context));
+        Question question = asked.named(planning.models(), Visits.of(context));
         InferenceRequest request = question.request();
         ask(
                 context,
@@ -114,12 +118,12 @@ public final class Advisor {
                 reply,
                 (all, tokens) -> {
                     List<Candidate> free =
-                            asRequest ? flow.admission.free(request.model(), all) : all;
-                    if (Entrance.isBusy(flow.planner, request, all, free)) {
-                        reply.refused(Entrance.overloaded(flow, request, Overload.BUSY));
+                            asRequest ? parts.admission().free(request.model(), all) : all;
+                    if (Entrance.isBusy(parts.planner(), request, all, free)) {
+                        reply.refused(Entrance.overloaded(parts, request, Overload.BUSY));
                     } else {
                         reply.decided(
-                                flow.planner.dryRun(request, free, tokens, question::whyNot),
+                                parts.planner().dryRun(request, free, tokens, question::whyNot),
                                 tokens != null && !tokens.isText());
                     }
                 });
@@ -132,7 +136,7 @@ public final class Advisor {
      * @return what to do when the caller leaves; harmless after the answer
      */
     public Runnable reserve(Context context, Wish wished, Reply reply) {
-        Wish wish = wished.named(flow.models, Visits.of(context));
+        Wish wish = wished.named(planning.models(), Visits.of(context));
         reservations.refuseIfTaken(wish.id());
         Caller caller = new Caller(context, wish, reply);
         ask(context, wish.question(), reply, (all, tokens) -> caller.enter(tokens));
@@ -154,7 +158,7 @@ public final class Advisor {
             this.reply = reply;
             this.entrance =
                     new Entrance(
-                            flow, wish.question().request(), () -> allowed(wish.question()), this);
+                            parts, wish.question().request(), () -> allowed(wish.question()), this);
         }
 
         void enter(@Nullable EnginePrompts promptTokens) {
@@ -175,7 +179,7 @@ public final class Advisor {
             InferenceRequest request = wish.question().request();
             List<PromptBlocks> named = new ArrayList<>(1);
             RoutingDecision decision =
-                    flow.planner
+                    parts.planner()
                             .decide(
                                     request,
                                     candidates,
@@ -190,10 +194,10 @@ public final class Advisor {
                     context.owner(),
                     wish.id(),
                     decision,
-                    Planner.blocksOn(decision.chosen().candidate().worker(), tokens, named),
+                    AskedPrompt.blocksOn(decision.chosen().candidate().worker(), tokens, named),
                     request.hints().expectedOutput(),
                     wish.timeToLive());
-            flow.planner.booked(request, decision, tokens);
+            parts.planner().booked(request, decision, tokens);
             reply.decided(decision, tokens != null && !tokens.isText());
         }
 
@@ -221,33 +225,33 @@ public final class Advisor {
 
     private void ask(Context context, Question question, Reply reply, Decide decide) {
         InferenceRequest request = question.request();
-        FleetSnapshot fleet = flow.fleet.snapshot();
-        if (!fleet.knows(request.model())) {
+        FleetSnapshot now = planning.fleet().snapshot();
+        if (!now.knows(request.model())) {
             reply.refused(
-                    flow.models()
-                            .unserved(fleet, request.name().asked(), flow.options.retryAfter()));
+                    planning.models().unserved(now, request.name().asked(), parts.retryAfter()));
             return;
         }
-        flow.tokenStep.run(
-                context,
-                request,
-                Planner.anybody(fleet, request.model(), List.of()),
-                tokens -> {
-                    try {
-                        List<Candidate> candidates = candidates(question);
-                        if (candidates.isEmpty()) {
-                            reply.refused(
-                                    new GatewayError.NoHealthyWorker(
-                                            request.model(), flow.options.retryAfter()));
-                        } else {
-                            decide.on(candidates, tokens);
-                        }
-                    } catch (GatewayException e) {
-                        reply.refused(e.error());
-                    } catch (RuntimeException e) {
-                        bug(request, e, reply);
-                    }
-                });
+        planning.tokens()
+                .run(
+                        context,
+                        request,
+                        Planner.anybody(now, request.model(), List.of()),
+                        tokens -> {
+                            try {
+                                List<Candidate> candidates = candidates(question);
+                                if (candidates.isEmpty()) {
+                                    reply.refused(
+                                            new GatewayError.NoHealthyWorker(
+                                                    request.model(), parts.retryAfter()));
+                                } else {
+                                    decide.on(candidates, tokens);
+                                }
+                            } catch (GatewayException e) {
+                                reply.refused(e.error());
+                            } catch (RuntimeException e) {
+                                bug(request, e, reply);
+                            }
+                        });
     }
 
     private static void bug(InferenceRequest request, RuntimeException cause, Reply reply) {
@@ -258,7 +262,8 @@ public final class Advisor {
     /** Any thread. */
     private List<Candidate> allowed(Question question) {
         List<Candidate> all =
-                Planner.candidates(flow.fleet, question.request().model(), List.of(), NO_DRAW);
+                Planner.candidates(
+                        planning.fleet(), question.request().model(), List.of(), NO_DRAW);
         return question.workers().isEmpty()
                 ? all
                 : all.stream().filter(c -> question.allows(c.worker())).toList();
@@ -270,7 +275,8 @@ public final class Advisor {
     private List<Candidate> candidates(Question question) {
         List<Candidate> allowed = allowed(question);
         if (allowed.isEmpty()
-                && !Planner.anybody(flow.fleet.snapshot(), question.request().model(), List.of())
+                && !Planner.anybody(
+                                planning.fleet().snapshot(), question.request().model(), List.of())
                         .isEmpty()) {
             throw new GatewayException(
                     new GatewayError.BadRequest(

@@ -1,4 +1,4 @@
-package io.warmpath.gateway.flow;
+package io.warmpath.gateway.agent;
 
 import io.warmpath.fleet.Candidate;
 import io.warmpath.fleet.Worker;
@@ -16,7 +16,7 @@ import org.jspecify.annotations.Nullable;
  * Written on the request's event loop; {@link #narrow} also by the queue, on any thread.
  */
 final class AffinityTurn implements SessionTurn {
-    private final RequestFlow flow;
+    private final TurnParts parts;
     private final InferenceRequest request;
     private final SessionKey key;
     private final boolean last;
@@ -27,12 +27,12 @@ final class AffinityTurn implements SessionTurn {
     private @Nullable Turn turn;
 
     private AffinityTurn(
-            RequestFlow flow,
+            TurnParts parts,
             InferenceRequest request,
             SessionKey key,
             boolean last,
             boolean closes) {
-        this.flow = flow;
+        this.parts = parts;
         this.request = request;
         this.key = key;
         this.last = last;
@@ -44,41 +44,39 @@ final class AffinityTurn implements SessionTurn {
      *
      * @throws io.warmpath.fault.GatewayException BadRequest when a header is wrong
      */
-    static @Nullable AffinityTurn of(RequestFlow flow, InferenceRequest request) {
-        if (!flow.affinity.on()) {
+    static @Nullable AffinityTurn of(TurnParts parts, InferenceRequest request) {
+        if (!parts.affinity().on()) {
             return null;
         }
         String id = SessionHeaders.checked(request);
         boolean last = SessionHeaders.last(request);
         return id.isEmpty()
                 ? null
-                : new AffinityTurn(
-                        flow,
-                        request,
-                        new SessionKey(
-                                new SessionKey.Scope(request.model(), request.cacheSalt()), id),
-                        last,
-                        false);
+                : new AffinityTurn(parts, request, SessionHeaders.key(request, id), last, false);
     }
 
     /** A turn of a session that is not open here: it may have been bound at another gateway. */
     static @Nullable AffinityTurn of(
-            RequestFlow flow, InferenceRequest request, SessionControl control) {
+            TurnParts parts, InferenceRequest request, SessionControl control) {
         boolean closes = control.action() == SessionControl.Action.CLOSE;
-        return flow.affinity.on()
+        return parts.affinity().on()
                 ? new AffinityTurn(
-                        flow, request, ControlledTurn.key(request, control), closes, closes)
+                        parts, request, SessionHeaders.key(request, control.id()), closes, closes)
                 : null;
     }
 
     @Override
     public List<Candidate> narrow(List<Candidate> all) {
-        List<Candidate> eligible = flow.planner.eligible(request, all);
+        List<Candidate> eligible = parts.planner().eligible(request, all);
         List<Candidate> left =
-                flow.affinity.narrow(
-                        key,
-                        eligible,
-                        c -> !flow.admission.free(request.model(), List.of(c)).isEmpty());
+                parts.affinity()
+                        .narrow(
+                                key,
+                                eligible,
+                                c ->
+                                        !parts.admission()
+                                                .free(request.model(), List.of(c))
+                                                .isEmpty());
         offered = eligible;
         narrowed = left != eligible;
         return narrowed ? left : all;
@@ -101,7 +99,7 @@ final class AffinityTurn implements SessionTurn {
             return; // the same turn over another connection
         }
         sentTo = to;
-        Turn now = flow.affinity.sent(key, to, offered);
+        Turn now = parts.affinity().sent(key, to, offered);
         turn = turn == null || now != Turn.KEPT ? now : turn;
     }
 
@@ -112,9 +110,9 @@ final class AffinityTurn implements SessionTurn {
 
     @Override
     public void ended() {
-        flow.affinity.ended(key, last);
+        parts.affinity().ended(key, last);
         if (closes) {
-            flow.sessions.shared.closeElsewhere(key);
+            parts.sessions().shared.closeElsewhere(key);
         }
     }
 }

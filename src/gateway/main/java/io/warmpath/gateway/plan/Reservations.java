@@ -1,6 +1,7 @@
-package io.warmpath.gateway.flow;
+package io.warmpath.gateway.plan;
 
 import io.vertx.core.Vertx;
+import io.warmpath.admission.Admission;
 import io.warmpath.fault.GatewayError;
 import io.warmpath.fault.GatewayException;
 import io.warmpath.load.LoadBook;
@@ -12,6 +13,7 @@ import java.util.OptionalDouble;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentMap;
 import java.util.concurrent.TimeUnit;
+import java.util.function.LongSupplier;
 
 /**
  * Bookings by name, for callers who send their requests themselves.
@@ -48,7 +50,7 @@ public final class Reservations {
         }
 
         void heard() {
-            until = flow.nanoTime.getAsLong() + lifeNanos;
+            until = nanoTime.getAsLong() + lifeNanos;
         }
 
         /** Its booking's own expiry is for bookings that nobody watches. */
@@ -69,15 +71,21 @@ public final class Reservations {
         void close() {
             booking.close();
             sent.ended(-1);
-            flow.admission.wake();
+            admission.wake();
         }
     }
 
-    private final RequestFlow flow;
+    private final Planner planner;
+    private final LoadBook load;
+    private final Admission admission;
+    private final LongSupplier nanoTime;
     private final ConcurrentMap<String, Reservation> open = new ConcurrentHashMap<>();
 
-    Reservations(RequestFlow flow) {
-        this.flow = flow;
+    Reservations(Planner planner, LoadBook load, Admission admission, LongSupplier nanoTime) {
+        this.planner = planner;
+        this.load = load;
+        this.admission = admission;
+        this.nanoTime = nanoTime;
     }
 
     public int count() {
@@ -107,7 +115,7 @@ public final class Reservations {
             Duration timeToLive) {
         refuseIfTaken(id);
         LoadBook.Booking booking =
-                flow.load.book(
+                load.book(
                         decision.chosen().candidate().slot(),
                         decision.chosen().prefillTokens(),
                         prompt,
@@ -116,7 +124,7 @@ public final class Reservations {
                 new Reservation(
                         id,
                         booking,
-                        flow.planner.sent(decision, false),
+                        planner.sent(decision, false),
                         prompt.blockSize(),
                         timeToLive.toNanos());
         if (open.putIfAbsent(id, mine) != null) {
@@ -131,7 +139,7 @@ public final class Reservations {
         Reservation r = find(id);
         r.heard();
         r.booking.firstToken();
-        flow.admission.wake();
+        admission.wake();
     }
 
     /**
@@ -144,7 +152,7 @@ public final class Reservations {
         Reservation r = find(id);
         r.heard();
         r.outputBlock(weight);
-        flow.admission.wake();
+        admission.wake();
     }
 
     /** The request has left its worker. */
@@ -165,14 +173,14 @@ public final class Reservations {
     }
 
     private void expireLater(Vertx vertx, Reservation r, long nanos) {
-        long expiry = flow.load.expiry().toNanos() / LOOKS_PER_EXPIRY;
+        long expiry = load.expiry().toNanos() / LOOKS_PER_EXPIRY;
         vertx.setTimer(
                 Math.max(1, TimeUnit.NANOSECONDS.toMillis(Math.min(nanos, expiry))),
                 t -> {
                     if (open.get(r.id) != r) {
                         return; // released; another one may have the id by now
                     }
-                    long left = r.until - flow.nanoTime.getAsLong();
+                    long left = r.until - nanoTime.getAsLong();
                     if (left > 0) {
                         r.keep();
                         expireLater(vertx, r, left);

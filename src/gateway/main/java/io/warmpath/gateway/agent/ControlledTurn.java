@@ -1,4 +1,4 @@
-package io.warmpath.gateway.flow;
+package io.warmpath.gateway.agent;
 
 import io.vertx.core.Context;
 import io.warmpath.fault.GatewayError;
@@ -6,13 +6,12 @@ import io.warmpath.fault.GatewayException;
 import io.warmpath.fleet.Candidate;
 import io.warmpath.fleet.SessionSupport;
 import io.warmpath.fleet.Worker;
-import io.warmpath.gateway.agent.AnswerKeeper;
-import io.warmpath.gateway.agent.EngineSessions;
 import io.warmpath.gateway.prompt.PromptContent;
 import io.warmpath.gateway.request.BodyChanges;
 import io.warmpath.gateway.request.EngineForm;
 import io.warmpath.gateway.request.InferenceRequest;
 import io.warmpath.gateway.request.SessionAppend;
+import io.warmpath.gateway.request.SessionHeaders;
 import io.warmpath.session.ControlledSession;
 import io.warmpath.session.ControlledSession.Place;
 import io.warmpath.session.ControlledSessions;
@@ -53,7 +52,7 @@ final class ControlledTurn implements SessionTurn {
         GONE
     }
 
-    private final RequestFlow flow;
+    private final TurnParts parts;
     private final EngineSessions engines;
     private final ControlledSessions table;
     private final Context context;
@@ -76,7 +75,7 @@ final class ControlledTurn implements SessionTurn {
     private boolean over;
 
     private ControlledTurn(
-            RequestFlow flow,
+            TurnParts parts,
             Context context,
             InferenceRequest request,
             EngineForm form,
@@ -85,9 +84,9 @@ final class ControlledTurn implements SessionTurn {
             ControlledSession session,
             byte @Nullable [] said,
             boolean adopted) {
-        this.flow = flow;
-        this.engines = flow.sessions;
-        this.table = flow.sessions.table;
+        this.parts = parts;
+        this.engines = parts.sessions();
+        this.table = parts.sessions().table;
         this.context = context;
         this.request = request;
         this.form = form;
@@ -104,13 +103,13 @@ final class ControlledTurn implements SessionTurn {
      * @throws GatewayException SessionConflict when it is not
      */
     static @Nullable ControlledTurn of(
-            RequestFlow flow,
+            TurnParts parts,
             Context context,
             InferenceRequest request,
             EngineForm form,
             SessionControl control) {
-        ControlledSessions table = flow.sessions.table;
-        SessionKey key = key(request, control);
+        ControlledSessions table = parts.sessions().table;
+        SessionKey key = SessionHeaders.key(request, control.id());
         boolean first = control.action() == Action.OPEN || control.action() == Action.BIND;
         ControlledSession session;
         byte[] said = null;
@@ -133,7 +132,7 @@ final class ControlledTurn implements SessionTurn {
                                         : GatewayError.SessionConflict.Why.NO_HISTORY));
             }
             if (session == null) {
-                session = adopted(flow, key, control);
+                session = adopted(parts, key, control);
                 adopted = session != null;
             } else {
                 table.began(session);
@@ -152,30 +151,25 @@ final class ControlledTurn implements SessionTurn {
             }
         }
         if (control.action() != Action.CLOSE) {
-            flow.sessions.shared.turn(key, session);
+            parts.sessions().shared.turn(key, session);
         }
         return new ControlledTurn(
-                flow, context, request, form, key, control, session, said, adopted);
+                parts, context, request, form, key, control, session, said, adopted);
     }
 
     /** The session that another gateway had so far; a close needs none, and is told to it. */
     private static @Nullable ControlledSession adopted(
-            RequestFlow flow, SessionKey key, SessionControl control) {
+            TurnParts parts, SessionKey key, SessionControl control) {
         SharedSessions.Elsewhere there =
-                control.action() == Action.CLOSE ? null : flow.sessions.shared.elsewhere(key);
+                control.action() == Action.CLOSE ? null : parts.sessions().shared.elsewhere(key);
         return there == null
                 ? null
-                : flow.sessions.table.adopt(key, there.timeoutSeconds(), there.staysOnly());
-    }
-
-    static SessionKey key(InferenceRequest request, SessionControl control) {
-        return new SessionKey(
-                new SessionKey.Scope(request.model(), request.cacheSalt()), control.id());
+                : parts.sessions().table.adopt(key, there.timeoutSeconds(), there.staysOnly());
     }
 
     @Override
     public List<Candidate> narrow(List<Candidate> all) {
-        List<Candidate> eligible = flow.planner.eligible(request, all);
+        List<Candidate> eligible = parts.planner().eligible(request, all);
         for (int i = 0; i < eligible.size(); i++) {
             if (session.isAt(eligible.get(i))) {
                 narrowed = true;
@@ -184,10 +178,14 @@ final class ControlledTurn implements SessionTurn {
         }
         if (adopted && !session.isSomewhere()) {
             List<Candidate> left =
-                    flow.affinity.narrow(
-                            key,
-                            eligible,
-                            c -> !flow.admission.free(request.model(), List.of(c)).isEmpty());
+                    parts.affinity()
+                            .narrow(
+                                    key,
+                                    eligible,
+                                    c ->
+                                            !parts.admission()
+                                                    .free(request.model(), List.of(c))
+                                                    .isEmpty());
             narrowed = left != eligible;
             return narrowed ? left : all;
         }
@@ -207,8 +205,8 @@ final class ControlledTurn implements SessionTurn {
 
     @Override
     public void sent(Candidate to) {
-        if (flow.affinity.on()) {
-            flow.affinity.sent(key, to, List.of(to)); // for other gateways, and after its end
+        if (parts.affinity().on()) {
+            parts.affinity().sent(key, to, List.of(to)); // for other gateways, and after its end
         }
     }
 
@@ -221,7 +219,7 @@ final class ControlledTurn implements SessionTurn {
             return;
         }
         try {
-            flow.lanes.brief(() -> tokenise(to, ids, ready));
+            parts.lanes().brief(() -> tokenise(to, ids, ready));
         } catch (RejectedExecutionException e) {
             prepared(to, PromptContent.NO_IDS, ready);
         }
@@ -411,7 +409,9 @@ final class ControlledTurn implements SessionTurn {
 
     @Override
     public UpstreamListener listener(UpstreamListener client) {
-        return said == null ? client : new AnswerKeeper(flow.lanes, table, session, said, client);
+        return said == null
+                ? client
+                : new AnswerKeeper(parts.lanes(), table, session, said, client);
     }
 
     @Override
@@ -423,6 +423,11 @@ final class ControlledTurn implements SessionTurn {
         refused = false;
         undo();
         return true;
+    }
+
+    @Override
+    public boolean appends() {
+        return append != null;
     }
 
     @Override
@@ -445,8 +450,8 @@ final class ControlledTurn implements SessionTurn {
         over = true;
         undo();
         table.ended(session);
-        if (flow.affinity.on()) {
-            flow.affinity.ended(key, control.action() == Action.CLOSE);
+        if (parts.affinity().on()) {
+            parts.affinity().ended(key, control.action() == Action.CLOSE);
         }
         if (opening && word == Word.OPENED) {
             table.take(key, session); // nobody has heard that it is open

@@ -1,21 +1,25 @@
-package io.warmpath.gateway.flow;
+package io.warmpath.gateway.agent;
 
 import io.vertx.core.Context;
 import io.vertx.core.MultiMap;
 import io.warmpath.fault.GatewayError;
 import io.warmpath.fleet.Candidate;
 import io.warmpath.fleet.EngineKind;
-import io.warmpath.gateway.agent.AnswerMessage;
+import io.warmpath.gateway.observe.FlowMetrics;
 import io.warmpath.gateway.observe.FlowMetrics.Prefill;
 import io.warmpath.gateway.pin.WarmRequest;
 import io.warmpath.gateway.prompt.Engines;
 import io.warmpath.gateway.prompt.PromptContent;
+import io.warmpath.gateway.prompt.TokenLanes;
 import io.warmpath.gateway.request.InferenceRequest;
+import io.warmpath.load.LoadBook;
 import io.warmpath.load.PromptBlocks;
 import io.warmpath.session.PrefillBudget;
 import io.warmpath.session.WarmLedger;
 import io.warmpath.tokens.PromptInput;
+import io.warmpath.tokens.PromptTokens;
 import io.warmpath.tokens.profile.ChatRequest;
+import io.warmpath.upstream.EngineClient;
 import io.warmpath.upstream.UpstreamListener;
 import java.io.ByteArrayOutputStream;
 import java.util.ArrayList;
@@ -36,13 +40,41 @@ import org.jspecify.annotations.Nullable;
  * <p>Never delays or fails the user's answer: a copy of bytes while it runs, everything else
  * afterwards. On the request's event loop but for the tokenising.
  */
-final class NextTurn implements UpstreamListener {
+public final class NextTurn implements UpstreamListener {
     private static final Logger LOG = Logger.getLogger(NextTurn.class);
 
     /** A longer answer is not looked at. */
     private static final int MAX_ANSWER_BYTES = 2 << 20;
 
-    private final RequestFlow flow;
+    /** Names of blocks, four for each next turn that was computed ahead: 4 MB. */
+    private static final int WARMED = 40_000;
+
+    /**
+     * What all of them share.
+     *
+     * @param prefills what they may cost
+     * @param warmed what has been computed ahead
+     */
+    public record Parts(
+            PrefillBudget prefills,
+            WarmLedger warmed,
+            LoadBook load,
+            TokenLanes lanes,
+            PromptTokens tokens,
+            EngineClient engines,
+            FlowMetrics metrics) {
+        public Parts(
+                PrefillBudget prefills,
+                LoadBook load,
+                TokenLanes lanes,
+                PromptTokens tokens,
+                EngineClient engines,
+                FlowMetrics metrics) {
+            this(prefills, new WarmLedger(WARMED), load, lanes, tokens, engines, metrics);
+        }
+    }
+
+    private final Parts parts;
     private final Context context;
     private final Candidate to;
     private final String requestId;
@@ -58,14 +90,14 @@ final class NextTurn implements UpstreamListener {
     private boolean eventStream;
 
     private NextTurn(
-            RequestFlow flow,
+            Parts parts,
             Context context,
             InferenceRequest request,
             Candidate to,
             int promptTokens,
             PromptBlocks blocks,
             UpstreamListener client) {
-        this.flow = flow;
+        this.parts = parts;
         this.context = context;
         this.to = to;
         this.requestId = request.requestId();
@@ -86,8 +118,8 @@ final class NextTurn implements UpstreamListener {
      * @param promptTokens of this turn; 0 when they are not known
      * @param blocks of this turn, by which the next one is recognised
      */
-    static UpstreamListener beside(
-            RequestFlow flow,
+    public static UpstreamListener beside(
+            Parts parts,
             Context context,
             InferenceRequest request,
             Candidate to,
@@ -97,17 +129,17 @@ final class NextTurn implements UpstreamListener {
         boolean chat =
                 request.prompt() instanceof PromptInput.Chat
                         || request.prompt() instanceof PromptInput.Conversation;
-        if (!flow.prefills.on()
+        if (!parts.prefills().on()
                 || !request.hints().speculativePrefill()
                 || request.passThrough()
                 || !chat) {
             return client;
         }
         if (promptTokens == 0 || to.worker().kind() == EngineKind.OPENAI) {
-            flow.metrics.prefill(Prefill.UNKNOWN); // such an engine may not take ids
+            parts.metrics().prefill(Prefill.UNKNOWN); // such an engine may not take ids
             return client;
         }
-        return new NextTurn(flow, context, request, to, promptTokens, blocks, client);
+        return new NextTurn(parts, context, request, to, promptTokens, blocks, client);
     }
 
     @Override
@@ -150,21 +182,21 @@ final class NextTurn implements UpstreamListener {
         }
         if (kept.size() + length > MAX_ANSWER_BYTES) {
             answer = null;
-            flow.metrics.prefill(Prefill.TOO_LONG);
+            parts.metrics().prefill(Prefill.TOO_LONG);
         } else {
             kept.write(b, from, length);
         }
     }
 
     private void begin(byte[] whole) {
-        if (flow.prefills.isBusy(flow.load.load(to.slot()).prefillTokens())) {
-            flow.metrics.prefill(Prefill.BUSY);
+        if (parts.prefills().isBusy(parts.load().load(to.slot()).prefillTokens())) {
+            parts.metrics().prefill(Prefill.BUSY);
             return;
         }
         try {
-            flow.lanes.lengthy(() -> tokenise(whole));
+            parts.lanes().lengthy(() -> tokenise(whole));
         } catch (RejectedExecutionException e) {
-            flow.metrics.prefill(Prefill.QUEUE_FULL);
+            parts.metrics().prefill(Prefill.QUEUE_FULL);
         }
     }
 
@@ -217,27 +249,35 @@ final class NextTurn implements UpstreamListener {
 
     private int[] ids(ChatRequest chat) {
         PromptInput input = new PromptInput.Conversation(1 << 16, () -> chat);
-        return flow.tokens
+        return parts.tokens()
                 .tokens(model, input, Engines.of(to.worker().kind()))
                 .orElse(PromptContent.NO_IDS);
     }
 
     private void send(int[] ids) {
         if (ids.length == 0) {
-            flow.metrics.prefill(Prefill.UNKNOWN);
+            parts.metrics().prefill(Prefill.UNKNOWN);
             return;
         }
         int fresh = Math.max(1, ids.length - promptTokens);
-        PrefillBudget budget = flow.prefills;
+        PrefillBudget budget = parts.prefills();
         long worker = to.worker().id();
         if (!budget.take(worker, fresh)) {
-            flow.metrics.prefill(Prefill.BUDGET);
+            parts.metrics().prefill(Prefill.BUDGET);
             return;
         }
-        flow.engines.send(
-                new WarmRequest(requestId + "-next", to, servedModel, salt, authorization, ids, "")
-                        .upstream(),
-                new Done(budget, worker, fresh, ids.length));
+        parts.engines()
+                .send(
+                        new WarmRequest(
+                                        requestId + "-next",
+                                        to,
+                                        servedModel,
+                                        salt,
+                                        authorization,
+                                        ids,
+                                        "")
+                                .upstream(),
+                        new Done(budget, worker, fresh, ids.length));
     }
 
     /** The answer, of which only its end matters. */
@@ -267,11 +307,11 @@ final class NextTurn implements UpstreamListener {
         public void end(byte[] b, int from, int length) {
             budget.done(worker);
             if (code == 200) {
-                flow.warmed.add(
-                        chain, new WarmLedger.Warmed(to.slot().index(), whole - fresh, whole));
-                flow.metrics.prefilled(fresh);
+                parts.warmed()
+                        .add(chain, new WarmLedger.Warmed(to.slot().index(), whole - fresh, whole));
+                parts.metrics().prefilled(fresh);
             } else {
-                flow.metrics.prefill(Prefill.FAILED);
+                parts.metrics().prefill(Prefill.FAILED);
                 LOG.debugf("%s: the next turn's prompt was answered with %d", requestId, code);
             }
         }
@@ -279,7 +319,7 @@ final class NextTurn implements UpstreamListener {
         @Override
         public void failed(GatewayError error) {
             budget.done(worker);
-            flow.metrics.prefill(Prefill.FAILED);
+            parts.metrics().prefill(Prefill.FAILED);
             LOG.debugf("%s: the next turn's prompt failed: %s", requestId, error.message());
         }
     }

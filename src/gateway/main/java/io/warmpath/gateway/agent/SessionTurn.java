@@ -1,46 +1,25 @@
-package io.warmpath.gateway.flow;
+package io.warmpath.gateway.agent;
 
-import io.vertx.core.Context;
 import io.warmpath.fault.GatewayError;
-import io.warmpath.fault.GatewayException;
 import io.warmpath.fleet.Candidate;
 import io.warmpath.fleet.Worker;
 import io.warmpath.gateway.request.BodyChanges;
-import io.warmpath.gateway.request.EngineForm;
-import io.warmpath.gateway.request.InferenceRequest;
-import io.warmpath.session.SessionControl;
 import io.warmpath.upstream.UpstreamListener;
 import java.util.List;
 import java.util.OptionalInt;
 import java.util.function.Supplier;
-import org.jspecify.annotations.Nullable;
 
 /**
  * One request as a turn of its session. On the request's event loop; {@link #narrow} also by the
  * queue, on any thread.
  */
-interface SessionTurn {
+public interface SessionTurn {
     /** What follows when the engine may be asked. */
-    interface Ready {
+    public interface Ready {
         void go();
 
         /** It is not asked. */
         void refused(GatewayError error);
-    }
-
-    /**
-     * Null when it is no session's, or sessions are not bound here.
-     *
-     * @throws GatewayException when what it says of its session is wrong, or not enough
-     */
-    static @Nullable SessionTurn of(
-            RequestFlow flow, Context context, InferenceRequest request, EngineForm form) {
-        SessionControl control = request.hints().session();
-        if (control == null) {
-            return AffinityTurn.of(flow, request);
-        }
-        SessionTurn turn = ControlledTurn.of(flow, context, request, form, control);
-        return turn == null ? AffinityTurn.of(flow, request, control) : turn;
     }
 
     /** Of those that serve the model the one that the session goes to, or all. */
@@ -67,6 +46,11 @@ interface SessionTurn {
     /** What the engine is told of the session. */
     default BodyChanges changes(BodyChanges so) {
         return so;
+    }
+
+    /** The engine is told of what is new only; the rest its session holds. */
+    default boolean appends() {
+        return false;
     }
 
     /** What listens to the answer, and hands all of it on. */

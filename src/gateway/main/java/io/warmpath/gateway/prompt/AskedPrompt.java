@@ -1,9 +1,6 @@
-package io.warmpath.gateway.plan;
+package io.warmpath.gateway.prompt;
 
 import io.warmpath.fleet.Worker;
-import io.warmpath.gateway.prompt.EnginePrompts;
-import io.warmpath.gateway.prompt.PromptContent;
-import io.warmpath.gateway.prompt.TokenStep;
 import io.warmpath.gateway.request.InferenceRequest;
 import io.warmpath.load.PromptBlocks;
 import java.util.ArrayList;
@@ -37,7 +34,7 @@ public final class AskedPrompt {
         return tokens;
     }
 
-    /** Its blocks as they were cut for a decision; filled by the {@link Planner}. */
+    /** Its blocks as they were cut for a decision; filled by the planner. */
     public List<PromptBlocks> named() {
         return named;
     }
@@ -65,6 +62,31 @@ public final class AskedPrompt {
 
     /** Its blocks as this worker cuts them; one when the prompt is not known. */
     public PromptBlocks blocks(Worker on) {
-        return Planner.blocksOn(on, tokens, named);
+        return blocksOn(on, tokens, named);
+    }
+
+    /**
+     * The prompt as it is booked on this worker.
+     *
+     * @param named as filled by a decision
+     */
+    public static PromptBlocks blocksOn(
+            Worker worker, @Nullable EnginePrompts tokens, List<PromptBlocks> named) {
+        PromptBlocks known = find(named, worker.blockSize());
+        return known != null
+                ? known
+                : PromptBlocks.unnamed(
+                        worker.blockSize(),
+                        tokens == null ? 1 : Math.max(1, tokens.of(worker.kind()).length()));
+    }
+
+    /** Those of this block size; null: it was not met yet. */
+    public static @Nullable PromptBlocks find(List<PromptBlocks> named, int blockSize) {
+        for (int i = 0; i < named.size(); i++) {
+            if (named.get(i).blockSize() == blockSize) {
+                return named.get(i);
+            }
+        }
+        return null;
     }
 }

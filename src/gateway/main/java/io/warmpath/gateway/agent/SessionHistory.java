@@ -1,12 +1,12 @@
-package io.warmpath.gateway.flow;
+package io.warmpath.gateway.agent;
 
 import io.vertx.core.Context;
 import io.vertx.core.buffer.Buffer;
 import io.warmpath.fault.GatewayError;
 import io.warmpath.fault.GatewayError.SessionConflict.Why;
 import io.warmpath.fault.GatewayException;
-import io.warmpath.gateway.agent.ChatMessages;
 import io.warmpath.gateway.request.InferenceRequest;
+import io.warmpath.gateway.request.SessionHeaders;
 import io.warmpath.session.ControlledSession;
 import io.warmpath.session.ControlledSessions;
 import io.warmpath.session.SessionControl;
@@ -44,7 +44,7 @@ final class SessionHistory {
             next.accept(null);
             return;
         }
-        ControlledSession session = table.find(ControlledTurn.key(request, control));
+        ControlledSession session = table.find(SessionHeaders.key(request, control.id()));
         if (session == null || brings(request)) {
             next.accept(null);
             return;

@@ -1,4 +1,4 @@
-package io.warmpath.gateway.flow;
+package io.warmpath.gateway.plan;
 
 import io.vertx.core.Context;
 import io.warmpath.admission.ModelQueue;
@@ -7,7 +7,6 @@ import io.warmpath.fault.GatewayException;
 import io.warmpath.fleet.Candidate;
 import io.warmpath.gateway.observe.FlowMetrics.Outcome;
 import io.warmpath.gateway.observe.FlowMetrics.Overload;
-import io.warmpath.gateway.plan.Planner;
 import io.warmpath.gateway.prompt.EnginePrompts;
 import io.warmpath.gateway.request.InferenceRequest;
 import io.warmpath.prefix.PrefixMatch;
@@ -22,9 +21,9 @@ import org.jspecify.annotations.Nullable;
  * <p>On the request's event loop. Entered once; ends once, by {@link Next#start}, by {@link
  * Next#refused} or by {@link #leave}.
  */
-final class Entrance {
+public final class Entrance {
     /** What follows. */
-    interface Next {
+    public interface Next {
         /**
          * Its load is booked when this returns. A {@link GatewayException} is a refusal.
          *
@@ -40,18 +39,22 @@ final class Entrance {
         void crashed(RuntimeException cause);
     }
 
-    private final RequestFlow flow;
+    private final EntranceParts parts;
     private final InferenceRequest request;
     private final Supplier<List<Candidate>> who;
     private final Next next;
-    private @Nullable Line line;
+    private @Nullable QueueEntry entry;
     private boolean left;
 
     /**
      * @param who may be chosen now, in any state of load; asked again after waiting, on any thread
      */
-    Entrance(RequestFlow flow, InferenceRequest request, Supplier<List<Candidate>> who, Next next) {
-        this.flow = flow;
+    public Entrance(
+            EntranceParts parts,
+            InferenceRequest request,
+            Supplier<List<Candidate>> who,
+            Next next) {
+        this.parts = parts;
         this.request = request;
         this.who = who;
         this.next = next;
@@ -61,7 +64,7 @@ final class Entrance {
      * @param tokens the prompt, or null when it is not known
      * @param mayWait false: whoever would have to wait is refused
      */
-    void enter(Context context, @Nullable EnginePrompts tokens, boolean mayWait) {
+    public void enter(Context context, @Nullable EnginePrompts tokens, boolean mayWait) {
         guarded(() -> tryEnter(context, tokens, mayWait));
     }
 
@@ -71,19 +74,19 @@ final class Entrance {
             noWorker();
             return;
         }
-        List<Candidate> free = flow.admission.free(request.model(), candidates);
-        if (isBusy(flow.planner, request, candidates, free)) {
+        List<Candidate> free = parts.admission().free(request.model(), candidates);
+        if (isBusy(parts.planner(), request, candidates, free)) {
             refuse(Overload.BUSY);
             return;
         }
-        ModelQueue queue = flow.admission.queue(request.model());
+        ModelQueue queue = parts.admission().queue(request.model());
         if (queue == null) {
             next.start(free, null, 0);
             return;
         }
-        Line mine = new Line(flow, request, queue, who);
-        line = mine;
-        List<PrefixMatch> matches = flow.planner.matches(request, free, tokens);
+        QueueEntry mine = new QueueEntry(parts, request, queue, who);
+        entry = mine;
+        List<PrefixMatch> matches = parts.planner().matches(request, free, tokens);
         switch (mine.enter(context, mayWait, free, tokens, matches, this::called)) {
             case TAKEN -> {}
             case FULL -> refuse(Overload.QUEUE_FULL);
@@ -92,17 +95,17 @@ final class Entrance {
     }
 
     /** The client has gone. Nothing when the request has been let in or refused. */
-    void leave() {
+    public void leave() {
         left = true;
-        Line waiting = line;
-        line = null;
+        QueueEntry waiting = entry;
+        entry = null;
         if (waiting != null) {
             waiting.leave();
         }
     }
 
     private void called(@Nullable List<PrefixMatch> known, long queuedNanos) {
-        line = null;
+        entry = null;
         if (!left) {
             guarded(() -> letIn(known, queuedNanos));
         }
@@ -125,10 +128,10 @@ final class Entrance {
             noWorker();
             return;
         }
-        List<Candidate> free = flow.admission.free(request.model(), candidates);
+        List<Candidate> free = parts.admission().free(request.model(), candidates);
         // It has waited for its turn; that somebody got busy in this moment does not take it.
         next.start(
-                isBusy(flow.planner, request, candidates, free) ? candidates : free,
+                isBusy(parts.planner(), request, candidates, free) ? candidates : free,
                 known,
                 queuedNanos);
     }
@@ -149,16 +152,16 @@ final class Entrance {
     private void noWorker() {
         next.refused(
                 Outcome.NO_WORKER,
-                new GatewayError.NoHealthyWorker(request.model(), flow.options.retryAfter()));
+                new GatewayError.NoHealthyWorker(request.model(), parts.retryAfter()));
     }
 
     private void refuse(Overload cause) {
-        line = null;
-        flow.metrics.overloaded(cause);
-        next.refused(Outcome.OVERLOADED, overloaded(flow, request, cause));
+        entry = null;
+        parts.metrics().overloaded(cause);
+        next.refused(Outcome.OVERLOADED, overloaded(parts, request, cause));
     }
 
-    static GatewayError overloaded(RequestFlow flow, InferenceRequest request, Overload cause) {
+    static GatewayError overloaded(EntranceParts parts, InferenceRequest request, Overload cause) {
         String model = "`" + request.model() + "`";
         String why =
                 switch (cause) {
@@ -170,6 +173,6 @@ final class Entrance {
                                     + ", which `wait` forbids";
                 };
         return new GatewayError.Overloaded(
-                flow.admission.options().overloadStatus(), why, flow.options.retryAfter());
+                parts.admission().options().overloadStatus(), why, parts.retryAfter());
     }
 }

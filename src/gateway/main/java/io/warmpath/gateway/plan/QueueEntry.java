@@ -1,11 +1,10 @@
-package io.warmpath.gateway.flow;
+package io.warmpath.gateway.plan;
 
 import io.vertx.core.Context;
 import io.warmpath.admission.Claim;
 import io.warmpath.admission.ModelQueue;
 import io.warmpath.admission.Ticket;
 import io.warmpath.fleet.Candidate;
-import io.warmpath.gateway.plan.Planner;
 import io.warmpath.gateway.prompt.EnginePrompts;
 import io.warmpath.gateway.request.InferenceRequest;
 import io.warmpath.gateway.request.RequestHints;
@@ -21,9 +20,9 @@ import org.jspecify.annotations.Nullable;
  * <p>Told to start, a request always reports that it did, also when its client has gone meanwhile:
  * the next one waits for that.
  */
-final class Line {
+final class QueueEntry {
     /** What became of a request at the queue. */
-    enum Entry {
+    enum Outcome {
         /** It has started or will be told to. */
         TAKEN,
         FULL,
@@ -42,7 +41,7 @@ final class Line {
         void now(@Nullable List<PrefixMatch> known, long queuedNanos);
     }
 
-    private final RequestFlow flow;
+    private final EntranceParts parts;
     private final InferenceRequest request;
     private final ModelQueue queue;
     private final Supplier<List<Candidate>> who;
@@ -51,12 +50,12 @@ final class Line {
     /**
      * @param who may be chosen now, in any state of load; any thread
      */
-    Line(
-            RequestFlow flow,
+    QueueEntry(
+            EntranceParts parts,
             InferenceRequest request,
             ModelQueue queue,
             Supplier<List<Candidate>> who) {
-        this.flow = flow;
+        this.parts = parts;
         this.request = request;
         this.queue = queue;
         this.who = who;
@@ -67,7 +66,7 @@ final class Line {
      * @param matches what the index said when the request came
      * @param start the request may start
      */
-    Entry enter(
+    Outcome enter(
             Context context,
             boolean mayWait,
             List<Candidate> candidates,
@@ -85,7 +84,7 @@ final class Line {
                         hints.strictPriority(),
                         this::eligible);
         if (!mayWait && !queue.hasRoom(claim)) {
-            return Entry.NO_WAIT;
+            return Outcome.NO_WAIT;
         }
         ModelQueue.Entry entry =
                 queue.enter(
@@ -95,14 +94,14 @@ final class Line {
         return switch (entry) {
             case ModelQueue.Entry.Admitted now -> {
                 start.now(matches, 0);
-                yield Entry.TAKEN;
+                yield Outcome.TAKEN;
             }
             case ModelQueue.Entry.Waiting waiting -> {
                 ticket = waiting.ticket();
-                flow.metrics.queued();
-                yield Entry.TAKEN;
+                parts.metrics().queued();
+                yield Outcome.TAKEN;
             }
-            case ModelQueue.Entry.Full full -> Entry.FULL;
+            case ModelQueue.Entry.Full full -> Outcome.FULL;
         };
     }
 
@@ -112,9 +111,9 @@ final class Line {
             return;
         }
         ticket = null;
-        long waited = flow.nanoTime.getAsLong() - mine.arrivedNanos();
-        flow.metrics.unqueued(waited);
-        long refresh = flow.admission.options().overlapRefresh().toNanos();
+        long waited = parts.nanoTime().getAsLong() - mine.arrivedNanos();
+        parts.metrics().unqueued(waited);
+        long refresh = parts.admission().options().overlapRefresh().toNanos();
         try {
             start.now(refresh > 0 && waited >= refresh ? null : matches, waited);
         } finally {
@@ -127,14 +126,14 @@ final class Line {
         Ticket mine = ticket;
         if (mine != null && queue.leave(mine)) {
             ticket = null;
-            flow.metrics.unqueued(flow.nanoTime.getAsLong() - mine.arrivedNanos());
+            parts.metrics().unqueued(parts.nanoTime().getAsLong() - mine.arrivedNanos());
         }
     }
 
     /** Any thread. Null: nobody serves the model any more, so there is nothing to wait for. */
     private @Nullable List<Candidate> eligible() {
-        List<Candidate> candidates = flow.planner.eligible(request, who.get());
-        return candidates.isEmpty() ? null : flow.admission.free(request.model(), candidates);
+        List<Candidate> candidates = parts.planner().eligible(request, who.get());
+        return candidates.isEmpty() ? null : parts.admission().free(request.model(), candidates);
     }
 
     /** A worker's ranks follow each other. */
