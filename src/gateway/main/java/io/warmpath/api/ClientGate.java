@@ -12,7 +12,7 @@ import io.warmpath.api.connection.ClientRequest;
 import io.warmpath.api.connection.VertxRequest;
 import io.warmpath.api.error.RequestIds;
 import io.warmpath.fault.GatewayError;
-import io.warmpath.gateway.Visits;
+import io.warmpath.gateway.request.Visits;
 import java.time.Duration;
 import java.util.concurrent.CompletionException;
 import org.jboss.logging.Logger;

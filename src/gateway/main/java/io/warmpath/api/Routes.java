@@ -23,14 +23,14 @@ import io.warmpath.api.request.InferencePath;
 import io.warmpath.api.request.RequestParser;
 import io.warmpath.fault.GatewayError;
 import io.warmpath.fleet.Fleet;
-import io.warmpath.gateway.BodyMemory;
-import io.warmpath.gateway.FlowMetrics;
-import io.warmpath.gateway.GatewayOptions;
-import io.warmpath.gateway.RequestFlow;
-import io.warmpath.gateway.TokenLanes;
+import io.warmpath.gateway.flow.GatewayOptions;
+import io.warmpath.gateway.flow.RequestFlow;
+import io.warmpath.gateway.observe.FlowMetrics;
+import io.warmpath.gateway.prompt.TokenLanes;
+import io.warmpath.gateway.request.BodyMemory;
+import io.warmpath.net.server.ServerCodec;
+import io.warmpath.net.server.ServerPipeline;
 import io.warmpath.tokens.Tokenizing;
-import io.warmpath.upstream.ServerCodec;
-import io.warmpath.upstream.VertxInternals;
 import java.util.function.Consumer;
 import java.util.function.LongSupplier;
 import java.util.function.Supplier;
@@ -96,7 +96,7 @@ public final class Routes {
                 .order(FIRST - 1)
                 .handler(
                         rc -> {
-                            VertxInternals.guard(rc.request());
+                            ServerPipeline.guard(rc.request());
                             if (raw) {
                                 ServerCodec.pass(rc.request(), pastCodec);
                             }

@@ -7,7 +7,6 @@ import io.warmpath.adapter.sglang.SglangDialect;
 import io.warmpath.adapter.vllm.VllmDialect;
 import io.warmpath.config.FleetConfig;
 import io.warmpath.config.HealthConfig;
-import io.warmpath.config.RoutingMode;
 import io.warmpath.config.WarmpathConfig;
 import io.warmpath.events.EventFeed;
 import io.warmpath.events.EventSource;
@@ -36,7 +35,8 @@ import io.warmpath.fleet.WorkerStatus;
 import io.warmpath.load.LoadTracker;
 import io.warmpath.prefix.SlotCredits;
 import io.warmpath.prefix.WorkerSlots;
-import io.warmpath.upstream.EngineTls;
+import io.warmpath.routing.RouterMode;
+import io.warmpath.upstream.tls.EngineTls;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -121,8 +121,7 @@ public final class FleetRuntime implements AutoCloseable {
                     new EventSubscriptions(feed, credits, config.events().doubtfulCredit(), marks);
             registry.addListener(subscriptions);
         }
-        registry.addListener(
-                new FleetLog(feed != null && config.router().mode() == RoutingMode.KV));
+        registry.addListener(new FleetLog(feed != null && config.router().mode() == RouterMode.KV));
         http =
                 new VertxEngineHttp(
                         vertx, fleet.healthTimeout(), tls::applyTo, tls.keys()::of, guard);

@@ -30,21 +30,21 @@ import io.warmpath.fleet.FleetSnapshot;
 import io.warmpath.fleet.Taint;
 import io.warmpath.fleet.Worker;
 import io.warmpath.fleet.WorkerState;
-import io.warmpath.gateway.DecisionLog;
-import io.warmpath.gateway.EngineIds;
-import io.warmpath.gateway.EngineSessions;
-import io.warmpath.gateway.FlowMetrics;
-import io.warmpath.gateway.GatewayOptions;
-import io.warmpath.gateway.IndexOverlaps;
-import io.warmpath.gateway.ModelNames;
-import io.warmpath.gateway.PinMetrics;
-import io.warmpath.gateway.Pins;
-import io.warmpath.gateway.RequestFlow;
-import io.warmpath.gateway.Retries;
-import io.warmpath.gateway.SessionCloser;
-import io.warmpath.gateway.TokenLanes;
+import io.warmpath.gateway.agent.EngineSessions;
+import io.warmpath.gateway.agent.SessionCloser;
+import io.warmpath.gateway.flow.GatewayOptions;
+import io.warmpath.gateway.flow.RequestFlow;
+import io.warmpath.gateway.flow.Retries;
 import io.warmpath.gateway.migration.Migration;
 import io.warmpath.gateway.migration.MigrationOptions;
+import io.warmpath.gateway.observe.DecisionLog;
+import io.warmpath.gateway.observe.FlowMetrics;
+import io.warmpath.gateway.pin.PinMetrics;
+import io.warmpath.gateway.pin.Pins;
+import io.warmpath.gateway.prompt.EngineIds;
+import io.warmpath.gateway.prompt.IndexOverlaps;
+import io.warmpath.gateway.prompt.TokenLanes;
+import io.warmpath.gateway.request.ModelNames;
 import io.warmpath.gateway.selfcheck.SelfCheck;
 import io.warmpath.load.LoadBook;
 import io.warmpath.load.LoadTracker;
@@ -83,9 +83,9 @@ import io.warmpath.tokens.Tokenizing;
 import io.warmpath.tokens.profile.EngineProfile;
 import io.warmpath.upstream.AnswerTimeouts;
 import io.warmpath.upstream.EngineClient;
-import io.warmpath.upstream.EngineTls;
 import io.warmpath.upstream.KeyedEngineClient;
 import io.warmpath.upstream.UpstreamOptions;
+import io.warmpath.upstream.tls.EngineTls;
 import java.io.IOException;
 import java.net.URI;
 import java.time.Duration;
@@ -587,23 +587,19 @@ final class Gateway implements AutoCloseable {
         for (int rank = 0; rank < ranks; rank++) {
             slots.add(new Worker.Rank(rank, new WorkerSlot(id * 10 + rank)));
         }
-        return new Worker(id, "w" + id, url, kind, Set.of(MODEL), 16, state, slots);
+        return Worker.builder(id, "w" + id, url)
+                .kind(kind)
+                .models(Set.of(MODEL))
+                .blockSize(16)
+                .state(state)
+                .ranks(slots)
+                .build();
     }
 
     /** A ready one that is set apart. */
     static Worker tainted(int id, URI url, String... taints) {
         Worker w = worker(id, url, EngineKind.OPENAI, WorkerState.READY, 1);
-        return new Worker(
-                w.id(),
-                w.name(),
-                w.url(),
-                w.kind(),
-                w.models(),
-                w.blockSize(),
-                w.state(),
-                w.ranks(),
-                w.capacity(),
-                Arrays.stream(taints).map(Taint::parse).toList());
+        return w.toBuilder().taints(Arrays.stream(taints).map(Taint::parse).toList()).build();
     }
 
     RawClient.Answer post(String json, String... headers) throws Exception {

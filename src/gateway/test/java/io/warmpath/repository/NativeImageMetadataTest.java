@@ -160,7 +160,7 @@ class NativeImageMetadataTest {
     void what_is_looked_up_by_name_is_listed() throws IOException {
         assertEquals(
                 Set.of(
-                        "io.warmpath.upstream.VertxInternals"
+                        "io.warmpath.net.server.ServerPipeline"
                                 + " java.lang.invoke.MethodHandles$Lookup.findVirtual",
                         "io.warmpath.wiring.GracefulStop java.lang.Class.getDeclaredField"),
                 reflective(CLASSES));

@@ -12,7 +12,7 @@ import io.warmpath.fleet.WorkerStatus;
 import io.warmpath.load.LoadTracker;
 import io.warmpath.prefix.ReferencePrefixIndex;
 import io.warmpath.prefix.SlotCredits;
-import io.warmpath.upstream.EngineTls;
+import io.warmpath.upstream.tls.EngineTls;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.OutputStream;

@@ -9,10 +9,10 @@ import io.warmpath.api.error.ErrorForm;
 import io.warmpath.api.error.RequestIds;
 import io.warmpath.fault.GatewayError;
 import io.warmpath.fault.GatewayException;
-import io.warmpath.gateway.BodyMemory;
-import io.warmpath.gateway.BodyPace;
-import io.warmpath.gateway.FlowMetrics;
-import io.warmpath.gateway.GatewayOptions;
+import io.warmpath.gateway.flow.GatewayOptions;
+import io.warmpath.gateway.observe.FlowMetrics;
+import io.warmpath.gateway.request.BodyMemory;
+import io.warmpath.gateway.request.BodyPace;
 import org.jspecify.annotations.Nullable;
 
 /**

@@ -2,7 +2,7 @@ package io.warmpath.api.connection;
 
 import io.vertx.core.MultiMap;
 import io.warmpath.fault.GatewayError;
-import io.warmpath.gateway.Answer;
+import io.warmpath.gateway.answer.Answer;
 import java.util.function.IntConsumer;
 
 /**

@@ -4,7 +4,7 @@ import io.netty.channel.ChannelDuplexHandler;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.WriteBufferWaterMark;
 import io.netty.channel.unix.Socket;
-import io.warmpath.upstream.SocketWriter;
+import io.warmpath.net.SocketWriter;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -17,7 +17,7 @@ import org.jspecify.annotations.Nullable;
  * more than 64 kB.
  */
 final class FlushHandler extends ChannelDuplexHandler {
-    private static final String NAME = "warmpath-cork";
+    private static final String NAME = "warmpath-flushes";
     private static final WriteBufferWaterMark HELD = new WriteBufferWaterMark(8 << 10, 32 << 10);
 
     private final @Nullable Socket socket;

@@ -9,8 +9,8 @@ import io.warmpath.api.error.ErrorMapper;
 import io.warmpath.api.error.RequestIds;
 import io.warmpath.api.json.EventBytes;
 import io.warmpath.fault.GatewayError;
-import io.warmpath.gateway.Answer;
-import io.warmpath.upstream.Headers;
+import io.warmpath.gateway.answer.Answer;
+import io.warmpath.net.EndToEndHeaders;
 import org.jspecify.annotations.Nullable;
 
 /** {@link Answer} as an HTTP response of Vert.x. On the request's event loop. */
@@ -33,7 +33,7 @@ class HttpAnswer implements Answer {
             return;
         }
         response.setStatusCode(status);
-        Headers.copyResponse(engine, response.headers(), keepLength);
+        EndToEndHeaders.copyResponse(engine, response.headers(), keepLength);
         if (own != null) {
             own.forEach((name, value) -> response.headers().set(name, value)); // setAll clears
         }

@@ -4,9 +4,9 @@ import io.netty.buffer.ByteBuf;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.unix.Socket;
 import io.vertx.core.http.HttpServerRequest;
-import io.warmpath.gateway.Answer;
-import io.warmpath.upstream.SocketWriter;
-import io.warmpath.upstream.VertxInternals;
+import io.warmpath.gateway.answer.Answer;
+import io.warmpath.net.SocketWriter;
+import io.warmpath.net.server.ServerPipeline;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -49,7 +49,7 @@ public final class RawAnswer extends HttpAnswer {
      */
     public static Answer of(
             HttpServerRequest request, String requestId, boolean raw, Runnable gone) {
-        ChannelHandlerContext encoder = raw ? VertxInternals.behindEncoder(request) : null;
+        ChannelHandlerContext encoder = raw ? ServerPipeline.behindEncoder(request) : null;
         return encoder == null
                 ? new HttpAnswer(request, requestId)
                 : new RawAnswer(request, requestId, encoder, gone);

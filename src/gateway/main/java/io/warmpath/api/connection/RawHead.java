@@ -2,7 +2,7 @@ package io.warmpath.api.connection;
 
 import io.netty.buffer.ByteBuf;
 import io.warmpath.api.request.InferencePath;
-import io.warmpath.upstream.HeaderList;
+import io.warmpath.net.HeaderList;
 import java.nio.charset.StandardCharsets;
 import org.jspecify.annotations.Nullable;
 

@@ -9,8 +9,8 @@ import io.netty.util.ReferenceCountUtil;
 import io.vertx.core.Context;
 import io.vertx.core.buffer.Buffer;
 import io.warmpath.api.request.RequestParser;
-import io.warmpath.gateway.BodyMemory;
-import io.warmpath.upstream.ServerCodec;
+import io.warmpath.gateway.request.BodyMemory;
+import io.warmpath.net.server.ServerCodec;
 import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 

@@ -9,10 +9,10 @@ import io.warmpath.api.error.ErrorMapper;
 import io.warmpath.api.error.RequestIds;
 import io.warmpath.api.json.EventBytes;
 import io.warmpath.fault.GatewayError;
-import io.warmpath.gateway.Answer;
-import io.warmpath.upstream.HeaderList;
-import io.warmpath.upstream.Headers;
-import io.warmpath.upstream.SocketWriter;
+import io.warmpath.gateway.answer.Answer;
+import io.warmpath.net.EndToEndHeaders;
+import io.warmpath.net.HeaderList;
+import io.warmpath.net.SocketWriter;
 import java.nio.charset.StandardCharsets;
 import org.jspecify.annotations.Nullable;
 
@@ -81,7 +81,7 @@ final class RawReply implements Answer {
         }
         begin(code);
         boolean empty = code == 204 || code == 205;
-        Headers.eachOfResponse(
+        EndToEndHeaders.eachOfResponse(
                 engine,
                 keepLength && !empty,
                 (name, value) -> {

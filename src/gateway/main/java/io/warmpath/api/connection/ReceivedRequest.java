@@ -2,7 +2,7 @@ package io.warmpath.api.connection;
 
 import io.warmpath.fault.GatewayError;
 import io.warmpath.fault.GatewayException;
-import io.warmpath.gateway.FlowMetrics;
+import io.warmpath.gateway.observe.FlowMetrics;
 import org.jboss.logging.Logger;
 import org.jspecify.annotations.Nullable;
 

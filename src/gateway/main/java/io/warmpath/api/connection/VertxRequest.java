@@ -9,7 +9,7 @@ import io.vertx.core.http.HttpServerResponse;
 import io.vertx.core.http.HttpVersion;
 import io.warmpath.api.error.ErrorForm;
 import io.warmpath.fault.GatewayError;
-import io.warmpath.gateway.Answer;
+import io.warmpath.gateway.answer.Answer;
 import java.util.function.IntConsumer;
 
 /** {@link ClientRequest} through Vert.x. */

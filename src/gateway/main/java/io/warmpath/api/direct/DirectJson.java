@@ -5,7 +5,7 @@ import io.vertx.core.buffer.Buffer;
 import io.warmpath.api.json.DecisionJson;
 import io.warmpath.api.json.JsonOutput;
 import io.warmpath.fleet.Candidate;
-import io.warmpath.gateway.Advisor;
+import io.warmpath.gateway.flow.Advisor;
 import io.warmpath.routing.RoutingDecision;
 import io.warmpath.routing.Score;
 import io.warmpath.routing.Scores;

@@ -7,8 +7,8 @@ import com.fasterxml.jackson.core.JsonParser;
 import com.fasterxml.jackson.core.JsonToken;
 import io.warmpath.api.json.JsonInput;
 import io.warmpath.api.json.TokenIds;
+import io.warmpath.net.HeapBytes;
 import io.warmpath.tokens.profile.EngineProfile;
-import io.warmpath.upstream.HeapBytes;
 import java.io.IOException;
 import org.jspecify.annotations.Nullable;
 

@@ -6,7 +6,7 @@ import static io.warmpath.api.error.InvalidRequest.but;
 import com.fasterxml.jackson.core.JsonParser;
 import com.fasterxml.jackson.core.JsonToken;
 import io.vertx.core.MultiMap;
-import io.warmpath.gateway.RequestHints;
+import io.warmpath.gateway.request.RequestHints;
 import java.io.IOException;
 import org.jspecify.annotations.Nullable;
 

@@ -3,8 +3,8 @@ package io.warmpath.api.hints;
 import com.fasterxml.jackson.core.JsonParser;
 import com.fasterxml.jackson.core.JsonToken;
 import io.warmpath.api.error.InvalidRequest;
-import io.warmpath.gateway.Extra;
-import io.warmpath.gateway.RequestHints;
+import io.warmpath.gateway.request.NvextField;
+import io.warmpath.gateway.request.RequestHints;
 import java.io.IOException;
 import java.util.EnumSet;
 import java.util.Set;
@@ -18,14 +18,14 @@ public final class ExtrasReader {
     /** Ahead of a value that only its sender understands. */
     private static final String QUERY = "query_instance_id:";
 
-    private Set<Extra> extras = Set.of();
+    private Set<NvextField> extras = Set.of();
     private boolean greedy;
 
     boolean greedy() {
         return greedy;
     }
 
-    Set<Extra> extras() {
+    Set<NvextField> extras() {
         return extras;
     }
 
@@ -47,13 +47,13 @@ public final class ExtrasReader {
 
     private void annotation(String name) {
         switch (name) {
-            case "worker_id" -> add(Extra.WORKER_ID_EVENT);
-            case "formatted_prompt" -> add(Extra.FORMATTED_PROMPT_EVENT);
-            case "token_ids" -> add(Extra.TOKEN_IDS_EVENT);
-            case "llm_metrics" -> add(Extra.LLM_METRICS_EVENT);
+            case "worker_id" -> add(NvextField.WORKER_ID_EVENT);
+            case "formatted_prompt" -> add(NvextField.FORMATTED_PROMPT_EVENT);
+            case "token_ids" -> add(NvextField.TOKEN_IDS_EVENT);
+            case "llm_metrics" -> add(NvextField.LLM_METRICS_EVENT);
             default -> {
                 if (name.startsWith(QUERY)) {
-                    add(Extra.QUERY_ONLY);
+                    add(NvextField.QUERY_ONLY);
                 }
             }
         }
@@ -61,14 +61,14 @@ public final class ExtrasReader {
 
     private void field(String name) {
         switch (name) {
-            case "worker_id" -> add(Extra.WORKER_ID);
-            case "timing" -> add(Extra.TIMING);
-            case "token_ids" -> add(Extra.TOKEN_IDS);
+            case "worker_id" -> add(NvextField.WORKER_ID);
+            case "timing" -> add(NvextField.TIMING);
+            case "token_ids" -> add(NvextField.TOKEN_IDS);
             default -> {} // an engine's, or nobody's
         }
     }
 
-    private void add(Extra extra) {
+    private void add(NvextField extra) {
         if (extras.isEmpty()) {
             extras = EnumSet.of(extra); // rarely asked for
         }
@@ -81,7 +81,7 @@ public final class ExtrasReader {
      * @throws io.warmpath.fault.GatewayException BadRequest, when there is one
      */
     public static void refuseQuery(RequestHints hints) {
-        if (hints.extras().contains(Extra.QUERY_ONLY)) {
+        if (hints.extras().contains(NvextField.QUERY_ONLY)) {
             throw InvalidRequest.bad(
                     "nvext.annotations",
                     "`"

@@ -7,7 +7,7 @@ import com.fasterxml.jackson.core.JsonParser;
 import com.fasterxml.jackson.core.JsonToken;
 import io.vertx.core.MultiMap;
 import io.warmpath.api.json.TokenIds;
-import io.warmpath.gateway.RequestHints;
+import io.warmpath.gateway.request.RequestHints;
 import io.warmpath.routing.RouterOverrides;
 import io.warmpath.routing.TaintRules;
 import java.io.IOException;

@@ -5,9 +5,9 @@ import static io.warmpath.api.json.EventBytes.joined;
 import io.vertx.core.MultiMap;
 import io.warmpath.api.json.EventBytes;
 import io.warmpath.fault.GatewayError;
-import io.warmpath.gateway.Answer;
-import io.warmpath.gateway.AnswerFacts;
-import io.warmpath.gateway.Moved;
+import io.warmpath.gateway.answer.Answer;
+import io.warmpath.gateway.answer.AnswerFacts;
+import io.warmpath.gateway.answer.StreamMove;
 import io.warmpath.routing.RoutingDecision;
 import java.io.ByteArrayOutputStream;
 import java.util.Arrays;
@@ -59,7 +59,7 @@ final class ExplainedAnswer implements Answer {
     }
 
     @Override
-    public void moved(Moved move) {
+    public void moved(StreamMove move) {
         note.moved(move);
     }
 

@@ -4,18 +4,18 @@ import io.vertx.core.Context;
 import io.warmpath.api.connection.ClientRequest;
 import io.warmpath.fault.GatewayError;
 import io.warmpath.fleet.Fleet;
-import io.warmpath.gateway.Advisor;
-import io.warmpath.gateway.Answer;
-import io.warmpath.gateway.EngineForm;
-import io.warmpath.gateway.Extra;
-import io.warmpath.gateway.FlowMetrics;
-import io.warmpath.gateway.GatewayOptions;
-import io.warmpath.gateway.InferenceRequest;
-import io.warmpath.gateway.RequestFlow;
-import io.warmpath.gateway.TokenLanes;
+import io.warmpath.gateway.answer.Answer;
+import io.warmpath.gateway.flow.Advisor;
+import io.warmpath.gateway.flow.GatewayOptions;
+import io.warmpath.gateway.flow.RequestFlow;
+import io.warmpath.gateway.observe.FlowMetrics;
+import io.warmpath.gateway.prompt.TokenLanes;
+import io.warmpath.gateway.request.EngineForm;
+import io.warmpath.gateway.request.InferenceRequest;
+import io.warmpath.gateway.request.NvextField;
+import io.warmpath.net.HeaderList;
 import io.warmpath.routing.RoutingDecision;
 import io.warmpath.tokens.Tokenizing;
-import io.warmpath.upstream.HeaderList;
 import java.util.Set;
 import java.util.concurrent.RejectedExecutionException;
 import org.jboss.logging.Logger;
@@ -79,7 +79,7 @@ public final class ExplainedRequests {
         private final InferenceRequest request;
         private final EngineForm form;
         private final Runnable gone;
-        private final Set<Extra> extras;
+        private final Set<NvextField> extras;
         private final long receivedMillis = System.currentTimeMillis();
         private @Nullable NvextNote note;
         private @Nullable Runnable running;
@@ -140,7 +140,7 @@ public final class ExplainedRequests {
                             prompt,
                             receivedMillis);
             note = mine;
-            if (extras.contains(Extra.QUERY_ONLY)) {
+            if (extras.contains(NvextField.QUERY_ONLY)) {
                 advisor.wouldDecide(context, new Advisor.Question(request, Set.of()), true, this);
                 return;
             }

@@ -11,7 +11,7 @@ import io.warmpath.api.json.JsonOutput;
 import io.warmpath.api.json.RepeatedJson;
 import io.warmpath.api.json.TokenIds;
 import io.warmpath.fault.GatewayError;
-import io.warmpath.gateway.SessionAppend;
+import io.warmpath.gateway.request.SessionAppend;
 import io.warmpath.upstream.UpstreamListener;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;

@@ -10,13 +10,13 @@ import io.warmpath.api.connection.VertxRequest;
 import io.warmpath.api.error.ErrorForm;
 import io.warmpath.api.request.RequestParser;
 import io.warmpath.fault.GatewayError;
-import io.warmpath.gateway.Answer;
-import io.warmpath.gateway.EngineForm;
-import io.warmpath.gateway.FlowMetrics;
-import io.warmpath.gateway.GatewayOptions;
-import io.warmpath.gateway.InferenceRequest;
-import io.warmpath.gateway.RequestFlow;
-import io.warmpath.gateway.TokenLanes;
+import io.warmpath.gateway.answer.Answer;
+import io.warmpath.gateway.flow.GatewayOptions;
+import io.warmpath.gateway.flow.RequestFlow;
+import io.warmpath.gateway.observe.FlowMetrics;
+import io.warmpath.gateway.prompt.TokenLanes;
+import io.warmpath.gateway.request.EngineForm;
+import io.warmpath.gateway.request.InferenceRequest;
 import org.jspecify.annotations.Nullable;
 
 /** Requests of OpenAI's API: each is read, then starts on its way to an engine. */

@@ -3,10 +3,10 @@ package io.warmpath.api.inference;
 import io.warmpath.api.json.DecisionJson;
 import io.warmpath.api.json.EventBytes;
 import io.warmpath.api.json.JsonTree;
-import io.warmpath.gateway.AnswerFacts;
-import io.warmpath.gateway.Extra;
-import io.warmpath.gateway.InferenceRequest;
-import io.warmpath.gateway.Moved;
+import io.warmpath.gateway.answer.AnswerFacts;
+import io.warmpath.gateway.answer.StreamMove;
+import io.warmpath.gateway.request.InferenceRequest;
+import io.warmpath.gateway.request.NvextField;
 import io.warmpath.routing.RoutingDecision;
 import java.math.BigDecimal;
 import java.math.RoundingMode;
@@ -29,12 +29,12 @@ final class NvextNote {
     private static final byte[] NOTHING = {};
 
     /** What asks for nothing but an explanation. */
-    private final Set<Extra> asked;
+    private final Set<NvextField> asked;
 
     private final PromptNote prompt;
     private final Map<String, @Nullable Object> chunk = new LinkedHashMap<>();
     private final long receivedMillis;
-    private final List<Moved> moves = new ArrayList<>(0);
+    private final List<StreamMove> moves = new ArrayList<>(0);
     private @Nullable RoutingDecision routing;
     private @Nullable Supplier<AnswerFacts> facts;
 
@@ -56,7 +56,7 @@ final class NvextNote {
         routing = decision;
     }
 
-    void moved(Moved move) {
+    void moved(StreamMove move) {
         moves.add(move);
     }
 
@@ -75,13 +75,13 @@ final class NvextNote {
         Supplier<AnswerFacts> now = facts;
         if (now != null) {
             AnswerFacts f = now.get();
-            if (asked.contains(Extra.WORKER_ID)) {
+            if (asked.contains(NvextField.WORKER_ID)) {
                 members.put("worker_id", worker(f.worker(), f.dpRank()));
             }
-            if (asked.contains(Extra.TIMING)) {
+            if (asked.contains(NvextField.TIMING)) {
                 members.put("timing", timing(f));
             }
-            if (asked.contains(Extra.TOKEN_IDS) && prompt.ids() != null) {
+            if (asked.contains(NvextField.TOKEN_IDS) && prompt.ids() != null) {
                 members.put("token_ids", ids(prompt.ids()));
             }
         }
@@ -100,13 +100,13 @@ final class NvextNote {
             return NOTHING;
         }
         byte[] out = NOTHING;
-        if (asked.contains(Extra.FORMATTED_PROMPT_EVENT) && prompt.text() != null) {
+        if (asked.contains(NvextField.FORMATTED_PROMPT_EVENT) && prompt.text() != null) {
             out = EventBytes.joined(out, event("formatted_prompt", prompt.text()));
         }
-        if (asked.contains(Extra.TOKEN_IDS_EVENT) && prompt.ids() != null) {
+        if (asked.contains(NvextField.TOKEN_IDS_EVENT) && prompt.ids() != null) {
             out = EventBytes.joined(out, event("token_ids", ids(prompt.ids())));
         }
-        if (asked.contains(Extra.WORKER_ID_EVENT)) {
+        if (asked.contains(NvextField.WORKER_ID_EVENT)) {
             AnswerFacts f = now.get();
             out = EventBytes.joined(out, event("worker_id", worker(f.worker(), f.dpRank())));
         }
@@ -116,7 +116,7 @@ final class NvextNote {
     /** The events behind a stream's last chunk. */
     byte[] last() {
         Supplier<AnswerFacts> now = facts;
-        if (now == null || !asked.contains(Extra.LLM_METRICS_EVENT)) {
+        if (now == null || !asked.contains(NvextField.LLM_METRICS_EVENT)) {
             return NOTHING;
         }
         AnswerFacts f = now.get();

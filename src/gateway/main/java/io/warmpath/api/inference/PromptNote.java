@@ -1,9 +1,9 @@
 package io.warmpath.api.inference;
 
 import io.warmpath.fleet.FleetSnapshot;
-import io.warmpath.gateway.Engines;
-import io.warmpath.gateway.Extra;
-import io.warmpath.gateway.InferenceRequest;
+import io.warmpath.gateway.prompt.Engines;
+import io.warmpath.gateway.request.InferenceRequest;
+import io.warmpath.gateway.request.NvextField;
 import io.warmpath.tokens.PromptInput;
 import io.warmpath.tokens.Tokenizing;
 import java.util.EnumSet;
@@ -20,14 +20,14 @@ import org.jspecify.annotations.Nullable;
 record PromptNote(@Nullable String text, int @Nullable [] ids) {
     static final PromptNote UNKNOWN = new PromptNote(null, null);
 
-    private static final Set<Extra> OF_PROMPT =
+    private static final Set<NvextField> OF_PROMPT =
             EnumSet.of(
-                    Extra.TOKEN_IDS,
-                    Extra.TOKEN_IDS_EVENT,
-                    Extra.FORMATTED_PROMPT_EVENT,
-                    Extra.QUERY_ONLY);
+                    NvextField.TOKEN_IDS,
+                    NvextField.TOKEN_IDS_EVENT,
+                    NvextField.FORMATTED_PROMPT_EVENT,
+                    NvextField.QUERY_ONLY);
 
-    static boolean isAskedFor(Set<Extra> extras) {
+    static boolean isAskedFor(Set<NvextField> extras) {
         return extras.stream().anyMatch(OF_PROMPT::contains);
     }
 

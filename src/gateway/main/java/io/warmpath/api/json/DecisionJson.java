@@ -4,7 +4,7 @@ import com.fasterxml.jackson.core.JsonFactory;
 import com.fasterxml.jackson.core.JsonGenerator;
 import io.warmpath.fleet.Candidate;
 import io.warmpath.fleet.EventTrust;
-import io.warmpath.gateway.Moved;
+import io.warmpath.gateway.answer.StreamMove;
 import io.warmpath.routing.BlockWeights;
 import io.warmpath.routing.Choice;
 import io.warmpath.routing.CostKind;
@@ -39,7 +39,7 @@ public final class DecisionJson {
     /**
      * @param moves of the answer to other workers, in their order
      */
-    public static String of(RoutingDecision decision, List<Moved> moves) {
+    public static String of(RoutingDecision decision, List<StreamMove> moves) {
         StringWriter text = new StringWriter(1024);
         try (JsonGenerator json = JSON.createGenerator(text)) {
             write(decision, moves, json);
@@ -54,7 +54,7 @@ public final class DecisionJson {
         write(decision, List.of(), json);
     }
 
-    private static void write(RoutingDecision d, List<Moved> moves, JsonGenerator json)
+    private static void write(RoutingDecision d, List<StreamMove> moves, JsonGenerator json)
             throws IOException {
         RoutingRequest r = d.request();
         json.writeStartObject();
@@ -88,12 +88,12 @@ public final class DecisionJson {
         json.writeEndObject();
     }
 
-    private static void moves(List<Moved> moves, JsonGenerator json) throws IOException {
+    private static void moves(List<StreamMove> moves, JsonGenerator json) throws IOException {
         if (moves.isEmpty()) {
             return;
         }
         json.writeArrayFieldStart("moves");
-        for (Moved m : moves) {
+        for (StreamMove m : moves) {
             json.writeStartObject();
             json.writeStringField("from", m.from());
             json.writeStringField("cause", m.cause().name().toLowerCase(Locale.ROOT));

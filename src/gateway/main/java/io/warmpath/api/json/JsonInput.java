@@ -6,7 +6,7 @@ import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.core.StreamReadConstraints;
 import io.warmpath.api.error.InvalidRequest;
 import io.warmpath.fault.GatewayException;
-import io.warmpath.upstream.HeapBytes;
+import io.warmpath.net.HeapBytes;
 import java.io.IOException;
 
 /** The one parser for JSON of clients and engines. Any thread. */

@@ -5,8 +5,8 @@ import io.vertx.core.http.HttpServerResponse;
 import io.warmpath.api.json.DecisionJson;
 import io.warmpath.api.json.JsonTree;
 import io.warmpath.fault.GatewayError;
-import io.warmpath.gateway.Answer;
-import io.warmpath.gateway.Moved;
+import io.warmpath.gateway.answer.Answer;
+import io.warmpath.gateway.answer.StreamMove;
 import io.warmpath.routing.RoutingDecision;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
@@ -49,7 +49,7 @@ final class MessagesAnswer implements Answer {
     private final Maker maker;
     private final ByteArrayOutputStream whole = new ByteArrayOutputStream();
     private @Nullable MessagesFrames frames;
-    private final List<Moved> moves = new ArrayList<>(0);
+    private final List<StreamMove> moves = new ArrayList<>(0);
     private @Nullable RoutingDecision explained;
     private @Nullable MultiMap engine;
     private @Nullable MultiMap own;
@@ -75,7 +75,7 @@ final class MessagesAnswer implements Answer {
     }
 
     @Override
-    public void moved(Moved move) {
+    public void moved(StreamMove move) {
         moves.add(move);
     }
 

@@ -7,7 +7,7 @@ import io.vertx.core.buffer.Buffer;
 import io.warmpath.api.error.InvalidRequest;
 import io.warmpath.api.json.JsonTree;
 import io.warmpath.fault.GatewayException;
-import io.warmpath.upstream.HeapBytes;
+import io.warmpath.net.HeapBytes;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;

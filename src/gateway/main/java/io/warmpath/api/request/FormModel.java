@@ -1,8 +1,8 @@
 package io.warmpath.api.request;
 
 import io.vertx.core.MultiMap;
-import io.warmpath.gateway.Span;
-import io.warmpath.upstream.HeapBytes;
+import io.warmpath.gateway.request.ByteRange;
+import io.warmpath.net.HeapBytes;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 import java.util.Locale;
@@ -41,7 +41,7 @@ final class FormModel {
      *
      * @return null when there is no such field
      */
-    static @Nullable Span find(MultiMap headers, HeapBytes body) {
+    static @Nullable ByteRange find(MultiMap headers, HeapBytes body) {
         Matcher named = BOUNDARY.matcher(headers.get("content-type"));
         if (!named.find()) {
             return null;
@@ -58,7 +58,7 @@ final class FormModel {
                 int from = head + HEAD_END.length;
                 return next < from || next - from > LONGEST
                         ? null
-                        : new Span(from - body.offset(), next - body.offset());
+                        : new ByteRange(from - body.offset(), next - body.offset());
             }
             part = next < 0 ? -1 : next + delimiter.length;
         }

@@ -6,7 +6,7 @@ import static io.warmpath.api.error.InvalidRequest.but;
 import com.fasterxml.jackson.core.JsonParser;
 import com.fasterxml.jackson.core.JsonToken;
 import io.warmpath.api.request.RequestParser.Endpoint;
-import io.warmpath.gateway.Span;
+import io.warmpath.gateway.request.ByteRange;
 import java.io.IOException;
 import java.util.OptionalLong;
 
@@ -45,7 +45,7 @@ final class JacksonReader {
         fields.afterBrace = (int) json.currentLocation().getByteOffset();
         for (String name = json.nextFieldName(); name != null; name = json.nextFieldName()) {
             fields.empty = false;
-            Span at = new Span(start(), start());
+            ByteRange at = new ByteRange(start(), start());
             JsonToken value = json.nextToken();
             member(name, at, value);
         }
@@ -54,7 +54,7 @@ final class JacksonReader {
         }
     }
 
-    private void member(String name, Span at, JsonToken value) throws IOException {
+    private void member(String name, ByteRange at, JsonToken value) throws IOException {
         RequestMember m = RequestMember.of(name);
         if (m == null) {
             json.skipChildren();
@@ -104,7 +104,7 @@ final class JacksonReader {
                 if (value == JsonToken.START_OBJECT) {
                     fields.hints.readNvext(json);
                 }
-                fields.nvext(new Span(at.start(), end()));
+                fields.nvext(new ByteRange(at.start(), end()));
             }
             case ADD_GENERATION_PROMPT -> fields.addGenerationPrompt = bool(name, value, true);
             default -> noteUnlessEmpty(m, value);
@@ -114,7 +114,7 @@ final class JacksonReader {
     private void streamOptions(String name, JsonToken value) throws IOException {
         object(name, value);
         int start = start();
-        fields.includeUsage = Span.ABSENT;
+        fields.includeUsage = ByteRange.ABSENT;
         if (value == JsonToken.START_OBJECT) {
             for (String key = json.nextFieldName(); key != null; key = json.nextFieldName()) {
                 json.nextToken();
@@ -125,14 +125,14 @@ final class JacksonReader {
                 }
             }
         }
-        fields.streamOptions = new Span(start, end());
+        fields.streamOptions = new ByteRange(start, end());
     }
 
     /** The current value's bytes; steps over it. */
-    private Span value() throws IOException {
+    private ByteRange value() throws IOException {
         int start = start();
         json.skipChildren();
-        return new Span(start, end());
+        return new ByteRange(start, end());
     }
 
     private int start() {

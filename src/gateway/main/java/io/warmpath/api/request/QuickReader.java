@@ -5,9 +5,9 @@ import com.fasterxml.jackson.core.JsonToken;
 import io.warmpath.api.json.JsonInput;
 import io.warmpath.api.request.RequestParser.Endpoint;
 import io.warmpath.fault.GatewayException;
-import io.warmpath.gateway.Span;
+import io.warmpath.gateway.request.ByteRange;
+import io.warmpath.net.HeapBytes;
 import io.warmpath.tokens.PromptInput;
-import io.warmpath.upstream.HeapBytes;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
@@ -265,11 +265,11 @@ final class QuickReader {
         return JsonInput.parser(bytes.array(), scan.start(m), scan.end(m) - scan.start(m));
     }
 
-    private Span span(RequestMember m) {
+    private ByteRange span(RequestMember m) {
         return span(scan.start(m), scan.end(m));
     }
 
-    private Span span(int start, int end) {
-        return new Span(start - bytes.offset(), end - bytes.offset());
+    private ByteRange span(int start, int end) {
+        return new ByteRange(start - bytes.offset(), end - bytes.offset());
     }
 }

@@ -7,11 +7,11 @@ import io.vertx.core.buffer.Buffer;
 import io.warmpath.api.hints.ExtrasReader;
 import io.warmpath.api.hints.RoutingHints;
 import io.warmpath.api.request.RequestParser.Endpoint;
-import io.warmpath.gateway.BodyEdits;
-import io.warmpath.gateway.InferenceRequest;
-import io.warmpath.gateway.ModelName;
-import io.warmpath.gateway.RequestHints;
-import io.warmpath.gateway.Span;
+import io.warmpath.gateway.request.BodyEdits;
+import io.warmpath.gateway.request.ByteRange;
+import io.warmpath.gateway.request.InferenceRequest;
+import io.warmpath.gateway.request.ModelName;
+import io.warmpath.gateway.request.RequestHints;
 import io.warmpath.tokens.PromptInput;
 import java.util.ArrayList;
 import java.util.List;
@@ -51,16 +51,16 @@ final class RequestFields {
     /** More than one answer is asked for. */
     boolean several;
 
-    Span rank = Span.ABSENT;
-    Span modelSpan = Span.ABSENT;
-    Span salt = Span.ABSENT;
-    Span priority = Span.ABSENT;
-    Span temperature = Span.ABSENT;
-    Span streamOptions = Span.ABSENT;
-    Span includeUsage = Span.ABSENT;
-    private List<Span> nvext = List.of();
+    ByteRange rank = ByteRange.ABSENT;
+    ByteRange modelSpan = ByteRange.ABSENT;
+    ByteRange salt = ByteRange.ABSENT;
+    ByteRange priority = ByteRange.ABSENT;
+    ByteRange temperature = ByteRange.ABSENT;
+    ByteRange streamOptions = ByteRange.ABSENT;
+    ByteRange includeUsage = ByteRange.ABSENT;
+    private List<ByteRange> nvext = List.of();
 
-    void nvext(Span member) {
+    void nvext(ByteRange member) {
         if (nvext.isEmpty()) {
             nvext = new ArrayList<>(1);
         }

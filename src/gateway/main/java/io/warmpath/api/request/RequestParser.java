@@ -4,9 +4,9 @@ import io.vertx.core.MultiMap;
 import io.vertx.core.buffer.Buffer;
 import io.warmpath.api.json.JsonInput;
 import io.warmpath.fault.GatewayException;
-import io.warmpath.gateway.InferenceRequest;
-import io.warmpath.gateway.Span;
-import io.warmpath.upstream.HeapBytes;
+import io.warmpath.gateway.request.ByteRange;
+import io.warmpath.gateway.request.InferenceRequest;
+import io.warmpath.net.HeapBytes;
 
 /**
  * Reads what routing needs out of a request body, in one pass over its bytes.
@@ -47,7 +47,7 @@ public final class RequestParser {
         HeapBytes bytes = HeapBytes.of(body);
         if (endpoint == Endpoint.OTHER && FormModel.isForm(headers)) {
             RequestFields form = new RequestFields();
-            Span model = FormModel.find(headers, bytes);
+            ByteRange model = FormModel.find(headers, bytes);
             if (model != null) {
                 form.modelSpan = model;
                 form.model = body.getString(model.start(), model.end());

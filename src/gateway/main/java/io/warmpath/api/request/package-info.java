@@ -1,4 +1,4 @@
-/** Bodies of requests to {@link io.warmpath.gateway.InferenceRequest}. */
+/** Bodies of requests to {@link io.warmpath.gateway.request.InferenceRequest}. */
 @NullMarked
 package io.warmpath.api.request;
 

@@ -8,7 +8,7 @@ import io.netty.channel.embedded.EmbeddedChannel;
 import io.vertx.core.Vertx;
 import io.warmpath.api.Leaks;
 import io.warmpath.fault.GatewayError;
-import io.warmpath.gateway.BodyMemory;
+import io.warmpath.gateway.request.BodyMemory;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;

@@ -9,7 +9,7 @@ import io.vertx.core.MultiMap;
 import io.vertx.core.buffer.Buffer;
 import io.warmpath.api.request.RequestParser;
 import io.warmpath.fault.GatewayException;
-import io.warmpath.gateway.RequestHints;
+import io.warmpath.gateway.request.RequestHints;
 import io.warmpath.session.AgentContext;
 import java.util.Set;
 import org.junit.jupiter.api.Test;

@@ -12,7 +12,7 @@ import io.warmpath.api.request.RequestParser;
 import io.warmpath.api.request.RequestParser.Endpoint;
 import io.warmpath.fault.GatewayError;
 import io.warmpath.fault.GatewayException;
-import io.warmpath.gateway.RequestHints;
+import io.warmpath.gateway.request.RequestHints;
 import io.warmpath.session.AgentContext;
 import io.warmpath.session.PinRequest;
 import io.warmpath.session.SessionControl;

@@ -3,7 +3,7 @@ package io.warmpath.api.request;
 import io.vertx.core.MultiMap;
 import io.vertx.core.buffer.Buffer;
 import io.warmpath.bench.WireShapes;
-import io.warmpath.gateway.InferenceRequest;
+import io.warmpath.gateway.request.InferenceRequest;
 import java.nio.charset.StandardCharsets;
 import java.util.concurrent.TimeUnit;
 import org.openjdk.jmh.annotations.Benchmark;

@@ -13,11 +13,11 @@ import io.vertx.core.json.JsonObject;
 import io.warmpath.api.request.RequestParser.Endpoint;
 import io.warmpath.fault.GatewayError;
 import io.warmpath.fault.GatewayException;
-import io.warmpath.gateway.BodyChanges;
-import io.warmpath.gateway.BodyEditor;
-import io.warmpath.gateway.Extra;
-import io.warmpath.gateway.InferenceRequest;
-import io.warmpath.gateway.RequestHints;
+import io.warmpath.gateway.request.BodyChanges;
+import io.warmpath.gateway.request.BodyEditor;
+import io.warmpath.gateway.request.InferenceRequest;
+import io.warmpath.gateway.request.NvextField;
+import io.warmpath.gateway.request.RequestHints;
 import java.util.EnumSet;
 import java.util.OptionalInt;
 import java.util.OptionalLong;
@@ -96,12 +96,12 @@ class NvextTest {
     @Test
     void what_is_to_be_told_beside_the_answer_is_known_by_its_names() {
         assertEquals(
-                Set.of(Extra.WORKER_ID, Extra.TIMING, Extra.TOKEN_IDS),
+                Set.of(NvextField.WORKER_ID, NvextField.TIMING, NvextField.TOKEN_IDS),
                 chat("'extra_fields':['timing','worker_id','token_ids','timing']")
                         .hints()
                         .extras());
         assertEquals(
-                EnumSet.range(Extra.WORKER_ID_EVENT, Extra.QUERY_ONLY),
+                EnumSet.range(NvextField.WORKER_ID_EVENT, NvextField.QUERY_ONLY),
                 chat("'annotations':['token_ids','worker_id','formatted_prompt',"
                                 + "'llm_metrics','query_instance_id:x']")
                         .hints()

@@ -13,7 +13,7 @@ import io.vertx.core.buffer.Buffer;
 import io.warmpath.api.request.RequestParser.Endpoint;
 import io.warmpath.fault.GatewayError;
 import io.warmpath.fault.GatewayException;
-import io.warmpath.gateway.InferenceRequest;
+import io.warmpath.gateway.request.InferenceRequest;
 import io.warmpath.routing.RouterOverrides;
 import io.warmpath.tokens.PromptInput;
 import io.warmpath.tokens.PromptInput.Conversation;
