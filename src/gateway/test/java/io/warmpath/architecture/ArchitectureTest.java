@@ -93,6 +93,11 @@ class ArchitectureTest {
     }
 
     @Test
+    void rooms_of_the_gateway_form_no_cycle() {
+        check(Rules::roomCycles, "rooms", "Cycle detected");
+    }
+
+    @Test
     void nothing_is_injected_into_fields() {
         check(Rules::injection, "injection", "InjectsField.task");
     }

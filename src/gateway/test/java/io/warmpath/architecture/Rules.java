@@ -128,6 +128,11 @@ final class Rules {
         return slices().matching(base + ".(*)..").should().beFreeOfCycles();
     }
 
+    /** The rooms of the gateway form no cycle among each other either. */
+    static ArchRule roomCycles(String base) {
+        return slices().matching(base + ".gateway.(*)..").should().beFreeOfCycles();
+    }
+
     /** What a class needs comes through its constructor. */
     static ArchRule injection(String base) {
         return fields().that(
