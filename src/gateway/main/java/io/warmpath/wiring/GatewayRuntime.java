@@ -1,14 +1,11 @@
 package io.warmpath.wiring;
 
 import io.micrometer.core.instrument.MeterRegistry;
-import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import io.vertx.core.Vertx;
 import io.vertx.ext.web.Router;
 import io.warmpath.admission.Admission;
-import io.warmpath.admission.AdmissionOptions;
 import io.warmpath.api.AdminAccess;
 import io.warmpath.api.BusyThresholdApi;
-import io.warmpath.api.ClientGate;
 import io.warmpath.api.DecisionsApi;
 import io.warmpath.api.EventSourcesApi;
 import io.warmpath.api.EventsApi;
@@ -25,62 +22,28 @@ import io.warmpath.config.WarmpathConfig;
 import io.warmpath.events.EventFeed;
 import io.warmpath.fleet.AddressGuard;
 import io.warmpath.fleet.EngineKind;
-import io.warmpath.fleet.EventWatch;
-import io.warmpath.fleet.Fleet;
 import io.warmpath.fleet.SourceName;
 import io.warmpath.fleet.Worker;
-import io.warmpath.gateway.agent.EngineSessions;
-import io.warmpath.gateway.agent.NextTurn;
-import io.warmpath.gateway.agent.SessionTurns;
-import io.warmpath.gateway.answer.AnswerReport;
-import io.warmpath.gateway.flow.FlowParts;
-import io.warmpath.gateway.flow.GatewayOptions;
-import io.warmpath.gateway.flow.Moving;
-import io.warmpath.gateway.flow.RequestFlow;
-import io.warmpath.gateway.flow.Retries;
-import io.warmpath.gateway.flow.Sending;
-import io.warmpath.gateway.migration.Migration;
-import io.warmpath.gateway.observe.DecisionLog;
 import io.warmpath.gateway.observe.FlowMetrics;
-import io.warmpath.gateway.pin.PinMetrics;
-import io.warmpath.gateway.pin.Pins;
-import io.warmpath.gateway.plan.EntranceParts;
-import io.warmpath.gateway.plan.Planner;
-import io.warmpath.gateway.plan.Planning;
 import io.warmpath.gateway.prompt.EngineIds;
-import io.warmpath.gateway.prompt.Overlaps;
-import io.warmpath.gateway.prompt.TokenStep;
-import io.warmpath.gateway.request.ClientBounds;
 import io.warmpath.gateway.selfcheck.SelfCheck;
 import io.warmpath.gateway.shared.SharedCache;
-import io.warmpath.load.BookingListener;
-import io.warmpath.load.LoadBook;
 import io.warmpath.load.LoadTracker;
-import io.warmpath.routing.RouterMode;
 import io.warmpath.routing.RouterOptions;
-import io.warmpath.session.Affinity;
-import io.warmpath.session.PrefillBudget;
 import io.warmpath.tokens.ModelFolders;
 import io.warmpath.tokens.ModelTokens;
-import io.warmpath.tokens.PromptTokens;
 import io.warmpath.upstream.EngineClient;
 import io.warmpath.wiring.control.Announcements;
 import io.warmpath.wiring.warmup.WarmStart;
 import io.warmpath.wiring.warmup.Warmup;
 import java.io.IOException;
-import java.lang.management.CompilationMXBean;
-import java.lang.management.ManagementFactory;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.security.SecureRandom;
 import java.time.InstantSource;
 import java.util.List;
 import java.util.Optional;
-import java.util.concurrent.ThreadLocalRandom;
 import java.util.function.Predicate;
-import java.util.function.Supplier;
 import org.jboss.logging.Logger;
-import org.jspecify.annotations.Nullable;
 
 /**
  * Every part of a running gateway, built from the configuration and put together here only.
@@ -90,11 +53,6 @@ import org.jspecify.annotations.Nullable;
  */
 final class GatewayRuntime implements AutoCloseable {
     private static final Logger LOG = Logger.getLogger(GatewayRuntime.class);
-
-    /** Remembered pieces of the warm-up's few prompts. */
-    private static final long WARMUP_CACHE_BYTES = 1 << 20;
-
-    private static final long WARMUP_BODY_BYTES = 64 << 10;
 
     private static final long QUEUE_CHECK_MILLIS = 100;
 
@@ -196,8 +154,9 @@ final class GatewayRuntime implements AutoCloseable {
                                         config.warmup().requests(),
                                         config.warmup().time(),
                                         target,
-                                        GatewayRuntime::compileMillis,
-                                        warmupParts(config, target)),
+                                        WarmupPath::compileMillis,
+                                        new WarmupPath(
+                                                config, tokenParts, engineParts, caches, target)),
                         new Warmup.Target(tokens.anyModel().orElse("any"), EngineKind.OPENAI),
                         config.warmup().time());
         fleet.registry().addListener(warmup);
@@ -240,29 +199,26 @@ final class GatewayRuntime implements AutoCloseable {
         io.warmpath.routing.Router chooser =
                 FlowSettings.router(config, load, router, decisions.log());
         routes =
-                routes(
-                        fleet.registry(),
-                        tokens,
-                        load,
-                        admission,
-                        engines,
-                        caches.overlaps(),
-                        chooser,
-                        FlowSettings.options(config, config.http().maxBodySize().bytes()),
-                        metrics,
-                        decisions.log(),
-                        fleet.eventWatch(),
-                        selfCheck,
-                        engineIds,
-                        sessions.affinity(),
-                        sessions.prefills(),
-                        sessions.engineSessions(),
-                        pins.pins(),
-                        shared,
-                        FlowSettings.migration(config.migration(), meters),
-                        FlowSettings.retries(config.retry()),
-                        this::notReady,
-                        clients.gate());
+                new RequestPath(
+                                config,
+                                meters,
+                                tokenParts,
+                                tokens,
+                                fleet.registry(),
+                                engines,
+                                load,
+                                caches.overlaps(),
+                                chooser,
+                                FlowSettings.options(config, config.http().maxBodySize().bytes()),
+                                metrics)
+                        .admission(admission)
+                        .decisions(decisions.log())
+                        .events(fleet.eventWatch())
+                        .engineTokens(selfCheck, engineIds)
+                        .sessions(sessions)
+                        .pins(pins.pins())
+                        .shared(shared)
+                        .routes(this::notReady, clients.gate());
         GatewayMeters.bind(
                 meters,
                 caches.index(),
@@ -307,160 +263,6 @@ final class GatewayRuntime implements AutoCloseable {
         replicasApi = new ReplicasApi(replicas.sync(), access);
         decisionsApi = new DecisionsApi(decisions.log(), access);
         busyApi = new BusyThresholdApi(admission, fleet.registry(), access);
-    }
-
-    private Routes routes(
-            Fleet fleet,
-            PromptTokens tokens,
-            LoadBook load,
-            Admission admission,
-            EngineClient engines,
-            Overlaps overlaps,
-            io.warmpath.routing.Router router,
-            GatewayOptions options,
-            FlowMetrics metrics,
-            DecisionLog decisions,
-            EventWatch events,
-            SelfCheck selfCheck,
-            EngineIds engineIds,
-            Affinity affinity,
-            PrefillBudget prefills,
-            EngineSessions engineSessions,
-            Pins pins,
-            @Nullable SharedCache shared,
-            Migration migration,
-            Retries retries,
-            Supplier<String> notReady,
-            ClientGate gate) {
-        TokenStep tokenStep =
-                new TokenStep(
-                        tokens,
-                        overlaps.prompts(),
-                        overlaps.takesTexts(),
-                        router.mode(),
-                        tokenParts.threads(),
-                        options.tokenDeadline(),
-                        metrics,
-                        engineIds,
-                        shared,
-                        System::nanoTime);
-        Planner planner =
-                new Planner(
-                        fleet,
-                        overlaps,
-                        router,
-                        load,
-                        metrics,
-                        decisions,
-                        options.classTolerations(),
-                        events,
-                        selfCheck,
-                        pins,
-                        shared,
-                        System::nanoTime);
-        EntranceParts entrance =
-                new EntranceParts(
-                        planner, admission, metrics, options.retryAfter(), System::nanoTime);
-        NextTurn.Parts nextTurns =
-                new NextTurn.Parts(prefills, load, tokenParts.threads(), tokens, engines, metrics);
-        RequestFlow flow =
-                new RequestFlow(
-                        new FlowParts(
-                                new Planning(
-                                        fleet, tokenParts.names(), tokenStep, planner, entrance),
-                                new SessionTurns(
-                                        affinity,
-                                        engineSessions,
-                                        planner,
-                                        admission,
-                                        tokenParts.threads()),
-                                new Sending(
-                                        load,
-                                        engines,
-                                        pins,
-                                        nextTurns,
-                                        new AnswerReport.Parts(
-                                                nextTurns.warmed(),
-                                                shared,
-                                                selfCheck,
-                                                events,
-                                                metrics)),
-                                new Moving(migration, tokens, tokenParts.threads(), selfCheck),
-                                retries,
-                                options,
-                                metrics,
-                                System::nanoTime));
-        return new Routes(
-                fleet,
-                flow,
-                tokenParts.models(),
-                tokenParts.threads(),
-                options,
-                metrics,
-                notReady,
-                () -> ThreadLocalRandom.current().nextLong(),
-                gate);
-    }
-
-    /** What the JVM's compilers have taken; 0 where there are none, as in a native executable. */
-    private static long compileMillis() {
-        CompilationMXBean compilers = ManagementFactory.getCompilationMXBean();
-        return compilers == null || !compilers.isCompilationTimeMonitoringSupported()
-                ? 0
-                : compilers.getTotalCompilationTime();
-    }
-
-    /**
-     * The path of requests once more. It shares what leaves no trace: the tokenizers, their
-     * threads, and the index, which is only asked.
-     */
-    private Warmup.Parts warmupParts(WarmpathConfig config, Warmup.Target target) {
-        EngineClient apart = engineParts.apart();
-        // Its visitor names no worker, and its prompts are larger than the smallest limit.
-        RouterOptions told = RouterSettings.options(config.router());
-        RouterOptions kept = told.mode() == RouterMode.DIRECT ? told.with(RouterMode.KV) : told;
-        long body = Math.max(WARMUP_BODY_BYTES, config.http().maxBodySize().bytes());
-        PromptTokens prompts = tokenParts.apart(target.model(), WARMUP_CACHE_BYTES);
-        return new Warmup.Parts() {
-            @Override
-            public void mount(Router router, Fleet fleet, FlowMetrics metrics) {
-                LoadTracker apartLoad =
-                        FlowSettings.loadTracker(
-                                config.router(),
-                                new SecureRandom().nextLong(),
-                                BookingListener.NONE);
-                routes(
-                                fleet,
-                                prompts,
-                                apartLoad,
-                                new Admission(AdmissionOptions.OFF, apartLoad, System::nanoTime),
-                                apart,
-                                caches.overlaps().askedOnly(WARMUP_CACHE_BYTES),
-                                FlowSettings.router(config, apartLoad, kept, DecisionLog.OFF),
-                                FlowSettings.options(config, body).with(ClientBounds.OFF),
-                                metrics,
-                                DecisionLog.OFF,
-                                EventWatch.OFF,
-                                SelfCheck.off(), // its engine counts no tokens
-                                EngineIds.OFF,
-                                Affinity.off(),
-                                PrefillBudget.off(),
-                                EngineSessions.off(apart),
-                                Pins.off(new PinMetrics(new SimpleMeterRegistry())),
-                                null, // its engine shares nothing
-                                FlowSettings.migration(
-                                        config.migration(), new SimpleMeterRegistry()),
-                                FlowSettings.retries(config.retry()),
-                                () -> "",
-                                ClientGate.OPEN)
-                        .mount(router);
-            }
-
-            @Override
-            public void close() {
-                apart.close();
-            }
-        };
     }
 
     void mount(Router router) {

@@ -1,0 +1,87 @@
+package io.warmpath.wiring;
+
+import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
+import io.vertx.ext.web.Router;
+import io.warmpath.api.ClientGate;
+import io.warmpath.config.WarmpathConfig;
+import io.warmpath.fleet.Fleet;
+import io.warmpath.gateway.observe.DecisionLog;
+import io.warmpath.gateway.observe.FlowMetrics;
+import io.warmpath.gateway.request.ClientBounds;
+import io.warmpath.load.BookingListener;
+import io.warmpath.load.LoadTracker;
+import io.warmpath.routing.RouterMode;
+import io.warmpath.routing.RouterOptions;
+import io.warmpath.upstream.EngineClient;
+import io.warmpath.wiring.warmup.Warmup;
+import java.lang.management.CompilationMXBean;
+import java.lang.management.ManagementFactory;
+import java.security.SecureRandom;
+
+/**
+ * The path of requests once more, for the warm-up. It shares what leaves no trace: the tokenizers,
+ * their threads, and the index, which is only asked.
+ */
+final class WarmupPath implements Warmup.Parts {
+    /** Remembered pieces of its few prompts. */
+    private static final long CACHE_BYTES = 1 << 20;
+
+    private static final long BODY_BYTES = 64 << 10;
+
+    private final WarmpathConfig config;
+    private final TokenParts tokens;
+    private final OverlapParts caches;
+    private final Warmup.Target target;
+    private final EngineClient engines;
+
+    WarmupPath(
+            WarmpathConfig config,
+            TokenParts tokens,
+            EngineParts engines,
+            OverlapParts caches,
+            Warmup.Target target) {
+        this.config = config;
+        this.tokens = tokens;
+        this.caches = caches;
+        this.target = target;
+        this.engines = engines.apart();
+    }
+
+    @Override
+    public void mount(Router router, Fleet fleet, FlowMetrics metrics) {
+        // Its visitor names no worker, and its prompts are larger than the smallest limit.
+        RouterOptions told = RouterSettings.options(config.router());
+        RouterOptions kept = told.mode() == RouterMode.DIRECT ? told.with(RouterMode.KV) : told;
+        long body = Math.max(BODY_BYTES, config.http().maxBodySize().bytes());
+        LoadTracker load =
+                FlowSettings.loadTracker(
+                        config.router(), new SecureRandom().nextLong(), BookingListener.NONE);
+        new RequestPath(
+                        config,
+                        new SimpleMeterRegistry(),
+                        tokens,
+                        tokens.apart(target.model(), CACHE_BYTES),
+                        fleet,
+                        engines,
+                        load,
+                        caches.overlaps().askedOnly(CACHE_BYTES),
+                        FlowSettings.router(config, load, kept, DecisionLog.OFF),
+                        FlowSettings.options(config, body).with(ClientBounds.OFF),
+                        metrics)
+                .routes(() -> "", ClientGate.OPEN)
+                .mount(router);
+    }
+
+    @Override
+    public void close() {
+        engines.close();
+    }
+
+    /** What the JVM's compilers have taken; 0 where there are none, as in a native executable. */
+    static long compileMillis() {
+        CompilationMXBean compilers = ManagementFactory.getCompilationMXBean();
+        return compilers == null || !compilers.isCompilationTimeMonitoringSupported()
+                ? 0
+                : compilers.getTotalCompilationTime();
+    }
+}
