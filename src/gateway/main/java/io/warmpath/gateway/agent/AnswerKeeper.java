@@ -17,7 +17,7 @@ import org.jspecify.annotations.Nullable;
  * passes as it comes; it is read once it has ended, on a tokenising thread. On the request's event
  * loop.
  */
-public final class AnswerKeeper implements UpstreamListener {
+final class AnswerKeeper implements UpstreamListener {
     /** Streamed answers are some 30 times what they say. */
     private static final int MAX_ANSWER_BYTES = 2 << 20;
 
@@ -29,7 +29,7 @@ public final class AnswerKeeper implements UpstreamListener {
     private @Nullable ByteArrayOutputStream answer = new ByteArrayOutputStream(4096);
     private boolean eventStream;
 
-    public AnswerKeeper(
+    AnswerKeeper(
             TokenLanes lanes,
             ControlledSessions table,
             ControlledSession session,

@@ -15,7 +15,7 @@ import org.jspecify.annotations.Nullable;
  * calls, without the reasoning. From the bytes of a stream or of one document; not on an event
  * loop. One thread.
  */
-public final class AnswerMessage {
+final class AnswerMessage {
     private static final String DATA = "data:";
 
     private final StringBuilder text = new StringBuilder();
@@ -31,7 +31,7 @@ public final class AnswerMessage {
     private AnswerMessage() {}
 
     /** Null when there is no message in it, or more than one. */
-    public static @Nullable AnswerMessage read(byte[] answer, boolean eventStream) {
+    static @Nullable AnswerMessage read(byte[] answer, boolean eventStream) {
         AnswerMessage message = new AnswerMessage();
         String all = new String(answer, StandardCharsets.UTF_8);
         try {
@@ -85,7 +85,7 @@ public final class AnswerMessage {
     }
 
     /** As a member of {@code messages}. */
-    public Map<String, @Nullable Object> asMessage() {
+    Map<String, @Nullable Object> asMessage() {
         Map<String, @Nullable Object> message = new LinkedHashMap<>();
         message.put("role", "assistant");
         message.put("content", text.isEmpty() ? null : text.toString());
@@ -112,7 +112,7 @@ public final class AnswerMessage {
     }
 
     /** What the client will send after it, with {@code content} for what nobody knows yet. */
-    public Map<String, @Nullable Object> reply(String content) {
+    Map<String, @Nullable Object> reply(String content) {
         Map<String, @Nullable Object> message = new LinkedHashMap<>();
         if (calls.isEmpty()) {
             message.put("role", "user");

@@ -16,7 +16,7 @@ import org.jspecify.annotations.Nullable;
  * @param to the closing bracket; -1 when it was not looked for
  * @param answers one of them is an answer: whoever sends it sends the history
  */
-public record ChatMessages(int from, int to, boolean answers) {
+record ChatMessages(int from, int to, boolean answers) {
     private static final JsonFactory JSON = new JsonFactory();
 
     /**
@@ -24,7 +24,7 @@ public record ChatMessages(int from, int to, boolean answers) {
      *
      * @param whole false: no further than the first answer
      */
-    public static @Nullable ChatMessages find(Buffer body, boolean whole) {
+    static @Nullable ChatMessages find(Buffer body, boolean whole) {
         HeapBytes bytes = HeapBytes.of(body);
         try (JsonParser json = JSON.createParser(bytes.array(), bytes.offset(), bytes.length())) {
             if (json.nextToken() != JsonToken.START_OBJECT) {
@@ -69,7 +69,7 @@ public record ChatMessages(int from, int to, boolean answers) {
     }
 
     /** The body with other messages in front of its own. */
-    public Buffer after(byte[] others, Buffer body) {
+    Buffer after(byte[] others, Buffer body) {
         return Buffer.buffer(body.length() + others.length + 1)
                 .appendBuffer(body, 0, from)
                 .appendBytes(others)
@@ -78,7 +78,7 @@ public record ChatMessages(int from, int to, boolean answers) {
     }
 
     /** The messages with commas between them, without the brackets. */
-    public byte[] bytes(Buffer body) {
+    byte[] bytes(Buffer body) {
         return body.getBytes(from, to);
     }
 

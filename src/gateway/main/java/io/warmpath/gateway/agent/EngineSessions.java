@@ -35,8 +35,8 @@ public final class EngineSessions {
     /** Engines want it, and only those with sessions of text read it. */
     private static final int CAPACITY = 65_536;
 
-    public final ControlledSessions table;
-    public final SharedSessions shared;
+    final ControlledSessions table;
+    final SharedSessions shared;
     private final EngineClient engines;
     private final Duration openTimeout;
     private final String prefix;

@@ -10,7 +10,7 @@ import java.nio.charset.StandardCharsets;
  * An engine's answer that is no stream, to a client who reads one already: gathered to be said in
  * an event. One thread.
  */
-public final class EngineRefusal {
+final class EngineRefusal {
     private static final int MAX_TEXT = 2_000;
 
     private final int status;
@@ -20,16 +20,16 @@ public final class EngineRefusal {
     /**
      * @param limit bytes that are looked at
      */
-    public EngineRefusal(int status, int limit) {
+    EngineRefusal(int status, int limit) {
         this.status = status;
         this.limit = limit;
     }
 
-    public void add(byte[] b, int from, int length) {
+    void add(byte[] b, int from, int length) {
         body.write(b, from, Math.min(length, limit - body.size()));
     }
 
-    public GatewayError error() {
+    GatewayError error() {
         return new GatewayError.EngineRefused(status < 400 ? 502 : status, reason());
     }
 

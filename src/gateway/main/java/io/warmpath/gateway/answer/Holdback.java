@@ -11,9 +11,9 @@ import java.util.Arrays;
  * event larger than the limit is passed on in pieces; until its end the stream is not clean. One
  * per stream, one thread; memory only while something is held.
  */
-public final class Holdback {
+final class Holdback {
     /** Where bytes go that may be passed on; they are its until it returns. */
-    public interface Sink {
+    interface Sink {
         public void pass(byte[] b, int from, int length);
     }
 
@@ -29,16 +29,16 @@ public final class Holdback {
     /**
      * @param limit bytes of an unfinished event that are held
      */
-    public Holdback(int limit) {
+    Holdback(int limit) {
         this.limit = limit;
     }
 
-    public int length() {
+    int length() {
         return length;
     }
 
     /** Everything passed on so far ends between two events. */
-    public boolean isClean() {
+    boolean isClean() {
         return !insideEvent;
     }
 
@@ -47,7 +47,7 @@ public final class Holdback {
      *
      * @param eventsEnd how many of the bytes lie before the end of the last complete event
      */
-    public void hold(byte[] b, int from, int n, int eventsEnd) {
+    void hold(byte[] b, int from, int n, int eventsEnd) {
         if (eventsEnd > 0) {
             complete = length + eventsEnd;
         }
@@ -55,7 +55,7 @@ public final class Holdback {
     }
 
     /** Passes on what is complete, in one call; arguments as {@link #hold}. */
-    public void pass(byte[] b, int from, int n, int eventsEnd, Sink sink) {
+    void pass(byte[] b, int from, int n, int eventsEnd, Sink sink) {
         if (length == 0) {
             if (eventsEnd > 0) {
                 insideEvent = false;
@@ -76,7 +76,7 @@ public final class Holdback {
     }
 
     /** The stream has ended: passes on everything in one call, which may be of no bytes. */
-    public void end(byte[] b, int from, int n, Sink sink) {
+    void end(byte[] b, int from, int n, Sink sink) {
         if (length == 0) {
             sink.pass(b, from, n);
         } else {
@@ -91,7 +91,7 @@ public final class Holdback {
      * @param from within the held bytes; nothing happens when it is not, because they have been
      *     passed on
      */
-    public void cut(long from, long to) {
+    void cut(long from, long to) {
         if (from < 0 || to > length) {
             return;
         }

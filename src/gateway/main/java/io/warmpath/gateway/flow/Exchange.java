@@ -310,9 +310,8 @@ final class Exchange
 
     @Override
     public void whenMovable(Attempt from, List<Candidate> others, Runnable move) {
-        Relocation moving = relocation;
-        if (!isOver() && scope.parts.moving().migration().isOn() && moving != null) {
-            moving.whenPossible(from, others, move);
+        if (!isOver() && relocation != null) {
+            relocation.whenPossible(from, others, move);
         }
     }
 

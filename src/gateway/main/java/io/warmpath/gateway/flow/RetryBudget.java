@@ -9,7 +9,7 @@ import java.util.function.LongSupplier;
  *
  * <p>Any thread, without locks; two threads at the limit may both pass it.
  */
-public final class RetryBudget {
+final class RetryBudget {
     private static final int SECONDS = 10;
 
     private final double share;
@@ -27,7 +27,7 @@ public final class RetryBudget {
      * @param perSecond what is allowed without any request
      * @param nanoTime as {@link System#nanoTime}
      */
-    public RetryBudget(double share, int perSecond, LongSupplier nanoTime) {
+    RetryBudget(double share, int perSecond, LongSupplier nanoTime) {
         if (!(share >= 0 && share <= 1) || perSecond < 0) {
             throw new IllegalArgumentException(share + " of requests, " + perSecond + " a second");
         }

@@ -52,7 +52,7 @@ public final class Pins {
         public static final Options OFF = new Options(false, "", Duration.ZERO, 0, 1, 0, 1);
     }
 
-    public final Options options;
+    final Options options;
     final PinLedger ledger;
     final PinMetrics metrics;
     private final PinRefusals refusals;
@@ -99,15 +99,15 @@ public final class Pins {
                 null);
     }
 
-    public boolean on() {
+    boolean on() {
         return options.on();
     }
 
-    public PinSupport support(long worker) {
+    PinSupport support(long worker) {
         return supports.apply(worker);
     }
 
-    public static SessionKey.Scope scope(InferenceRequest request) {
+    static SessionKey.Scope scope(InferenceRequest request) {
         return new SessionKey.Scope(request.model(), request.cacheSalt());
     }
 
@@ -148,12 +148,12 @@ public final class Pins {
     }
 
     /** Names of the prompt's complete blocks; none where they are not known. */
-    public long[] names(InferenceRequest request, PromptContent prompt, int blockSize) {
+    long[] names(InferenceRequest request, PromptContent prompt, int blockSize) {
         return prompt.names(blockSize, ledger.seed(scope(request), request.name().lora()));
     }
 
     /** The client wants a pin, and there are none. */
-    public void disabled() {
+    void disabled() {
         metrics.ended(Result.DISABLED);
         if (saidOff.compareAndSet(false, true)) {
             LOG.info(
@@ -163,7 +163,7 @@ public final class Pins {
     }
 
     /** The answer has ended; the prompt is to be kept where it lies. */
-    public void want(PinCalls.Wish wish) {
+    void want(PinCalls.Wish wish) {
         PinCalls to = calls;
         if (to == null) {
             return;
@@ -208,7 +208,7 @@ public final class Pins {
     }
 
     /** The request was served by the rank; its pins there have been of use, or have not held. */
-    public void served(Candidate by, long[] chain, long cachedTokens) {
+    void served(Candidate by, long[] chain, long cachedTokens) {
         PinLedger.Served served =
                 ledger.served(
                         by.worker().id(),
@@ -248,7 +248,7 @@ public final class Pins {
         }
     }
 
-    public void ended(PinCalls.Wish wish, Result result, String reason) {
+    void ended(PinCalls.Wish wish, Result result, String reason) {
         metrics.ended(result);
         refusals.add(
                 new PinRefusals.Refusal(

@@ -158,7 +158,7 @@ public final class Planner {
      *
      * @param others why a ready worker or rank is not among the candidates
      */
-    public RoutingDecision dryRun(
+    RoutingDecision dryRun(
             InferenceRequest request,
             List<Candidate> candidates,
             @Nullable EnginePrompts tokens,
@@ -337,8 +337,7 @@ public final class Planner {
     }
 
     /** Prompt tokens that the candidate which holds most need not compute. */
-    public static int mostCached(
-            List<PrefixMatch> matches, List<Candidate> candidates, int tokens) {
+    static int mostCached(List<PrefixMatch> matches, List<Candidate> candidates, int tokens) {
         int most = 0;
         for (int m = 0; m < matches.size(); m++) {
             PrefixMatch match = matches.get(m);
@@ -352,7 +351,7 @@ public final class Planner {
         return Math.min(most, Math.max(0, tokens - 1));
     }
 
-    public List<PrefixMatch> matches(
+    List<PrefixMatch> matches(
             InferenceRequest request, List<Candidate> candidates, @Nullable EnginePrompts tokens) {
         if (tokens == null) {
             return List.of();

@@ -325,7 +325,7 @@ public final class TokenStep {
      *
      * @return empty when they are not known
      */
-    public int[] idsOn(EngineKind kind, InferenceRequest request) {
+    int[] idsOn(EngineKind kind, InferenceRequest request) {
         return tokens.tokens(request.model(), request.prompt(), Engines.of(kind))
                 .orElse(PromptContent.NO_IDS);
     }
