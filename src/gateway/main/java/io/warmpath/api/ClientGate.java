@@ -223,7 +223,7 @@ public final class ClientGate {
      * connection with unread bytes resets it, and the reset can overtake the answer. Of HTTP/2 only
      * the stream is ended: others may be on the connection.
      */
-    static void discard(HttpServerRequest request, long lingerMillis) {
+    public static void discard(HttpServerRequest request, long lingerMillis) {
         if (!request.isEnded()) {
             Vertx vertx = context().owner();
             long timer =

@@ -29,7 +29,7 @@ import org.jspecify.annotations.Nullable;
  * of decisions. Workers are named, never addressed. Stateless; O(candidates) when every term was
  * asked for.
  */
-final class DecisionJson {
+public final class DecisionJson {
     private static final JsonFactory JSON = new JsonFactory();
 
     private static final double NANOS_PER_MILLI = 1e6;
@@ -39,7 +39,7 @@ final class DecisionJson {
     /**
      * @param moves of the answer to other workers, in their order
      */
-    static String of(RoutingDecision decision, List<Moved> moves) {
+    public static String of(RoutingDecision decision, List<Moved> moves) {
         StringWriter text = new StringWriter(1024);
         try (JsonGenerator json = JSON.createGenerator(text)) {
             write(decision, moves, json);

@@ -38,7 +38,8 @@ public final class ErrorMapper {
     }
 
     /** What the answer with the error says in its head, beside status and length. */
-    static void headers(GatewayError error, String requestId, BiConsumer<String, String> to) {
+    public static void headers(
+            GatewayError error, String requestId, BiConsumer<String, String> to) {
         to.accept("content-type", "application/json");
         to.accept(RequestIds.HEADER, requestId);
         long seconds = Math.ceilDiv(error.retryAfter().toMillis(), 1000L);

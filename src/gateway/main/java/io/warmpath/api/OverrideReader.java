@@ -10,7 +10,7 @@ import java.io.IOException;
 import org.jspecify.annotations.Nullable;
 
 /** Reads {@code router_config_override}. One thread. */
-final class OverrideReader {
+public final class OverrideReader {
     /** As of the gateway's own keys; keeps every cost finite. */
     private static final double MOST = 1e6;
 
@@ -32,7 +32,8 @@ final class OverrideReader {
     /**
      * @param strict an unknown member is an error
      */
-    static RouterOverrides read(String at, JsonParser json, boolean strict) throws IOException {
+    public static RouterOverrides read(String at, JsonParser json, boolean strict)
+            throws IOException {
         if (json.currentToken() != JsonToken.START_OBJECT) {
             throw bad(at, "`" + at + "` must be an object" + but(json.currentToken()));
         }
@@ -63,7 +64,7 @@ final class OverrideReader {
     }
 
     /** A number from 0 to {@code max}. */
-    static double number(String path, JsonParser json, double max) throws IOException {
+    public static double number(String path, JsonParser json, double max) throws IOException {
         JsonToken value = json.currentToken();
         if (value != JsonToken.VALUE_NUMBER_INT && value != JsonToken.VALUE_NUMBER_FLOAT) {
             throw bad(path, "`" + path + "` must be a number" + but(value));

@@ -1,4 +1,4 @@
-package io.warmpath.api;
+package io.warmpath.api.admin;
 
 import com.fasterxml.jackson.databind.DeserializationFeature;
 import com.fasterxml.jackson.databind.JsonNode;
@@ -53,7 +53,7 @@ enum PostedReader {
         try {
             batch = this == JSON ? MAPPER.readTree(body) : MsgpackTree.read(body);
         } catch (IOException e) {
-            throw RequestParser.bad(
+            throw PostedBodyReader.bad(
                     "",
                     "The request body is not valid " + (this == JSON ? "JSON." : "MessagePack."));
         }
@@ -214,7 +214,7 @@ enum PostedReader {
 
     private static JsonNode object(JsonNode node, String path, Set<String> known) {
         if (node == null || !node.isObject()) {
-            throw RequestParser.bad(path, "The request body must be an object.");
+            throw PostedBodyReader.bad(path, "The request body must be an object.");
         }
         for (Iterator<String> names = node.fieldNames(); names.hasNext(); ) {
             String name = names.next();
@@ -230,6 +230,6 @@ enum PostedReader {
     }
 
     private static GatewayException wrong(String path, String what) {
-        return RequestParser.bad(path, "`" + path + "` " + what + "; nothing was applied.");
+        return PostedBodyReader.bad(path, "`" + path + "` " + what + "; nothing was applied.");
     }
 }
