@@ -12,7 +12,7 @@ namespace {
 
 constexpr double inf = std::numeric_limits<double>::infinity();
 
-/// The router's cost, as src/main/java/io/warmpath/routing/Scorer.java computes it.
+/// The router's cost, as src/core/main/java/io/warmpath/routing/Scorer.java computes it.
 double router_cost(std::uint64_t booked_tokens, std::uint64_t booked_blocks, std::uint64_t prompt_tokens,
                    std::uint32_t block_size, std::uint32_t unit, const std::array<std::uint32_t, 4>& depth,
                    double overlap_weight, double host_weight, double disk_weight) {

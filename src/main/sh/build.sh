@@ -1,12 +1,13 @@
 # Builds what changed and starts programs from the result. Sourced by ./warmpath.
 #
-# The state of the inputs is a checksum over the contents of every file that goes into the jar; while it equals the one
+# The state of the inputs is a checksum over the contents of every file that goes into the jars; while it equals the one
 # of the last good build, Maven is not started at all (a second run costs a few hundredths of a second). When it differs, Maven
 # and CMake rebuild incrementally.
 # shellcheck shell=sh
 
 target=$root/target
-jar=$target/quarkus-app/quarkus-run.jar
+jar=$target/gateway/quarkus-app/quarkus-run.jar
+tools_jar=$target/tools/warmpath-tools.jar
 build_log=$target/warmpath-build.log
 stamp_file=$target/warmpath-build.stamp
 lock=$target/warmpath-build.lock
@@ -17,12 +18,12 @@ project_version() {
 
 # One line that changes with any input of the build: names and contents, not times, so a fresh checkout is no change.
 input_stamp() {
-    (cd "$root" && find pom.xml .mvn src/main/java src/main/resources src-cpp native-core -type f -exec cksum {} + 2>/dev/null |
+    (cd "$root" && find pom.xml .mvn src/*/pom.xml src/*/main/java src/*/main/resources src-cpp native-core -type f -exec cksum {} + 2>/dev/null |
         LC_ALL=C sort | cksum)
 }
 
 is_built() {
-    [ -f "$jar" ] && [ -f "$stamp_file" ] && [ "$(cat "$stamp_file")" = "$1" ]
+    [ -f "$jar" ] && [ -f "$tools_jar" ] && [ -f "$stamp_file" ] && [ "$(cat "$stamp_file")" = "$1" ]
 }
 
 # Two builds in one directory would tear each other's files; the second waits.
@@ -66,9 +67,9 @@ show_phases() {
                 [ $((downloads % 200)) -ne 0 ] || phase="downloading dependencies ($downloads files so far)"
                 ;;
             '[INFO] --- '*exec*'(native-library)'*) phase='native library (CMake)' ;;
-            '[INFO] --- '*compiler*':compile '*) phase='compiling the gateway (javac, ErrorProne, NullAway)' ;;
-            '[INFO] --- '*compiler*':testCompile '*) phase=${without_tests:-compiling the tests} ;;
-            '[INFO] --- '*surefire*':test '*) phase=${without_tests:-running the tests} ;;
+            '[INFO] --- '*compiler*':compile '*' @ warmpath-'*) phase="compiling ${line##* @ warmpath-}" && phase=${phase% ---} ;;
+            '[INFO] --- '*compiler*':testCompile '*' @ warmpath-'*) phase=${without_tests:-"compiling the tests of ${line##* @ warmpath-}"} && phase=${phase% ---} ;;
+            '[INFO] --- '*surefire*':test '*' @ warmpath-'*) phase=${without_tests:-"running the tests of ${line##* @ warmpath-}"} && phase=${phase% ---} ;;
             '[INFO] --- '*quarkus*':build '*) phase='packing the gateway (Quarkus)' ;;
             '[INFO] --- '*spotless*) phase='checking the format' ;;
             *'Tests run:'*'Time elapsed:'*' -- in '*)
@@ -113,7 +114,9 @@ build_gateway() {
         rm -f "$stamp_file"
         build_began=$(now)
         maven package -Dmaven.test.skip=true || die 1 "the build failed"
-        [ -f "$jar" ] || die 1 "Maven ended well but target/quarkus-app/quarkus-run.jar is missing"
+        for made in "$jar" "$tools_jar"; do
+            [ -f "$made" ] || die 1 "Maven ended well but ${made#"$root/"} is missing"
+        done
         # The stamp from before the build: what changed during it is built the next time.
         printf '%s\n' "$stamp" >"$stamp_file"
         say "built in $(($(now) - build_began)) s"
@@ -127,7 +130,7 @@ build_native() {
         case " $* " in *' aarch64 '*) need_aarch64 ;; esac
         exec sh "$root/native-core/check.sh" "$@"
     fi
-    sh "$root/native-core/build.sh" "$target/native" "$target/classes" || die 1 "the native build failed"
+    sh "$root/native-core/build.sh" "$target/native" "$target/adapters/classes" || die 1 "the native build failed"
     say "built $(find "$target/native" -name 'libkvindex.so' | head -n 1)"
 }
 
@@ -152,17 +155,21 @@ jvm_options() {
     echo "$java_opts"
 }
 
-# The shell becomes the JVM: one process, and signals reach it.
-run_gateway() {
+# run_program COMMAND ARGUMENTS...: the shell becomes the JVM: one process, and signals reach it.
+run_program() {
     build_gateway
     find_java || need_java
     # A relay holds some ring buffers and nothing else; whoever wants larger ones gives it more. The last one wins.
     [ "$1" != relay ] || java_opts="-Xms32m -Xmx256m -Xmn24m $java_opts"
     options=$(jvm_options) || exit 1
-    if use_aot_cache "$@"; then
-        # shellcheck disable=SC2086 # options are words
-        exec "$JAVA_HOME/bin/java" "-XX:AOTCache=$aot_cache" $options -jar "$jar" "$@"
-    fi
-    # shellcheck disable=SC2086
-    exec "$JAVA_HOME/bin/java" $options -jar "$jar" "$@"
+    cache=
+    ! use_aot_cache "$@" || cache=$aot_cache
+    case $1 in
+        serve | relay | key) set -- ${cache:+"-XX:AOTCache=$cache"} -jar "$jar" "$@" ;;
+        # The cache is of the gateway's classes, and the demo starts gateways.
+        demo) set -- "-Dwarmpath.demo.gateway=$jar" ${cache:+"-Dwarmpath.demo.aot-cache=$cache"} -jar "$tools_jar" "$@" ;;
+        *) set -- -jar "$tools_jar" "$@" ;;
+    esac
+    # shellcheck disable=SC2086 # options are words
+    exec "$JAVA_HOME/bin/java" $options "$@"
 }

@@ -86,7 +86,7 @@ find_clang_format() {
     return 1
 }
 
-check_java_format() { maven spotless:check; }
+check_java_format() { maven -N spotless:check; }
 
 check_cpp_format() {
     find_clang_format || return 77
@@ -209,11 +209,11 @@ played() {
 }
 
 # On a port of its own: the usual one may be in use by a gateway of this machine.
-demo_test() { played run_gateway demo --once --port "$demo_test_port" --html "$target/demo.html"; }
+demo_test() { played run_program demo --once --port "$demo_test_port" --html "$target/demo.html"; }
 
-pool_demo_test() { played run_gateway demo --pool --once --port "$demo_test_port" --html "$target/demo-pool.html"; }
+pool_demo_test() { played run_program demo --pool --once --port "$demo_test_port" --html "$target/demo-pool.html"; }
 
-agents_demo_test() { played run_gateway demo --agents --once --agent-turns 3 --html "$target/demo-agents.html"; }
+agents_demo_test() { played run_program demo --agents --once --agent-turns 3 --html "$target/demo-agents.html"; }
 
 common_steps() {
     step 'launcher: syntax and self-test' check_scripts
@@ -342,10 +342,11 @@ run_verify() { everything verify 'asan-ubsan release tsan' -Dtest.histories=1000
 
 jmh() {
     take_lock
+    # Every module writes its class path there; the gateway's is the last one.
     maven test-compile "$DEPENDENCY_PLUGIN:build-classpath" -DincludeScope=test \
         "-Dmdep.outputFile=$target/warmpath-bench.classpath" || return 1
     free_lock
-    "$JAVA_HOME/bin/java" -cp "$target/test-classes:$target/classes:$(cat "$target/warmpath-bench.classpath")" \
+    "$JAVA_HOME/bin/java" -cp "$target/gateway/test-classes:$target/gateway/classes:$(cat "$target/warmpath-bench.classpath")" \
         --enable-native-access=ALL-UNNAMED --sun-misc-unsafe-memory-access=allow "$JMH_MAIN" "$@"
 }
 
@@ -372,7 +373,7 @@ run_bench() {
 
 run_fmt() {
     need_toolchain
-    step 'format: Java' maven spotless:apply
+    step 'format: Java' maven -N spotless:apply
     step 'format: C++' apply_cpp_format
     summary fmt
 }

@@ -3,17 +3,27 @@
 
 sbom_dir=$root/target/sbom
 
+sbom_maven() {
+    # shellcheck disable=SC2086 # options are words
+    (cd "$root" && "$MAVEN" -B -Dstyle.color=never $maven_opts "$@") </dev/null >>"$target/warmpath-sbom.log" 2>&1
+}
+
 # What Maven resolves, with hashes and licences, and beside it what Maven does not know: the sources of the native library. The goal is one of
-# the plugin that packs the gateway, so nothing more is downloaded.
+# the plugin that packs the gateway, so next to nothing more is downloaded. It takes our own modules from Maven's local repository only: they
+# are put there for it and taken away again, so that no build finds old ones there.
 make_sbom() {
     need_toolchain
     mkdir -p "$sbom_dir"
     say "writing target/sbom (log: target/warmpath-sbom.log)"
-    # shellcheck disable=SC2086 # options are words
-    (cd "$root" && "$MAVEN" -B -Dstyle.color=never $maven_opts quarkus:dependency-sbom \
-        -Dquarkus.dependency.sbom.output-file="$sbom_dir/java.cdx.json" -Dquarkus.dependency.sbom.runtime-only=true \
-        -Dquarkus.dependency.sbom.schema-version=1.6 -Dquarkus.dependency.sbom.pretty-print=true) \
-        </dev/null >"$target/warmpath-sbom.log" 2>&1 || {
+    : >"$target/warmpath-sbom.log"
+    listed=0
+    { sbom_maven install -Dmaven.test.skip=true -pl '!src/gateway' &&
+        sbom_maven quarkus:dependency-sbom -pl src/gateway \
+            -Dquarkus.dependency.sbom.output-file="$sbom_dir/java.cdx.json" -Dquarkus.dependency.sbom.runtime-only=true \
+            -Dquarkus.dependency.sbom.schema-version=1.6 -Dquarkus.dependency.sbom.pretty-print=true; } || listed=1
+    sed -n 's|^\[INFO\] Installing .* to \(.*/io/warmpath/[^/]*/[^/]*\)/[^/]*$|\1|p' "$target/warmpath-sbom.log" | sort -u |
+        while IFS= read -r installed; do rm -rf "$installed"; done
+    [ "$listed" = 0 ] || {
         tail -n 20 "$target/warmpath-sbom.log" >&2
         die 1 "Maven could not list the dependencies"
     }

@@ -12,7 +12,8 @@ set -eu
 
 here=$(CDPATH='' cd -- "$(dirname -- "$0")" && pwd)
 root=$(CDPATH='' cd -- "$here/../../.." && pwd)
-jar=$root/target/quarkus-app/quarkus-run.jar
+jar=$root/target/gateway/quarkus-app/quarkus-run.jar
+tools_jar=$root/target/tools/warmpath-tools.jar
 venv=$root/target/e2e/venv
 logs=$root/target/e2e/logs
 engines=${E2E_ENGINES:-3}
@@ -43,11 +44,11 @@ mkdir -p "$logs"
 
 # A young generation of this size has been gone round when the steady load begins to look at memory; the first round
 # through a larger one would look like growth, and a smaller one would promote what is only running.
-run_jar() { # NAME ARGS...: starts it in the background, its pid in $pid
+run_jar() { # NAME JAR ARGS...: starts it in the background, its pid in $pid
     log=$logs/$1.log
     shift
     "$java" -Xmx512m -Xmn64m -XX:+UseSerialGC --enable-native-access=ALL-UNNAMED --sun-misc-unsafe-memory-access=allow \
-        -jar "$jar" "$@" >"$log" 2>&1 &
+        -jar "$@" >"$log" 2>&1 &
     pid=$!
     started="$started $pid"
 }
@@ -110,7 +111,7 @@ for wire in ${E2E_WIRES:-vllm-map sglang-map}; do
         *) features='' ;;
     esac
     # shellcheck disable=SC2086 # flags or none
-    run_jar "$wire-engines" sim --port "$first" --count "$engines" --wire "$wire" --model demo --answer-tokens 64 $features
+    run_jar "$wire-engines" "$tools_jar" sim --port "$first" --count "$engines" --wire "$wire" --model demo --answer-tokens 64 $features
     engines_pid=$pid
     workers=''
     urls=''
@@ -127,8 +128,8 @@ for wire in ${E2E_WIRES:-vllm-map sglang-map}; do
     # So short that checks see what becomes of silence and of clients that take their time.
     export WARMPATH_HTTP_SSE_KEEP_ALIVE=500ms WARMPATH_HTTP_CLIENTS_HEAD_TIMEOUT=2s
     # shellcheck disable=SC2086 # words on purpose
-    run_jar "$wire-gateway" serve --http-host 127.0.0.1 --http-port "$base" $workers \
-        --tokenizer "$root/src/main/resources/demo-model/tokenizer.json" --router-session-affinity-ttl-secs 300 \
+    run_jar "$wire-gateway" "$jar" serve --http-host 127.0.0.1 --http-port "$base" $workers \
+        --tokenizer "$root/src/tokens/main/resources/demo-model/tokenizer.json" --router-session-affinity-ttl-secs 300 \
         --enable-cache-control
     gateway_pid=$pid
     wait_for 'the gateway' "http://127.0.0.1:$base/ready" "$gateway_pid" "$logs/$wire-gateway.log"

@@ -32,7 +32,7 @@ if [ "${1-}" = smg ] && [ "$(cat "$home/smg/version" 2>/dev/null)" != "$SMG" ]; 
     fi
 fi
 
-wanted=$(cat "$here/sglang.txt" "$here/vllm.txt" "$here/make_model.py" "$root/src/main/resources/demo-model/tokenizer.json" | cksum)
+wanted=$(cat "$here/sglang.txt" "$here/vllm.txt" "$here/make_model.py" "$root/src/tokens/main/resources/demo-model/tokenizer.json" | cksum)
 [ "$(cat "$home/installed" 2>/dev/null)" = "$wanted" ] && exit 0
 
 mkdir -p "$home"

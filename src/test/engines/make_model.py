@@ -19,7 +19,7 @@ import re
 import shutil
 
 ROOT = pathlib.Path(__file__).resolve().parents[3]
-DEMO = ROOT / "src/main/resources/demo-model"
+DEMO = ROOT / "src/tokens/main/resources/demo-model"
 SEED = 20261123
 LINE_END = "\u010a"  # as byte-level vocabularies write it
 SPACE = "\u0120"

@@ -4,7 +4,7 @@
 Trains a byte-level BPE on text that this script generates from demo_words.txt with a fixed seed, so the
 vocabulary is our own and every run writes the same bytes. Writes
 
-  src/main/resources/demo-model/tokenizer.json, tokenizer_config.json   what the demo and simulated engines use
+  src/tokens/main/resources/demo-model/tokenizer.json, tokenizer_config.json   what the demo and simulated engines use
   src/test/resources/tokens/golden.json                                 texts and their ids, from this library
 
 Needs: pip install tokenizers==0.23.3
@@ -181,8 +181,8 @@ def main():
     tokenizer = train(words)
     golden = [{"text": t, "ids": tokenizer.encode(t, add_special_tokens=False).ids} for t in golden_texts(words)]
     outputs = {
-        "src/main/resources/demo-model/tokenizer.json": tokenizer.to_str(pretty=False) + "\n",
-        "src/main/resources/demo-model/tokenizer_config.json": json.dumps(config(tokenizer), indent=2) + "\n",
+        "src/tokens/main/resources/demo-model/tokenizer.json": tokenizer.to_str(pretty=False) + "\n",
+        "src/tokens/main/resources/demo-model/tokenizer_config.json": json.dumps(config(tokenizer), indent=2) + "\n",
         "src/test/resources/tokens/golden.json": "[\n" + ",\n".join(json.dumps(g) for g in golden) + "\n]\n",
     }
     stale = []
@@ -193,7 +193,7 @@ def main():
             path.write_text(text, encoding="utf-8")
         elif not path.exists() or path.read_text(encoding="utf-8") != text:
             stale.append(name)
-    print(f"vocabulary {tokenizer.get_vocab_size()}, {len(golden)} golden texts, {len(outputs['src/main/resources/demo-model/tokenizer.json'])} bytes",
+    print(f"vocabulary {tokenizer.get_vocab_size()}, {len(golden)} golden texts, {len(outputs['src/tokens/main/resources/demo-model/tokenizer.json'])} bytes",
           file=sys.stderr)
     if stale:
         sys.exit(f"differs from what this script makes: {', '.join(stale)}; run it without --check")

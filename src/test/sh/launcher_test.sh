@@ -19,12 +19,12 @@ new_stage() {
     bin=$work/stage/bin
     jdks=$work/stage/jdks
     calls=$work/stage/calls
-    mkdir -p "$project/src/main/java" "$project/src/main/resources" "$project/src/test/sh" "$project/src/test/e2e" \
+    mkdir -p "$project/src/gateway/main/java" "$project/src/main" "$project/src/test/sh" "$project/src/test/e2e" \
         "$project/src-cpp" "$project/native-core" "$project/.mvn" "$project/.ci" "$bin" "$jdks"
     cp "$here/warmpath" "$project/"
     cp -R "$here/src/main/sh" "$project/src/main/"
     printf '<project>\n  <version>9.8.7</version>\n</project>\n' >"$project/pom.xml"
-    echo 'class A {}' >"$project/src/main/java/A.java"
+    echo 'class A {}' >"$project/src/gateway/main/java/A.java"
     echo 'exit 0' >"$project/src/test/sh/launcher_test.sh"
     echo 'exit 0' >"$project/native-core/check.sh"
     printf '#!/usr/bin/env bash\n' >"$project/.ci/run"
@@ -70,10 +70,11 @@ case "\$*" in
         exit 0 ;;
 esac
 echo "mvn by $2: \$* JAVA_HOME=\$JAVA_HOME" >>"$calls"
-echo '[INFO] --- compiler:3.15.0:compile (default-compile) @ warmpath ---'
+echo '[INFO] --- compiler:3.15.0:compile (default-compile) @ warmpath-gateway ---'
 [ "\${BUILD-yes}" = yes ] || { echo '[ERROR] A.java:[1,1] cannot find symbol'; exit 1; }
-mkdir -p target/quarkus-app
-echo jar >target/quarkus-app/quarkus-run.jar
+mkdir -p target/gateway/quarkus-app target/tools
+echo jar >target/gateway/quarkus-app/quarkus-run.jar
+echo jar >target/tools/warmpath-tools.jar
 STUB
     chmod +x "$1"
 }
@@ -242,7 +243,7 @@ new_stage
 stub_mvn "$bin/mvn" 3.8.7
 launch build
 promise 'an old Maven fetches a newer one, which builds' 'called "fetch by 3.8.7" && called "mvn by 3.9.16"'
-rm "$project/target/quarkus-app/quarkus-run.jar"
+rm "$project/target/gateway/quarkus-app/quarkus-run.jar"
 launch build
 promise 'it is fetched only once' 'calls_of fetch 1'
 new_stage
@@ -259,13 +260,13 @@ with=
 echo 'build'
 new_stage
 launch build
-promise 'the first run builds and shows the phase' 'status_is 0 && err_has "compiling the gateway"'
+promise 'the first run builds and shows the phase' 'status_is 0 && err_has "compiling gateway"'
 launch build
 promise 'the second run does not start Maven' 'calls_of "mvn by" 1'
-touch "$project/src/main/java/A.java"
+touch "$project/src/gateway/main/java/A.java"
 launch build
 promise 'a new time alone is no change' 'calls_of "mvn by" 1'
-echo 'class A { }' >"$project/src/main/java/A.java"
+echo 'class A { }' >"$project/src/gateway/main/java/A.java"
 launch build
 promise 'a changed source is built' 'calls_of "mvn by" 2'
 echo 'int x;' >"$project/src-cpp/x.cpp"
@@ -274,25 +275,28 @@ promise 'a new native source is built' 'calls_of "mvn by" 3'
 rm "$project/src-cpp/x.cpp"
 launch build
 promise 'a removed source is built' 'calls_of "mvn by" 4'
-rm "$project/target/quarkus-app/quarkus-run.jar"
+rm "$project/target/gateway/quarkus-app/quarkus-run.jar"
 launch build
 promise 'a removed jar is built' 'calls_of "mvn by" 5'
-echo 'class B {}' >"$project/src/main/java/B.java"
+rm "$project/target/tools/warmpath-tools.jar"
+launch build
+promise 'a removed jar of the tools is built' 'calls_of "mvn by" 6'
+echo 'class B {}' >"$project/src/gateway/main/java/B.java"
 with=BUILD=no
 launch build
 promise 'a failing build says why and where the log is' 'fails_and_says "cannot find symbol" && err_has warmpath-build.log'
 with=
 launch build
-promise 'what failed is built again' 'calls_of "mvn by" 7'
+promise 'what failed is built again' 'calls_of "mvn by" 8'
 promise 'no lock is left' '! test -e "$project/target/warmpath-build.lock"'
 mkdir -p "$project/target/warmpath-build.lock"
 sh -c 'echo $$' >"$project/target/warmpath-build.lock/pid"
-echo 'class C {}' >"$project/src/main/java/C.java"
+echo 'class C {}' >"$project/src/gateway/main/java/C.java"
 launch build
 promise 'the lock of a dead process is taken over' 'status_is 0 && ! test -e "$project/target/warmpath-build.lock"'
 mkdir -p "$project/target/warmpath-build.lock"
 echo $$ >"$project/target/warmpath-build.lock/pid"
-echo 'class D {}' >"$project/src/main/java/D.java"
+echo 'class D {}' >"$project/src/gateway/main/java/D.java"
 (
     until grep -q 'another build runs' "$work/stage/err" 2>/dev/null; do sleep 0.1; done
     echo freed >>"$calls"
@@ -307,7 +311,10 @@ new_stage
 launch serve --worker 'http://h:1' 'two words'
 promise 'arguments arrive whole' 'out_has "arg <serve>" && out_has "arg <two words>"'
 promise 'standard output belongs to the program' '! out_has "warmpath:"'
-promise 'the jar is named by its full path' 'out_has "arg <$project/target/quarkus-app/quarkus-run.jar>"'
+promise 'the jar is named by its full path' 'out_has "arg <$project/target/gateway/quarkus-app/quarkus-run.jar>"'
+launch sim
+promise 'the tools have a jar of their own' 'out_has "arg <$project/target/tools/warmpath-tools.jar>" && ! out_has quarkus-run'
+launch serve
 promise 'four cores get G1' 'out_has "arg <-XX:+UseG1GC>"'
 stub getconf 'echo 2'
 launch serve
@@ -320,7 +327,7 @@ promise 'WARMPATH_JAVA_OPTS wins, and only one collector is named' 'out_has "arg
 promise 'a home that Java can use is left alone' '! out_has user.home'
 stub getent "echo user:x:1000:1000::/nonexistent:/bin/sh"
 with=TMPDIR=$work/stage
-echo 'class E {}' >"$project/src/main/java/E.java"
+echo 'class E {}' >"$project/src/gateway/main/java/E.java"
 launch serve
 promise 'without a home Java gets one, for the build and for the gateway' \
     'out_has "-Duser.home=$work/stage/warmpath-home-1000" && called "-Duser.home=$work/stage/warmpath-home-1000"'
@@ -350,17 +357,20 @@ promise 'settings do not reach the recording, and do reach the gateway' '! calle
 with=
 launch serve
 promise 'the second serve records nothing' 'calls_of "train:" 1 && out_has "arg <-XX:AOTCache=" && ! err_has recording'
-launch sim
-promise 'sim uses it' 'out_has "arg <-XX:AOTCache="'
+launch key
+promise 'key uses it' 'out_has "arg <-XX:AOTCache="'
+launch demo
+promise 'demo hands it to the gateways that it starts, and does without' \
+    'out_has "arg <-Dwarmpath.demo.aot-cache=$project/target/warmpath.aot>" && out_has "arg <-Dwarmpath.demo.gateway=$project/target/gateway/quarkus-app/quarkus-run.jar>" && ! out_has "arg <-XX:AOTCache="'
 launch serve --help
 with='WARMPATH_JAVA_OPTS=-Xmx2g'
-launch sim
+launch key
 promise 'with other options it is not used' '! out_has AOTCache'
 launch serve
 promise 'and serve records another, with them' 'calls_of "train:" 2 && called "-Xmx2g" && out_has "arg <-XX:AOTCache="'
 with=
-echo 'class F {}' >"$project/src/main/java/F.java"
-launch sim
+echo 'class F {}' >"$project/src/gateway/main/java/F.java"
+launch key
 promise 'after another build it is not used' '! out_has AOTCache'
 launch serve --help
 promise 'serve --help records nothing' 'calls_of "train:" 2 && ! out_has AOTCache'
@@ -370,8 +380,8 @@ new_jdk jdk-25.0.4 25.0.4
 with="JAVA_HOME=$jdks/jdk-25.0.4"
 launch serve
 promise 'another JDK records another' 'calls_of "train:" 4'
-mkdir -p "$project/target/quarkus-app/app"
-touch -d '+1 hour' "$project/target/quarkus-app/app/warmpath.jar"
+mkdir -p "$project/target/gateway/quarkus-app/app"
+touch -d '+1 hour' "$project/target/gateway/quarkus-app/app/warmpath.jar"
 launch serve
 promise 'any jar that is newer than the cache needs another' 'calls_of "train:" 5'
 with=WARMPATH_AOT=off

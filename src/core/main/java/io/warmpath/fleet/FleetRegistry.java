@@ -177,22 +177,16 @@ public final class FleetRegistry implements Fleet {
         }
         String name = spec.name() == null ? freeName() : spec.name();
         Worker worker =
-                new Worker(
-                        id,
-                        name,
-                        spec.url(),
-                        spec.kind() == null ? EngineKind.OPENAI : spec.kind(),
-                        spec.models(),
-                        spec.blockSize(),
-                        WorkerState.STARTING,
-                        open(id, spec, List.of(), Math.max(1, spec.dpSize())),
-                        Capacity.UNKNOWN,
-                        spec.taints(),
-                        "",
-                        Offload.NONE.with(spec.pool()),
-                        PriorityOrder.NOT_TAKEN,
-                        SessionSupport.STICKY,
-                        spec.weightOrUsual());
+                Worker.builder(id, name, spec.url())
+                        .kind(spec.kind() == null ? EngineKind.OPENAI : spec.kind())
+                        .models(spec.models())
+                        .blockSize(spec.blockSize())
+                        .state(WorkerState.STARTING)
+                        .ranks(open(id, spec, List.of(), Math.max(1, spec.dpSize())))
+                        .taints(spec.taints())
+                        .offload(Offload.NONE.with(spec.pool()))
+                        .weight(spec.weightOrUsual())
+                        .build();
         byId.put(id, new WorkerStatus(worker, spec, List.of(), "not answered yet", List.of()));
         publish();
         listeners.forEach(l -> l.added(worker));
@@ -272,24 +266,23 @@ public final class FleetRegistry implements Fleet {
         List<Worker.Rank> keep = restarted || recut ? List.of() : before.ranks();
         List<Worker.Rank> ranks = open(id, old.spec(), keep, profile.dpSize());
         Worker after =
-                new Worker(
-                        id,
-                        before.name(),
-                        before.url(),
-                        profile.kind(),
-                        profile.models(),
-                        profile.blockSize(),
-                        before.state() == WorkerState.DRAINING
-                                ? WorkerState.DRAINING
-                                : WorkerState.READY,
-                        ranks,
-                        profile.capacity(),
-                        old.spec().taints(),
-                        profile.version(),
-                        profile.offload(),
-                        profile.priorities(),
-                        profile.sessions(),
-                        old.spec().weightOrUsual());
+                Worker.builder(id, before.name(), before.url())
+                        .kind(profile.kind())
+                        .models(profile.models())
+                        .blockSize(profile.blockSize())
+                        .state(
+                                before.state() == WorkerState.DRAINING
+                                        ? WorkerState.DRAINING
+                                        : WorkerState.READY)
+                        .ranks(ranks)
+                        .capacity(profile.capacity())
+                        .taints(old.spec().taints())
+                        .version(profile.version())
+                        .offload(profile.offload())
+                        .priorities(profile.priorities())
+                        .sessions(profile.sessions())
+                        .weight(old.spec().weightOrUsual())
+                        .build();
         byId.put(
                 id,
                 new WorkerStatus(after, old.spec(), profile.events(), "", profile.disagreements()));

@@ -45,126 +45,16 @@ public record Worker(
     /** One schedulable rank and its slot in the prefix index. */
     public record Rank(int dpRank, WorkerSlot slot) {}
 
-    /** A worker of weight 1. */
-    public Worker(
-            long id,
-            String name,
-            URI url,
-            EngineKind kind,
-            Set<String> models,
-            int blockSize,
-            WorkerState state,
-            List<Rank> ranks,
-            Capacity capacity,
-            List<Taint> taints,
-            String version,
-            Offload offload,
-            PriorityOrder priorities,
-            SessionSupport sessions) {
-        this(
-                id,
-                name,
-                url,
-                kind,
-                models,
-                blockSize,
-                state,
-                ranks,
-                capacity,
-                taints,
-                version,
-                offload,
-                priorities,
-                sessions,
-                WorkerSpec.USUAL_WEIGHT);
+    /**
+     * Starts from a ready worker of unknown kind, models and block size that says nothing more of
+     * itself; {@code ranks} is to be given.
+     */
+    public static WorkerBuilder builder(long id, String name, URI url) {
+        return new WorkerBuilder(id, name, url);
     }
 
-    /** A worker whose sessions only stay on it. */
-    public Worker(
-            long id,
-            String name,
-            URI url,
-            EngineKind kind,
-            Set<String> models,
-            int blockSize,
-            WorkerState state,
-            List<Rank> ranks,
-            Capacity capacity,
-            List<Taint> taints,
-            String version,
-            Offload offload,
-            PriorityOrder priorities) {
-        this(
-                id,
-                name,
-                url,
-                kind,
-                models,
-                blockSize,
-                state,
-                ranks,
-                capacity,
-                taints,
-                version,
-                offload,
-                priorities,
-                SessionSupport.STICKY);
-    }
-
-    /** A worker whose version is not known. */
-    public Worker(
-            long id,
-            String name,
-            URI url,
-            EngineKind kind,
-            Set<String> models,
-            int blockSize,
-            WorkerState state,
-            List<Rank> ranks,
-            Capacity capacity,
-            List<Taint> taints) {
-        this(
-                id,
-                name,
-                url,
-                kind,
-                models,
-                blockSize,
-                state,
-                ranks,
-                capacity,
-                taints,
-                "",
-                Offload.NONE,
-                PriorityOrder.NOT_TAKEN,
-                SessionSupport.STICKY);
-    }
-
-    /** A worker without taints. */
-    public Worker(
-            long id,
-            String name,
-            URI url,
-            EngineKind kind,
-            Set<String> models,
-            int blockSize,
-            WorkerState state,
-            List<Rank> ranks,
-            Capacity capacity) {
-        this(id, name, url, kind, models, blockSize, state, ranks, capacity, List.of());
-    }
-
-    /** A worker without taints whose capacity is not known. */
-    public Worker(
-            long id,
-            String name,
-            URI url,
-            EngineKind kind,
-            Set<String> models,
-            int blockSize,
-            WorkerState state,
-            List<Rank> ranks) {
-        this(id, name, url, kind, models, blockSize, state, ranks, Capacity.UNKNOWN);
+    public WorkerBuilder toBuilder() {
+        return new WorkerBuilder(this);
     }
 
     public Worker {
@@ -177,31 +67,12 @@ public record Worker(
     }
 
     Worker with(WorkerState nowIs) {
-        return with(nowIs, taints, weight);
+        return toBuilder().state(nowIs).build();
     }
 
     /** As another record has it; what is learnt of the engine stays. */
     Worker as(WorkerSpec record) {
-        return with(state, record.taints(), record.weightOrUsual());
-    }
-
-    private Worker with(WorkerState nowIs, List<Taint> nowHas, double nowWeighs) {
-        return new Worker(
-                id,
-                name,
-                url,
-                kind,
-                models,
-                blockSize,
-                nowIs,
-                ranks,
-                capacity,
-                nowHas,
-                version,
-                offload,
-                priorities,
-                sessions,
-                nowWeighs);
+        return toBuilder().taints(record.taints()).weight(record.weightOrUsual()).build();
     }
 
     /** Gets requests, be it few. */

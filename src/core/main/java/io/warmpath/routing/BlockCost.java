@@ -2,6 +2,8 @@ package io.warmpath.routing;
 
 import io.warmpath.fleet.Candidate;
 import java.util.List;
+import java.util.Locale;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -26,25 +28,36 @@ import org.jspecify.annotations.Nullable;
  * in blocks of the smallest size, because a larger block is more work. Stateless.
  */
 final class BlockCost implements CostModel {
-    private static final List<String> TERMS =
-            List.of(
-                    "raw_prefill_blocks",
-                    "credit_decay",
-                    "device_credit",
-                    "host_credit",
-                    "disk_credit",
-                    "shared_credit",
-                    "prefill_blocks",
-                    "decode_blocks",
-                    "request_cost",
-                    "pin_credit",
-                    "cost");
-    private static final int PREFILL = TERMS.indexOf("prefill_blocks");
-    private static final int DECODE = TERMS.indexOf("decode_blocks");
+    /** What a decision tells of a candidate, in the order of {@link #terms}. */
+    @SuppressWarnings("EnumOrdinal") // a term lies in the arrays where it stands here
+    private enum Term {
+        RAW_PREFILL_BLOCKS,
+        CREDIT_DECAY,
+        DEVICE_CREDIT,
+        HOST_CREDIT,
+        DISK_CREDIT,
+        SHARED_CREDIT,
+        PREFILL_BLOCKS,
+        DECODE_BLOCKS,
+        REQUEST_COST,
+        PIN_CREDIT,
+        COST;
+
+        static final List<String> NAMES =
+                Stream.of(values()).map(t -> t.name().toLowerCase(Locale.ROOT)).toList();
+
+        void set(double[] terms, int at, double value) {
+            terms[at + ordinal()] = value;
+        }
+
+        double of(double[] terms) {
+            return terms[ordinal()];
+        }
+    }
 
     @Override
     public List<String> terms() {
-        return TERMS;
+        return Term.NAMES;
     }
 
     @Override
@@ -77,27 +90,27 @@ final class BlockCost implements CostModel {
         double work = w.prefillLoadScale() * prefill / f.weight + weighed + requests / f.weight;
         double cost = f.taintFactor * Math.max(0, work - pin);
         if (terms != null) {
-            terms[at] = raw;
-            terms[at + 1] = decay;
-            terms[at + 2] = device;
-            terms[at + 3] = host;
-            terms[at + 4] = disk;
-            terms[at + 5] = shared;
-            terms[at + PREFILL] = prefill;
-            terms[at + DECODE] = decode;
-            terms[at + 8] = requests;
-            terms[at + 9] = pin;
-            terms[at + 10] = cost;
+            Term.RAW_PREFILL_BLOCKS.set(terms, at, raw);
+            Term.CREDIT_DECAY.set(terms, at, decay);
+            Term.DEVICE_CREDIT.set(terms, at, device);
+            Term.HOST_CREDIT.set(terms, at, host);
+            Term.DISK_CREDIT.set(terms, at, disk);
+            Term.SHARED_CREDIT.set(terms, at, shared);
+            Term.PREFILL_BLOCKS.set(terms, at, prefill);
+            Term.DECODE_BLOCKS.set(terms, at, decode);
+            Term.REQUEST_COST.set(terms, at, requests);
+            Term.PIN_CREDIT.set(terms, at, pin);
+            Term.COST.set(terms, at, cost);
         }
         return cost;
     }
 
     static double prefillBlocks(double[] terms) {
-        return terms[PREFILL];
+        return Term.PREFILL_BLOCKS.of(terms);
     }
 
     static double decodeBlocks(double[] terms) {
-        return terms[DECODE];
+        return Term.DECODE_BLOCKS.of(terms);
     }
 
     private static double decay(Facts f) {

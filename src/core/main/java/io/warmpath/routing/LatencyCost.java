@@ -2,6 +2,8 @@ package io.warmpath.routing;
 
 import io.warmpath.fleet.Candidate;
 import java.util.List;
+import java.util.Locale;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -25,22 +27,35 @@ import org.jspecify.annotations.Nullable;
  * <p>Needs {@link Speeds}. Any thread. A prompt of unknown length counts as one token.
  */
 final class LatencyCost implements CostModel {
-    private static final List<String> TERMS =
-            List.of(
-                    "cached_tokens",
-                    "new_tokens",
-                    "wait_ms",
-                    "work_price",
-                    "prefill_ms",
-                    "load_ms",
-                    "step_ms",
-                    "overdue_ms",
-                    "own_decode_ms",
-                    "others_decode_ms",
-                    "prefill_factor",
-                    "decode_factor",
-                    "pin_ms",
-                    "cost");
+    /** What a decision tells of a candidate, in the order of {@link #terms}. */
+    @SuppressWarnings("EnumOrdinal") // a term lies in the arrays where it stands here
+    private enum Term {
+        CACHED_TOKENS,
+        NEW_TOKENS,
+        WAIT_MS,
+        WORK_PRICE,
+        PREFILL_MS,
+        LOAD_MS,
+        STEP_MS,
+        OVERDUE_MS,
+        OWN_DECODE_MS,
+        OTHERS_DECODE_MS,
+        PREFILL_FACTOR,
+        DECODE_FACTOR,
+        PIN_MS,
+        COST;
+
+        static final List<String> NAMES =
+                Stream.of(values()).map(t -> t.name().toLowerCase(Locale.ROOT)).toList();
+
+        void set(double[] terms, int at, double value) {
+            terms[at + ordinal()] = value;
+        }
+
+        double of(double[] terms) {
+            return terms[ordinal()];
+        }
+    }
 
     /** Worth of a millisecond of decoding against one of waiting for the first token. */
     private static final double DECODE_WEIGHT = 0.1;
@@ -53,7 +68,7 @@ final class LatencyCost implements CostModel {
 
     @Override
     public List<String> terms() {
-        return TERMS;
+        return Term.NAMES;
     }
 
     @Override
@@ -91,20 +106,20 @@ final class LatencyCost implements CostModel {
                         + decodeFactor * (own + others);
         double cost = f.taintFactor * Math.max(0, work / f.weight - pin);
         if (terms != null) {
-            terms[at] = cached;
-            terms[at + 1] = fresh;
-            terms[at + 2] = wait;
-            terms[at + 3] = f.workPrice;
-            terms[at + 4] = prefill;
-            terms[at + 5] = load;
-            terms[at + 6] = step;
-            terms[at + 7] = overdue;
-            terms[at + 8] = own;
-            terms[at + 9] = others;
-            terms[at + 10] = prefillFactor;
-            terms[at + 11] = decodeFactor;
-            terms[at + 12] = pin;
-            terms[at + 13] = cost;
+            Term.CACHED_TOKENS.set(terms, at, cached);
+            Term.NEW_TOKENS.set(terms, at, fresh);
+            Term.WAIT_MS.set(terms, at, wait);
+            Term.WORK_PRICE.set(terms, at, f.workPrice);
+            Term.PREFILL_MS.set(terms, at, prefill);
+            Term.LOAD_MS.set(terms, at, load);
+            Term.STEP_MS.set(terms, at, step);
+            Term.OVERDUE_MS.set(terms, at, overdue);
+            Term.OWN_DECODE_MS.set(terms, at, own);
+            Term.OTHERS_DECODE_MS.set(terms, at, others);
+            Term.PREFILL_FACTOR.set(terms, at, prefillFactor);
+            Term.DECODE_FACTOR.set(terms, at, decodeFactor);
+            Term.PIN_MS.set(terms, at, pin);
+            Term.COST.set(terms, at, cost);
         }
         return cost;
     }
@@ -112,15 +127,15 @@ final class LatencyCost implements CostModel {
     /** What the request of these terms asks of its worker. */
     static WorkerRates.Work work(Facts f, double[] terms) {
         int host = (f.usable(f.host) - f.usable(f.gpu)) * f.blockSize;
-        int pool = (int) terms[0] - f.usable(f.host) * f.blockSize;
+        int pool = (int) Term.CACHED_TOKENS.of(terms) - f.usable(f.host) * f.blockSize;
         return new WorkerRates.Work(
                 f.request.promptTokens(),
-                terms[4],
-                terms[5],
-                terms[6],
+                Term.PREFILL_MS.of(terms),
+                Term.LOAD_MS.of(terms),
+                Term.STEP_MS.of(terms),
                 host,
                 pool,
                 f.outputTokens,
-                terms[10]);
+                Term.PREFILL_FACTOR.of(terms));
     }
 }

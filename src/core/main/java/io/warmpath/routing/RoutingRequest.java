@@ -55,182 +55,41 @@ public record RoutingRequest(
         DRY_RUN
     }
 
-    /** A request that has come at this moment. */
-    public RoutingRequest(
-            List<Candidate> candidates,
-            int promptTokens,
-            List<PrefixMatch> matches,
-            List<PromptBlocks> prompts,
-            OptionalLong pinnedWorker,
-            OptionalInt pinnedRank,
-            TaintRules taints,
-            RouterOverrides overrides,
-            @Nullable SharedView shared,
-            int outputTokens,
-            Detail detail,
-            List<Ineligible> ineligible) {
-        this(
-                candidates,
-                promptTokens,
-                matches,
-                prompts,
-                pinnedWorker,
-                pinnedRank,
-                taints,
-                overrides,
-                shared,
-                outputTokens,
-                detail,
-                ineligible,
-                Circumstances.NONE,
-                null);
+    /** A request that wants nothing special and whose blocks have no names. */
+    public static RoutingRequestBuilder builder(
+            List<Candidate> candidates, int promptTokens, List<PrefixMatch> matches) {
+        return new RoutingRequestBuilder(candidates, promptTokens, matches);
     }
 
-    /** A request whose blocks have no names and that wants nothing special. */
-    public RoutingRequest(
-            List<Candidate> candidates,
-            int promptTokens,
-            List<PrefixMatch> matches,
-            OptionalLong pinnedWorker,
-            OptionalInt pinnedRank) {
-        this(
-                candidates,
-                promptTokens,
-                matches,
-                List.of(),
-                pinnedWorker,
-                pinnedRank,
-                TaintRules.NONE,
-                RouterOverrides.NONE,
-                null,
-                0,
-                Detail.CHOSEN,
-                List.of());
+    public RoutingRequestBuilder toBuilder() {
+        return new RoutingRequestBuilder(this);
     }
 
     public RoutingRequest with(Detail other) {
-        return new RoutingRequest(
-                candidates,
-                promptTokens,
-                matches,
-                prompts,
-                pinnedWorker,
-                pinnedRank,
-                taints,
-                overrides,
-                shared,
-                outputTokens,
-                other,
-                ineligible,
-                circumstances,
-                pins);
+        return toBuilder().detail(other).build();
     }
 
     public RoutingRequest with(Circumstances other) {
-        return new RoutingRequest(
-                candidates,
-                promptTokens,
-                matches,
-                prompts,
-                pinnedWorker,
-                pinnedRank,
-                taints,
-                overrides,
-                shared,
-                outputTokens,
-                detail,
-                ineligible,
-                other,
-                pins);
-    }
-
-    public RoutingRequest withPrompts(List<PromptBlocks> others) {
-        return new RoutingRequest(
-                candidates,
-                promptTokens,
-                matches,
-                others,
-                pinnedWorker,
-                pinnedRank,
-                taints,
-                overrides,
-                shared,
-                outputTokens,
-                detail,
-                ineligible,
-                circumstances,
-                pins);
+        return toBuilder().circumstances(other).build();
     }
 
     public RoutingRequest with(TaintRules other) {
-        return new RoutingRequest(
-                candidates,
-                promptTokens,
-                matches,
-                prompts,
-                pinnedWorker,
-                pinnedRank,
-                other,
-                overrides,
-                shared,
-                outputTokens,
-                detail,
-                ineligible,
-                circumstances,
-                pins);
+        return toBuilder().taints(other).build();
     }
 
     public RoutingRequest with(RouterOverrides other) {
-        return new RoutingRequest(
-                candidates,
-                promptTokens,
-                matches,
-                prompts,
-                pinnedWorker,
-                pinnedRank,
-                taints,
-                other,
-                shared,
-                outputTokens,
-                detail,
-                ineligible,
-                circumstances,
-                pins);
+        return toBuilder().overrides(other).build();
     }
 
     public RoutingRequest with(SharedView other) {
-        return new RoutingRequest(
-                candidates,
-                promptTokens,
-                matches,
-                prompts,
-                pinnedWorker,
-                pinnedRank,
-                taints,
-                overrides,
-                other,
-                outputTokens,
-                detail,
-                ineligible,
-                circumstances,
-                pins);
+        return toBuilder().shared(other).build();
     }
 
     public RoutingRequest with(@Nullable PinView other) {
-        return new RoutingRequest(
-                candidates,
-                promptTokens,
-                matches,
-                prompts,
-                pinnedWorker,
-                pinnedRank,
-                taints,
-                overrides,
-                shared,
-                outputTokens,
-                detail,
-                ineligible,
-                circumstances,
-                other);
+        return toBuilder().pins(other).build();
+    }
+
+    public RoutingRequest withPrompts(List<PromptBlocks> others) {
+        return toBuilder().prompts(others).build();
     }
 }

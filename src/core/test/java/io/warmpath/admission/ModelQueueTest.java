@@ -10,7 +10,6 @@ import io.warmpath.fleet.Candidate;
 import io.warmpath.fleet.Capacity;
 import io.warmpath.fleet.EngineKind;
 import io.warmpath.fleet.Worker;
-import io.warmpath.fleet.WorkerState;
 import io.warmpath.load.LoadBook;
 import io.warmpath.load.LoadTracker;
 import io.warmpath.prefix.WorkerSlot;
@@ -36,16 +35,13 @@ class ModelQueueTest {
     private static Candidate worker(int id, int batch) {
         Worker.Rank rank = new Worker.Rank(0, new WorkerSlot(id));
         Worker worker =
-                new Worker(
-                        id,
-                        "w" + id,
-                        URI.create("http://w" + id),
-                        EngineKind.VLLM,
-                        Set.of("m"),
-                        16,
-                        WorkerState.READY,
-                        List.of(rank),
-                        new Capacity(batch, 100));
+                Worker.builder(id, "w" + id, URI.create("http://w" + id))
+                        .kind(EngineKind.VLLM)
+                        .models(Set.of("m"))
+                        .blockSize(16)
+                        .ranks(List.of(rank))
+                        .capacity(new Capacity(batch, 100))
+                        .build();
         return new Candidate(worker, 0, rank.slot());
     }
 

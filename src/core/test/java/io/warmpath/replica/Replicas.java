@@ -4,7 +4,6 @@ import io.warmpath.fleet.EngineKind;
 import io.warmpath.fleet.Fleet;
 import io.warmpath.fleet.FleetSnapshot;
 import io.warmpath.fleet.Worker;
-import io.warmpath.fleet.WorkerState;
 import io.warmpath.load.LoadOptions;
 import io.warmpath.load.LoadTracker;
 import io.warmpath.prefix.NumberedSlots;
@@ -218,15 +217,12 @@ final class Replicas {
             for (int w = 0; w < WORKERS; w++) {
                 if (known[w]) {
                     workers.add(
-                            new Worker(
-                                    w,
-                                    "w" + w,
-                                    URI.create("http://w" + w + ":1"),
-                                    EngineKind.VLLM,
-                                    Set.of("m"),
-                                    16,
-                                    WorkerState.READY,
-                                    List.of(new Worker.Rank(0, places[w]))));
+                            Worker.builder(w, "w" + w, URI.create("http://w" + w + ":1"))
+                                    .kind(EngineKind.VLLM)
+                                    .models(Set.of("m"))
+                                    .blockSize(16)
+                                    .ranks(List.of(new Worker.Rank(0, places[w])))
+                                    .build());
                 }
             }
             snapshot = new FleetSnapshot(snapshot.version() + 1, workers);

@@ -1,13 +1,8 @@
 package io.warmpath.routing;
 
 import io.warmpath.fleet.Candidate;
-import io.warmpath.fleet.Capacity;
 import io.warmpath.fleet.EngineKind;
-import io.warmpath.fleet.Offload;
-import io.warmpath.fleet.PriorityOrder;
-import io.warmpath.fleet.SessionSupport;
 import io.warmpath.fleet.Worker;
-import io.warmpath.fleet.WorkerState;
 import io.warmpath.prefix.PrefixMatch;
 import io.warmpath.prefix.Tier;
 import io.warmpath.prefix.WorkerSlot;
@@ -57,38 +52,28 @@ final class Fleets {
             ranks.add(new Worker.Rank(r, new WorkerSlot(slots[r])));
         }
         Worker worker =
-                new Worker(
-                        id,
-                        "w" + id,
-                        URI.create("http://w" + id),
-                        EngineKind.SGLANG,
-                        Set.of("m"),
-                        blockSize,
-                        WorkerState.READY,
-                        ranks,
-                        Capacity.UNKNOWN,
-                        List.of(),
-                        "",
-                        Offload.NONE,
-                        PriorityOrder.NOT_TAKEN,
-                        SessionSupport.STICKY,
-                        weight);
+                Worker.builder(id, "w" + id, URI.create("http://w" + id))
+                        .kind(EngineKind.SGLANG)
+                        .models(Set.of("m"))
+                        .blockSize(blockSize)
+                        .ranks(ranks)
+                        .weight(weight)
+                        .build();
         return ranks.stream().map(r -> new Candidate(worker, r.dpRank(), r.slot())).toList();
     }
 
     static RoutingRequest request(
             List<Candidate> candidates, int promptTokens, PrefixMatch... matches) {
-        return new RoutingRequest(
-                        candidates,
-                        promptTokens,
-                        List.of(matches),
-                        OptionalLong.empty(),
-                        OptionalInt.empty())
+        return RoutingRequest.builder(candidates, promptTokens, List.of(matches))
+                .build()
                 .with(RoutingRequest.Detail.ALL);
     }
 
     static RoutingRequest pin(RoutingRequest r, OptionalLong worker, OptionalInt rank) {
-        return new RoutingRequest(r.candidates(), r.promptTokens(), r.matches(), worker, rank)
+        return RoutingRequest.builder(r.candidates(), r.promptTokens(), r.matches())
+                .pinnedWorker(worker)
+                .pinnedRank(rank)
+                .build()
                 .with(RoutingRequest.Detail.ALL);
     }
 

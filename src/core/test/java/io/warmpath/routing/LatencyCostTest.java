@@ -235,19 +235,12 @@ class LatencyCostTest {
         RoutingRequest r = request(workers(2, B), 1000);
         double usual = term(router.decide(r), 0, "own_decode_ms");
         RoutingRequest hinted =
-                new RoutingRequest(
-                        r.candidates(),
-                        r.promptTokens(),
-                        r.matches(),
-                        r.prompts(),
-                        r.pinnedWorker(),
-                        r.pinnedRank(),
-                        TaintRules.NONE,
-                        r.overrides(),
-                        null,
-                        1,
-                        r.detail(),
-                        List.of());
+                r.toBuilder()
+                        .taints(TaintRules.NONE)
+                        .shared(null)
+                        .outputTokens(1)
+                        .ineligible(List.of())
+                        .build();
         assertTrue(term(router.decide(hinted), 0, "own_decode_ms") < usual / 100);
         for (int i = 0; i < 300; i++) {
             Sent s = occupy(router, 10);

@@ -38,17 +38,7 @@ class TaintsTest {
     private static Candidate worker(int id, String... taints) {
         Worker w = Fleets.worker(id, B).worker();
         Worker tainted =
-                new Worker(
-                        w.id(),
-                        w.name(),
-                        w.url(),
-                        w.kind(),
-                        w.models(),
-                        w.blockSize(),
-                        w.state(),
-                        w.ranks(),
-                        w.capacity(),
-                        Arrays.stream(taints).map(Taint::parse).toList());
+                w.toBuilder().taints(Arrays.stream(taints).map(Taint::parse).toList()).build();
         return new Candidate(tainted, 0, w.ranks().getFirst().slot());
     }
 

@@ -192,18 +192,7 @@ class ControlledSessionsTest {
     private static Candidate sized(Candidate c, int blocks) {
         Worker w = c.worker();
         return new Candidate(
-                new Worker(
-                        w.id(),
-                        w.name(),
-                        w.url(),
-                        w.kind(),
-                        w.models(),
-                        w.blockSize(),
-                        w.state(),
-                        w.ranks(),
-                        new Capacity(0, blocks)),
-                c.dpRank(),
-                c.slot());
+                w.toBuilder().capacity(new Capacity(0, blocks)).build(), c.dpRank(), c.slot());
     }
 
     @Test

@@ -3,7 +3,6 @@ package io.warmpath.session;
 import io.warmpath.fleet.Candidate;
 import io.warmpath.fleet.EngineKind;
 import io.warmpath.fleet.Worker;
-import io.warmpath.fleet.WorkerState;
 import io.warmpath.prefix.WorkerSlot;
 import java.net.URI;
 import java.util.ArrayList;
@@ -23,15 +22,12 @@ final class Ranks {
                             new Worker.Rank(0, new WorkerSlot(2 * id)),
                             new Worker.Rank(1, new WorkerSlot(2 * id + 1)));
             Worker worker =
-                    new Worker(
-                            id,
-                            "w" + id,
-                            URI.create("http://w" + id),
-                            EngineKind.SGLANG,
-                            Set.of("m"),
-                            16,
-                            WorkerState.READY,
-                            ranks);
+                    Worker.builder(id, "w" + id, URI.create("http://w" + id))
+                            .kind(EngineKind.SGLANG)
+                            .models(Set.of("m"))
+                            .blockSize(16)
+                            .ranks(ranks)
+                            .build();
             ranks.forEach(r -> all.add(new Candidate(worker, r.dpRank(), r.slot())));
         }
         return all;

@@ -1,18 +1,18 @@
 package io.warmpath.api;
 
-import io.netty.handler.codec.http2.Http2Error;
 import io.vertx.core.Context;
 import io.vertx.core.MultiMap;
-import io.vertx.core.Vertx;
-import io.vertx.core.http.HttpServerRequest;
-import io.vertx.core.http.HttpVersion;
 import io.warmpath.access.Authenticator;
 import io.warmpath.access.Caller;
 import io.warmpath.access.Grant;
 import io.warmpath.access.Verdict;
 import io.warmpath.access.Visit;
+import io.warmpath.api.connection.BodyReceiver;
+import io.warmpath.api.connection.ClientRequest;
+import io.warmpath.api.connection.VertxRequest;
+import io.warmpath.api.error.RequestIds;
 import io.warmpath.fault.GatewayError;
-import io.warmpath.gateway.Visits;
+import io.warmpath.gateway.request.Visits;
 import java.time.Duration;
 import java.util.concurrent.CompletionException;
 import org.jboss.logging.Logger;
@@ -79,7 +79,7 @@ public final class ClientGate {
      *
      * @param charged the request costs tokens
      */
-    void enter(Arrived request, RequestIds ids, boolean charged, Next next) {
+    void enter(ClientRequest request, RequestIds ids, boolean charged, Next next) {
         if (clients == null) {
             next.on(null);
             return;
@@ -93,7 +93,7 @@ public final class ClientGate {
     }
 
     private void decided(
-            Verdict verdict, Arrived request, RequestIds ids, boolean charged, Next next) {
+            Verdict verdict, ClientRequest request, RequestIds ids, boolean charged, Next next) {
         switch (verdict) {
             case Caller caller -> {
                 try {
@@ -111,7 +111,7 @@ public final class ClientGate {
                             ids,
                             new GatewayError.Overloaded(503, busy.why(), Duration.ofSeconds(1)));
             case Verdict.Later later -> {
-                Context context = context();
+                Context context = VertxRequest.context();
                 later.verdict()
                         .whenComplete(
                                 (known, failure) -> {
@@ -145,10 +145,10 @@ public final class ClientGate {
         }
     }
 
-    private Visit admit(Caller caller, Arrived request, boolean charged) throws Refusal {
+    private Visit admit(Caller caller, ClientRequest request, boolean charged) throws Refusal {
         MultiMap headers = request.headers();
         Visit visit = new Visit(caller, tenant(caller.grant(), headers));
-        long length = charged ? InferenceEndpoint.contentLength(headers) : 0;
+        long length = charged ? BodyReceiver.contentLength(headers) : 0;
         Visit.Exceeded exceeded = visit.enter(charged ? Math.max(0, length) / BYTES_PER_TOKEN : -1);
         visit.tell(request::putHeader);
         if (exceeded != null) {
@@ -169,7 +169,7 @@ public final class ClientGate {
                         }
                     });
         }
-        Visits.put(context(), visit);
+        Visits.put(VertxRequest.context(), visit);
         return visit;
     }
 
@@ -205,41 +205,8 @@ public final class ClientGate {
         return key == null ? "" : key.strip();
     }
 
-    private static Context context() {
-        Context current = Vertx.currentContext();
-        if (current == null) {
-            throw new IllegalStateException("a request arrived outside a Vert.x context");
-        }
-        return current;
-    }
-
-    private static void refuse(Arrived request, RequestIds ids, GatewayError error) {
+    private static void refuse(ClientRequest request, RequestIds ids, GatewayError error) {
         request.refuse(error, ids.of(request.headers()));
         request.discard(LINGER_MILLIS);
-    }
-
-    /**
-     * Reads on for a moment after an answer that came before the end of the body: closing a
-     * connection with unread bytes resets it, and the reset can overtake the answer. Of HTTP/2 only
-     * the stream is ended: others may be on the connection.
-     */
-    public static void discard(HttpServerRequest request, long lingerMillis) {
-        if (!request.isEnded()) {
-            Vertx vertx = context().owner();
-            long timer =
-                    vertx.setTimer(
-                            Math.max(1, lingerMillis),
-                            t -> {
-                                if (request.version() == HttpVersion.HTTP_2) {
-                                    // RFC 9113, 8.1: the answer is whole, the rest unwanted
-                                    request.response().reset(Http2Error.NO_ERROR.code());
-                                } else {
-                                    request.connection().close();
-                                }
-                            });
-            request.handler(ignored -> {});
-            request.endHandler(v -> vertx.cancelTimer(timer));
-        }
-        request.resume();
     }
 }

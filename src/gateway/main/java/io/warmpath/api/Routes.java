@@ -6,16 +6,31 @@ import io.vertx.core.http.HttpServerRequest;
 import io.vertx.ext.web.Router;
 import io.vertx.ext.web.RoutingContext;
 import io.warmpath.access.Visit;
+import io.warmpath.api.connection.BodyReceiver;
+import io.warmpath.api.connection.RawInlet;
+import io.warmpath.api.connection.RawRequest;
+import io.warmpath.api.connection.RawRequests;
+import io.warmpath.api.connection.VertxRequest;
+import io.warmpath.api.direct.DirectApi;
+import io.warmpath.api.direct.TokenizeApi;
+import io.warmpath.api.error.ErrorForm;
+import io.warmpath.api.error.RequestIds;
+import io.warmpath.api.inference.ExplainedRequests;
+import io.warmpath.api.inference.InferenceEndpoint;
+import io.warmpath.api.messages.MessagesApi;
+import io.warmpath.api.messages.MessagesErrors;
+import io.warmpath.api.request.InferencePath;
+import io.warmpath.api.request.RequestParser;
 import io.warmpath.fault.GatewayError;
 import io.warmpath.fleet.Fleet;
-import io.warmpath.gateway.BodyMemory;
-import io.warmpath.gateway.FlowMetrics;
-import io.warmpath.gateway.GatewayOptions;
-import io.warmpath.gateway.RequestFlow;
-import io.warmpath.gateway.TokenLanes;
+import io.warmpath.gateway.flow.GatewayOptions;
+import io.warmpath.gateway.flow.RequestFlow;
+import io.warmpath.gateway.observe.FlowMetrics;
+import io.warmpath.gateway.prompt.TokenLanes;
+import io.warmpath.gateway.request.BodyMemory;
+import io.warmpath.net.server.ServerCodec;
+import io.warmpath.net.server.ServerPipeline;
 import io.warmpath.tokens.Tokenizing;
-import io.warmpath.upstream.ServerCodec;
-import io.warmpath.upstream.VertxInternals;
 import java.util.function.Consumer;
 import java.util.function.LongSupplier;
 import java.util.function.Supplier;
@@ -31,6 +46,7 @@ public final class Routes {
     /** Before Quarkus' own handlers, whose default order is 0 and above. */
     private static final int FIRST = -1000;
 
+    private final BodyReceiver bodies;
     private final InferenceEndpoint inference;
     private final StatusEndpoints status;
     private final DirectApi direct;
@@ -60,8 +76,10 @@ public final class Routes {
             ClientGate gate) {
         this.gate = gate;
         this.ids = new RequestIds(random);
-        ToldRequests told = new ToldRequests(fleet, flow, tokens, tokenizers, options, metrics);
-        this.inference = new InferenceEndpoint(flow, told, tokenizers, options, metrics, ids);
+        ExplainedRequests told =
+                new ExplainedRequests(fleet, flow, tokens, tokenizers, options, metrics);
+        this.bodies = new BodyReceiver(flow.bodies(), flow.bodyPace(), options, metrics, ids);
+        this.inference = new InferenceEndpoint(flow, told, tokenizers, options, metrics, bodies);
         this.status = new StatusEndpoints(fleet, flow.models(), notReady, ids);
         this.raw = options.rawPath();
         RawInlet.Door door = new PastCodec(flow, options, metrics);
@@ -77,7 +95,7 @@ public final class Routes {
                 .order(FIRST - 1)
                 .handler(
                         rc -> {
-                            VertxInternals.guard(rc.request());
+                            ServerPipeline.guard(rc.request());
                             if (raw) {
                                 ServerCodec.pass(rc.request(), pastCodec);
                             }
@@ -133,8 +151,8 @@ public final class Routes {
         }
 
         @Override
-        public BodyMemory.Share memory() {
-            return flow.bodies().share();
+        public BodyMemory.Reservation memory() {
+            return flow.bodies().reserve();
         }
 
         @Override
@@ -177,13 +195,13 @@ public final class Routes {
                 (rc, visit) -> inference.handle(rc.request(), endpoint));
     }
 
-    private void post(Router router, String path, Need need, InferenceEndpoint.Arrival arrival) {
+    private void post(Router router, String path, Need need, BodyReceiver.Arrival arrival) {
         only(
                 HttpMethod.POST,
                 router,
                 path,
                 need,
-                (rc, visit) -> inference.receive(rc.request(), ErrorForm.of(path), arrival));
+                (rc, visit) -> bodies.receive(rc.request(), errorsOf(path), arrival));
     }
 
     private void reservations(Router router) {
@@ -202,7 +220,7 @@ public final class Routes {
                 one + "/output_block",
                 Need.DIRECT,
                 (rc, visit) ->
-                        inference.receive(
+                        bodies.receive(
                                 rc.request(),
                                 (context, request, requestId, body, gone) ->
                                         direct.outputBlock(
@@ -256,7 +274,7 @@ public final class Routes {
             return;
         }
         gate.enter(
-                new VertxArrived(rc.request(), ErrorForm.of(rc.normalizedPath())),
+                new VertxRequest(rc.request(), errorsOf(rc.normalizedPath())),
                 ids,
                 need.charged(),
                 visit -> {
@@ -300,7 +318,11 @@ public final class Routes {
 
     private void respond(RoutingContext rc, GatewayError error) {
         rc.request().resume(); // Quarkus hands requests over paused; an unread body would stay
-        ErrorForm.of(rc.normalizedPath())
-                .respond(rc.response(), error, ids.of(rc.request().headers()));
+        errorsOf(rc.normalizedPath()).respond(rc.response(), error, ids.of(rc.request().headers()));
+    }
+
+    /** As the API that the path belongs to tells of errors. */
+    private static ErrorForm errorsOf(String path) {
+        return path.startsWith(MessagesApi.PATH) ? MessagesErrors::respond : ErrorForm.OPENAI;
     }
 }

@@ -1,4 +1,6 @@
-/** HTTP surface: OpenAI and admin endpoints, and the one error mapper. */
+/**
+ * HTTP surface: its routes, who may come in, status and administration; each API has a room below.
+ */
 @NullMarked
 package io.warmpath.api;
 

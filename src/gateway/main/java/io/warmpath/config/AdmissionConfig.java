@@ -2,6 +2,7 @@ package io.warmpath.config;
 
 import io.smallrye.config.WithConverter;
 import io.smallrye.config.WithDefault;
+import io.warmpath.admission.QueuePolicy;
 import java.time.Duration;
 import java.util.Optional;
 
@@ -26,7 +27,7 @@ public interface AdmissionConfig {
                             + " work first).",
             flags = {"--router-queue-policy"},
             env = {"DYN_ROUTER_QUEUE_POLICY"})
-    QueueOrder queuePolicy();
+    QueuePolicy queuePolicy();
 
     @Setting(
             doc =

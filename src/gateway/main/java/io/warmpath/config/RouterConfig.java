@@ -2,6 +2,8 @@ package io.warmpath.config;
 
 import io.smallrye.config.WithConverter;
 import io.smallrye.config.WithDefault;
+import io.warmpath.routing.CostKind;
+import io.warmpath.routing.RouterMode;
 import java.time.Duration;
 import java.util.Map;
 import java.util.Optional;
@@ -17,7 +19,7 @@ public interface RouterConfig {
                             + " earlier prompts went (vllm-cache-aware).",
             flags = {"--router-mode"},
             env = {"DYN_ROUTER_MODE"})
-    RoutingMode mode();
+    RouterMode mode();
 
     @WithDefault("blocks")
     @Setting(
@@ -26,7 +28,7 @@ public interface RouterConfig {
                             + " decode (blocks), or the milliseconds until the answer and those"
                             + " that the others lose, learnt from the workers' answers (latency).",
             flags = {"--router-cost"})
-    RoutingCost cost();
+    CostKind cost();
 
     LatencyConfig latency();
 

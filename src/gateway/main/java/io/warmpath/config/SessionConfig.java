@@ -2,6 +2,7 @@ package io.warmpath.config;
 
 import io.smallrye.config.WithConverter;
 import io.smallrye.config.WithDefault;
+import io.warmpath.session.AffinityOptions;
 import java.time.Duration;
 import java.util.Optional;
 
@@ -27,7 +28,7 @@ public interface SessionConfig {
                             + " they go elsewhere, and come back.",
             flags = "--router-session-affinity-mode",
             env = "DYN_ROUTER_SESSION_AFFINITY_MODE")
-    SessionMode affinityMode();
+    AffinityOptions.Mode affinityMode();
 
     @WithDefault("cost")
     @Setting(
@@ -35,7 +36,7 @@ public interface SessionConfig {
                     "Where a session's first request goes. `cost`: as any other request. `rendezvous`:"
                             + " to the rank that its id hashes to, so that several gateways agree"
                             + " without talking.")
-    SessionPlacement placement();
+    AffinityOptions.Placement placement();
 
     @WithDefault("100000")
     @Setting(

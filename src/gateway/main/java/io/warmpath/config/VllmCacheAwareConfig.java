@@ -2,6 +2,7 @@ package io.warmpath.config;
 
 import io.smallrye.config.WithConverter;
 import io.smallrye.config.WithDefault;
+import io.warmpath.prefix.BlockTracker;
 import java.time.Duration;
 import java.util.Map;
 
@@ -55,7 +56,7 @@ public interface VllmCacheAwareConfig {
                     "How a block is told from others: by its tokens and position, or by its"
                             + " tokens and all before them (chained), which takes no prompt for"
                             + " another.")
-    BlockHashing hashing();
+    BlockTracker.Hashing hashing();
 
     /** What models have of their own, by model name. */
     Map<String, VllmCacheAwareModelConfig> models();

@@ -1,5 +1,6 @@
 package io.warmpath.config;
 
+import io.warmpath.prefix.BlockTracker;
 import java.util.Optional;
 
 /** One model in the mode vllm-cache-aware; what is not set is as for all. */
@@ -21,5 +22,5 @@ public interface VllmCacheAwareModelConfig {
     Optional<Double> loadFactor();
 
     @Setting(doc = "As `hashing`, for one model.")
-    Optional<BlockHashing> hashing();
+    Optional<BlockTracker.Hashing> hashing();
 }

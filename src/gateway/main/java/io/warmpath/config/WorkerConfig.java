@@ -1,6 +1,7 @@
 package io.warmpath.config;
 
 import io.smallrye.config.WithDefault;
+import io.warmpath.fleet.EngineKind;
 import java.util.List;
 import java.util.Optional;
 
@@ -16,7 +17,7 @@ public interface WorkerConfig {
     Optional<String> id();
 
     @Setting(doc = "sglang, vllm or openai; default: asked of the engine.")
-    Optional<EngineType> kind();
+    Optional<EngineKind> kind();
 
     @Setting(doc = "Model names; default: asked of the engine.", unit = "name,name,...")
     Optional<List<String>> models();

@@ -3,8 +3,8 @@ package io.warmpath.telemetry;
 import io.micrometer.core.instrument.FunctionCounter;
 import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.MeterRegistry;
-import io.warmpath.upstream.ClientConnections;
-import io.warmpath.upstream.ClientLimits;
+import io.warmpath.net.server.ClientConnections;
+import io.warmpath.net.server.ClientLimits;
 import java.util.Map;
 import java.util.concurrent.atomic.LongAdder;
 

@@ -1,9 +1,9 @@
 package io.warmpath.telemetry;
 
 import io.vertx.core.MultiMap;
-import io.warmpath.gateway.FlowMetrics.Outcome;
-import io.warmpath.gateway.InferenceRequest;
-import io.warmpath.gateway.Tracing;
+import io.warmpath.gateway.observe.FlowMetrics.Outcome;
+import io.warmpath.gateway.observe.Tracing;
+import io.warmpath.gateway.request.InferenceRequest;
 import io.warmpath.routing.RoutingDecision;
 import java.util.LinkedHashMap;
 import java.util.Locale;

@@ -3,7 +3,7 @@ package io.warmpath.telemetry;
 import io.micrometer.core.instrument.FunctionCounter;
 import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.MeterRegistry;
-import io.warmpath.gateway.SessionCloser;
+import io.warmpath.gateway.agent.SessionCloser;
 import io.warmpath.session.ControlledSessions;
 import io.warmpath.session.SessionTable;
 import java.util.Locale;

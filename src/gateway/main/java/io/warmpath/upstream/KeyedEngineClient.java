@@ -1,5 +1,6 @@
 package io.warmpath.upstream;
 
+import io.warmpath.upstream.tls.EngineKeys;
 import java.time.Duration;
 
 /** Shows engines the key that they want, in place of whatever the client has shown. */

@@ -8,6 +8,11 @@ import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelInboundHandlerAdapter;
 import io.netty.channel.unix.Socket;
 import io.warmpath.fleet.EngineAddress;
+import io.warmpath.net.Gather;
+import io.warmpath.net.HeapBytes;
+import io.warmpath.net.SocketWriter;
+import io.warmpath.upstream.answer.AnswerHead;
+import io.warmpath.upstream.answer.AnswerParser;
 import org.jboss.logging.Logger;
 import org.jspecify.annotations.Nullable;
 
@@ -130,15 +135,10 @@ final class RawConnection extends ChannelInboundHandlerAdapter {
         sent = at.channel().writeAndFlush(request);
     }
 
-    void pause() {
+    /** Goes on reading, or stops. */
+    void read(boolean on) {
         if (channel != null) {
-            channel.config().setAutoRead(false);
-        }
-    }
-
-    void resume() {
-        if (channel != null) {
-            channel.config().setAutoRead(true);
+            channel.config().setAutoRead(on);
         }
     }
 
@@ -191,7 +191,7 @@ final class RawConnection extends ChannelInboundHandlerAdapter {
         int n = turnLength;
         turnLength = 0;
         byte[] b = pool.loop().turn(n);
-        AnswerParser.AnswerHead head = parser.head();
+        AnswerHead head = parser.head();
         if (parser.isBad()) {
             call = null;
             close();
@@ -205,7 +205,7 @@ final class RawConnection extends ChannelInboundHandlerAdapter {
     }
 
     /** The answer is complete: back into the pool, or away. */
-    private void finish(AnswerParser.AnswerHead head) {
+    private void finish(AnswerHead head) {
         call = null;
         Channel ch = channel;
         ChannelFuture request = sent;
@@ -238,7 +238,7 @@ final class RawConnection extends ChannelInboundHandlerAdapter {
         if (current == null) {
             return;
         }
-        AnswerParser.AnswerHead head = parser.head();
+        AnswerHead head = parser.head();
         if (head != null && parser.endsAtClose()) {
             current.turn(head, pool.loop().turn(0), 0, true);
         } else {

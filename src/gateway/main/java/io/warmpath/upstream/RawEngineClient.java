@@ -1,13 +1,11 @@
 package io.warmpath.upstream;
 
-import io.netty.channel.EventLoop;
 import io.vertx.core.Context;
 import io.warmpath.fleet.AddressGuard;
 import io.warmpath.fleet.EngineAddress;
 import io.warmpath.fleet.SignsOfLife;
+import io.warmpath.upstream.tls.EngineTls;
 import java.time.Duration;
-import java.util.Map;
-import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
@@ -19,12 +17,7 @@ import org.jspecify.annotations.Nullable;
  * allocated per chunk. Engines that speak HTTP/2 are left to {@link VertxEngineClient}.
  */
 public final class RawEngineClient implements EngineClient {
-    private final UpstreamOptions options;
-    private final EngineTls tls;
-    private final @Nullable AddressGuard guard;
-    private final SignsOfLife signs;
-    private final LongSupplier nanoTime;
-    private final Map<EventLoop, RawLoop> loops = new ConcurrentHashMap<>();
+    private final EngineLoops<RawLoop> loops;
     private final EngineClient http2;
 
     /**
@@ -40,12 +33,9 @@ public final class RawEngineClient implements EngineClient {
             @Nullable AddressGuard guard,
             SignsOfLife signs,
             LongSupplier nanoTime) {
-        this.signs = signs;
-        this.guard = guard;
-        this.tls = tls;
         this.http2 = http2;
-        this.options = options;
-        this.nanoTime = nanoTime;
+        this.loops =
+                new EngineLoops<>(loop -> new RawLoop(loop, options, tls, guard, signs, nanoTime));
     }
 
     @Override
@@ -53,37 +43,27 @@ public final class RawEngineClient implements EngineClient {
         if (EngineAddress.isHttp2(request.base())) {
             return http2.send(request, listener);
         }
-        Context context = CallingLoop.context();
-        RawLoop loop = loopOf(context);
-        RawCall call = new RawCall(loop, context, request, listener);
+        Context context = EngineLoops.callingContext();
+        RawCall call = new RawCall(loops.of(context), context, request, listener);
         call.start();
         return call;
     }
 
     @Override
     public void unwell(String worker, Duration patience) {
-        loops.values().forEach(l -> l.unwell(worker, patience));
+        loops.unwell(worker, patience);
         http2.unwell(worker, patience);
     }
 
     @Override
     public void well(String worker) {
-        loops.values().forEach(l -> l.well(worker));
+        loops.well(worker);
         http2.well(worker);
     }
 
     @Override
     public void close() {
-        loops.values().forEach(RawLoop::close);
+        loops.close();
         http2.close();
-    }
-
-    private RawLoop loopOf(Context context) {
-        EventLoop loop = VertxInternals.eventLoop(context);
-        RawLoop known = loops.get(loop);
-        return known != null
-                ? known
-                : loops.computeIfAbsent(
-                        loop, l -> new RawLoop(l, options, tls, guard, signs, nanoTime));
     }
 }

@@ -18,24 +18,25 @@ import io.netty.channel.socket.nio.NioSocketChannel;
 import io.netty.channel.unix.DomainSocketAddress;
 import io.netty.resolver.dns.DnsAddressResolverGroup;
 import io.netty.resolver.dns.DnsNameResolverBuilder;
-import io.netty.util.concurrent.ScheduledFuture;
 import io.warmpath.fleet.AddressGuard;
 import io.warmpath.fleet.EngineAddress;
 import io.warmpath.fleet.Place;
 import io.warmpath.fleet.SignsOfLife;
+import io.warmpath.net.Gather;
+import io.warmpath.net.GuardedNames;
+import io.warmpath.net.SharedReads;
+import io.warmpath.net.SocketWriter;
+import io.warmpath.upstream.tls.EngineTls;
 import java.net.InetSocketAddress;
 import java.net.URI;
-import java.time.Duration;
 import java.util.HashMap;
-import java.util.Iterator;
 import java.util.Map;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
-/** What one event loop has for its engines: pools, deadlines, scratch memory. That loop only. */
-final class RawLoop {
+/** Pools, scratch memory and resolver of one event loop. That loop only. */
+final class RawLoop extends EngineLoop {
     /** Most of an answer that is read at once, and so that a slow client makes us hold. */
     static final int READ_BYTES = 32 << 10;
 
@@ -45,17 +46,12 @@ final class RawLoop {
     /** An address is asked for again after this time, however long its record lives. */
     private static final int MAX_ADDRESS_SECONDS = 30;
 
-    private final EventLoop loop;
-    private final UpstreamOptions options;
     private final EngineTls tls;
     private final @Nullable AddressGuard guard;
-    private final LongSupplier nanoTime;
-    private final Deadlines deadlines;
     private final Map<URI, RawPool> pools = new HashMap<>();
     private final Bootstrap network;
     private final @Nullable Bootstrap socketFiles;
     private final DnsAddressResolverGroup resolver;
-    private final ScheduledFuture<?> timer;
     private final Gather gather;
     private final SharedReads reads = new SharedReads(READ_BYTES);
     private @Nullable SocketWriter writer;
@@ -69,12 +65,9 @@ final class RawLoop {
             @Nullable AddressGuard guard,
             SignsOfLife signs,
             LongSupplier nanoTime) {
-        this.deadlines = new Deadlines(signs);
+        super(loop, options, signs, nanoTime);
         this.tls = tls;
         this.guard = guard;
-        this.loop = loop;
-        this.options = options;
-        this.nanoTime = nanoTime;
         this.gather = new Gather(!options.gather().isZero());
         boolean epoll = Epoll.isAvailable() && loop instanceof EpollEventLoop;
         resolver =
@@ -93,18 +86,16 @@ final class RawLoop {
                         .option(ChannelOption.TCP_NODELAY, true)
                         .option(ChannelOption.SO_KEEPALIVE, true);
         socketFiles = epoll ? common(true).channel(EpollDomainSocketChannel.class) : null;
-        long period = options.sweepMillis();
-        timer = loop.scheduleAtFixedRate(this::sweep, period, period, TimeUnit.MILLISECONDS);
     }
 
     private Bootstrap common(boolean epoll) {
         Bootstrap bootstrap =
                 new Bootstrap()
-                        .group(loop)
+                        .group(loop())
                         .option(ChannelOption.RCVBUF_ALLOCATOR, reads)
                         .option(
                                 ChannelOption.CONNECT_TIMEOUT_MILLIS,
-                                Math.toIntExact(options.connectTimeout().toMillis()));
+                                Math.toIntExact(options().connectTimeout().toMillis()));
         if (epoll) {
             // Edge-triggered, each wake-up would read once more to find the socket empty.
             bootstrap.option(EpollChannelOption.EPOLL_MODE, EpollMode.LEVEL_TRIGGERED);
@@ -155,19 +146,19 @@ final class RawLoop {
     /** What an engine has sent was read and passed on, and the answer goes on. */
     void readDone(Gather.Stream stream) {
         if (gather.read(stream, now())) {
-            loop.execute(this::pause); // tasks run when all that was ready has been served
+            loop().execute(this::pause); // tasks run when all that was ready has been served
         }
     }
 
     /** The one place where an event loop stands still on purpose, for some 100 µs. */
     private void pause() {
-        LockSupport.parkNanos(options.gather().toNanos());
+        LockSupport.parkNanos(options().gather().toNanos());
         gather.paused();
     }
 
     /** Runs it when the caller has returned. */
     void soon(Runnable action) {
-        loop.execute(action);
+        loop().execute(action);
     }
 
     boolean reaches(EngineAddress engine) {
@@ -188,8 +179,10 @@ final class RawLoop {
         if (file != null) {
             return one.connect(new DomainSocketAddress(file));
         }
-        if (guard != null && guard.judges(to.host())) {
-            one.resolver(new GuardedNames(resolver, guard, Place.of(base)));
+        AddressGuard judge = guard;
+        if (judge != null && judge.judges(to.host())) {
+            Place place = Place.of(base);
+            one.resolver(new GuardedNames(resolver, found -> judge.check(place, found)));
         }
         return one.connect(InetSocketAddress.createUnresolved(to.host(), to.port()));
     }
@@ -198,52 +191,22 @@ final class RawLoop {
         return tls;
     }
 
-    Deadlines deadlines() {
-        return deadlines;
-    }
-
-    UpstreamOptions options() {
-        return options;
-    }
-
-    long now() {
-        return nanoTime.getAsLong();
-    }
-
     boolean isClosed() {
         return closed;
     }
 
-    /** Any thread. */
-    void unwell(String worker, Duration patience) {
-        loop.execute(() -> deadlines.unwell(worker, now(), patience.toNanos()));
+    @Override
+    void sweep(long now) {
+        super.sweep(now);
+        pools.values().removeIf(pool -> !pool.trim(now));
     }
 
-    /** Any thread. */
-    void well(String worker) {
-        loop.execute(() -> deadlines.well(worker));
-    }
-
-    private void sweep() {
-        long now = now();
-        deadlines.sweep(now);
-        for (Iterator<RawPool> i = pools.values().iterator(); i.hasNext(); ) {
-            if (!i.next().trim(now)) {
-                i.remove();
-            }
-        }
-    }
-
-    /** Any thread; running calls end as broken. */
-    void close() {
-        loop.execute(
-                () -> {
-                    closed = true;
-                    timer.cancel(false);
-                    pools.values().forEach(RawPool::close);
-                    resolver.close();
-                    // Behind what closing the channels has put into the queue.
-                    loop.execute(reads::close);
-                });
+    @Override
+    void closeConnections() {
+        closed = true;
+        pools.values().forEach(RawPool::close);
+        resolver.close();
+        // Behind what closing the channels has put into the queue.
+        loop().execute(reads::close);
     }
 }

@@ -4,6 +4,7 @@ import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufUtil;
 import io.netty.util.AsciiString;
 import io.warmpath.fleet.EngineAddress;
+import io.warmpath.net.EndToEndHeaders;
 
 /**
  * Writes the head of a request to an engine.
@@ -33,7 +34,7 @@ final class RequestHead {
         ByteBufUtil.writeAscii(to, LENGTH);
         ByteBufUtil.writeAscii(to, Integer.toString(request.body().length()));
         to.writeShort(CRLF);
-        Headers.eachOfRequest(
+        EndToEndHeaders.eachOfRequest(
                 request.headers(),
                 (name, value) -> {
                     if (!request.extra().contains(name)) {

@@ -1,5 +1,6 @@
 package io.warmpath.upstream;
 
+import io.warmpath.net.Deadlines;
 import java.time.Duration;
 
 /**
@@ -11,8 +12,8 @@ import java.time.Duration;
  * @param keepAlive how long an unused connection is kept; must stay below the engine's own (uvicorn
  *     closes after 5 s), or requests meet connections that are just being closed
  * @param maxConnectionsPerWorker per event loop; a request beyond it waits for a connection
- * @param gather how long an event loop pauses in a burst, see {@link Gather}; zero for never, at
- *     most {@link #MAX_GATHER}
+ * @param gather how long an event loop pauses in a burst, so that more bytes gather; zero for
+ *     never, at most {@link #MAX_GATHER}
  */
 public record UpstreamOptions(
         Duration connectTimeout,

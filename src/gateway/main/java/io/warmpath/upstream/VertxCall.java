@@ -1,6 +1,5 @@
 package io.warmpath.upstream;
 
-import io.netty.channel.ConnectTimeoutException;
 import io.netty.handler.codec.DecoderException;
 import io.vertx.core.Context;
 import io.vertx.core.Handler;
@@ -10,57 +9,31 @@ import io.vertx.core.http.HttpClientResponse;
 import io.vertx.core.http.HttpMethod;
 import io.vertx.core.http.RequestOptions;
 import io.vertx.core.net.SocketAddress;
-import io.warmpath.fault.GatewayError;
 import io.warmpath.fleet.EngineAddress;
-import java.time.Duration;
+import io.warmpath.net.EndToEndHeaders;
 import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 
-/**
- * One call over Vert.x's client. On one event loop from start to end.
- *
- * <p>Ends exactly once: {@code over} is set by the answer's end, by a failure, by a time-out or by
- * {@link #cancel}, and whatever Vert.x reports afterwards is dropped.
- */
-final class VertxCall extends Deadlines.Entry implements UpstreamCall, Handler<Void> {
+/** One call over Vert.x's client. */
+final class VertxCall extends EngineCall implements Handler<Void> {
     private static final int FIRST_BYTES = 4 << 10;
 
-    private final VertxEngineClient.Loop loop;
+    private final VertxLoop loop;
     private final Context context;
-    private final String worker;
-    private final AnswerTimeouts timeouts;
-    private @Nullable UpstreamRequest
-            unsent; // null once it is sent: a long answer must not keep it
-    private final UpstreamListener listener;
     private @Nullable HttpClientRequest sent;
     private @Nullable HttpClientResponse response;
     private byte[] gathered = {};
     private int gatheredLength;
     private boolean flushQueued;
-    private boolean reused;
-    private boolean over;
-    private boolean paused;
-    private @Nullable Watch watch;
-    private long received;
 
-    VertxCall(
-            VertxEngineClient.Loop loop,
-            Context context,
-            UpstreamRequest request,
-            UpstreamListener listener) {
+    VertxCall(VertxLoop loop, Context context, UpstreamRequest request, UpstreamListener listener) {
+        super(loop, context, request, listener);
         this.loop = loop;
         this.context = context;
-        this.unsent = request;
-        this.worker = request.worker();
-        this.timeouts = loop.options().timeouts(request);
-        this.listener = listener;
     }
 
-    void start() {
-        UpstreamRequest request = unsent;
-        if (request == null) {
-            throw new IllegalStateException("a call is sent once");
-        }
+    @Override
+    void connect(UpstreamRequest request) {
         EngineAddress engine = EngineAddress.of(request.base());
         RequestOptions to =
                 new RequestOptions()
@@ -74,54 +47,31 @@ final class VertxCall extends Deadlines.Entry implements UpstreamCall, Handler<V
         if (file != null) {
             to.setServer(SocketAddress.domainSocketAddress(file));
         }
-        deadlineIn(loop.options().connectTimeout());
-        loop.deadlines().add(this);
         loop.reach(request.base(), engine, to)
                 .compose(found -> loop.client(engine, request.freshConnection()).request(found))
-                .onComplete(
-                        connected -> {
-                            if (connected.succeeded()) {
-                                connected(connected.result());
-                            } else {
-                                fail(notConnected(connected.cause()));
-                            }
-                        });
+                .onComplete(this::connected, this::notConnected);
     }
 
     private void connected(HttpClientRequest engine) {
-        if (over) {
+        if (isOver()) {
             engine.exceptionHandler(e -> {}); // the reset below is reported there
             engine.reset(); // cancelled while connecting
             return;
         }
-        UpstreamRequest request = unsent;
-        unsent = null;
-        if (request == null) {
-            throw new IllegalStateException("a call gets one connection");
-        }
         sent = engine;
-        reused = loop.markUsed(engine.connection());
-        Headers.copyRequest(request.headers(), engine.headers());
+        UpstreamRequest request = toSend(loop.markUsed(engine.connection()));
+        EndToEndHeaders.copyRequest(request.headers(), engine.headers());
         request.extra().forEach((name, value) -> engine.headers().set(name, value));
-        deadlineIn(timeouts.firstByte());
         engine.exceptionHandler(this::broke);
-        engine.send(request.body())
-                .onComplete(
-                        answered -> {
-                            if (answered.succeeded()) {
-                                answered(answered.result());
-                            } else {
-                                broke(answered.cause());
-                            }
-                        });
+        engine.send(request.body()).onComplete(this::answered, this::broke);
     }
 
     private void answered(HttpClientResponse head) {
-        if (over) {
+        if (isOver()) {
             return;
         }
         response = head;
-        heardFor(timeouts.idle());
+        heard();
         head.handler(this::gather);
         head.endHandler(v -> end());
         head.exceptionHandler(this::broke);
@@ -130,11 +80,11 @@ final class VertxCall extends Deadlines.Entry implements UpstreamCall, Handler<V
 
     /** Copies: what Vert.x hands out may be a part of a buffer that more is written to. */
     private void gather(Buffer chunk) {
-        if (over) {
+        if (isOver()) {
             return;
         }
         int n = chunk.length();
-        received += n;
+        received(n);
         if (gatheredLength + n > gathered.length) {
             gathered = Arrays.copyOf(gathered, Math.max(gatheredLength + n, FIRST_BYTES));
         }
@@ -142,7 +92,7 @@ final class VertxCall extends Deadlines.Entry implements UpstreamCall, Handler<V
         gatheredLength += n;
         if (!flushQueued) {
             flushQueued = true;
-            heardFor(timeouts.idle());
+            heard();
             context.runOnContext(this); // runs after everything that was ready has been read
         }
     }
@@ -151,33 +101,31 @@ final class VertxCall extends Deadlines.Entry implements UpstreamCall, Handler<V
     @Override
     public void handle(Void v) {
         flushQueued = false;
-        if (!over) {
-            data();
-        }
+        flush();
     }
 
-    private void data() {
+    private void flush() {
         int n = gatheredLength;
         gatheredLength = 0;
-        if (n > 0) {
+        if (n > 0 && !isOver()) {
             listener.data(gathered, 0, n);
         }
     }
 
     private void end() {
-        if (!over) {
+        if (!isOver()) {
             over();
-            int n = gatheredLength;
-            gatheredLength = 0;
-            listener.end(gathered, 0, n);
+            listener.end(gathered, 0, gatheredLength);
         }
     }
 
     private void broke(Throwable cause) {
-        fail(
-                isBadHttp(cause)
-                        ? new GatewayError.BadUpstreamAnswer(worker, "not valid HTTP")
-                        : new GatewayError.UpstreamBroke(worker, received));
+        flush(); // arrived in the same turn, before the break
+        if (isBadHttp(cause)) {
+            malformed("not valid HTTP");
+        } else {
+            broke();
+        }
     }
 
     private static boolean isBadHttp(Throwable cause) {
@@ -186,100 +134,24 @@ final class VertxCall extends Deadlines.Entry implements UpstreamCall, Handler<V
                 || cause instanceof io.netty.handler.codec.http.TooLongHttpHeaderException;
     }
 
-    private GatewayError notConnected(Throwable cause) {
-        return cause instanceof ConnectTimeoutException
-                ? timedOut("connect", loop.options().connectTimeout())
-                : new GatewayError.WorkerUnreachable(worker);
-    }
-
-    private GatewayError timedOut(String phase, Duration after) {
-        return new GatewayError.UpstreamTimeout(worker, phase, after);
-    }
-
-    private void fail(GatewayError error) {
-        if (!over) {
-            over();
-            data(); // arrived in the same turn, before the break
-            listener.failed(error);
+    @Override
+    void abandon() {
+        if (sent != null) {
+            sent.reset();
         }
     }
 
     @Override
-    protected void expired() {
-        GatewayError error =
-                sent == null
-                        ? timedOut("connect", loop.options().connectTimeout())
-                        : response == null
-                                ? timedOut("first byte", timeouts.firstByte())
-                                : timedOut("idle", timeouts.idle());
-        HttpClientRequest running = sent;
-        fail(error);
-        if (running != null) {
-            running.reset();
+    boolean read(boolean on) {
+        HttpClientResponse from = response;
+        if (from == null) {
+            return false;
         }
-    }
-
-    @Override
-    public void cancel() {
-        if (!over) {
-            over();
-            gatheredLength = 0;
-            if (sent != null) {
-                sent.reset();
-            }
+        if (on) {
+            from.resume();
+        } else {
+            from.pause();
         }
-    }
-
-    @Override
-    String worker() {
-        return worker;
-    }
-
-    @Override
-    public void watchedBy(Watch by) {
-        watch = by;
-    }
-
-    @Override
-    void silent() {
-        Watch told = watch;
-        if (told != null && !paused && !over) {
-            told.silent();
-        }
-    }
-
-    @Override
-    public void pause() {
-        paused = true;
-        if (response != null && !over) {
-            response.pause();
-        }
-    }
-
-    @Override
-    public void resume() {
-        paused = false;
-        if (response != null && !over) {
-            deadlineIn(timeouts.idle());
-            response.resume();
-        }
-    }
-
-    @Override
-    public boolean reusedConnection() {
-        return reused;
-    }
-
-    private void over() {
-        over = true;
-        loop.deadlines().remove(this);
-    }
-
-    private void heardFor(Duration timeout) {
-        heard(loop.now(), timeout.toNanos());
-    }
-
-    private void deadlineIn(Duration timeout) {
-        deadline(loop.now(), timeout.toNanos());
+        return true;
     }
 }

@@ -1,4 +1,4 @@
-/** The streaming path to one engine: connection, answer bytes, scanners, cancel, time-outs. */
+/** The streaming path to one engine: connections, requests, calls, cancel, time-outs. */
 @NullMarked
 package io.warmpath.upstream;
 

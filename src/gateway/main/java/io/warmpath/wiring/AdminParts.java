@@ -8,7 +8,7 @@ import io.warmpath.events.SourceReport;
 import io.warmpath.fleet.AddressGuard;
 import io.warmpath.fleet.FleetRegistry;
 import io.warmpath.fleet.FleetSources;
-import io.warmpath.gateway.DecisionLog;
+import io.warmpath.gateway.observe.DecisionLog;
 import io.warmpath.replica.ReplicaSync;
 import io.warmpath.session.ControlledSession;
 import io.warmpath.session.ControlledSessions;

@@ -4,7 +4,6 @@ import io.warmpath.admission.AdmissionOptions;
 import io.warmpath.admission.BusyThresholds;
 import io.warmpath.admission.Policies;
 import io.warmpath.admission.PolicyFile;
-import io.warmpath.admission.QueuePolicy;
 import io.warmpath.config.AdmissionConfig;
 import io.warmpath.config.WarmpathConfig;
 import java.io.IOException;
@@ -58,9 +57,7 @@ final class AdmissionSetup {
     }
 
     private static @Nullable Policies single(AdmissionConfig a) {
-        return a.queueThreshold()
-                .map(t -> Policies.single(QueuePolicy.valueOf(a.queuePolicy().name()), t))
-                .orElse(null);
+        return a.queueThreshold().map(t -> Policies.single(a.queuePolicy(), t)).orElse(null);
     }
 
     private static PolicyFile.Content read(String file) {

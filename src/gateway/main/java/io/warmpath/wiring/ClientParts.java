@@ -12,7 +12,7 @@ import io.warmpath.access.LiveKeys;
 import io.warmpath.adapter.jwt.JwtClients;
 import io.warmpath.api.ClientGate;
 import io.warmpath.config.AuthConfig;
-import io.warmpath.upstream.EngineKeys;
+import io.warmpath.upstream.tls.EngineKeys;
 import java.nio.file.Path;
 import java.time.InstantSource;
 import java.util.ArrayList;

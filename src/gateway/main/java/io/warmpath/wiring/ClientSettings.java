@@ -1,7 +1,7 @@
 package io.warmpath.wiring;
 
 import io.warmpath.config.HttpConfig;
-import io.warmpath.gateway.ClientBounds;
+import io.warmpath.gateway.request.ClientBounds;
 
 /** {@link HttpConfig}'s part of clients as the gateway takes it. Stateless. */
 final class ClientSettings {

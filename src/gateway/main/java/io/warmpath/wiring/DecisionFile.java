@@ -1,7 +1,7 @@
 package io.warmpath.wiring;
 
 import io.warmpath.api.admin.DecisionLines;
-import io.warmpath.gateway.DecisionLog;
+import io.warmpath.gateway.observe.DecisionLog;
 import java.io.BufferedOutputStream;
 import java.io.IOException;
 import java.io.OutputStream;

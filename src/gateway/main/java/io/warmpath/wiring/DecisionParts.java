@@ -3,7 +3,7 @@ package io.warmpath.wiring;
 import io.micrometer.core.instrument.FunctionCounter;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.warmpath.config.ExplainConfig;
-import io.warmpath.gateway.DecisionLog;
+import io.warmpath.gateway.observe.DecisionLog;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.InstantSource;

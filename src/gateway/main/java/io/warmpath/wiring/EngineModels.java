@@ -6,7 +6,7 @@ import io.warmpath.fleet.FleetListener;
 import io.warmpath.fleet.ModelPlaces;
 import io.warmpath.fleet.Worker;
 import io.warmpath.fleet.WorkerState;
-import io.warmpath.gateway.Engines;
+import io.warmpath.gateway.prompt.Engines;
 import io.warmpath.tokens.ModelFolders;
 import io.warmpath.tokens.ModelSource;
 import io.warmpath.tokens.ModelTokens;

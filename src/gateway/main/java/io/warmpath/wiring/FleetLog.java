@@ -5,7 +5,7 @@ import io.warmpath.fleet.FleetListener;
 import io.warmpath.fleet.TestedEngines;
 import io.warmpath.fleet.Worker;
 import io.warmpath.fleet.WorkerState;
-import io.warmpath.gateway.Engines;
+import io.warmpath.gateway.prompt.Engines;
 import io.warmpath.tokens.profile.EngineProfile;
 import java.util.List;
 import java.util.Locale;

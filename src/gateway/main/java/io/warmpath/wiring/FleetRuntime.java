@@ -7,7 +7,6 @@ import io.warmpath.adapter.sglang.SglangDialect;
 import io.warmpath.adapter.vllm.VllmDialect;
 import io.warmpath.config.FleetConfig;
 import io.warmpath.config.HealthConfig;
-import io.warmpath.config.RoutingMode;
 import io.warmpath.config.WarmpathConfig;
 import io.warmpath.events.EventFeed;
 import io.warmpath.events.EventSource;
@@ -36,7 +35,8 @@ import io.warmpath.fleet.WorkerStatus;
 import io.warmpath.load.LoadTracker;
 import io.warmpath.prefix.SlotCredits;
 import io.warmpath.prefix.WorkerSlots;
-import io.warmpath.upstream.EngineTls;
+import io.warmpath.routing.RouterMode;
+import io.warmpath.upstream.tls.EngineTls;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -71,7 +71,7 @@ public final class FleetRuntime implements AutoCloseable {
     private final FleetSources sources;
     private final List<FleetSource> following = new ArrayList<>();
     private final FleetMonitor monitor;
-    private final SignsOfLife signs = new SignsOfLife();
+    private final SignsOfLife signs;
     private final PassiveHealth passive;
     private final @Nullable LoadPoll loads;
     private final FleetLoop loop;
@@ -85,6 +85,7 @@ public final class FleetRuntime implements AutoCloseable {
 
     /**
      * @param tls towards engines behind https
+     * @param signs when each engine was last heard of
      * @param guard where workers may be that the configuration does not name
      * @param feed null: no KV events are followed
      * @param credits told how far the events of each slot are believed
@@ -96,6 +97,7 @@ public final class FleetRuntime implements AutoCloseable {
             WarmpathConfig config,
             Vertx vertx,
             EngineTls tls,
+            SignsOfLife signs,
             AddressGuard guard,
             WorkerSlots slots,
             @Nullable EventFeed feed,
@@ -104,6 +106,7 @@ public final class FleetRuntime implements AutoCloseable {
             LoadTracker load,
             BooleanSupplier guarding) {
         this.vertx = vertx;
+        this.signs = signs;
         this.guard = guard;
         FleetConfig fleet = config.fleet();
         registry = new FleetRegistry(slots, FleetRuntime::idOfUrl, load::forget);
@@ -121,8 +124,7 @@ public final class FleetRuntime implements AutoCloseable {
                     new EventSubscriptions(feed, credits, config.events().doubtfulCredit(), marks);
             registry.addListener(subscriptions);
         }
-        registry.addListener(
-                new FleetLog(feed != null && config.router().mode() == RoutingMode.KV));
+        registry.addListener(new FleetLog(feed != null && config.router().mode() == RouterMode.KV));
         http =
                 new VertxEngineHttp(
                         vertx, fleet.healthTimeout(), tls::applyTo, tls.keys()::of, guard);
@@ -265,10 +267,6 @@ public final class FleetRuntime implements AutoCloseable {
     }
 
     /** Told by who reads what engines send. */
-    SignsOfLife signs() {
-        return signs;
-    }
-
     private long lastSign(Worker worker, long otherwise) {
         long heard = signs.last(worker.name(), otherwise);
         return subscriptions == null ? heard : subscriptions.lastEvent(worker, heard);

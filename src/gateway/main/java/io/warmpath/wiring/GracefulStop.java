@@ -2,7 +2,7 @@ package io.warmpath.wiring;
 
 import io.quarkus.runtime.shutdown.ShutdownListener;
 import io.quarkus.runtime.shutdown.ShutdownRecorder;
-import io.warmpath.api.RawRequests;
+import io.warmpath.api.connection.RawRequests;
 import java.lang.reflect.Field;
 import java.util.ArrayList;
 import java.util.List;

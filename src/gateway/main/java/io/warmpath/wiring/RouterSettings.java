@@ -2,8 +2,6 @@ package io.warmpath.wiring;
 
 import io.warmpath.config.LatencyConfig;
 import io.warmpath.config.RouterConfig;
-import io.warmpath.config.RoutingCost;
-import io.warmpath.config.RoutingMode;
 import io.warmpath.load.LoadOptions;
 import io.warmpath.routing.BlockWeights;
 import io.warmpath.routing.CostKind;
@@ -32,17 +30,13 @@ final class RouterSettings {
                     "warmpath.router.agentic and warmpath.router.load-aware cannot both be set; leave"
                             + " one of them out");
         }
-        if (r.cost() == RoutingCost.LATENCY && (r.agentic() || r.loadAware())) {
+        if (r.cost() == CostKind.LATENCY && (r.agentic() || r.loadAware())) {
             throw new StartFailure(
                     "warmpath.router.agentic and warmpath.router.load-aware are presets of the cost"
                             + " blocks; leave them out or set warmpath.router.cost to blocks");
         }
         return new RouterOptions(
-                mode(r),
-                CostKind.valueOf(r.cost().name()),
-                weights(r),
-                latency(r.latency()),
-                r.temperature());
+                mode(r), r.cost(), weights(r), latency(r.latency()), r.temperature());
     }
 
     /**
@@ -87,7 +81,7 @@ final class RouterSettings {
         return !r.loadAware()
                 && mode(r) != RouterMode.VLLM_CACHE_AWARE
                 && !(mode(r) == RouterMode.KV
-                        && r.cost() == RoutingCost.BLOCKS
+                        && r.cost() == CostKind.BLOCKS
                         && weights(r).overlapCredit() == 0);
     }
 
@@ -101,7 +95,7 @@ final class RouterSettings {
      * milliseconds takes what was sent to a worker a moment ago for present.
      */
     static Optional<Duration> predictedTtl(RouterConfig r) {
-        boolean latency = mode(r) == RouterMode.KV && r.cost() == RoutingCost.LATENCY;
+        boolean latency = mode(r) == RouterMode.KV && r.cost() == CostKind.LATENCY;
         return r.predictedTtl()
                 .or(() -> latency ? Optional.of(LATENCY_PREDICTED_TTL) : Optional.empty())
                 .filter(Duration::isPositive);
@@ -135,9 +129,7 @@ final class RouterSettings {
     }
 
     static RouterMode mode(RouterConfig r) {
-        return r.loadAware() && r.mode() != RoutingMode.KV
-                ? RouterMode.KV
-                : RouterMode.valueOf(r.mode().name());
+        return r.loadAware() ? RouterMode.KV : r.mode();
     }
 
     private static LatencyPriors latency(LatencyConfig l) {

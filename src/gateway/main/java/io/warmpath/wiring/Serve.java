@@ -13,7 +13,7 @@ import io.warmpath.config.SettingCatalog;
 import io.warmpath.config.TimeSpan;
 import io.warmpath.config.UsageException;
 import io.warmpath.config.WarmpathConfig;
-import io.warmpath.upstream.ServerConnections;
+import io.warmpath.net.server.ServerConnections;
 import jakarta.inject.Inject;
 import java.io.IOException;
 import java.io.PrintStream;

@@ -5,8 +5,8 @@ import io.vertx.core.Vertx;
 import io.warmpath.config.SessionConfig;
 import io.warmpath.config.SessionControlConfig;
 import io.warmpath.fleet.Fleet;
-import io.warmpath.gateway.EngineSessions;
-import io.warmpath.gateway.SessionCloser;
+import io.warmpath.gateway.agent.EngineSessions;
+import io.warmpath.gateway.agent.SessionCloser;
 import io.warmpath.replica.SessionViews;
 import io.warmpath.session.Affinity;
 import io.warmpath.session.AffinityOptions;
@@ -55,8 +55,8 @@ final class SessionParts {
         options =
                 new AffinityOptions(
                         config.affinityTtl().orElse(Duration.ZERO),
-                        AffinityOptions.Mode.valueOf(config.affinityMode().name()),
-                        AffinityOptions.Placement.valueOf(config.placement().name()),
+                        config.affinityMode(),
+                        config.placement(),
                         config.max());
         SessionConfig.Prefill p = config.prefill();
         prefills =

@@ -1,6 +1,6 @@
 package io.warmpath.wiring;
 
-import io.warmpath.gateway.TokenLanes;
+import io.warmpath.gateway.prompt.TokenLanes;
 import java.util.concurrent.ArrayBlockingQueue;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;

@@ -1,10 +1,9 @@
 package io.warmpath.wiring;
 
 import io.warmpath.adapter.nativeindex.NativeBlockTracker;
-import io.warmpath.config.BlockHashing;
 import io.warmpath.config.VllmCacheAwareConfig;
 import io.warmpath.config.VllmCacheAwareModelConfig;
-import io.warmpath.gateway.TrackerOverlaps;
+import io.warmpath.gateway.prompt.TrackerOverlaps;
 import io.warmpath.prefix.BlockTracker;
 import io.warmpath.routing.VllmCacheAwareOptions;
 import java.nio.file.Path;
@@ -63,7 +62,6 @@ final class VllmCacheAwareSettings {
 
     private static BlockTracker.Hashing hashing(VllmCacheAwareConfig all, String model) {
         VllmCacheAwareModelConfig own = all.models().get(model);
-        BlockHashing word = own == null ? all.hashing() : own.hashing().orElse(all.hashing());
-        return BlockTracker.Hashing.valueOf(word.name());
+        return own == null ? all.hashing() : own.hashing().orElse(all.hashing());
     }
 }

@@ -5,7 +5,6 @@ import com.fasterxml.jackson.databind.ObjectMapper;
 import io.warmpath.config.WarmpathConfig;
 import io.warmpath.config.WorkerConfig;
 import io.warmpath.fleet.Capacity;
-import io.warmpath.fleet.EngineKind;
 import io.warmpath.fleet.HiCacheMetadata;
 import io.warmpath.fleet.MetadataException;
 import io.warmpath.fleet.PinSupport;
@@ -94,7 +93,7 @@ final class WorkerSpecs {
         return new WorkerSpecBuilder(WorkerSpec.parse(entry.url()))
                 .name(entry.name().orElse(null))
                 .id(entry.id().map(WorkerSpecs::id).orElse(OptionalLong.empty()))
-                .kind(entry.kind().map(k -> EngineKind.valueOf(k.name())).orElse(null))
+                .kind(entry.kind().orElse(null))
                 .models(Set.copyOf(entry.models().orElse(List.of())))
                 .blockSize(entry.blockSize())
                 .dpSize(entry.dpSize())

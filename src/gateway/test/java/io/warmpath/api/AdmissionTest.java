@@ -16,7 +16,7 @@ import io.warmpath.admission.PolicyClass;
 import io.warmpath.admission.QueuePolicy;
 import io.warmpath.fleet.EventTrust;
 import io.warmpath.fleet.EventView;
-import io.warmpath.gateway.GatewayOptions;
+import io.warmpath.gateway.flow.GatewayOptions;
 import io.warmpath.load.WorkerLoad;
 import io.warmpath.prefix.WorkerSlot;
 import io.warmpath.routing.Circumstances;

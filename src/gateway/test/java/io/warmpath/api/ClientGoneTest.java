@@ -9,7 +9,7 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.warmpath.fleet.EngineKind;
 import io.warmpath.fleet.WorkerState;
-import io.warmpath.gateway.GatewayOptions;
+import io.warmpath.gateway.flow.GatewayOptions;
 import io.warmpath.upstream.UpstreamOptions;
 import java.net.InetAddress;
 import java.net.ServerSocket;

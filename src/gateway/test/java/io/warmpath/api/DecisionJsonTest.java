@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
+import io.warmpath.api.json.DecisionJson;
 import io.warmpath.fleet.Candidate;
 import io.warmpath.fleet.EngineKind;
 import io.warmpath.fleet.EventTrust;
@@ -26,12 +27,10 @@ import io.warmpath.routing.Routers;
 import io.warmpath.routing.RoutingDecision;
 import io.warmpath.routing.RoutingRequest;
 import io.warmpath.routing.RoutingRequest.Detail;
-import io.warmpath.routing.TaintRules;
 import java.io.IOException;
 import java.net.URI;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.OptionalInt;
 import java.util.OptionalLong;
 import java.util.Set;
 import java.util.SplittableRandom;
@@ -61,19 +60,12 @@ class DecisionJsonTest {
     private static RoutingRequest request(OptionalLong pin, RouterOverrides o, Detail detail) {
         PrefixMatch match =
                 new PrefixMatch(B, 10, new int[] {0, 1}, new int[] {2, 4, 4, 4, 5, 5, 5, 5});
-        return new RoutingRequest(
-                candidates(),
-                10 * B,
-                List.of(match),
-                List.of(),
-                pin,
-                OptionalInt.empty(),
-                TaintRules.NONE,
-                o,
-                null,
-                0,
-                detail,
-                List.of(new Ineligible("w9", "draining")));
+        return RoutingRequest.builder(candidates(), 10 * B, List.of(match))
+                .pinnedWorker(pin)
+                .overrides(o)
+                .detail(detail)
+                .ineligible(List.of(new Ineligible("w9", "draining")))
+                .build();
     }
 
     private JsonNode json(RouterOptions options, RoutingRequest request) throws IOException {

@@ -13,8 +13,8 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.warmpath.fleet.EngineKind;
 import io.warmpath.fleet.Worker;
 import io.warmpath.fleet.WorkerState;
-import io.warmpath.gateway.GatewayOptions;
-import io.warmpath.gateway.TokenLanes;
+import io.warmpath.gateway.flow.GatewayOptions;
+import io.warmpath.gateway.prompt.TokenLanes;
 import io.warmpath.load.PromptBlocks;
 import io.warmpath.prefix.PrefixSpace;
 import io.warmpath.routing.Ineligible;
@@ -94,15 +94,7 @@ class DecisionTest {
                                                     kind,
                                                     WorkerState.READY,
                                                     ranks);
-                                    return new Worker(
-                                            w.id(),
-                                            w.name(),
-                                            w.url(),
-                                            kind,
-                                            w.models(),
-                                            size,
-                                            w.state(),
-                                            w.ranks());
+                                    return w.toBuilder().kind(kind).blockSize(size).build();
                                 })
                         .toList();
         gateway.fleet.workers(workers);

@@ -72,15 +72,7 @@ class DirectApiTest {
 
     private static Worker other() {
         Worker w = worker(5, 1);
-        return new Worker(
-                w.id(),
-                w.name(),
-                w.url(),
-                w.kind(),
-                Set.of("other"),
-                w.blockSize(),
-                w.state(),
-                w.ranks());
+        return w.toBuilder().models(Set.of("other")).build();
     }
 
     @AfterEach

@@ -14,7 +14,7 @@ import com.fasterxml.jackson.databind.ObjectMapper;
 import io.warmpath.fleet.EngineKind;
 import io.warmpath.fleet.Worker;
 import io.warmpath.fleet.WorkerState;
-import io.warmpath.gateway.GatewayOptions;
+import io.warmpath.gateway.flow.GatewayOptions;
 import io.warmpath.upstream.UpstreamOptions;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -502,8 +502,7 @@ class EngineFailureTest {
 
     private static Worker serving(Set<String> models, WorkerState state) {
         Worker w = Gateway.worker(1, URI.create("http://127.0.0.1:9"), EngineKind.OPENAI, state, 1);
-        return new Worker(
-                w.id(), w.name(), w.url(), w.kind(), models, w.blockSize(), state, w.ranks());
+        return w.toBuilder().models(models).state(state).build();
     }
 
     @Test

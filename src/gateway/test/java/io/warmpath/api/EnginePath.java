@@ -2,12 +2,12 @@ package io.warmpath.api;
 
 import io.vertx.core.Vertx;
 import io.warmpath.fleet.SignsOfLife;
-import io.warmpath.gateway.GatewayOptions;
+import io.warmpath.gateway.flow.GatewayOptions;
 import io.warmpath.upstream.EngineClient;
-import io.warmpath.upstream.EngineTls;
 import io.warmpath.upstream.RawEngineClient;
 import io.warmpath.upstream.UpstreamOptions;
 import io.warmpath.upstream.VertxEngineClient;
+import io.warmpath.upstream.tls.EngineTls;
 
 /** The ways between client and engine; what holds on one has to hold on the others. */
 enum EnginePath {

@@ -6,9 +6,9 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.warmpath.admission.AdmissionOptions;
-import io.warmpath.gateway.GatewayOptions;
-import io.warmpath.upstream.EngineTls;
+import io.warmpath.gateway.flow.GatewayOptions;
 import io.warmpath.upstream.UpstreamOptions;
+import io.warmpath.upstream.tls.EngineTls;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;

@@ -35,21 +35,32 @@ import io.warmpath.fleet.FleetSnapshot;
 import io.warmpath.fleet.Taint;
 import io.warmpath.fleet.Worker;
 import io.warmpath.fleet.WorkerState;
-import io.warmpath.gateway.DecisionLog;
-import io.warmpath.gateway.EngineIds;
-import io.warmpath.gateway.EngineSessions;
-import io.warmpath.gateway.FlowMetrics;
-import io.warmpath.gateway.GatewayOptions;
-import io.warmpath.gateway.IndexOverlaps;
-import io.warmpath.gateway.ModelNames;
-import io.warmpath.gateway.PinMetrics;
-import io.warmpath.gateway.Pins;
-import io.warmpath.gateway.RequestFlow;
-import io.warmpath.gateway.Retries;
-import io.warmpath.gateway.SessionCloser;
-import io.warmpath.gateway.TokenLanes;
+import io.warmpath.gateway.agent.EngineSessions;
+import io.warmpath.gateway.agent.NextTurn;
+import io.warmpath.gateway.agent.SessionCloser;
+import io.warmpath.gateway.agent.SessionTurns;
+import io.warmpath.gateway.answer.AnswerReport;
+import io.warmpath.gateway.flow.FlowParts;
+import io.warmpath.gateway.flow.GatewayOptions;
+import io.warmpath.gateway.flow.Moving;
+import io.warmpath.gateway.flow.RequestFlow;
+import io.warmpath.gateway.flow.Retries;
+import io.warmpath.gateway.flow.Sending;
 import io.warmpath.gateway.migration.Migration;
 import io.warmpath.gateway.migration.MigrationOptions;
+import io.warmpath.gateway.observe.DecisionLog;
+import io.warmpath.gateway.observe.FlowMetrics;
+import io.warmpath.gateway.pin.PinMetrics;
+import io.warmpath.gateway.pin.Pins;
+import io.warmpath.gateway.plan.EntranceParts;
+import io.warmpath.gateway.plan.Planner;
+import io.warmpath.gateway.plan.Planning;
+import io.warmpath.gateway.prompt.EngineIds;
+import io.warmpath.gateway.prompt.IndexOverlaps;
+import io.warmpath.gateway.prompt.Overlaps;
+import io.warmpath.gateway.prompt.TokenLanes;
+import io.warmpath.gateway.prompt.TokenStep;
+import io.warmpath.gateway.request.ModelNames;
 import io.warmpath.gateway.selfcheck.SelfCheck;
 import io.warmpath.load.LoadBook;
 import io.warmpath.load.LoadTracker;
@@ -88,9 +99,9 @@ import io.warmpath.tokens.Tokenizing;
 import io.warmpath.tokens.profile.EngineProfile;
 import io.warmpath.upstream.AnswerTimeouts;
 import io.warmpath.upstream.EngineClient;
-import io.warmpath.upstream.EngineTls;
 import io.warmpath.upstream.KeyedEngineClient;
 import io.warmpath.upstream.UpstreamOptions;
+import io.warmpath.upstream.tls.EngineTls;
 import java.io.IOException;
 import java.net.URI;
 import java.time.Duration;
@@ -403,45 +414,87 @@ final class Gateway implements AutoCloseable {
         GatewayOptions options = path.options(limits);
         engines = new KeyedEngineClient(path.engines(vertx, upstream, tls), tls.keys());
         FlowMetrics metrics = new FlowMetrics(meters);
-        RequestFlow flow =
-                new RequestFlow(
-                        fleet,
-                        names,
+        EventWatch watch =
+                new EventWatch() {
+                    @Override
+                    public EventTrust of(Candidate rank) {
+                        return events.of(rank);
+                    }
+
+                    @Override
+                    public void computed(Candidate rank, long began) {
+                        events.computed(rank, began);
+                    }
+                };
+        SelfCheck selfCheck =
+                new SelfCheck(
+                        (worker, question) -> engineTokens.tokens(worker, question),
+                        Runnable::run,
+                        meters,
+                        System::nanoTime);
+        Overlaps overlaps = IndexOverlaps.ofEvents(index);
+        TokenLanes threads = lanes(tokenizers);
+        Pins pins = Pins.off(new PinMetrics(meters));
+        TokenStep tokenStep =
+                new TokenStep(
                         tokens,
-                        IndexOverlaps.ofEvents(index),
+                        overlaps.prompts(),
+                        overlaps.takesTexts(),
+                        router.mode(),
+                        threads,
+                        options.tokenDeadline(),
+                        metrics,
+                        EngineIds.OFF,
+                        null,
+                        System::nanoTime);
+        Planner planner =
+                new Planner(
+                        fleet,
+                        overlaps,
                         router,
                         books,
-                        admission,
-                        engines,
-                        lanes(tokenizers),
-                        options,
                         metrics,
                         decisions,
-                        new EventWatch() {
-                            @Override
-                            public EventTrust of(Candidate rank) {
-                                return events.of(rank);
-                            }
-
-                            @Override
-                            public void computed(Candidate rank, long began) {
-                                events.computed(rank, began);
-                            }
-                        },
-                        new SelfCheck(
-                                (worker, question) -> engineTokens.tokens(worker, question),
-                                Runnable::run,
-                                meters,
-                                System::nanoTime),
-                        EngineIds.OFF,
-                        new Affinity(SESSIONS, new Rendezvous((bytes, seed) -> seed), sessions),
-                        PrefillBudget.off(),
-                        sessionsOnEngines(),
-                        Pins.off(new PinMetrics(meters)),
+                        options.classTolerations(),
+                        watch,
+                        selfCheck,
+                        pins,
                         null,
-                        migration,
-                        new Retries(retrying, System::nanoTime),
                         System::nanoTime);
+        EntranceParts entrance =
+                new EntranceParts(
+                        planner, admission, metrics, options.retryAfter(), System::nanoTime);
+        NextTurn.Parts nextTurns =
+                new NextTurn.Parts(PrefillBudget.off(), books, threads, tokens, engines, metrics);
+        RequestFlow flow =
+                new RequestFlow(
+                        new FlowParts(
+                                new Planning(fleet, names, tokenStep, planner, entrance),
+                                new SessionTurns(
+                                        new Affinity(
+                                                SESSIONS,
+                                                new Rendezvous((bytes, seed) -> seed),
+                                                sessions),
+                                        sessionsOnEngines(),
+                                        planner,
+                                        admission,
+                                        threads),
+                                new Sending(
+                                        books,
+                                        engines,
+                                        pins,
+                                        nextTurns,
+                                        new AnswerReport.Parts(
+                                                nextTurns.warmed(),
+                                                null,
+                                                selfCheck,
+                                                watch,
+                                                metrics)),
+                                new Moving(migration, tokens, threads, selfCheck),
+                                new Retries(retrying, System::nanoTime),
+                                options,
+                                metrics,
+                                System::nanoTime));
         routes = io.vertx.ext.web.Router.router(vertx);
         AtomicLong ids = new AtomicLong();
         inference =
@@ -596,23 +649,19 @@ final class Gateway implements AutoCloseable {
         for (int rank = 0; rank < ranks; rank++) {
             slots.add(new Worker.Rank(rank, new WorkerSlot(id * 10 + rank)));
         }
-        return new Worker(id, "w" + id, url, kind, Set.of(MODEL), 16, state, slots);
+        return Worker.builder(id, "w" + id, url)
+                .kind(kind)
+                .models(Set.of(MODEL))
+                .blockSize(16)
+                .state(state)
+                .ranks(slots)
+                .build();
     }
 
     /** A ready one that is set apart. */
     static Worker tainted(int id, URI url, String... taints) {
         Worker w = worker(id, url, EngineKind.OPENAI, WorkerState.READY, 1);
-        return new Worker(
-                w.id(),
-                w.name(),
-                w.url(),
-                w.kind(),
-                w.models(),
-                w.blockSize(),
-                w.state(),
-                w.ranks(),
-                w.capacity(),
-                Arrays.stream(taints).map(Taint::parse).toList());
+        return w.toBuilder().taints(Arrays.stream(taints).map(Taint::parse).toList()).build();
     }
 
     RawClient.Answer post(String json, String... headers) throws Exception {

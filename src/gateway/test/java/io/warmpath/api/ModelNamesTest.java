@@ -8,8 +8,8 @@ import io.vertx.core.json.JsonObject;
 import io.warmpath.fleet.EngineKind;
 import io.warmpath.fleet.Worker;
 import io.warmpath.fleet.WorkerState;
-import io.warmpath.gateway.ModelName;
-import io.warmpath.gateway.ModelNames;
+import io.warmpath.gateway.request.ModelName;
+import io.warmpath.gateway.request.ModelNames;
 import io.warmpath.prefix.PrefixQuery;
 import io.warmpath.prefix.PrefixSpace;
 import io.warmpath.tokens.PromptInput;
@@ -56,17 +56,7 @@ class ModelNamesTest {
         gateway = new Gateway(EnginePath.RAW, ECHO, NAMES);
         engine = new StubEngine(call -> call.json(200, "{}"));
         Worker w = Gateway.worker(0, engine.url(), kind, WorkerState.READY, 1);
-        gateway.fleet.workers(
-                List.of(
-                        new Worker(
-                                w.id(),
-                                w.name(),
-                                w.url(),
-                                w.kind(),
-                                Set.of(Gateway.MODEL, "sql"),
-                                w.blockSize(),
-                                w.state(),
-                                w.ranks())));
+        gateway.fleet.workers(List.of(w.toBuilder().models(Set.of(Gateway.MODEL, "sql")).build()));
     }
 
     @AfterEach

@@ -6,7 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.warmpath.fleet.EngineKind;
 import io.warmpath.fleet.WorkerState;
-import io.warmpath.gateway.GatewayOptions;
+import io.warmpath.gateway.flow.GatewayOptions;
 import io.warmpath.tokens.PromptInput;
 import io.warmpath.upstream.AnswerTimeouts;
 import io.warmpath.upstream.UpstreamOptions;

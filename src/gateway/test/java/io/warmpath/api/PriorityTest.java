@@ -36,22 +36,7 @@ class PriorityTest {
 
     private void serve(PriorityOrder order) {
         Worker w = Gateway.worker(0, engine.url(), EngineKind.SGLANG, WorkerState.READY, 1);
-        gateway.fleet.workers(
-                List.of(
-                        new Worker(
-                                w.id(),
-                                w.name(),
-                                w.url(),
-                                w.kind(),
-                                w.models(),
-                                w.blockSize(),
-                                w.state(),
-                                w.ranks(),
-                                w.capacity(),
-                                w.taints(),
-                                w.version(),
-                                w.offload(),
-                                order)));
+        gateway.fleet.workers(List.of(w.toBuilder().priorities(order).build()));
     }
 
     /** What the engine has got, and what the client is told of it. */

@@ -11,7 +11,7 @@ import io.warmpath.admission.BusyThresholds;
 import io.warmpath.admission.Policies;
 import io.warmpath.admission.PolicyClass;
 import io.warmpath.admission.QueuePolicy;
-import io.warmpath.gateway.GatewayOptions;
+import io.warmpath.gateway.flow.GatewayOptions;
 import io.warmpath.upstream.UpstreamOptions;
 import java.time.Duration;
 import java.util.ArrayList;

@@ -6,18 +6,14 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.netty.channel.ChannelOutboundHandlerAdapter;
-import io.netty.channel.embedded.EmbeddedChannel;
 import io.warmpath.access.Budgets;
 import io.warmpath.access.Grant;
 import io.warmpath.access.KeyHash;
 import io.warmpath.access.KeyRecord;
 import io.warmpath.access.KeyRing;
-import io.warmpath.fault.GatewayError;
-import io.warmpath.gateway.BodyMemory;
-import io.warmpath.gateway.ClientBounds;
-import io.warmpath.upstream.EngineTls;
+import io.warmpath.gateway.request.ClientBounds;
 import io.warmpath.upstream.UpstreamOptions;
+import io.warmpath.upstream.tls.EngineTls;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.Socket;
@@ -30,7 +26,6 @@ import java.util.Locale;
 import java.util.SplittableRandom;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -380,33 +375,5 @@ class RawInletTest {
         assertEquals(0, gateway.throughCodec());
         assertEquals(2, engine.requests.get());
         assertNull(engine.calls.get(0).header("authorization"));
-    }
-
-    @Test
-    void an_answer_that_begins_after_its_client_has_gone_goes_nowhere() {
-        EmbeddedChannel channel = new EmbeddedChannel();
-        channel.pipeline().addLast("encoder", new ChannelOutboundHandlerAdapter());
-        byte[] head = post(Gateway.CHAT, Gateway.ASK_WHOLE).getBytes(StandardCharsets.US_ASCII);
-        List<RawRequest> answered = new ArrayList<>();
-        RawRequest request =
-                new RawRequest(
-                        new RawReply.Line(channel.pipeline().context("encoder")),
-                        RawHead.read(head, head.length),
-                        gateway.vertx.getOrCreateContext(),
-                        new BodyMemory(100).share(),
-                        answered::add);
-        AtomicInteger left = new AtomicInteger();
-        AtomicInteger ended = new AtomicInteger();
-        request.onGone(left::incrementAndGet);
-        request.onEnd(status -> ended.incrementAndGet());
-        request.disconnected();
-        request.disconnected();
-        request.answer("r", true, () -> {}).fail(new GatewayError.Internal("r"));
-        request.refuse(new GatewayError.Internal("r"), "r");
-        assertNull(channel.readOutbound());
-        assertEquals(1, left.get());
-        assertEquals(1, ended.get());
-        assertEquals(List.of(), answered);
-        channel.finishAndReleaseAll();
     }
 }

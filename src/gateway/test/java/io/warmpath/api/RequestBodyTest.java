@@ -6,8 +6,8 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.micrometer.core.instrument.Gauge;
-import io.warmpath.gateway.ClientBounds;
-import io.warmpath.gateway.TokenLanes;
+import io.warmpath.gateway.prompt.TokenLanes;
+import io.warmpath.gateway.request.ClientBounds;
 import io.warmpath.upstream.UpstreamOptions;
 import java.io.IOException;
 import java.time.Duration;

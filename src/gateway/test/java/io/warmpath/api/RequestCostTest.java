@@ -1,18 +1,18 @@
 package io.warmpath.api;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
-import static org.junit.jupiter.api.Assertions.assertNotNull;
-import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.sun.management.ThreadMXBean;
 import io.netty.util.ResourceLeakDetector;
+import io.warmpath.api.connection.DirectSocket;
 import io.warmpath.bench.WireShapes;
 import io.warmpath.fleet.EngineKind;
 import io.warmpath.fleet.WorkerState;
 import io.warmpath.gateway.migration.MigrationOptions;
-import io.warmpath.upstream.ClientLimits;
-import io.warmpath.upstream.ServerConnections;
+import io.warmpath.net.server.ClientLimits;
+import io.warmpath.net.server.ServerConnections;
 import io.warmpath.upstream.UpstreamOptions;
 import java.lang.management.ManagementFactory;
 import java.nio.charset.StandardCharsets;
@@ -137,12 +137,12 @@ class RequestCostTest {
                 List.of(Gateway.worker(0, engine.url(), EngineKind.SGLANG, WorkerState.READY, 1)));
         try (RawClient client = new RawClient(gateway.port)) {
             ask(client, Gateway.ASK, 1);
-            assertNotNull(gateway.client.pipeline().get(Cork.class).socket());
+            assertTrue(DirectSocket.isUsed(gateway.client));
         }
         gateway.countsFlushes = true;
         try (RawClient client = new RawClient(gateway.port)) {
             ask(client, Gateway.ASK, 1);
-            assertNull(gateway.client.pipeline().get(Cork.class).socket(), "a control");
+            assertFalse(DirectSocket.isUsed(gateway.client), "a control");
         }
     }
 

@@ -9,12 +9,10 @@ import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import io.warmpath.fleet.Capacity;
 import io.warmpath.fleet.EngineKind;
-import io.warmpath.fleet.Offload;
-import io.warmpath.fleet.PriorityOrder;
 import io.warmpath.fleet.SessionSupport;
 import io.warmpath.fleet.Worker;
 import io.warmpath.fleet.WorkerState;
-import io.warmpath.gateway.SessionCloser.Result;
+import io.warmpath.gateway.agent.SessionCloser.Result;
 import io.warmpath.prefix.WorkerSlot;
 import io.warmpath.session.ControlledSessions.Event;
 import java.time.Duration;
@@ -51,21 +49,7 @@ class SessionControlTest {
 
     private Worker worker(SessionSupport sessions, int blocks) {
         Worker w = Gateway.worker(0, engine.url(), EngineKind.SGLANG, WorkerState.READY, 1);
-        return new Worker(
-                w.id(),
-                w.name(),
-                w.url(),
-                w.kind(),
-                w.models(),
-                w.blockSize(),
-                w.state(),
-                w.ranks(),
-                new Capacity(0, blocks),
-                List.of(),
-                "",
-                Offload.NONE,
-                PriorityOrder.NOT_TAKEN,
-                sessions);
+        return w.toBuilder().capacity(new Capacity(0, blocks)).sessions(sessions).build();
     }
 
     /** As an engine that has sessions. */
@@ -313,22 +297,7 @@ class SessionControlTest {
     void a_close_opens_nothing() throws Exception {
         ask("open");
         Worker again = worker(SessionSupport.STREAMING, 10_000);
-        workers(
-                new Worker(
-                        again.id(),
-                        again.name(),
-                        again.url(),
-                        again.kind(),
-                        again.models(),
-                        again.blockSize(),
-                        again.state(),
-                        List.of(new Worker.Rank(0, new WorkerSlot(77))),
-                        again.capacity(),
-                        List.of(),
-                        "",
-                        Offload.NONE,
-                        PriorityOrder.NOT_TAKEN,
-                        again.sessions()));
+        workers(again.toBuilder().ranks(List.of(new Worker.Rank(0, new WorkerSlot(77)))).build());
         assertEquals("gone;sticky", ask("close", EXPLAIN).header("x-warmpath-session"));
         await().until(() -> gateway.closer.counted(Result.GONE) == 1);
         assertEquals(1, calls("/open_session").size(), "that process is another one");

@@ -10,7 +10,7 @@ import io.warmpath.fleet.EngineKind;
 import io.warmpath.fleet.EventTrust;
 import io.warmpath.fleet.EventWatch;
 import io.warmpath.fleet.WorkerState;
-import io.warmpath.gateway.GatewayOptions;
+import io.warmpath.gateway.flow.GatewayOptions;
 import io.warmpath.upstream.UpstreamOptions;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;

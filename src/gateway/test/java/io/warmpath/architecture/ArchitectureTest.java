@@ -93,6 +93,12 @@ class ArchitectureTest {
     }
 
     @Test
+    void the_rooms_of_api_form_no_cycle() {
+        assertGreen(Rules.rooms(BASE, "api"), PRODUCT);
+        assertRed("rooms", base -> Rules.rooms(base, "api"), "Cycle detected");
+    }
+
+    @Test
     void nothing_is_injected_into_fields() {
         check(Rules::injection, "injection", "InjectsField.task");
     }

@@ -47,6 +47,7 @@ final class Layers {
                     "events",
                     "state",
                     "replica",
+                    "net",
                     "upstream");
 
     private static final Map<String, Set<String>> MAY_USE = new HashMap<>();
@@ -66,22 +67,24 @@ final class Layers {
         allow("events", "fault", "prefix", "fleet");
         allow("state", "fault", "prefix", "events");
         allow("replica", "fault", "prefix", "fleet", "load", "session");
-        allow("upstream", "fault", "fleet");
+        allow("net", "fault");
+        allow("upstream", "fault", "fleet", "net");
         MAY_USE.put("gateway", STEPS);
         MAY_USE.put("api", with(STEPS, "gateway"));
         allow("adapter.nativeindex", "fault", "prefix", "tokens", "pool");
         allow("adapter.zmq", "fault", "prefix", "fleet", "events");
         allow("adapter.nats", "fault", "prefix", "fleet", "events", "state", "replica");
-        allow("adapter.mooncake", "fault", "prefix", "pool");
+        allow("adapter.mooncake", "fault", "prefix", "pool", "net");
         allow("adapter.sglang", "fault", "fleet", "events");
         allow("adapter.vllm", "fault", "fleet", "events");
         allow("adapter.openai", "fault", "fleet");
-        allow("adapter.enginehttp", "fault", "fleet");
+        allow("adapter.enginehttp", "fault", "fleet", "net");
         allow("adapter.enginetokens", "fault", "fleet");
         allow("adapter.kubernetes", "fault", "fleet");
         allow("adapter.tokenizer", "fault", "tokens");
         MAY_USE.put("telemetry", with(STEPS, "gateway"));
-        allow("config");
+        // For its choices: an enum of the domain is the enum of its key.
+        allow("config", "prefix", "fleet", "routing", "session", "admission");
         // The simulated engine must not agree with the product by construction: no index, no
         // hashing, no decoder, no adapter of ours.
         allow("plot");

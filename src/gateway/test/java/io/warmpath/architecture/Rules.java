@@ -16,6 +16,8 @@ import com.tngtech.archunit.lang.ArchCondition;
 import com.tngtech.archunit.lang.ArchRule;
 import com.tngtech.archunit.lang.ConditionEvents;
 import com.tngtech.archunit.lang.SimpleConditionEvent;
+import com.tngtech.archunit.library.dependencies.SliceAssignment;
+import com.tngtech.archunit.library.dependencies.SliceIdentifier;
 import java.util.Arrays;
 import java.util.Optional;
 import java.util.stream.Stream;
@@ -126,6 +128,34 @@ final class Rules {
     /** Packages below the base form no cycle. */
     static ArchRule cycles(String base) {
         return slices().matching(base + ".(*)..").should().beFreeOfCycles();
+    }
+
+    /**
+     * The rooms of a package form no cycle: each package below it is one, and the classes that lie
+     * in it itself are another.
+     */
+    static ArchRule rooms(String base, String packageName) {
+        String whole = base + "." + packageName;
+        return slices().assignedFrom(
+                        new SliceAssignment() {
+                            @Override
+                            public SliceIdentifier getIdentifierOf(JavaClass type) {
+                                String name = type.getPackageName();
+                                if (name.equals(whole)) {
+                                    return SliceIdentifier.of(packageName);
+                                }
+                                return name.startsWith(whole + ".")
+                                        ? SliceIdentifier.of(name.substring(base.length() + 1))
+                                        : SliceIdentifier.ignore();
+                            }
+
+                            @Override
+                            public String getDescription() {
+                                return "rooms of " + whole;
+                            }
+                        })
+                .should()
+                .beFreeOfCycles();
     }
 
     /** What a class needs comes through its constructor. */

@@ -1,6 +1,6 @@
 package io.warmpath.bench;
 
-import io.warmpath.upstream.AnswerScanner;
+import io.warmpath.upstream.answer.AnswerScanner;
 import java.util.Arrays;
 import java.util.concurrent.TimeUnit;
 import org.openjdk.jmh.annotations.Benchmark;

@@ -3,7 +3,6 @@ package io.warmpath.bench;
 import io.warmpath.fleet.Candidate;
 import io.warmpath.fleet.EngineKind;
 import io.warmpath.fleet.Worker;
-import io.warmpath.fleet.WorkerState;
 import io.warmpath.load.LoadBook;
 import io.warmpath.load.LoadTracker;
 import io.warmpath.prefix.PrefixMatch;
@@ -21,7 +20,6 @@ import java.net.URI;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
-import java.util.OptionalInt;
 import java.util.OptionalLong;
 import java.util.Set;
 import java.util.SplittableRandom;
@@ -74,15 +72,12 @@ public class DecideBench {
         for (int i = 0; i < workers; i++) {
             Worker.Rank rank = new Worker.Rank(0, new WorkerSlot(i));
             Worker worker =
-                    new Worker(
-                            i,
-                            "w" + i,
-                            URI.create("http://w" + i),
-                            EngineKind.SGLANG,
-                            Set.of("m"),
-                            BLOCK,
-                            WorkerState.READY,
-                            List.of(rank));
+                    Worker.builder(i, "w" + i, URI.create("http://w" + i))
+                            .kind(EngineKind.SGLANG)
+                            .models(Set.of("m"))
+                            .blockSize(BLOCK)
+                            .ranks(List.of(rank))
+                            .build();
             candidates.add(new Candidate(worker, 0, rank.slot()));
             slots[i] = i;
             Arrays.fill(depths, i * Tier.COUNT, (i + 1) * Tier.COUNT, 1 + i * 31 % BLOCKS);
@@ -105,12 +100,12 @@ public class DecideBench {
 
     private static RoutingRequest request(
             List<Candidate> candidates, int[] slots, int[] depths, OptionalLong worker) {
-        return new RoutingRequest(
-                candidates,
-                BLOCKS * BLOCK,
-                List.of(new PrefixMatch(BLOCK, BLOCKS, slots, depths)),
-                worker,
-                OptionalInt.empty());
+        return RoutingRequest.builder(
+                        candidates,
+                        BLOCKS * BLOCK,
+                        List.of(new PrefixMatch(BLOCK, BLOCKS, slots, depths)))
+                .pinnedWorker(worker)
+                .build();
     }
 
     @Benchmark

@@ -4,7 +4,6 @@ import io.warmpath.fleet.EngineKind;
 import io.warmpath.fleet.Fleet;
 import io.warmpath.fleet.FleetSnapshot;
 import io.warmpath.fleet.Worker;
-import io.warmpath.fleet.WorkerState;
 import io.warmpath.load.BookingListener;
 import io.warmpath.load.LoadBook;
 import io.warmpath.load.LoadOptions;
@@ -104,15 +103,12 @@ public class ReplicaBench {
                 new FleetSnapshot(
                         1,
                         List.of(
-                                new Worker(
-                                        1,
-                                        "w",
-                                        URI.create("http://w:1"),
-                                        EngineKind.VLLM,
-                                        Set.of("m"),
-                                        16,
-                                        WorkerState.READY,
-                                        List.of(new Worker.Rank(0, slot)))));
+                                Worker.builder(1, "w", URI.create("http://w:1"))
+                                        .kind(EngineKind.VLLM)
+                                        .models(Set.of("m"))
+                                        .blockSize(16)
+                                        .ranks(List.of(new Worker.Rank(0, slot)))
+                                        .build()));
         return new Fleet() {
             @Override
             public FleetSnapshot snapshot() {

@@ -9,6 +9,8 @@ import io.smallrye.config.EnvConfigSource;
 import io.smallrye.config.PropertiesConfigSource;
 import io.smallrye.config.SmallRyeConfig;
 import io.smallrye.config.SmallRyeConfigBuilder;
+import io.warmpath.fleet.EngineKind;
+import io.warmpath.routing.RouterMode;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
@@ -103,7 +105,7 @@ class ConfigPrecedenceTest {
         SmallRyeConfig config = config(Map.of(), Map.of(), "");
         assertEquals(List.of(), ConfigCheck.problems(CATALOG, config));
         WarmpathConfig c = typed(config);
-        assertEquals(RoutingMode.KV, c.router().mode());
+        assertEquals(RouterMode.KV, c.router().mode());
         assertEquals(1.0, c.router().overlapScoreCredit());
         assertTrue(c.router().overlapScoreWeight().isEmpty());
         assertEquals(IndexImplementation.NATIVE, c.index().implementation());
@@ -151,7 +153,7 @@ class ConfigPrecedenceTest {
         WorkerConfig w = c.workers().get(0);
         assertEquals("big", w.name().orElseThrow());
         assertEquals("18446744073709551615", w.id().orElseThrow());
-        assertEquals(EngineType.VLLM, w.kind().orElseThrow());
+        assertEquals(EngineKind.VLLM, w.kind().orElseThrow());
         assertEquals(List.of("m1", "m2"), w.models().orElseThrow());
         assertEquals(2, w.dpSize());
         assertEquals("kv-events", w.topic().orElseThrow());
@@ -283,7 +285,7 @@ class ConfigPrecedenceTest {
                         "DYN_ROUTER_USE_KV_EVENTS", "false");
         assertEquals(List.of(), problems(Map.of(), env, ""));
         RouterConfig router = typed(config(Map.of(), env, "")).router();
-        assertEquals(RoutingMode.VLLM_CACHE_AWARE, router.mode());
+        assertEquals(RouterMode.VLLM_CACHE_AWARE, router.mode());
         assertEquals(Duration.ofMinutes(2), router.ttl());
         assertEquals(Optional.of(Duration.ofMillis(2500)), router.predictedTtl());
         assertEquals(
@@ -326,7 +328,7 @@ class ConfigPrecedenceTest {
                 """;
         assertEquals(List.of(), problems(Map.of(), Map.of(), yaml));
         WarmpathConfig c = typed(config(Map.of(), Map.of(), yaml));
-        assertEquals(RoutingMode.VLLM_CACHE_AWARE, c.router().mode());
+        assertEquals(RouterMode.VLLM_CACHE_AWARE, c.router().mode());
         VllmCacheAwareConfig v = c.routing().vllmCacheAware();
         assertEquals(16, v.blockSize());
         assertEquals(Duration.ofSeconds(60), v.evictionIntervalSecs());

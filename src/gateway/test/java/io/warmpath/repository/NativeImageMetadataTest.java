@@ -38,7 +38,10 @@ class NativeImageMetadataTest {
 
     private static final JavaClasses CLASSES =
             new ClassFileImporter()
-                    .withImportOption(place -> !place.contains("/test-classes/"))
+                    .withImportOption(
+                            place ->
+                                    !place.contains("/test-classes/")
+                                            && !place.contains("/target/tools/"))
                     .importPackages("io.warmpath");
 
     private static final Set<String> BY_NAME =
@@ -132,11 +135,14 @@ class NativeImageMetadataTest {
                     FileSystems.getDefault()
                             .getPathMatcher("glob:" + resource.path("glob").asText()));
         }
-        Path root = Path.of("src/gateway/main/resources");
         List<Path> left =
-                RepositoryFiles.all().stream()
-                        .filter(f -> f.startsWith(root))
-                        .map(root::relativize)
+                Stream.of("core", "tokens", "adapters", "gateway")
+                        .map(m -> Path.of("src", m, "main", "resources"))
+                        .flatMap(
+                                root ->
+                                        RepositoryFiles.all().stream()
+                                                .filter(f -> f.startsWith(root))
+                                                .map(root::relativize))
                         // The build reads these itself.
                         .filter(f -> !f.startsWith("META-INF"))
                         .filter(f -> !f.equals(Path.of("application.properties")))
@@ -154,7 +160,7 @@ class NativeImageMetadataTest {
     void what_is_looked_up_by_name_is_listed() throws IOException {
         assertEquals(
                 Set.of(
-                        "io.warmpath.upstream.VertxInternals"
+                        "io.warmpath.net.server.ServerPipeline"
                                 + " java.lang.invoke.MethodHandles$Lookup.findVirtual",
                         "io.warmpath.wiring.GracefulStop java.lang.Class.getDeclaredField"),
                 reflective(CLASSES));
@@ -169,7 +175,7 @@ class NativeImageMetadataTest {
                         new ClassFileImporter()
                                 .importPath(
                                         Path.of(
-                                                "target/test-classes/io/warmpath/config/"
+                                                "target/gateway/test-classes/io/warmpath/config/"
                                                         + "SettingReader.class"))));
     }
 

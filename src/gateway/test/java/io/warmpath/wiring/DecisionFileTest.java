@@ -10,8 +10,7 @@ import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import io.warmpath.fleet.Candidate;
 import io.warmpath.fleet.EngineKind;
 import io.warmpath.fleet.Worker;
-import io.warmpath.fleet.WorkerState;
-import io.warmpath.gateway.DecisionLog.Logged;
+import io.warmpath.gateway.observe.DecisionLog.Logged;
 import io.warmpath.load.LoadTracker;
 import io.warmpath.prefix.WorkerSlot;
 import io.warmpath.routing.RouterMode;
@@ -27,8 +26,6 @@ import java.nio.file.Path;
 import java.time.Instant;
 import java.util.List;
 import java.util.Map;
-import java.util.OptionalInt;
-import java.util.OptionalLong;
 import java.util.Random;
 import java.util.Set;
 import java.util.concurrent.CountDownLatch;
@@ -41,29 +38,25 @@ class DecisionFileTest {
     private static Logged decision(long number) {
         Worker.Rank rank = new Worker.Rank(0, new WorkerSlot(0));
         Worker worker =
-                new Worker(
-                        1,
-                        "w",
-                        URI.create("http://w"),
-                        EngineKind.VLLM,
-                        Set.of("m"),
-                        16,
-                        WorkerState.READY,
-                        List.of(rank));
+                Worker.builder(1, "w", URI.create("http://w"))
+                        .kind(EngineKind.VLLM)
+                        .models(Set.of("m"))
+                        .blockSize(16)
+                        .ranks(List.of(rank))
+                        .build();
         RoutingDecision decided =
                 Routers.create(
                                 RouterOptions.of(RouterMode.KV),
                                 new LoadTracker(),
                                 () -> new Random(1))
                         .decide(
-                                new RoutingRequest(
+                                RoutingRequest.builder(
                                                 List.of(
                                                         new Candidate(
                                                                 worker, 0, new WorkerSlot(0))),
                                                 40,
-                                                List.of(),
-                                                OptionalLong.empty(),
-                                                OptionalInt.empty())
+                                                List.of())
+                                        .build()
                                         .with(RoutingRequest.Detail.ALL));
         return new Logged(number, Instant.EPOCH, "r" + number, "", "m", decided);
     }

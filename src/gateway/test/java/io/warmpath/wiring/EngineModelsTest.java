@@ -63,15 +63,13 @@ class EngineModelsTest {
     }
 
     private static Worker worker(EngineKind kind, WorkerState state) {
-        return new Worker(
-                1,
-                "w1",
-                URI.create("http://w1"),
-                kind,
-                Set.of("m", "sql"),
-                16,
-                state,
-                List.of(new Worker.Rank(0, new WorkerSlot(1))));
+        return Worker.builder(1, "w1", URI.create("http://w1"))
+                .kind(kind)
+                .models(Set.of("m", "sql"))
+                .blockSize(16)
+                .state(state)
+                .ranks(List.of(new Worker.Rank(0, new WorkerSlot(1))))
+                .build();
     }
 
     private EngineModels models(ModelPlaces places, EngineTokenizer engines, boolean trusted) {

@@ -16,7 +16,6 @@ import io.warmpath.fleet.EventView;
 import io.warmpath.fleet.HostCopies;
 import io.warmpath.fleet.Offload;
 import io.warmpath.fleet.Worker;
-import io.warmpath.fleet.WorkerState;
 import io.warmpath.prefix.PrefixMatch;
 import io.warmpath.prefix.SlotCredits;
 import io.warmpath.prefix.Tier;
@@ -36,17 +35,15 @@ class EventSubscriptionsTest {
             new EventSubscriptions(feed, credits, 0.25, source -> null);
 
     private static Worker worker(int firstSlot) {
-        return new Worker(
-                7,
-                "w",
-                URI.create("http://127.0.0.1:9"),
-                EngineKind.VLLM,
-                Set.of("m"),
-                16,
-                WorkerState.READY,
-                List.of(
-                        new Worker.Rank(0, new WorkerSlot(firstSlot)),
-                        new Worker.Rank(1, new WorkerSlot(firstSlot + 1))));
+        return Worker.builder(7, "w", URI.create("http://127.0.0.1:9"))
+                .kind(EngineKind.VLLM)
+                .models(Set.of("m"))
+                .blockSize(16)
+                .ranks(
+                        List.of(
+                                new Worker.Rank(0, new WorkerSlot(firstSlot)),
+                                new Worker.Rank(1, new WorkerSlot(firstSlot + 1))))
+                .build();
     }
 
     private static EventEndpoint source(int rank, String endpoint) {
@@ -166,20 +163,11 @@ class EventSubscriptionsTest {
 
     private static Worker offloading(HostCopies copies) {
         Worker w = worker(0);
-        return new Worker(
-                w.id(),
-                w.name(),
-                w.url(),
-                EngineKind.SGLANG,
-                w.models(),
-                w.blockSize(),
-                w.state(),
-                w.ranks(),
-                w.capacity(),
-                w.taints(),
-                "0.5.9",
-                new Offload(copies, null),
-                w.priorities());
+        return w.toBuilder()
+                .kind(EngineKind.SGLANG)
+                .version("0.5.9")
+                .offload(new Offload(copies, null))
+                .build();
     }
 
     private List<String> warnings(Worker w) {

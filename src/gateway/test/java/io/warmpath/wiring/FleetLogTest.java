@@ -3,12 +3,8 @@ package io.warmpath.wiring;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.warmpath.fleet.Capacity;
 import io.warmpath.fleet.EngineKind;
-import io.warmpath.fleet.Offload;
-import io.warmpath.fleet.PriorityOrder;
 import io.warmpath.fleet.Worker;
-import io.warmpath.fleet.WorkerState;
 import io.warmpath.prefix.WorkerSlot;
 import java.net.URI;
 import java.util.List;
@@ -26,20 +22,13 @@ class FleetLogTest {
     }
 
     private static Worker worker(String name, EngineKind kind, String version) {
-        return new Worker(
-                1,
-                name,
-                URI.create("http://w"),
-                kind,
-                Set.of("m"),
-                16,
-                WorkerState.READY,
-                List.of(new Worker.Rank(0, new WorkerSlot(0))),
-                Capacity.UNKNOWN,
-                List.of(),
-                version,
-                Offload.NONE,
-                PriorityOrder.NOT_TAKEN);
+        return Worker.builder(1, name, URI.create("http://w"))
+                .kind(kind)
+                .models(Set.of("m"))
+                .blockSize(16)
+                .ranks(List.of(new Worker.Rank(0, new WorkerSlot(0))))
+                .version(version)
+                .build();
     }
 
     private List<String> nearest() {

@@ -12,6 +12,7 @@ import io.warmpath.events.EventCounters;
 import io.warmpath.events.EventSource;
 import io.warmpath.fleet.EngineKind;
 import io.warmpath.fleet.FleetSource;
+import io.warmpath.fleet.SignsOfLife;
 import io.warmpath.fleet.SourceName;
 import io.warmpath.fleet.WorkerSpec;
 import io.warmpath.fleet.WorkerSpecBuilder;
@@ -22,7 +23,7 @@ import io.warmpath.load.LoadTracker;
 import io.warmpath.prefix.ReferencePrefixIndex;
 import io.warmpath.prefix.SlotCredits;
 import io.warmpath.prefix.WorkerSlot;
-import io.warmpath.upstream.EngineTls;
+import io.warmpath.upstream.tls.EngineTls;
 import java.time.Duration;
 import java.util.HashMap;
 import java.util.List;
@@ -53,6 +54,7 @@ class FleetRuntimeTest {
                         TestConfig.of(properties),
                         vertx,
                         EngineTls.standard(),
+                        new SignsOfLife(),
                         AddressSetup.guard(TestConfig.of(properties).addresses()),
                         index,
                         feed,

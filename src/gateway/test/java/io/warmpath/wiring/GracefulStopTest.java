@@ -7,7 +7,7 @@ import io.quarkus.runtime.RuntimeValue;
 import io.quarkus.runtime.shutdown.ShutdownConfig;
 import io.quarkus.runtime.shutdown.ShutdownListener;
 import io.quarkus.runtime.shutdown.ShutdownRecorder;
-import io.warmpath.api.RawRequests;
+import io.warmpath.api.connection.RawRequests;
 import java.lang.reflect.Field;
 import java.time.Duration;
 import java.util.ArrayList;

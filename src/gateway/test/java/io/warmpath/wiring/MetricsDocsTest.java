@@ -12,14 +12,14 @@ import io.vertx.core.Vertx;
 import io.warmpath.events.EventCounters;
 import io.warmpath.fleet.EngineKind;
 import io.warmpath.fleet.EngineTokenizer;
+import io.warmpath.fleet.SignsOfLife;
 import io.warmpath.fleet.Worker;
-import io.warmpath.fleet.WorkerState;
-import io.warmpath.gateway.BodyMemory;
-import io.warmpath.gateway.FlowMetrics;
-import io.warmpath.gateway.PinMetrics;
-import io.warmpath.gateway.SessionCloser;
+import io.warmpath.gateway.agent.SessionCloser;
 import io.warmpath.gateway.migration.Migration;
 import io.warmpath.gateway.migration.MigrationOptions;
+import io.warmpath.gateway.observe.FlowMetrics;
+import io.warmpath.gateway.pin.PinMetrics;
+import io.warmpath.gateway.request.BodyMemory;
 import io.warmpath.gateway.selfcheck.SelfCheck;
 import io.warmpath.gateway.shared.SharedCache;
 import io.warmpath.gateway.shared.SharedOptions;
@@ -42,7 +42,7 @@ import io.warmpath.telemetry.SessionMeters;
 import io.warmpath.telemetry.StateMeters;
 import io.warmpath.tokens.PromptInput;
 import io.warmpath.tokens.profile.ChatRequest;
-import io.warmpath.upstream.EngineTls;
+import io.warmpath.upstream.tls.EngineTls;
 import java.io.IOException;
 import java.net.URI;
 import java.nio.file.Files;
@@ -112,6 +112,7 @@ class MetricsDocsTest {
                                 TestConfig.of(Map.of("warmpath.worker-urls", "http://127.0.0.1:1")),
                                 vertx,
                                 EngineTls.standard(),
+                                new SignsOfLife(),
                                 AddressSetup.guard(TestConfig.of(Map.of()).addresses()),
                                 index,
                                 new TestFeed(),
@@ -180,15 +181,12 @@ class MetricsDocsTest {
         SelfCheck check = new SelfCheck(EngineTokenizer.NONE, Runnable::run, registry, () -> 0);
         for (EngineKind kind : EngineKind.values()) {
             Worker worker =
-                    new Worker(
-                            1,
-                            "w",
-                            URI.create("http://w"),
-                            kind,
-                            Set.of("m"),
-                            16,
-                            WorkerState.READY,
-                            List.of(new Worker.Rank(0, new WorkerSlot(0))));
+                    Worker.builder(1, "w", URI.create("http://w"))
+                            .kind(kind)
+                            .models(Set.of("m"))
+                            .blockSize(16)
+                            .ranks(List.of(new Worker.Rank(0, new WorkerSlot(0))))
+                            .build();
             for (PromptInput prompt :
                     List.of(
                             new PromptInput.Text("a"),

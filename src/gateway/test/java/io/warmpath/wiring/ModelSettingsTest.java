@@ -7,8 +7,8 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.warmpath.config.SettingCatalog;
 import io.warmpath.config.WarmpathConfig;
-import io.warmpath.gateway.ModelName;
-import io.warmpath.gateway.ModelNames;
+import io.warmpath.gateway.request.ModelName;
+import io.warmpath.gateway.request.ModelNames;
 import io.warmpath.tokens.ModelSource;
 import io.warmpath.tokens.ModelSources;
 import java.nio.file.Path;

@@ -11,9 +11,8 @@ import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import io.warmpath.fleet.Candidate;
 import io.warmpath.fleet.EngineKind;
 import io.warmpath.fleet.Worker;
-import io.warmpath.fleet.WorkerState;
-import io.warmpath.gateway.Overlaps;
-import io.warmpath.gateway.PromptContent;
+import io.warmpath.gateway.prompt.Overlaps;
+import io.warmpath.gateway.prompt.PromptContent;
 import io.warmpath.prefix.PrefixIndex;
 import io.warmpath.prefix.PrefixSpace;
 import io.warmpath.prefix.Tier;
@@ -49,15 +48,12 @@ class OverlapPartsTest {
     private static Candidate open(OverlapParts parts) {
         WorkerSlot slot = parts.slots().open(1);
         Worker worker =
-                new Worker(
-                        1,
-                        "w",
-                        URI.create("http://w"),
-                        EngineKind.VLLM,
-                        Set.of("m"),
-                        B,
-                        WorkerState.READY,
-                        List.of(new Worker.Rank(0, slot)));
+                Worker.builder(1, "w", URI.create("http://w"))
+                        .kind(EngineKind.VLLM)
+                        .models(Set.of("m"))
+                        .blockSize(B)
+                        .ranks(List.of(new Worker.Rank(0, slot)))
+                        .build();
         return new Candidate(worker, 0, slot);
     }
 

@@ -11,16 +11,13 @@ import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import io.vertx.core.Context;
 import io.vertx.core.Vertx;
 import io.warmpath.fleet.Candidate;
-import io.warmpath.fleet.Capacity;
 import io.warmpath.fleet.EngineKind;
 import io.warmpath.fleet.HiCacheMetadata;
 import io.warmpath.fleet.HostCopies;
 import io.warmpath.fleet.Offload;
 import io.warmpath.fleet.PoolMetadata;
-import io.warmpath.fleet.PriorityOrder;
 import io.warmpath.fleet.VllmStoreMetadata;
 import io.warmpath.fleet.Worker;
-import io.warmpath.fleet.WorkerState;
 import io.warmpath.gateway.shared.SharedCache;
 import io.warmpath.gateway.shared.SharedOptions;
 import io.warmpath.pool.PoolHits;
@@ -150,20 +147,14 @@ class SharedCacheTest {
 
     private static Worker worker(
             int id, @Nullable PoolMetadata pool, HostCopies copies, String version) {
-        return new Worker(
-                id,
-                "w" + id,
-                URI.create("http://w" + id),
-                EngineKind.SGLANG,
-                Set.of("m"),
-                PAGE,
-                WorkerState.READY,
-                List.of(new Worker.Rank(0, new WorkerSlot(id))),
-                Capacity.UNKNOWN,
-                List.of(),
-                version,
-                new Offload(copies, pool),
-                PriorityOrder.NOT_TAKEN);
+        return Worker.builder(id, "w" + id, URI.create("http://w" + id))
+                .kind(EngineKind.SGLANG)
+                .models(Set.of("m"))
+                .blockSize(PAGE)
+                .ranks(List.of(new Worker.Rank(0, new WorkerSlot(id))))
+                .version(version)
+                .offload(new Offload(copies, pool))
+                .build();
     }
 
     private static void join(SharedCache cache, Worker... workers) {

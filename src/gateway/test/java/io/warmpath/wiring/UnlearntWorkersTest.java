@@ -7,12 +7,13 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.sun.net.httpserver.HttpServer;
 import io.vertx.core.Vertx;
+import io.warmpath.fleet.SignsOfLife;
 import io.warmpath.fleet.WorkerState;
 import io.warmpath.fleet.WorkerStatus;
 import io.warmpath.load.LoadTracker;
 import io.warmpath.prefix.ReferencePrefixIndex;
 import io.warmpath.prefix.SlotCredits;
-import io.warmpath.upstream.EngineTls;
+import io.warmpath.upstream.tls.EngineTls;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.OutputStream;
@@ -49,6 +50,7 @@ class UnlearntWorkersTest {
                         TestConfig.of(settings),
                         vertx,
                         EngineTls.standard(),
+                        new SignsOfLife(),
                         AddressSetup.guard(TestConfig.of(settings).addresses()),
                         new ReferencePrefixIndex(),
                         null,

@@ -5,8 +5,6 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.warmpath.config.EngineType;
-import io.warmpath.config.RoutingMode;
 import io.warmpath.fleet.EngineKind;
 import io.warmpath.fleet.Taint;
 import io.warmpath.fleet.WorkerSpec;
@@ -96,10 +94,10 @@ class WorkerSpecsTest {
     void configured_words_have_the_names_of_what_they_stand_for() {
         assertEquals(
                 Arrays.stream(EngineKind.values()).map(Enum::name).toList(),
-                Arrays.stream(EngineType.values()).map(Enum::name).toList());
+                Arrays.stream(EngineKind.values()).map(Enum::name).toList());
         assertEquals(
                 Arrays.stream(RouterMode.values()).map(Enum::name).toList(),
-                Arrays.stream(RoutingMode.values()).map(Enum::name).toList());
+                Arrays.stream(RouterMode.values()).map(Enum::name).toList());
     }
 
     @Test

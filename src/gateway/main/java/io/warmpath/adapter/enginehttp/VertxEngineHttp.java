@@ -13,18 +13,16 @@ import io.vertx.core.http.HttpClosedException;
 import io.vertx.core.http.HttpMethod;
 import io.vertx.core.http.HttpVersion;
 import io.vertx.core.http.RequestOptions;
-import io.vertx.core.impl.VertxInternal;
 import io.vertx.core.net.SocketAddress;
 import io.warmpath.fleet.AddressGuard;
 import io.warmpath.fleet.EngineAddress;
 import io.warmpath.fleet.EngineHttp;
 import io.warmpath.fleet.Place;
-import io.warmpath.fleet.RefusedAddressException;
+import io.warmpath.net.GuardedNames;
 import java.io.FileNotFoundException;
 import java.io.IOException;
 import java.io.InterruptedIOException;
 import java.net.ConnectException;
-import java.net.InetAddress;
 import java.net.NoRouteToHostException;
 import java.net.SocketException;
 import java.net.SocketTimeoutException;
@@ -216,23 +214,12 @@ public final class VertxEngineHttp implements EngineHttp, AutoCloseable {
 
         /** What is connected to is what has been judged: the name is not looked up again. */
         private Future<RequestOptions> reach(URI worker, EngineAddress engine, RequestOptions to) {
-            if (guard == null || engine.socket() != null || !guard.judges(engine.host())) {
+            AddressGuard judge = guard;
+            if (judge == null || engine.socket() != null || !judge.judges(engine.host())) {
                 return Future.succeededFuture(to);
             }
-            return Future.<InetAddress>future(
-                            done -> ((VertxInternal) vertx).resolveAddress(engine.host(), done))
-                    .compose(
-                            found -> {
-                                try {
-                                    guard.check(Place.of(worker), found);
-                                } catch (RefusedAddressException e) {
-                                    return Future.failedFuture(e);
-                                }
-                                return Future.succeededFuture(
-                                        to.setServer(
-                                                SocketAddress.inetSocketAddress(
-                                                        engine.port(), found.getHostAddress())));
-                            });
+            Place place = Place.of(worker);
+            return GuardedNames.judged(vertx, to, found -> judge.check(place, found));
         }
 
         /**

@@ -13,12 +13,10 @@ import io.vertx.core.http.HttpClientResponse;
 import io.vertx.core.http.HttpMethod;
 import io.vertx.core.http.PoolOptions;
 import io.vertx.core.http.RequestOptions;
-import io.vertx.core.impl.VertxInternal;
-import io.vertx.core.net.SocketAddress;
+import io.warmpath.net.GuardedNames;
 import io.warmpath.pool.PoolUnavailableException;
 import io.warmpath.pool.PoolUnavailableException.Reason;
 import java.io.IOException;
-import java.net.InetAddress;
 import java.net.URI;
 import java.net.UnknownHostException;
 import java.util.concurrent.TimeoutException;
@@ -112,23 +110,9 @@ final class MasterHttp implements AutoCloseable {
                 ask(to);
                 return;
             }
-            Future.<InetAddress>future(
-                            done -> ((VertxInternal) vertx).resolveAddress(master.getHost(), done))
-                    .onSuccess(found -> askAt(found, to))
+            GuardedNames.judged(vertx, to, found -> reach.check(master, found))
+                    .onSuccess(this::ask)
                     .onFailure(this::failed);
-        }
-
-        /** What is connected to is what has been judged: the name is not looked up again. */
-        private void askAt(InetAddress found, RequestOptions to) {
-            try {
-                reach.check(master, found);
-            } catch (IOException e) {
-                failed(e);
-                return;
-            }
-            ask(
-                    to.setServer(
-                            SocketAddress.inetSocketAddress(to.getPort(), found.getHostAddress())));
         }
 
         /** What is chained to the client's future runs on the connection's loop, nowhere else. */

@@ -1,6 +1,7 @@
 package io.warmpath.api.admin;
 
 import io.vertx.core.http.HttpServerRequest;
+import io.warmpath.api.error.RequestIds;
 import java.net.InetAddress;
 import java.net.UnknownHostException;
 import java.nio.charset.StandardCharsets;
@@ -30,7 +31,7 @@ public final class AdminAccess {
 
     /** The operator's, when it is no longer than ids are. */
     static String requestId(HttpServerRequest request) {
-        String given = request.getHeader("x-request-id");
+        String given = request.getHeader(RequestIds.HEADER);
         return given == null || given.length() > MAX_REQUEST_ID ? "admin" : given;
     }
 

@@ -4,8 +4,8 @@ import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import io.vertx.core.Context;
 import io.vertx.core.http.HttpServerRequest;
-import io.warmpath.api.ClientGate;
-import io.warmpath.api.ErrorMapper;
+import io.warmpath.api.connection.VertxRequest;
+import io.warmpath.api.error.ErrorMapper;
 import io.warmpath.fault.GatewayError;
 import io.warmpath.fault.GatewayException;
 import jakarta.inject.Provider;
@@ -50,7 +50,7 @@ public class AdminErrors implements ExceptionMapper<Throwable> {
         String id = AdminAccess.requestId(request);
         GatewayError error = error(failure, rest, request, id);
         if (Context.isOnEventLoopThread()) {
-            ClientGate.discard(request, LINGER_MILLIS); // its body, if any, has not been read
+            VertxRequest.discard(request, LINGER_MILLIS); // its body, if any, has not been read
         }
         Response.ResponseBuilder response = Response.status(error.httpStatus());
         ErrorMapper.headers(error, id, response::header);

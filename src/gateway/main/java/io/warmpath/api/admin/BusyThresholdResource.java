@@ -6,6 +6,7 @@ import com.fasterxml.jackson.databind.annotation.JsonNaming;
 import io.smallrye.common.annotation.NonBlocking;
 import io.warmpath.admission.Admission;
 import io.warmpath.admission.BusyThresholds;
+import io.warmpath.api.error.InvalidRequest;
 import io.warmpath.fault.GatewayError;
 import io.warmpath.fault.GatewayException;
 import io.warmpath.fleet.Fleet;
@@ -75,7 +76,7 @@ public class BusyThresholdResource {
     @POST
     public Thresholds change(@Nullable Change change) {
         if (change == null) {
-            throw PostedBodyReader.bad("", "The body must be a JSON object.");
+            throw InvalidRequest.bad("", "The body must be a JSON object.");
         }
         String model = change.model() == null ? "" : change.model();
         if (!fleet.snapshot().knows(model)) {
@@ -97,7 +98,7 @@ public class BusyThresholdResource {
                                         change.activePrefillTokensThresholdFrac(),
                                         now.prefillFraction())));
             } catch (IllegalArgumentException e) {
-                throw PostedBodyReader.bad("", e.getMessage() + ".");
+                throw InvalidRequest.bad("", e.getMessage() + ".");
             }
         }
         return thresholds(model);
@@ -112,7 +113,7 @@ public class BusyThresholdResource {
             return OptionalDouble.empty();
         }
         if (!value.isNumber()) {
-            throw PostedBodyReader.bad(name, "`" + name + "` must be a number or null.");
+            throw InvalidRequest.bad(name, "`" + name + "` must be a number or null.");
         }
         return OptionalDouble.of(value.doubleValue());
     }
@@ -125,7 +126,7 @@ public class BusyThresholdResource {
             return OptionalLong.empty();
         }
         if (!value.canConvertToExactIntegral() || !value.canConvertToLong()) {
-            throw PostedBodyReader.bad(TOKENS, "`" + TOKENS + "` must be a whole number or null.");
+            throw InvalidRequest.bad(TOKENS, "`" + TOKENS + "` must be a whole number or null.");
         }
         return OptionalLong.of(value.longValue());
     }

@@ -5,8 +5,8 @@ import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.PropertyNamingStrategies.SnakeCaseStrategy;
 import com.fasterxml.jackson.databind.annotation.JsonNaming;
-import io.warmpath.gateway.DecisionLog.Ended;
-import io.warmpath.gateway.DecisionLog.Logged;
+import io.warmpath.gateway.observe.DecisionLog.Ended;
+import io.warmpath.gateway.observe.DecisionLog.Logged;
 import java.io.UncheckedIOException;
 import org.jspecify.annotations.Nullable;
 

@@ -1,6 +1,6 @@
 package io.warmpath.api.admin;
 
-import io.warmpath.gateway.DecisionLog;
+import io.warmpath.gateway.observe.DecisionLog;
 import jakarta.ws.rs.GET;
 import jakarta.ws.rs.Path;
 import jakarta.ws.rs.Produces;

@@ -5,6 +5,7 @@ import com.fasterxml.jackson.databind.annotation.JsonNaming;
 import io.smallrye.common.annotation.Blocking;
 import io.smallrye.mutiny.Uni;
 import io.smallrye.mutiny.subscription.UniEmitter;
+import io.warmpath.api.error.InvalidRequest;
 import io.warmpath.events.PostedFeed;
 import io.warmpath.fault.GatewayError;
 import io.warmpath.fault.GatewayException;
@@ -60,11 +61,11 @@ public class EventsResource {
         PostedFeed to =
                 feed.orElseThrow(
                         () ->
-                                PostedBodyReader.bad(
+                                InvalidRequest.bad(
                                         "",
                                         "This gateway follows no KV events; see use-kv-events."));
         if (body.length > MAX_BODY_BYTES) {
-            throw PostedBodyReader.bad(
+            throw InvalidRequest.bad(
                     "",
                     "The body is larger than "
                             + MAX_BODY_BYTES
@@ -97,7 +98,7 @@ public class EventsResource {
             case "application/msgpack", "application/x-msgpack", "application/vnd.msgpack" ->
                     PostedReader.MSGPACK;
             default ->
-                    throw PostedBodyReader.bad(
+                    throw InvalidRequest.bad(
                             "",
                             "Content-Type `"
                                     + media

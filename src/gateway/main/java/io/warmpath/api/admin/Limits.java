@@ -1,5 +1,6 @@
 package io.warmpath.api.admin;
 
+import io.warmpath.api.error.InvalidRequest;
 import io.warmpath.fault.GatewayException;
 import org.jspecify.annotations.Nullable;
 
@@ -20,7 +21,7 @@ final class Limits {
         } catch (NumberFormatException e) {
             // said below
         }
-        throw PostedBodyReader.bad(
+        throw InvalidRequest.bad(
                 "limit",
                 most == Integer.MAX_VALUE
                         ? "`limit` must be an integer of 1 or more."

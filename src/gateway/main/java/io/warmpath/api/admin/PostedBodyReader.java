@@ -4,6 +4,7 @@ import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.exc.MismatchedInputException;
 import com.fasterxml.jackson.databind.exc.UnrecognizedPropertyException;
+import io.warmpath.api.error.InvalidRequest;
 import io.warmpath.fault.GatewayError;
 import io.warmpath.fault.GatewayException;
 import jakarta.ws.rs.Consumes;
@@ -56,7 +57,7 @@ public class PostedBodyReader implements MessageBodyReader<PostedBody> {
         try {
             return body.length == 0 ? null : JSON.readValue(body, type);
         } catch (UnrecognizedPropertyException e) {
-            throw bad(
+            throw InvalidRequest.bad(
                     e.getPropertyName(),
                     "`"
                             + e.getPropertyName()
@@ -69,18 +70,15 @@ public class PostedBodyReader implements MessageBodyReader<PostedBody> {
                             + ".");
         } catch (MismatchedInputException e) {
             throw e.getPath().isEmpty()
-                    ? bad("", "The body must be a JSON object.")
+                    ? InvalidRequest.bad("", "The body must be a JSON object.")
                     : member(e.getPath().getFirst().getFieldName());
         } catch (JsonProcessingException e) {
-            throw bad("", "The body is not JSON.");
+            throw InvalidRequest.bad("", "The body is not JSON.");
         }
     }
 
     private static GatewayException member(@Nullable String name) {
-        return bad(String.valueOf(name), "`" + name + "` has a value of another kind.");
-    }
-
-    static GatewayException bad(String param, String message) {
-        return new GatewayException(new GatewayError.BadRequest(param, message));
+        return InvalidRequest.bad(
+                String.valueOf(name), "`" + name + "` has a value of another kind.");
     }
 }

@@ -3,6 +3,7 @@ package io.warmpath.api.admin;
 import com.fasterxml.jackson.databind.DeserializationFeature;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
+import io.warmpath.api.error.InvalidRequest;
 import io.warmpath.events.KvBatch;
 import io.warmpath.events.KvEvent;
 import io.warmpath.events.Media;
@@ -53,7 +54,7 @@ enum PostedReader {
         try {
             batch = this == JSON ? MAPPER.readTree(body) : MsgpackTree.read(body);
         } catch (IOException e) {
-            throw PostedBodyReader.bad(
+            throw InvalidRequest.bad(
                     "",
                     "The request body is not valid " + (this == JSON ? "JSON." : "MessagePack."));
         }
@@ -214,7 +215,7 @@ enum PostedReader {
 
     private static JsonNode object(JsonNode node, String path, Set<String> known) {
         if (node == null || !node.isObject()) {
-            throw PostedBodyReader.bad(path, "The request body must be an object.");
+            throw InvalidRequest.bad(path, "The request body must be an object.");
         }
         for (Iterator<String> names = node.fieldNames(); names.hasNext(); ) {
             String name = names.next();
@@ -230,6 +231,6 @@ enum PostedReader {
     }
 
     private static GatewayException wrong(String path, String what) {
-        return PostedBodyReader.bad(path, "`" + path + "` " + what + "; nothing was applied.");
+        return InvalidRequest.bad(path, "`" + path + "` " + what + "; nothing was applied.");
     }
 }

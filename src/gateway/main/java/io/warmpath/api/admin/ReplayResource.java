@@ -4,9 +4,10 @@ import com.fasterxml.jackson.core.JsonParser;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.PropertyNamingStrategies.SnakeCaseStrategy;
 import com.fasterxml.jackson.databind.annotation.JsonNaming;
-import io.warmpath.api.OverrideReader;
-import io.warmpath.gateway.DecisionLog;
-import io.warmpath.gateway.DecisionLog.Logged;
+import io.warmpath.api.error.InvalidRequest;
+import io.warmpath.api.hints.OverrideReader;
+import io.warmpath.gateway.observe.DecisionLog;
+import io.warmpath.gateway.observe.DecisionLog.Logged;
 import io.warmpath.routing.CostKind;
 import io.warmpath.routing.Replay;
 import io.warmpath.routing.RouterMode;
@@ -85,7 +86,7 @@ public class ReplayResource {
     @POST
     public Outcome replay(@Nullable Question question) throws IOException {
         if (question == null) {
-            throw PostedBodyReader.bad("", "The body must be a JSON object.");
+            throw InvalidRequest.bad("", "The body must be a JSON object.");
         }
         RouterOverrides overrides = RouterOverrides.NONE;
         if (question.routerConfigOverride() != null) {
@@ -137,7 +138,7 @@ public class ReplayResource {
                 return cost;
             }
         }
-        throw PostedBodyReader.bad("cost", "`cost` must be blocks or latency.");
+        throw InvalidRequest.bad("cost", "`cost` must be blocks or latency.");
     }
 
     private static @Nullable RouterMode mode(@Nullable String flag) {
@@ -149,7 +150,7 @@ public class ReplayResource {
                 return mode;
             }
         }
-        throw PostedBodyReader.bad(
+        throw InvalidRequest.bad(
                 "mode",
                 "`mode` must be kv, random, round-robin, power-of-two, least-loaded or"
                         + " vllm-cache-aware.");

@@ -3,6 +3,7 @@ package io.warmpath.api.admin;
 import com.fasterxml.jackson.annotation.JsonCreator;
 import io.smallrye.common.annotation.NonBlocking;
 import io.vertx.core.http.HttpServerRequest;
+import io.warmpath.api.error.InvalidRequest;
 import io.warmpath.fleet.AddressGuard;
 import io.warmpath.fleet.DuplicateWorkerException;
 import io.warmpath.fleet.FleetRegistry;
@@ -124,7 +125,7 @@ public class WorkersResource {
             HttpServerRequest request,
             Function<Map<?, ?>, WorkerSpec> read) {
         if (type == null || !type.startsWith("application/json")) {
-            throw PostedBodyReader.bad("", "Send the worker as application/json.");
+            throw InvalidRequest.bad("", "Send the worker as application/json.");
         }
         try {
             if (body == null) {
@@ -139,9 +140,9 @@ public class WorkersResource {
                             });
             return spec;
         } catch (MetadataException e) {
-            throw PostedBodyReader.bad(e.path(), String.valueOf(e.getMessage()));
+            throw InvalidRequest.bad(e.path(), String.valueOf(e.getMessage()));
         } catch (IllegalArgumentException e) {
-            throw PostedBodyReader.bad("", String.valueOf(e.getMessage()));
+            throw InvalidRequest.bad("", String.valueOf(e.getMessage()));
         }
     }
 
@@ -151,7 +152,7 @@ public class WorkersResource {
             Worker worker = change.get();
             return fleet.find(worker.name()).map(this::row).orElseThrow(NotFoundException::new);
         } catch (DuplicateWorkerException e) {
-            throw PostedBodyReader.bad("url", String.valueOf(e.getMessage()));
+            throw InvalidRequest.bad("url", String.valueOf(e.getMessage()));
         }
     }
 }

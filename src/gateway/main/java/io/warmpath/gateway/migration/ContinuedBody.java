@@ -7,7 +7,7 @@ import io.vertx.core.json.Json;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
 import io.warmpath.gateway.migration.BodyMembers.Member;
-import io.warmpath.upstream.StreamText;
+import io.warmpath.upstream.answer.StreamText;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;

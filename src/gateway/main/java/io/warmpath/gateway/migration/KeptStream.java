@@ -1,6 +1,6 @@
 package io.warmpath.gateway.migration;
 
-import io.warmpath.upstream.StreamText;
+import io.warmpath.upstream.answer.StreamText;
 
 /**
  * What is kept of one request so that it can be gone on with elsewhere: the room for its body, and

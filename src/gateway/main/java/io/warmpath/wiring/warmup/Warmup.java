@@ -9,8 +9,7 @@ import io.warmpath.fleet.EngineKind;
 import io.warmpath.fleet.Fleet;
 import io.warmpath.fleet.FleetSnapshot;
 import io.warmpath.fleet.Worker;
-import io.warmpath.fleet.WorkerState;
-import io.warmpath.gateway.FlowMetrics;
+import io.warmpath.gateway.observe.FlowMetrics;
 import io.warmpath.prefix.WorkerSlot;
 import java.io.IOException;
 import java.net.URI;
@@ -220,15 +219,12 @@ public final class Warmup implements AutoCloseable {
 
     private Fleet fleet(URI engine) {
         Worker worker =
-                new Worker(
-                        0,
-                        "warm-up",
-                        engine,
-                        target.kind(),
-                        Set.of(target.model()),
-                        16,
-                        WorkerState.READY,
-                        List.of(new Worker.Rank(0, new WorkerSlot(0))));
+                Worker.builder(0, "warm-up", engine)
+                        .kind(target.kind())
+                        .models(Set.of(target.model()))
+                        .blockSize(16)
+                        .ranks(List.of(new Worker.Rank(0, new WorkerSlot(0))))
+                        .build();
         FleetSnapshot snapshot = new FleetSnapshot(1, List.of(worker));
         return new Fleet() {
             @Override

@@ -7,7 +7,6 @@ import io.warmpath.fleet.EngineKind;
 import io.warmpath.fleet.FakeEngine;
 import io.warmpath.fleet.ModelPlaces.Place;
 import io.warmpath.fleet.Worker;
-import io.warmpath.fleet.WorkerState;
 import io.warmpath.prefix.WorkerSlot;
 import java.io.IOException;
 import java.net.URI;
@@ -22,15 +21,12 @@ class EngineModelPlacesTest {
     private Optional<Place> ask(EngineKind kind, String... models) throws IOException {
         return new EngineModelPlaces(engine)
                 .of(
-                        new Worker(
-                                1,
-                                "w",
-                                URI.create("http://w"),
-                                kind,
-                                Set.of(models),
-                                16,
-                                WorkerState.READY,
-                                List.of(new Worker.Rank(0, new WorkerSlot(1)))));
+                        Worker.builder(1, "w", URI.create("http://w"))
+                                .kind(kind)
+                                .models(Set.of(models))
+                                .blockSize(16)
+                                .ranks(List.of(new Worker.Rank(0, new WorkerSlot(1))))
+                                .build());
     }
 
     @Test

@@ -9,7 +9,6 @@ import io.warmpath.fleet.EngineKind;
 import io.warmpath.fleet.EngineTokenizer.Question;
 import io.warmpath.fleet.FakeEngine;
 import io.warmpath.fleet.Worker;
-import io.warmpath.fleet.WorkerState;
 import io.warmpath.prefix.WorkerSlot;
 import java.io.IOException;
 import java.net.URI;
@@ -36,15 +35,12 @@ class EngineTokenizersTest {
 
     private Optional<int[]> ask(EngineKind kind, String request) throws IOException {
         Worker worker =
-                new Worker(
-                        1,
-                        "w",
-                        URI.create("http://w"),
-                        kind,
-                        Set.of("m"),
-                        16,
-                        WorkerState.READY,
-                        List.of(new Worker.Rank(0, new WorkerSlot(0))));
+                Worker.builder(1, "w", URI.create("http://w"))
+                        .kind(kind)
+                        .models(Set.of("m"))
+                        .blockSize(16)
+                        .ranks(List.of(new Worker.Rank(0, new WorkerSlot(0))))
+                        .build();
         return tokenizers.tokens(
                 worker,
                 new Question(

@@ -4,7 +4,6 @@ import io.warmpath.fleet.EngineKind;
 import io.warmpath.fleet.Fleet;
 import io.warmpath.fleet.FleetSnapshot;
 import io.warmpath.fleet.Worker;
-import io.warmpath.fleet.WorkerState;
 import io.warmpath.load.LoadOptions;
 import io.warmpath.load.LoadTracker;
 import io.warmpath.prefix.NumberedSlots;
@@ -50,15 +49,12 @@ public final class NatsGateway implements Fleet, AutoCloseable {
             load.forget(slot);
             slots.add(slot);
             all.add(
-                    new Worker(
-                            w,
-                            "w" + w,
-                            URI.create("http://w" + w + ":1"),
-                            EngineKind.VLLM,
-                            Set.of("m"),
-                            16,
-                            WorkerState.READY,
-                            List.of(new Worker.Rank(0, slot))));
+                    Worker.builder(w, "w" + w, URI.create("http://w" + w + ":1"))
+                            .kind(EngineKind.VLLM)
+                            .models(Set.of("m"))
+                            .blockSize(16)
+                            .ranks(List.of(new Worker.Rank(0, slot)))
+                            .build());
         }
         snapshot = new FleetSnapshot(1, all);
         link = NatsLink.open(server, "gateway " + router, false);

@@ -10,7 +10,6 @@ import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import io.warmpath.fleet.EngineKind;
 import io.warmpath.fleet.EngineTokenizer.Question;
 import io.warmpath.fleet.Worker;
-import io.warmpath.fleet.WorkerState;
 import io.warmpath.prefix.WorkerSlot;
 import io.warmpath.tokens.PromptInput;
 import java.io.IOException;
@@ -47,15 +46,12 @@ class SelfCheckTest {
                     () -> now);
 
     private static Worker worker(EngineKind kind) {
-        return new Worker(
-                1,
-                "w",
-                URI.create("http://w"),
-                kind,
-                Set.of("m"),
-                16,
-                WorkerState.READY,
-                List.of(new Worker.Rank(0, new WorkerSlot(0))));
+        return Worker.builder(1, "w", URI.create("http://w"))
+                .kind(kind)
+                .models(Set.of("m"))
+                .blockSize(16)
+                .ranks(List.of(new Worker.Rank(0, new WorkerSlot(0))))
+                .build();
     }
 
     private LengthCheck sent(EngineKind kind, PromptInput prompt) {

@@ -12,7 +12,7 @@ import io.warmpath.fleet.EngineKind;
 import io.warmpath.fleet.Fleet;
 import io.warmpath.fleet.Worker;
 import io.warmpath.fleet.WorkerState;
-import io.warmpath.gateway.FlowMetrics;
+import io.warmpath.gateway.observe.FlowMetrics;
 import io.warmpath.prefix.WorkerSlot;
 import java.net.URI;
 import java.time.Duration;
@@ -82,15 +82,13 @@ class WarmStartTest {
     }
 
     private static Worker worker(WorkerState state, EngineKind kind, String... models) {
-        return new Worker(
-                1,
-                "w",
-                URI.create("http://w"),
-                kind,
-                Set.of(models),
-                16,
-                state,
-                List.of(new Worker.Rank(0, new WorkerSlot(0))));
+        return Worker.builder(1, "w", URI.create("http://w"))
+                .kind(kind)
+                .models(Set.of(models))
+                .blockSize(16)
+                .state(state)
+                .ranks(List.of(new Worker.Rank(0, new WorkerSlot(0))))
+                .build();
     }
 
     @Test

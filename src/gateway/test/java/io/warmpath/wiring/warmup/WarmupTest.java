@@ -11,7 +11,7 @@ import io.vertx.ext.web.Router;
 import io.vertx.ext.web.RoutingContext;
 import io.warmpath.fleet.EngineKind;
 import io.warmpath.fleet.Fleet;
-import io.warmpath.gateway.FlowMetrics;
+import io.warmpath.gateway.observe.FlowMetrics;
 import java.time.Duration;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;

@@ -4,7 +4,6 @@ import io.warmpath.fleet.Candidate;
 import io.warmpath.fleet.Capacity;
 import io.warmpath.fleet.EngineKind;
 import io.warmpath.fleet.Worker;
-import io.warmpath.fleet.WorkerState;
 import io.warmpath.prefix.WorkerSlot;
 import io.warmpath.prefix.WorkerSlots;
 import java.net.URI;
@@ -21,18 +20,16 @@ final class Fleet {
     static Candidate open(World world, WorkerSlots slots, int number) {
         WorkerSlot slot = slots.open(0);
         Worker worker =
-                new Worker(
-                        number,
-                        "w" + number,
-                        URI.create("http://w" + number),
-                        EngineKind.VLLM,
-                        Set.of(MODEL),
-                        world.blockTokens(),
-                        WorkerState.READY,
-                        List.of(new Worker.Rank(0, slot)),
-                        new Capacity(
-                                world.model().batchTokens(),
-                                world.model().kvTokens() / world.blockTokens()));
+                Worker.builder(number, "w" + number, URI.create("http://w" + number))
+                        .kind(EngineKind.VLLM)
+                        .models(Set.of(MODEL))
+                        .blockSize(world.blockTokens())
+                        .ranks(List.of(new Worker.Rank(0, slot)))
+                        .capacity(
+                                new Capacity(
+                                        world.model().batchTokens(),
+                                        world.model().kvTokens() / world.blockTokens()))
+                        .build();
         return new Candidate(worker, 0, slot);
     }
 }

@@ -19,7 +19,6 @@ import io.warmpath.routing.CostKind;
 import io.warmpath.routing.Router;
 import io.warmpath.routing.RouterMode;
 import io.warmpath.routing.RouterOptions;
-import io.warmpath.routing.RouterOverrides;
 import io.warmpath.routing.Routers;
 import io.warmpath.routing.RoutingDecision;
 import io.warmpath.routing.RoutingRequest;
@@ -27,11 +26,9 @@ import io.warmpath.routing.Scores;
 import io.warmpath.routing.Sent;
 import io.warmpath.routing.SharedHits;
 import io.warmpath.routing.SharedView;
-import io.warmpath.routing.TaintRules;
 import io.warmpath.sim.virtual.BlockStore;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.OptionalInt;
 import java.util.OptionalLong;
 import org.jspecify.annotations.Nullable;
 
@@ -200,19 +197,15 @@ final class ProductPolicy extends Policy {
             OptionalLong pin,
             boolean explained) {
         return router.decide(
-                new RoutingRequest(
-                        among,
-                        call.promptTokens(),
-                        matches(query),
-                        List.of(named),
-                        pin,
-                        OptionalInt.empty(),
-                        TaintRules.NONE,
-                        RouterOverrides.NONE,
-                        shared(call),
-                        0,
-                        explained ? RoutingRequest.Detail.ALL : RoutingRequest.Detail.CHOSEN,
-                        List.of()));
+                RoutingRequest.builder(among, call.promptTokens(), matches(query))
+                        .prompts(List.of(named))
+                        .pinnedWorker(pin)
+                        .shared(shared(call))
+                        .detail(
+                                explained
+                                        ? RoutingRequest.Detail.ALL
+                                        : RoutingRequest.Detail.CHOSEN)
+                        .build());
     }
 
     /** The terms of all candidates, as the gateway's own explanation has them. */

@@ -13,6 +13,16 @@ import java.util.concurrent.TimeUnit;
 /** The gateway as a child process. One thread, but for {@link #close}. */
 final class GatewayProcess implements AutoCloseable {
     private static final String COMMAND = "WARMPATH_SERVE_COMMAND";
+
+    /** Properties of the demo; the gateway refuses settings that it does not know. */
+    private static final String OWN = "warmpath.demo.";
+
+    /** The gateway's jar. */
+    private static final String JAR = OWN + "gateway";
+
+    /** The AOT cache that fits it and the options of this JVM. */
+    private static final String AOT_CACHE = OWN + "aot-cache";
+
     private static final int TAIL_LINES = 15;
     private static final long STOP_SECONDS = 10;
 
@@ -116,7 +126,7 @@ final class GatewayProcess implements AutoCloseable {
         }
     }
 
-    /** {@code serve} of the jar this runs from, unless told otherwise. */
+    /** {@code serve} of the jar that the launcher names, unless told otherwise. */
     private static List<String> serveCommand() throws DemoFailure {
         String told = System.getProperty("warmpath.serve.command");
         if (told == null) {
@@ -125,12 +135,11 @@ final class GatewayProcess implements AutoCloseable {
         if (told != null && !told.isBlank()) {
             return List.of(told.strip().split("\\s+"));
         }
-        String jar = System.getProperty("java.class.path", "");
-        if (!jar.endsWith(".jar") || !Files.isRegularFile(Path.of(jar))) {
+        String jar = System.getProperty(JAR, "");
+        if (!Files.isRegularFile(Path.of(jar))) {
             throw new DemoFailure(
-                    "the demo does not run from a jar, so it cannot tell how to start the gateway;"
-                            + " use ./warmpath demo, or set WARMPATH_SERVE_COMMAND to the command"
-                            + " that ends in `serve`");
+                    "the demo does not know how to start the gateway; use ./warmpath demo, or set"
+                            + " WARMPATH_SERVE_COMMAND to the command that ends in `serve`");
         }
         List<String> command = new ArrayList<>();
         command.add(
@@ -140,7 +149,13 @@ final class GatewayProcess implements AutoCloseable {
                         .orElse(
                                 Path.of(System.getProperty("java.home"), "bin", "java")
                                         .toString()));
-        command.addAll(ManagementFactory.getRuntimeMXBean().getInputArguments());
+        ManagementFactory.getRuntimeMXBean().getInputArguments().stream()
+                .filter(option -> !option.startsWith("-D" + OWN))
+                .forEach(command::add);
+        String cache = System.getProperty(AOT_CACHE);
+        if (cache != null) {
+            command.add("-XX:AOTCache=" + cache);
+        }
         command.addAll(List.of("-jar", jar, "serve"));
         return command;
     }

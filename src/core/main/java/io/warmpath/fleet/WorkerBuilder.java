@@ -1,0 +1,128 @@
+package io.warmpath.fleet;
+
+import java.net.URI;
+import java.util.List;
+import java.util.Set;
+
+/** What a {@link Worker} is built from, named as there. One thread. */
+public final class WorkerBuilder {
+    private final long id;
+    private final String name;
+    private final URI url;
+    private EngineKind kind = EngineKind.OPENAI;
+    private Set<String> models = Set.of();
+    private int blockSize;
+    private WorkerState state = WorkerState.READY;
+    private List<Worker.Rank> ranks = List.of();
+    private Capacity capacity = Capacity.UNKNOWN;
+    private List<Taint> taints = List.of();
+    private String version = "";
+    private Offload offload = Offload.NONE;
+    private PriorityOrder priorities = PriorityOrder.NOT_TAKEN;
+    private SessionSupport sessions = SessionSupport.STICKY;
+    private double weight = WorkerSpec.USUAL_WEIGHT;
+
+    WorkerBuilder(long id, String name, URI url) {
+        this.id = id;
+        this.name = name;
+        this.url = url;
+    }
+
+    WorkerBuilder(Worker worker) {
+        this(worker.id(), worker.name(), worker.url());
+        kind = worker.kind();
+        models = worker.models();
+        blockSize = worker.blockSize();
+        state = worker.state();
+        ranks = worker.ranks();
+        capacity = worker.capacity();
+        taints = worker.taints();
+        version = worker.version();
+        offload = worker.offload();
+        priorities = worker.priorities();
+        sessions = worker.sessions();
+        weight = worker.weight();
+    }
+
+    public WorkerBuilder kind(EngineKind value) {
+        kind = value;
+        return this;
+    }
+
+    public WorkerBuilder models(Set<String> value) {
+        models = value;
+        return this;
+    }
+
+    public WorkerBuilder blockSize(int value) {
+        blockSize = value;
+        return this;
+    }
+
+    public WorkerBuilder state(WorkerState value) {
+        state = value;
+        return this;
+    }
+
+    public WorkerBuilder ranks(List<Worker.Rank> value) {
+        ranks = value;
+        return this;
+    }
+
+    public WorkerBuilder capacity(Capacity value) {
+        capacity = value;
+        return this;
+    }
+
+    public WorkerBuilder taints(List<Taint> value) {
+        taints = value;
+        return this;
+    }
+
+    public WorkerBuilder version(String value) {
+        version = value;
+        return this;
+    }
+
+    public WorkerBuilder offload(Offload value) {
+        offload = value;
+        return this;
+    }
+
+    public WorkerBuilder priorities(PriorityOrder value) {
+        priorities = value;
+        return this;
+    }
+
+    public WorkerBuilder sessions(SessionSupport value) {
+        sessions = value;
+        return this;
+    }
+
+    public WorkerBuilder weight(double value) {
+        weight = value;
+        return this;
+    }
+
+    /**
+     * @throws IllegalArgumentException when it has no rank
+     */
+    public Worker build() {
+        return new Worker(
+                id,
+                name,
+                url,
+                kind,
+                models,
+                blockSize,
+                state,
+                ranks,
+                capacity,
+                taints,
+                version,
+                offload,
+                priorities,
+                sessions,
+                weight);
+    }
+}

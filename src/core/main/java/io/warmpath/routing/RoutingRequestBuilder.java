@@ -1,0 +1,121 @@
+package io.warmpath.routing;
+
+import io.warmpath.fleet.Candidate;
+import io.warmpath.load.PromptBlocks;
+import io.warmpath.prefix.PrefixMatch;
+import java.util.List;
+import java.util.OptionalInt;
+import java.util.OptionalLong;
+import org.jspecify.annotations.Nullable;
+
+/** What a {@link RoutingRequest} is built from, named as there. One thread. */
+public final class RoutingRequestBuilder {
+    private final List<Candidate> candidates;
+    private final int promptTokens;
+    private final List<PrefixMatch> matches;
+    private List<PromptBlocks> prompts = List.of();
+    private OptionalLong pinnedWorker = OptionalLong.empty();
+    private OptionalInt pinnedRank = OptionalInt.empty();
+    private TaintRules taints = TaintRules.NONE;
+    private RouterOverrides overrides = RouterOverrides.NONE;
+    private @Nullable SharedView shared;
+    private int outputTokens;
+    private RoutingRequest.Detail detail = RoutingRequest.Detail.CHOSEN;
+    private List<Ineligible> ineligible = List.of();
+    private Circumstances circumstances = Circumstances.NONE;
+    private @Nullable PinView pins;
+
+    RoutingRequestBuilder(List<Candidate> candidates, int promptTokens, List<PrefixMatch> matches) {
+        this.candidates = candidates;
+        this.promptTokens = promptTokens;
+        this.matches = matches;
+    }
+
+    RoutingRequestBuilder(RoutingRequest request) {
+        this(request.candidates(), request.promptTokens(), request.matches());
+        prompts = request.prompts();
+        pinnedWorker = request.pinnedWorker();
+        pinnedRank = request.pinnedRank();
+        taints = request.taints();
+        overrides = request.overrides();
+        shared = request.shared();
+        outputTokens = request.outputTokens();
+        detail = request.detail();
+        ineligible = request.ineligible();
+        circumstances = request.circumstances();
+        pins = request.pins();
+    }
+
+    public RoutingRequestBuilder prompts(List<PromptBlocks> value) {
+        prompts = value;
+        return this;
+    }
+
+    public RoutingRequestBuilder pinnedWorker(OptionalLong value) {
+        pinnedWorker = value;
+        return this;
+    }
+
+    public RoutingRequestBuilder pinnedRank(OptionalInt value) {
+        pinnedRank = value;
+        return this;
+    }
+
+    public RoutingRequestBuilder taints(TaintRules value) {
+        taints = value;
+        return this;
+    }
+
+    public RoutingRequestBuilder overrides(RouterOverrides value) {
+        overrides = value;
+        return this;
+    }
+
+    public RoutingRequestBuilder shared(@Nullable SharedView value) {
+        shared = value;
+        return this;
+    }
+
+    public RoutingRequestBuilder outputTokens(int value) {
+        outputTokens = value;
+        return this;
+    }
+
+    public RoutingRequestBuilder detail(RoutingRequest.Detail value) {
+        detail = value;
+        return this;
+    }
+
+    public RoutingRequestBuilder ineligible(List<Ineligible> value) {
+        ineligible = value;
+        return this;
+    }
+
+    public RoutingRequestBuilder circumstances(Circumstances value) {
+        circumstances = value;
+        return this;
+    }
+
+    public RoutingRequestBuilder pins(@Nullable PinView value) {
+        pins = value;
+        return this;
+    }
+
+    public RoutingRequest build() {
+        return new RoutingRequest(
+                candidates,
+                promptTokens,
+                matches,
+                prompts,
+                pinnedWorker,
+                pinnedRank,
+                taints,
+                overrides,
+                shared,
+                outputTokens,
+                detail,
+                ineligible,
+                circumstances,
+                pins);
+    }
+}

@@ -1,0 +1,164 @@
+package io.warmpath.api.inference;
+
+import io.vertx.core.Context;
+import io.vertx.core.MultiMap;
+import io.vertx.core.buffer.Buffer;
+import io.warmpath.api.connection.ClientRequest;
+import io.warmpath.api.hints.RoutingHints;
+import io.warmpath.api.request.RequestParser;
+import io.warmpath.fault.GatewayError;
+import io.warmpath.fault.GatewayException;
+import io.warmpath.gateway.observe.FlowMetrics;
+import io.warmpath.gateway.prompt.TokenLanes;
+import io.warmpath.gateway.request.InferenceRequest;
+import java.util.concurrent.RejectedExecutionException;
+import org.jboss.logging.Logger;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Reads bodies that would hold up an event loop on the tokenising threads. Reading takes about a
+ * nanosecond for a byte, up to four for scripts other than Latin ones.
+ *
+ * <p>Event loops only.
+ */
+final class LongBodies {
+    private static final Logger LOG = Logger.getLogger(LongBodies.class);
+
+    /** Longer ones take the lane that nobody waits for. */
+    private static final int BRIEF_BYTES = 1 << 20;
+
+    private final TokenLanes threads;
+    private final boolean texts;
+    private final FlowMetrics metrics;
+
+    /**
+     * @param texts whether the texts of chats are looked at
+     */
+    LongBodies(TokenLanes threads, boolean texts, FlowMetrics metrics) {
+        this.threads = threads;
+        this.texts = texts;
+        this.metrics = metrics;
+    }
+
+    /** Starts a request that has been read; answers what to do when its client leaves. */
+    interface Start {
+        Runnable start(InferenceRequest parsed);
+    }
+
+    /**
+     * @return what to do when the client leaves
+     * @throws GatewayException a short body is wrong; a long one is refused here
+     */
+    Runnable read(
+            Context context,
+            ClientRequest arrived,
+            String requestId,
+            RequestParser.Endpoint endpoint,
+            Buffer body,
+            Start start) {
+        boolean explain = RoutingHints.wantsExplanation(arrived.headers());
+        if (body.length() > RequestParser.SHORT_BYTES) {
+            Reading reading = new Reading(context, arrived, requestId, start);
+            // A copy: the request's own belongs to its event loop.
+            MultiMap headers = MultiMap.caseInsensitiveMultiMap().addAll(arrived.headers());
+            String uri = arrived.uri();
+            Runnable work =
+                    () ->
+                            reading.parse(
+                                    () ->
+                                            RequestParser.parse(
+                                                    endpoint, requestId, uri, headers, body,
+                                                    explain, texts));
+            try {
+                if (body.length() > BRIEF_BYTES) {
+                    threads.lengthy(work);
+                } else {
+                    threads.brief(work);
+                }
+                return reading::leave;
+            } catch (RejectedExecutionException e) {
+                LOG.debugf("%s is read on its event loop: all threads are busy", requestId);
+            }
+        }
+        return start.start(
+                RequestParser.parse(
+                        endpoint,
+                        requestId,
+                        arrived.uri(),
+                        arrived.headers(),
+                        body,
+                        explain,
+                        texts));
+    }
+
+    /** One body on its way. */
+    private final class Reading {
+        private final Context context;
+        private final ClientRequest arrived;
+        private final String requestId;
+        private final Start start;
+
+        // Event loop only.
+        private @Nullable Runnable started;
+        private boolean over;
+
+        Reading(Context context, ClientRequest arrived, String requestId, Start start) {
+            this.context = context;
+            this.arrived = arrived;
+            this.requestId = requestId;
+            this.start = start;
+        }
+
+        interface Parse {
+            InferenceRequest get();
+        }
+
+        /** On a tokenising thread; lets nothing out. */
+        void parse(Parse parse) {
+            try {
+                InferenceRequest parsed = parse.get();
+                context.runOnContext(v -> begin(parsed));
+            } catch (GatewayException e) {
+                context.runOnContext(v -> refuse(e.error()));
+            } catch (RuntimeException | LinkageError e) {
+                context.runOnContext(v -> bug(e));
+            }
+        }
+
+        private void begin(InferenceRequest parsed) {
+            if (over) {
+                return; // its client has left
+            }
+            try {
+                started = start.start(parsed);
+            } catch (GatewayException e) {
+                refuse(e.error());
+            } catch (RuntimeException e) {
+                bug(e);
+            }
+        }
+
+        private void bug(Throwable cause) {
+            LOG.errorf(cause, "request %s failed by a bug in the gateway", requestId);
+            refuse(new GatewayError.Internal(requestId));
+        }
+
+        private void refuse(GatewayError error) {
+            if (!over) {
+                over = true;
+                metrics.rejected();
+                arrived.refuse(error, requestId);
+            }
+        }
+
+        void leave() {
+            Runnable running = started;
+            if (running != null) {
+                running.run();
+            } else if (!over) {
+                over = true;
+                metrics.cancelledEarly();
+            }
+        }
+    }
+}

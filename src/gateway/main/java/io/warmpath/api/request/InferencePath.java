@@ -1,0 +1,78 @@
+package io.warmpath.api.request;
+
+import java.nio.charset.StandardCharsets;
+import java.util.List;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Where requests to engines are posted.
+ *
+ * @param path as clients write it, in ASCII
+ * @param endpoint how the body is read
+ */
+public record InferencePath(String path, RequestParser.Endpoint endpoint) {
+    /** All of them, the most frequent one first. */
+    public static final List<InferencePath> ALL =
+            Stream.concat(
+                            Stream.of(
+                                    new InferencePath(
+                                            "/v1/chat/completions", RequestParser.Endpoint.CHAT),
+                                    new InferencePath(
+                                            "/v1/completions", RequestParser.Endpoint.COMPLETIONS),
+                                    new InferencePath(
+                                            "/v1/responses", RequestParser.Endpoint.RESPONSES)),
+                            // APIs of engines that need nothing but a worker that serves the model.
+                            Stream.of(
+                                            "/v1/embeddings",
+                                            "/v1/rerank",
+                                            "/v2/rerank",
+                                            "/rerank",
+                                            "/v1/score",
+                                            "/score",
+                                            "/v1/classify",
+                                            "/classify",
+                                            "/pooling",
+                                            "/v1/moderations",
+                                            "/v1/audio/transcriptions",
+                                            "/v1/audio/translations",
+                                            "/v1/audio/speech",
+                                            "/v1/images/generations",
+                                            "/v1/images/edits",
+                                            "/v1/images/variations")
+                                    .map(p -> new InferencePath(p, RequestParser.Endpoint.OTHER)))
+                    .toList();
+
+    private static final InferencePath[] TABLE = ALL.toArray(InferencePath[]::new);
+    private static final byte[][] BYTES =
+            ALL.stream()
+                    .map(p -> p.path.getBytes(StandardCharsets.US_ASCII))
+                    .toArray(byte[][]::new);
+
+    /**
+     * The one that is written at {@code from}, with a blank behind it and nothing between.
+     *
+     * @param end of the bytes that may be looked at
+     */
+    public static @Nullable InferencePath at(byte[] b, int from, int end) {
+        for (int i = 0; i < BYTES.length; i++) {
+            if (isAt(BYTES[i], b, from, end)) {
+                return TABLE[i];
+            }
+        }
+        return null;
+    }
+
+    private static boolean isAt(byte[] path, byte[] b, int from, int end) {
+        int blank = from + path.length;
+        if (blank >= end || b[blank] != ' ') {
+            return false;
+        }
+        for (int i = 0; i < path.length; i++) {
+            if (b[from + i] != path[i]) {
+                return false;
+            }
+        }
+        return true;
+    }
+}

@@ -1,0 +1,156 @@
+package io.warmpath.api.request;
+
+import static io.warmpath.api.error.InvalidRequest.bad;
+
+import io.vertx.core.MultiMap;
+import io.vertx.core.buffer.Buffer;
+import io.warmpath.api.hints.ExtrasReader;
+import io.warmpath.api.hints.RoutingHints;
+import io.warmpath.api.request.RequestParser.Endpoint;
+import io.warmpath.gateway.request.BodyEdits;
+import io.warmpath.gateway.request.ByteRange;
+import io.warmpath.gateway.request.InferenceRequest;
+import io.warmpath.gateway.request.ModelName;
+import io.warmpath.gateway.request.RequestHints;
+import io.warmpath.tokens.PromptInput;
+import java.util.ArrayList;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What has been read out of one body, by whichever reader, before it is checked as a whole. Spans
+ * are relative to the body's first byte. One thread.
+ */
+final class RequestFields {
+    private static final PromptInput OTHER = new PromptInput.Opaque("an API that is passed on");
+
+    final RoutingHints hints = new RoutingHints();
+    @Nullable String model;
+    boolean stream;
+    boolean addGenerationPrompt = true;
+
+    /** The top-level member that reaches a chat's template. */
+    @Nullable String forTemplate;
+
+    /** The top-level member that hides the prompt's tokens. */
+    @Nullable String opaque;
+
+    @Nullable List<PromptInput.Message> messages;
+
+    /** The messages are there, but have not been read. */
+    boolean messagesLater;
+
+    /** What the messages have beside roles and texts. */
+    @Nullable String opaqueMessages;
+
+    @Nullable PromptInput prompt;
+    int afterBrace;
+    boolean empty = true;
+    boolean hasRank;
+
+    /** More than one answer is asked for. */
+    boolean several;
+
+    ByteRange rank = ByteRange.ABSENT;
+    ByteRange modelSpan = ByteRange.ABSENT;
+    ByteRange salt = ByteRange.ABSENT;
+    ByteRange priority = ByteRange.ABSENT;
+    ByteRange temperature = ByteRange.ABSENT;
+    ByteRange streamOptions = ByteRange.ABSENT;
+    ByteRange includeUsage = ByteRange.ABSENT;
+    private List<ByteRange> nvext = List.of();
+
+    void nvext(ByteRange member) {
+        if (nvext.isEmpty()) {
+            nvext = new ArrayList<>(1);
+        }
+        nvext.add(member);
+    }
+
+    /**
+     * @throws io.warmpath.fault.GatewayException BadRequest, when something that must be there is
+     *     not
+     */
+    InferenceRequest request(
+            Endpoint endpoint,
+            String requestId,
+            String target,
+            MultiMap headers,
+            Buffer body,
+            boolean explain) {
+        hints.readHeaders(headers);
+        if (model == null || model.isEmpty()) {
+            throw bad("model", "You must provide a model; GET /v1/models lists those served here.");
+        }
+        boolean passThrough = endpoint == Endpoint.OTHER || endpoint == Endpoint.RESPONSES;
+        PromptInput input =
+                switch (endpoint) {
+                    case CHAT -> chat(body);
+                    case COMPLETIONS -> completion();
+                    case RESPONSES -> ResponsesBody.later(body);
+                    case OTHER -> OTHER;
+                };
+        int[] given = hints.tokens();
+        if (passThrough) {
+            stream = false; // its answer is passed on as it comes, of whatever kind
+        } else if (given != null) {
+            input = new PromptInput.Ids(given);
+        } else if (opaque != null) {
+            input = new PromptInput.Opaque(opaque);
+        }
+        RequestHints told = hints.hints();
+        if (passThrough) {
+            ExtrasReader.refuseQuery(told);
+        }
+        return new InferenceRequest(
+                requestId,
+                target,
+                headers,
+                body,
+                ModelName.plain(model),
+                stream,
+                input,
+                hints.salt(),
+                hints.saltToSend(),
+                hints.worker(),
+                hints.rank(),
+                hints.taints(),
+                hints.overrides(),
+                told,
+                edits(),
+                explain,
+                passThrough,
+                several);
+    }
+
+    BodyEdits edits() {
+        return new BodyEdits(
+                afterBrace,
+                empty,
+                hasRank,
+                rank,
+                modelSpan,
+                salt,
+                priority,
+                temperature,
+                streamOptions,
+                includeUsage,
+                nvext);
+    }
+
+    private PromptInput chat(Buffer body) {
+        if (messages == null) {
+            throw bad("messages", "You must provide messages, a non-empty array.");
+        }
+        return messagesLater || opaqueMessages != null || forTemplate != null
+                ? ChatBody.later(body)
+                : new PromptInput.Chat(List.copyOf(messages), addGenerationPrompt);
+    }
+
+    private PromptInput completion() {
+        if (prompt == null) {
+            throw bad("prompt", "You must provide a prompt: text or an array of token ids.");
+        }
+        return forTemplate == null ? prompt : new PromptInput.Opaque(forTemplate);
+    }
+}

@@ -1,8 +1,0 @@
-package io.warmpath.config;
-
-/** Which engine answers at a worker's URL, as configured. */
-public enum EngineType {
-    SGLANG,
-    VLLM,
-    OPENAI
-}

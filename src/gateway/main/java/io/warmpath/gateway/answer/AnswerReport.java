@@ -1,0 +1,224 @@
+package io.warmpath.gateway.answer;
+
+import io.warmpath.fleet.Candidate;
+import io.warmpath.fleet.EngineTokenizer;
+import io.warmpath.fleet.EventWatch;
+import io.warmpath.gateway.observe.FlowMetrics;
+import io.warmpath.gateway.observe.ModelMeters;
+import io.warmpath.gateway.prompt.AskedPrompt;
+import io.warmpath.gateway.request.InferenceRequest;
+import io.warmpath.gateway.selfcheck.LengthCheck;
+import io.warmpath.gateway.selfcheck.SelfCheck;
+import io.warmpath.gateway.shared.SharedCache;
+import io.warmpath.routing.RoutingDecision;
+import io.warmpath.session.WarmLedger;
+import io.warmpath.tokens.PromptInput;
+import io.warmpath.upstream.answer.AnswerScanner;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What was thought of one attempt when it was sent, held against what its engine says at the end:
+ * cached tokens, the prompt's length, what must be stored now. On the request's event loop.
+ */
+public final class AnswerReport {
+    /** So many whole blocks beyond what was cached are computed for certain, and stored. */
+    private static final int CERTAIN_BLOCKS = 2;
+
+    /**
+     * What all reports share.
+     *
+     * @param warmed what has been computed ahead
+     * @param shared the pools of the workers; null: none is asked
+     * @param events where what ranks have computed should show
+     */
+    public record Parts(
+            WarmLedger warmed,
+            @Nullable SharedCache shared,
+            SelfCheck selfCheck,
+            EventWatch events,
+            FlowMetrics metrics) {}
+
+    private final Parts parts;
+    private final ModelMeters meters;
+    private final RoutingDecision decision;
+    private final int promptTokens;
+    private final boolean several;
+    private final boolean passThrough;
+    private final @Nullable Continued stream;
+    private final boolean beginningOnly; // what is cached beyond it was not predicted
+    private final @Nullable LengthCheck check;
+    private final @Nullable Runnable pooled;
+    private final WarmLedger.@Nullable Warmed warmed;
+
+    private AnswerReport(
+            Parts parts,
+            ModelMeters meters,
+            InferenceRequest request,
+            RoutingDecision decision,
+            int promptTokens,
+            @Nullable Continued stream,
+            boolean beginningOnly,
+            @Nullable LengthCheck check,
+            @Nullable Runnable pooled,
+            WarmLedger.@Nullable Warmed warmed) {
+        this.parts = parts;
+        this.meters = meters;
+        this.several = request.several();
+        this.passThrough = request.passThrough();
+        this.decision = decision;
+        this.promptTokens = promptTokens;
+        this.stream = stream;
+        this.beginningOnly = beginningOnly;
+        this.check = check;
+        this.pooled = pooled;
+        this.warmed = warmed;
+    }
+
+    /**
+     * For an attempt that is about to be sent.
+     *
+     * @param meters of its model
+     * @param promptTokens -1 when they are not known
+     * @param stream that it goes on with; null: it begins the answer
+     * @param model by the engine's name
+     */
+    public static AnswerReport of(
+            Parts parts,
+            ModelMeters meters,
+            InferenceRequest request,
+            AskedPrompt prompt,
+            RoutingDecision decision,
+            int promptTokens,
+            @Nullable Continued stream,
+            String model) {
+        boolean beginningOnly =
+                !request.passThrough()
+                        && request.prompt() instanceof PromptInput.Conversation chat
+                        && chat.extent().isBeginning();
+        Candidate to = decision.chosen().candidate();
+        if (stream != null) {
+            return new AnswerReport(
+                    parts,
+                    meters,
+                    request,
+                    decision,
+                    promptTokens,
+                    stream,
+                    beginningOnly,
+                    null,
+                    null,
+                    null);
+        }
+        WarmLedger.Warmed warmed =
+                parts.warmed().take(prompt.blocks(to.worker()).chain(), to.slot().index());
+        SharedCache shared = parts.shared();
+        Runnable pooled =
+                shared == null || request.passThrough()
+                        ? null
+                        : shared.sent(to.worker(), prompt.knownIds(to.worker()), request.space());
+        LengthCheck check =
+                beginningOnly || request.passThrough()
+                        ? null
+                        : check(parts.selfCheck(), request, prompt, to, model);
+        return new AnswerReport(
+                parts,
+                meters,
+                request,
+                decision,
+                promptTokens,
+                null,
+                beginningOnly,
+                check,
+                pooled,
+                warmed);
+    }
+
+    private static @Nullable LengthCheck check(
+            SelfCheck selfCheck,
+            InferenceRequest request,
+            AskedPrompt prompt,
+            Candidate to,
+            String model) {
+        return selfCheck.sent(
+                request.model(),
+                to.worker(),
+                request.prompt(),
+                prompt.length(to.worker()),
+                prompt.ids(to.worker(), request),
+                () ->
+                        new EngineTokenizer.Question(
+                                model,
+                                request.body().getBytes(),
+                                request.headers().get("authorization")));
+    }
+
+    /** The prompt is known up to some place only, so that its length is not. */
+    public boolean knowsBeginningOnly() {
+        return beginningOnly;
+    }
+
+    /**
+     * The answer has ended.
+     *
+     * @param s has read it; null: nobody has
+     * @param streamedNanos from its first token to its end; -1 where it was no stream
+     */
+    public void compare(@Nullable AnswerScanner s, int status, long streamedNanos) {
+        if (stream != null) {
+            // What was predicted was the prompt's, without the answer's beginning.
+            if (s != null && status < 400) {
+                long cached = stream.anew() ? s.cachedTokens() : stream.cachedTokens();
+                meters.reported(s.promptTokens(), cached, s.completionTokens());
+            }
+            return;
+        }
+        FlowMetrics metrics = parts.metrics();
+        int predicted = decision.chosen().cachedTokens();
+        boolean whole = promptTokens >= 0 && !beginningOnly && !several;
+        if (whole && !passThrough) {
+            metrics.predicted(promptTokens, predicted); // beside what is reported, else misleading
+        }
+        if (s != null && s.cachedTokens() >= 0) {
+            metrics.reported(s.cachedTokens());
+            if (warmed != null) {
+                metrics.prefilledHit(warmed.hit(s.cachedTokens()));
+            }
+            if (whole) {
+                metrics.compared(
+                        decision.chosen().candidate().worker().name(), predicted, s.cachedTokens());
+            }
+        }
+        if (s != null && s.promptTokens() >= 0 && check != null) {
+            check.answered(s.promptTokens());
+        }
+        if (s != null && status < 400 && !passThrough) {
+            meters.reported(s.promptTokens(), s.cachedTokens(), s.completionTokens());
+            if (streamedNanos >= 0) {
+                meters.streamed(
+                        streamedNanos,
+                        s.completionTokens() >= 0 ? s.completionTokens() : s.events());
+            }
+        }
+    }
+
+    /**
+     * The rank has computed whole blocks: its events should say so.
+     *
+     * @param since when it was sent, by the flow's clock
+     */
+    public void computed(@Nullable AnswerScanner s, int status, long since) {
+        Candidate to = decision.chosen().candidate();
+        int blockSize = to.worker().blockSize();
+        if (status >= 400 || promptTokens < 0 || blockSize <= 0) {
+            return;
+        }
+        long reported = s == null ? -1 : s.cachedTokens();
+        long cached = Math.max(decision.chosen().cachedTokens(), reported);
+        if (pooled != null) {
+            pooled.run();
+        }
+        if (promptTokens - cached >= (long) CERTAIN_BLOCKS * blockSize) {
+            parts.events().computed(to, since);
+        }
+    }
+}

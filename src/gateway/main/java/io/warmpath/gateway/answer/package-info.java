@@ -1,0 +1,8 @@
+/**
+ * What a client gets: the answer as it goes out, what is held back of it, and what is told beside
+ * it.
+ */
+@NullMarked
+package io.warmpath.gateway.answer;
+
+import org.jspecify.annotations.NullMarked;

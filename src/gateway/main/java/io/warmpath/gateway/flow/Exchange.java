@@ -1,0 +1,478 @@
+package io.warmpath.gateway.flow;
+
+import io.vertx.core.Context;
+import io.warmpath.access.Visit;
+import io.warmpath.fault.GatewayError;
+import io.warmpath.fault.GatewayException;
+import io.warmpath.fleet.Candidate;
+import io.warmpath.fleet.FleetSnapshot;
+import io.warmpath.gateway.agent.SessionTurn;
+import io.warmpath.gateway.answer.Answer;
+import io.warmpath.gateway.answer.Continued;
+import io.warmpath.gateway.answer.TimedAnswer;
+import io.warmpath.gateway.migration.WhyNot;
+import io.warmpath.gateway.observe.FlowMetrics.Outcome;
+import io.warmpath.gateway.observe.FlowMetrics.RetryCause;
+import io.warmpath.gateway.plan.Entrance;
+import io.warmpath.gateway.plan.Planner;
+import io.warmpath.gateway.prompt.EnginePrompts;
+import io.warmpath.gateway.request.EngineForm;
+import io.warmpath.gateway.request.InferenceRequest;
+import io.warmpath.prefix.PrefixMatch;
+import java.time.Duration;
+import java.util.List;
+import org.jboss.logging.Logger;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One request on its way: tokens, admission, decision, attempts, one end. {@link RequestState} has
+ * the table of its states.
+ *
+ * <p>It is sent to a few workers at most ({@link Retries}): one that takes a worker down must not
+ * take down the fleet. Workers that cannot even be reached do not count, they have not seen it.
+ *
+ * <p>Where its first token is late another worker may be asked beside the first (a hedge): whoever
+ * answers first goes on, the other one is stopped.
+ *
+ * <p>All methods on the request's event loop.
+ */
+final class Exchange
+        implements Entrance.Next, TimedAnswer.Owner, AttemptOwner, Hedging.Owner, Relocation.Owner {
+    private static final Logger LOG = Logger.getLogger(Exchange.class);
+
+    /** All workers refused: an engine that is just being replaced listens again after a moment. */
+    private static final long SECOND_ROUND_MILLIS = 150;
+
+    private final FlowParts parts;
+    private final RequestScope scope;
+    private final WorkerChoice workers;
+    private final TimedAnswer answer;
+    private final Tries tries;
+    private final @Nullable Hedging hedging;
+    private @Nullable Relocation relocation;
+    private @Nullable Attempt attempt;
+    private @Nullable Entrance entrance;
+    private RequestState state = RequestState.ARRIVED;
+
+    Exchange(
+            FlowParts parts,
+            TimedAnswer.Times times,
+            Context context,
+            InferenceRequest request,
+            Answer answer,
+            EngineForm form,
+            @Nullable Visit visit) {
+        this.parts = parts;
+        long started = parts.nanoTime().getAsLong();
+        parts.metrics().started();
+        parts.retries().request();
+        this.answer = new TimedAnswer(answer, this, request, context, times, started);
+        this.scope = new RequestScope(parts, context, request, form, this.answer, started, visit);
+        this.tries = scope.tries;
+        this.workers = new WorkerChoice(scope);
+        this.hedging = parts.retries().hedging() ? new Hedging(scope, workers, this) : null;
+    }
+
+    private void become(RequestState next) {
+        assert state.mayBecome(next) : state + " to " + next;
+        state = next;
+    }
+
+    @Override
+    public boolean isOver() {
+        return state == RequestState.OVER;
+    }
+
+    void begin() {
+        try {
+            InferenceRequest request = scope.request();
+            FleetSnapshot fleet = parts.planning().fleet().snapshot();
+            String asked = request.name().asked();
+            boolean hidden = !scope.maySeeModel();
+            if (hidden || !fleet.knows(request.model())) {
+                GatewayError why =
+                        hidden
+                                ? new GatewayError.UnknownModel(asked)
+                                : parts.planning()
+                                        .models()
+                                        .unserved(fleet, asked, parts.options().retryAfter());
+                refuse(why.httpStatus() == 503 ? Outcome.NO_WORKER : Outcome.REJECTED, why);
+                return;
+            }
+            scope.served();
+            List<Candidate> candidates = workers.candidates();
+            if (candidates.isEmpty()) {
+                refuse(Outcome.NO_WORKER, scope.noWorker());
+                return;
+            }
+            become(RequestState.TOKENISING);
+            parts.planning()
+                    .tokens()
+                    .run(
+                            scope.context,
+                            request,
+                            candidates,
+                            scope.trace == null
+                                    ? this::enter
+                                    : new TracedTokens(
+                                            scope.trace, scope, this::isOver, this::enter));
+        } catch (GatewayException e) {
+            refuse(Outcome.REJECTED, e.error());
+        } catch (RuntimeException e) {
+            crashed(e);
+        }
+    }
+
+    private void enter(@Nullable EnginePrompts promptTokens) {
+        if (isOver()) {
+            return;
+        }
+        become(RequestState.QUEUED);
+        scope.prompt.known(promptTokens);
+        Entrance mine =
+                new Entrance(
+                        parts.planning().entrance(), scope.request(), workers::candidates, this);
+        entrance = mine;
+        mine.enter(scope.context, promptTokens, true);
+    }
+
+    @Override
+    public void start(
+            List<Candidate> candidates, @Nullable List<PrefixMatch> known, long queuedNanos) {
+        entrance = null; // it holds the prompt
+        scope.waited(queuedNanos);
+        ask(workers.first(candidates, known), false, null);
+    }
+
+    @Override
+    public void refused(Outcome outcome, GatewayError error) {
+        refuse(outcome, error);
+    }
+
+    /**
+     * @param stream that it goes on with; null: it begins the answer
+     */
+    private void ask(Planner.Decided decided, boolean freshConnection, @Nullable Continued stream) {
+        become(stream == null ? RequestState.ASKED : RequestState.ANSWERING);
+        boolean first = tries.attempt();
+        if (LOG.isDebugEnabled()) {
+            LOG.debugf(
+                    "%s attempt %d: %s",
+                    scope.request().requestId(), tries.attempts(), decided.decision());
+        }
+        Attempt next = new Attempt(scope, this, decided, stream);
+        attempt = next;
+        scope.booked(decided);
+        SessionTurn session = scope.session();
+        if (session != null) {
+            session.sent(next.candidate());
+        }
+        if (first) {
+            parts.metrics().leaves(scope.nanosSinceStart() - scope.queued());
+        }
+        if (session == null) {
+            send(next, freshConnection, stream);
+            return;
+        }
+        Candidate to = next.candidate();
+        session.prepare(
+                to,
+                scope.prompt.ids(to.worker(), scope.request()),
+                new SessionTurn.Ready() {
+                    @Override
+                    public void go() {
+                        if (!isOver() && attempt == next) {
+                            send(next, freshConnection, stream);
+                        }
+                    }
+
+                    @Override
+                    public void refused(GatewayError error) {
+                        refuse(Outcome.UPSTREAM_FAILED, error);
+                    }
+                });
+    }
+
+    private void send(Attempt next, boolean freshConnection, @Nullable Continued stream) {
+        try {
+            next.start(freshConnection);
+            if (stream == null && hedging != null) {
+                hedging.later();
+            }
+        } catch (GatewayException e) {
+            if (stream != null) {
+                breakAnswer(e.error(), true);
+                return;
+            }
+            refuse(Outcome.REJECTED, e.error()); // this worker cannot be asked so
+        } catch (RuntimeException e) {
+            crashed(e);
+        }
+    }
+
+    @Override
+    public @Nullable Attempt running() {
+        return attempt;
+    }
+
+    @Override
+    public Attempt beside(Planner.Decided second) {
+        return new Attempt(scope, this, second, null);
+    }
+
+    @Override
+    public void won(Attempt winner) {
+        Attempt loser = hedging == null ? null : hedging.won(winner, attempt);
+        if (loser != null) {
+            nowRuns(winner);
+            loser.abandon();
+        }
+    }
+
+    @Override
+    public boolean leftToOther(Attempt failed) {
+        Attempt other = hedging == null ? null : hedging.leftBy(failed, attempt);
+        if (other == null) {
+            return false;
+        }
+        long worker = failed.candidate().worker().id();
+        tries.failed(worker);
+        tries.hasBegun(worker);
+        nowRuns(other);
+        failed.detach();
+        return true;
+    }
+
+    private void nowRuns(Attempt other) {
+        if (attempt != other) {
+            attempt = other;
+            SessionTurn session = scope.session();
+            if (session != null) {
+                session.sent(other.candidate());
+            }
+        }
+    }
+
+    @Override
+    public boolean retryElsewhere(Attempt failed, RetryCause cause) {
+        long worker = failed.candidate().worker().id();
+        tries.failed(worker);
+        if (cause != RetryCause.UNREACHABLE) {
+            tries.hasBegun(worker);
+        }
+        if (isOver() || !tries.mayGoOn() || scope.request().pinnedWorker().isPresent()) {
+            return false;
+        }
+        // Who could not be reached has not begun: nothing is done twice.
+        if (cause != RetryCause.UNREACHABLE && !parts.retries().mayRetry()) {
+            parts.metrics().retryRefused();
+            return false;
+        }
+        Planner.Decided second = workers.elsewhere(c -> true);
+        if (second == null) {
+            return false;
+        }
+        failed.detach();
+        parts.metrics().retried(cause);
+        // A new connection: when several engines restart together, the pooled ones to this worker
+        // may be dead too.
+        ask(second, true, null);
+        return true;
+    }
+
+    @Override
+    public boolean retryOnFreshConnection(Attempt failed) {
+        if (isOver() || tries.areMany()) {
+            return false;
+        }
+        tries.hasBegun(failed.candidate().worker().id());
+        failed.detach();
+        parts.metrics().retried(RetryCause.STALE_CONNECTION);
+        ask(failed.decided(), true, null);
+        return true;
+    }
+
+    @Override
+    public boolean askAgainInFull(Attempt failed) {
+        SessionTurn session = scope.session();
+        if (isOver() || tries.areMany() || session == null || !session.askAgain()) {
+            return false;
+        }
+        failed.detach();
+        ask(failed.decided(), false, null);
+        return true;
+    }
+
+    @Override
+    public boolean retryAllLater(Attempt failed) {
+        if (isOver() || !tries.secondRound()) {
+            return false;
+        }
+        failed.detach();
+        attempt = null;
+        become(RequestState.PAUSED);
+        scope.context.owner().setTimer(SECOND_ROUND_MILLIS, t -> enter(scope.prompt.tokens()));
+        return true;
+    }
+
+    @Override
+    public @Nullable Relocation keep(Candidate from, int promptTokens) {
+        return Relocation.of(scope, workers, this, from, promptTokens);
+    }
+
+    @Override
+    public void answered(@Nullable Relocation kept) {
+        become(RequestState.ANSWERING);
+        relocation = kept;
+        scope.answered(kept != null);
+    }
+
+    @Override
+    public List<Candidate> wellOthers(Attempt from) {
+        return isOver() ? List.of() : workers.wellOthers(from.candidate());
+    }
+
+    @Override
+    public void whenMovable(Attempt from, List<Candidate> others, Runnable move) {
+        Relocation moving = relocation;
+        if (!isOver() && parts.moving().migration().isOn() && moving != null) {
+            moving.whenPossible(from, others, move);
+        }
+    }
+
+    @Override
+    public boolean moveElsewhere(Attempt failed, GatewayError error, boolean stream) {
+        if (isOver() || !parts.moving().migration().isOn()) {
+            return false;
+        }
+        Relocation moving = relocation;
+        if (moving != null) {
+            tries.failed(failed.candidate().worker().id());
+            become(RequestState.MOVING);
+            return moving.move(failed, error);
+        }
+        WhyNot never = Relocation.whyNever(scope, stream, failed.candidate());
+        parts.moving().migration().refused(never == null ? WhyNot.TOO_LARGE : never);
+        return false;
+    }
+
+    @Override
+    public void goOn(Planner.Decided decided, Continued stream) {
+        ask(decided, true, stream);
+        Attempt next = attempt;
+        if (next != null && !scope.request().hints().extras().isEmpty()) {
+            answer.facts(next::facts);
+        }
+    }
+
+    @Override
+    public void completed(byte[] end) {
+        finish(Outcome.OK);
+        answer.end(end, 0, end.length);
+    }
+
+    @Override
+    public void later(Runnable step) {
+        scope.context.runOnContext(
+                v -> {
+                    try {
+                        step.run();
+                    } catch (RuntimeException e) {
+                        crashed(e);
+                    }
+                });
+    }
+
+    /** The client closed its connection: stop the engine now, not when its next token comes. */
+    void clientGone() {
+        if (!isOver()) {
+            stop(Outcome.CANCELLED);
+        }
+    }
+
+    @Override
+    public void overtime(Duration limit) {
+        if (!isOver()) {
+            stop(Outcome.TIMED_OUT);
+            answer.cutOff(new GatewayError.RequestTimeout(limit));
+        }
+    }
+
+    private void stop(Outcome outcome) {
+        Attempt running = attempt;
+        Attempt beside = endHedge();
+        Entrance waiting = entrance;
+        finish(outcome);
+        if (beside != null) {
+            beside.abandon();
+        }
+        if (waiting != null) {
+            waiting.leave();
+        }
+        if (running != null) {
+            running.abandon();
+        }
+    }
+
+    private @Nullable Attempt endHedge() {
+        return hedging == null ? null : hedging.end();
+    }
+
+    @Override
+    public void breakAnswer(GatewayError error, boolean betweenEvents) {
+        finish(Outcome.BROKEN_MID_ANSWER);
+        // A full answer means that the client has stopped reading; it would not see the event.
+        if (betweenEvents && !answer.isFull()) {
+            answer.endWithErrorEvent(error);
+        } else {
+            answer.reset();
+        }
+    }
+
+    @Override
+    public void refuse(Outcome outcome, GatewayError error) {
+        if (!isOver()) {
+            finish(outcome);
+            answer.fail(error);
+        }
+    }
+
+    @Override
+    public void finish(Outcome outcome) {
+        become(RequestState.OVER);
+        answer.settled();
+        attempt = null;
+        endHedge();
+        entrance = null;
+        SessionTurn session = scope.session();
+        if (session != null) {
+            session.ended();
+        }
+        if (relocation != null) {
+            relocation.ended(outcome);
+        }
+        scope.ended(outcome);
+    }
+
+    @Override
+    public void crashed(RuntimeException cause) {
+        LOG.errorf(cause, "request %s failed by a bug in the gateway", scope.request().requestId());
+        Attempt running = attempt;
+        Attempt beside = endHedge();
+        if (running != null) {
+            running.abandon();
+        }
+        if (beside != null) {
+            beside.abandon();
+        }
+        if (isOver()) {
+            return;
+        }
+        finish(Outcome.INTERNAL);
+        if (running != null && running.released()) {
+            answer.reset();
+        } else {
+            answer.fail(new GatewayError.Internal(scope.request().requestId()));
+        }
+    }
+}

@@ -1,0 +1,126 @@
+package io.warmpath.gateway.flow;
+
+import io.warmpath.gateway.request.ClientBounds;
+import io.warmpath.routing.TaintMatch;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+
+/**
+ * Limits of one request's way through the gateway. Time-outs towards engines are in {@code
+ * UpstreamOptions}.
+ *
+ * @param maxBodyBytes larger request bodies are answered with 413
+ * @param holdBytes how much of an answer is held back before its first token, so that another
+ *     worker can be tried unseen
+ * @param tailBytes how much of an unfinished event is held back in a stream, so that an error event
+ *     can follow cleanly
+ * @param explain whether answers say in headers why the worker was chosen
+ * @param tokenDeadline a prompt whose tokens take longer is routed by load alone
+ * @param retryAfter what {@code Retry-After} says when no worker is there
+ * @param bodyLinger how long the rest of a refused body is read and thrown away, so that the client
+ *     gets to see the 413
+ * @param requestUsage ask engines for the usage of streams; a client that has not asked for it does
+ *     not get to see it
+ * @param forwardNvext leave {@code nvext} in what engines get
+ * @param rawPath write answers past the server's encoder where that is possible
+ * @param classTolerations taints that requests of a policy class tolerate, by its name
+ * @param clients what one client may cost, and what it is spared
+ */
+public record GatewayOptions(
+        long maxBodyBytes,
+        int holdBytes,
+        int tailBytes,
+        Explain explain,
+        Duration tokenDeadline,
+        Duration retryAfter,
+        Duration bodyLinger,
+        boolean requestUsage,
+        boolean forwardNvext,
+        boolean rawPath,
+        Map<String, List<TaintMatch>> classTolerations,
+        ClientBounds clients) {
+
+    /** When the {@code x-warmpath-*} headers that explain a decision are sent. */
+    public enum Explain {
+        OFF,
+        /** When the request has {@code x-warmpath-explain: 1}. */
+        ON_REQUEST,
+        ALWAYS
+    }
+
+    /** No policy class tolerates any taint, and {@code nvext} goes no further. */
+    public GatewayOptions(
+            long maxBodyBytes,
+            int holdBytes,
+            int tailBytes,
+            Explain explain,
+            Duration tokenDeadline,
+            Duration retryAfter,
+            Duration bodyLinger,
+            boolean requestUsage,
+            boolean rawPath) {
+        this(
+                maxBodyBytes,
+                holdBytes,
+                tailBytes,
+                explain,
+                tokenDeadline,
+                retryAfter,
+                bodyLinger,
+                requestUsage,
+                false,
+                rawPath,
+                Map.of(),
+                ClientBounds.DEFAULTS);
+    }
+
+    public GatewayOptions {
+        classTolerations = Map.copyOf(classTolerations);
+        if (maxBodyBytes <= 0 || maxBodyBytes > Integer.MAX_VALUE - 1024) {
+            throw new IllegalArgumentException(
+                    "maxBodyBytes " + maxBodyBytes + " is not in 1.." + (Integer.MAX_VALUE - 1024));
+        }
+        if (holdBytes < 0 || tailBytes < 0) {
+            throw new IllegalArgumentException(
+                    "holdBytes " + holdBytes + " or tailBytes " + tailBytes + " is negative");
+        }
+        if (tokenDeadline.isNegative() || tokenDeadline.isZero() || bodyLinger.isNegative()) {
+            throw new IllegalArgumentException(
+                    "tokenDeadline "
+                            + tokenDeadline
+                            + " or bodyLinger "
+                            + bodyLinger
+                            + " is wrong");
+        }
+    }
+
+    public GatewayOptions with(ClientBounds other) {
+        return new GatewayOptions(
+                maxBodyBytes,
+                holdBytes,
+                tailBytes,
+                explain,
+                tokenDeadline,
+                retryAfter,
+                bodyLinger,
+                requestUsage,
+                forwardNvext,
+                rawPath,
+                classTolerations,
+                other);
+    }
+
+    public static GatewayOptions defaults() {
+        return new GatewayOptions(
+                64L << 20,
+                64 << 10,
+                64 << 10,
+                Explain.ON_REQUEST,
+                Duration.ofSeconds(2),
+                Duration.ofSeconds(1),
+                Duration.ofSeconds(2),
+                false,
+                true);
+    }
+}

@@ -1,0 +1,176 @@
+package io.warmpath.gateway.flow;
+
+import io.vertx.core.Context;
+import io.warmpath.access.Visit;
+import io.warmpath.fault.GatewayError;
+import io.warmpath.fleet.Candidate;
+import io.warmpath.gateway.agent.NextTurn;
+import io.warmpath.gateway.agent.SessionTurn;
+import io.warmpath.gateway.answer.TimedAnswer;
+import io.warmpath.gateway.observe.FlowMetrics.Outcome;
+import io.warmpath.gateway.observe.ModelMeters;
+import io.warmpath.gateway.observe.Tracing;
+import io.warmpath.gateway.plan.Planner;
+import io.warmpath.gateway.prompt.AskedPrompt;
+import io.warmpath.gateway.request.BodyMemory;
+import io.warmpath.gateway.request.EngineForm;
+import io.warmpath.gateway.request.InferenceRequest;
+import io.warmpath.upstream.UpstreamListener;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One request: what was asked, for whom, and what has been learnt of it on its way. Everything that
+ * works for the request reads it; {@link Exchange} alone decides. On the request's event loop.
+ */
+final class RequestScope {
+    final FlowParts parts;
+    final Context context;
+    final EngineForm form;
+    final TimedAnswer answer;
+    final AskedPrompt prompt;
+    final Tries tries;
+    final Tracing.@Nullable Trace trace;
+    private final long started;
+    private final @Nullable Visit visit;
+    private InferenceRequest request;
+    private @Nullable ModelMeters model;
+    private @Nullable SessionTurn session;
+    private long queued; // nanoseconds, over all entries
+
+    /**
+     * @param started by the flow's clock
+     * @param visit null: anybody may do everything
+     */
+    RequestScope(
+            FlowParts parts,
+            Context context,
+            InferenceRequest request,
+            EngineForm form,
+            TimedAnswer answer,
+            long started,
+            @Nullable Visit visit) {
+        this.parts = parts;
+        this.context = context;
+        this.request = request;
+        this.form = form;
+        this.answer = answer;
+        this.started = started;
+        this.visit = visit;
+        this.prompt = new AskedPrompt(parts.planning().tokens());
+        this.tries = new Tries(parts.retries().maxWorkers());
+        this.trace = parts.metrics().tracing().begin(request, started);
+    }
+
+    /** As it was asked; without what is not needed any more once it is answered. */
+    InferenceRequest request() {
+        return request;
+    }
+
+    /** The client may see the model. */
+    boolean maySeeModel() {
+        return visit == null || visit.allows(request.name().asked());
+    }
+
+    /**
+     * Its model is served: it becomes a turn of its session.
+     *
+     * @throws io.warmpath.fault.GatewayException when what it says of its session is wrong
+     */
+    void served() {
+        model = parts.metrics().of(request.model());
+        session = parts.sessions().of(context, request, form);
+    }
+
+    /** Null when it is no session's. */
+    @Nullable SessionTurn session() {
+        return session;
+    }
+
+    void waited(long nanos) {
+        queued += nanos;
+        if (trace != null && nanos > 0) {
+            long now = now();
+            trace.step("queue", now - nanos, now);
+        }
+    }
+
+    /** Nanoseconds in queues. */
+    long queued() {
+        return queued;
+    }
+
+    long now() {
+        return parts.nanoTime().getAsLong();
+    }
+
+    long started() {
+        return started;
+    }
+
+    long nanosSinceStart() {
+        return now() - started;
+    }
+
+    /** Of its model, which the fleet knows. */
+    ModelMeters meters() {
+        ModelMeters known = model;
+        return known == null ? parts.metrics().of(request.model()) : known;
+    }
+
+    GatewayError noWorker() {
+        return new GatewayError.NoHealthyWorker(request.model(), parts.options().retryAfter());
+    }
+
+    /** Its load is booked where the decision says. */
+    void booked(Planner.Decided decided) {
+        parts.planning().planner().booked(request, decided.decision(), prompt.tokens());
+    }
+
+    /** What listens to the engine, and warms it for the next turn when the client wants that. */
+    UpstreamListener beside(Candidate to, UpstreamListener client) {
+        return form.isAsSent()
+                ? NextTurn.beside(
+                        parts.sending().nextTurns(),
+                        context,
+                        request,
+                        to,
+                        prompt.length(to.worker()),
+                        prompt.blocks(to.worker()),
+                        client)
+                : client;
+    }
+
+    /** An engine has counted this request's tokens; -1 where it has not. */
+    void used(long promptTokens, long outputTokens) {
+        if (visit != null && (promptTokens >= 0 || outputTokens >= 0)) {
+            visit.used(Math.max(0, promptTokens) + Math.max(0, outputTokens));
+        }
+    }
+
+    /**
+     * The answer has begun to reach the client: lets go of what nobody needs any more.
+     *
+     * @param mayMove it may have to be asked again
+     */
+    void answered(boolean mayMove) {
+        BodyMemory.answered(context);
+        if (mayMove) {
+            request = request.begun();
+        } else {
+            request = request.answered();
+            prompt.forget();
+        }
+        form.answered();
+    }
+
+    /** The books of this request are closed. */
+    void ended(Outcome outcome) {
+        parts.metrics().ended(outcome);
+        if (trace != null) {
+            trace.ended(outcome, now());
+        }
+        if (model != null) {
+            model.ended(nanosSinceStart());
+        }
+    }
+}

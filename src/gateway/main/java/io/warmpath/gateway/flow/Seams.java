@@ -1,0 +1,119 @@
+package io.warmpath.gateway.flow;
+
+import io.warmpath.fleet.EngineKind;
+import io.warmpath.gateway.migration.Seam;
+import io.warmpath.gateway.prompt.Engines;
+import io.warmpath.tokens.Continuation;
+import io.warmpath.tokens.PromptInput;
+import io.warmpath.tokens.profile.EngineProfile;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.function.Consumer;
+import org.jboss.logging.Logger;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Finds out who can go on exactly where one stream's text ends. Rendering a chat takes its time and
+ * is done beside the event loop; all else on the request's event loop.
+ */
+final class Seams {
+    private static final Logger LOG = Logger.getLogger(Seams.class);
+    private static final PromptInput NOBODYS = new PromptInput.Opaque("no template has a say");
+
+    private final RequestScope scope;
+    private final Consumer<Runnable> later;
+    private final boolean chat;
+    private final PromptInput asked;
+    private @Nullable Seam last;
+    private int lastPieces;
+    private boolean looking;
+
+    /**
+     * @param chat the client reads a chat, not a completion
+     * @param later runs a step on the request's event loop
+     */
+    Seams(RequestScope scope, boolean chat, Consumer<Runnable> later) {
+        this.scope = scope;
+        this.later = later;
+        this.chat = chat;
+        this.asked = chat && mayBeOnVllm(scope) ? scope.request().prompt() : NOBODYS;
+    }
+
+    private static boolean mayBeOnVllm(RequestScope scope) {
+        return Engines.of(scope.parts.planning().fleet().snapshot(), scope.request().model())
+                != EngineProfile.SGLANG;
+    }
+
+    /** It keeps a chat's texts, which have been read already. */
+    boolean keepsTexts() {
+        return asked instanceof PromptInput.Chat;
+    }
+
+    /** Before a template was asked. */
+    Seam unproven(String text) {
+        return new Seam(chat, text, Continuation.UNKNOWN);
+    }
+
+    /**
+     * What {@link #look} has found; null: nothing yet, or of an earlier text.
+     *
+     * @param pieces of the text
+     */
+    @Nullable Seam known(int pieces) {
+        return last != null && lastPieces == pieces ? last : null;
+    }
+
+    /** Asks the template. Any thread but an event loop. */
+    Seam find(String text) {
+        Seam unproven = unproven(text);
+        String model = scope.request().model();
+        if (!unproven.asksTemplate()
+                || scope.parts
+                        .moving()
+                        .selfCheck()
+                        .distrusted(model, asked)
+                        .contains(EngineKind.VLLM)) {
+            return unproven;
+        }
+        try {
+            return new Seam(
+                    chat,
+                    text,
+                    scope.parts
+                            .moving()
+                            .tokens()
+                            .continuation(model, asked, text, EngineProfile.VLLM));
+        } catch (RuntimeException | LinkageError e) {
+            LOG.debugf(e, "%s: its template's say is not known", scope.request().requestId());
+            return unproven;
+        }
+    }
+
+    /**
+     * Has the template asked; {@code then} gets the answer on the event loop. Nothing while one is
+     * waited for, or where too much else is to be done.
+     */
+    void look(String text, int pieces, Consumer<Seam> then) {
+        if (looking) {
+            return;
+        }
+        try {
+            looking = true;
+            scope.parts
+                    .moving()
+                    .lanes()
+                    .lengthy(
+                            () -> {
+                                Seam found = find(text);
+                                later.accept(
+                                        () -> {
+                                            looking = false;
+                                            last = found;
+                                            lastPieces = pieces;
+                                            then.accept(found);
+                                        });
+                            });
+        } catch (RejectedExecutionException e) {
+            looking = false; // whoever wants to know asks again
+        }
+    }
+}

@@ -1,0 +1,21 @@
+package io.warmpath.gateway.flow;
+
+import io.warmpath.gateway.agent.NextTurn;
+import io.warmpath.gateway.answer.AnswerReport;
+import io.warmpath.gateway.pin.Pins;
+import io.warmpath.load.LoadBook;
+import io.warmpath.upstream.EngineClient;
+
+/**
+ * What a request meets at its worker.
+ *
+ * @param pins what clients want to have kept in cache
+ * @param nextTurns what is computed ahead once an answer has ended
+ * @param reports what is held against engines' own figures
+ */
+public record Sending(
+        LoadBook load,
+        EngineClient engines,
+        Pins pins,
+        NextTurn.Parts nextTurns,
+        AnswerReport.Parts reports) {}

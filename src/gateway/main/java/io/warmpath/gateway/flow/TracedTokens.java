@@ -1,0 +1,49 @@
+package io.warmpath.gateway.flow;
+
+import io.warmpath.gateway.observe.Tracing;
+import io.warmpath.gateway.prompt.EnginePrompts;
+import io.warmpath.gateway.prompt.TokenStep;
+import java.util.function.BooleanSupplier;
+import org.jspecify.annotations.Nullable;
+
+/** Tells when the tokens of a request that is followed were known, and when the pools answered. */
+final class TracedTokens implements TokenStep.Next {
+    private final Tracing.Trace trace;
+    private final RequestScope scope;
+    private final BooleanSupplier over;
+    private final TokenStep.Next next;
+    private long since;
+    private String step = "tokenise";
+
+    /**
+     * @param over the request needs no tokens any more
+     */
+    TracedTokens(
+            Tracing.Trace trace, RequestScope scope, BooleanSupplier over, TokenStep.Next next) {
+        this.trace = trace;
+        this.scope = scope;
+        this.over = over;
+        this.next = next;
+        this.since = scope.started();
+    }
+
+    @Override
+    public void asksPools() {
+        next("pool");
+    }
+
+    @Override
+    public void tokens(@Nullable EnginePrompts tokens) {
+        if (!over.getAsBoolean()) {
+            next("");
+        }
+        next.tokens(tokens);
+    }
+
+    private void next(String following) {
+        long now = scope.now();
+        trace.step(step, since, now);
+        since = now;
+        step = following;
+    }
+}

@@ -1,0 +1,113 @@
+package io.warmpath.gateway.flow;
+
+import io.warmpath.fault.GatewayException;
+import io.warmpath.fleet.Candidate;
+import io.warmpath.fleet.Fleet;
+import io.warmpath.fleet.WorkerState;
+import io.warmpath.gateway.agent.SessionTurn;
+import io.warmpath.gateway.plan.Planner;
+import io.warmpath.gateway.request.InferenceRequest;
+import io.warmpath.prefix.PrefixMatch;
+import java.util.List;
+import java.util.function.Predicate;
+import org.jboss.logging.Logger;
+import org.jspecify.annotations.Nullable;
+
+/** Which workers one request may go to, and which of them it is to go to now. */
+final class WorkerChoice {
+    private static final Logger LOG = Logger.getLogger(WorkerChoice.class);
+
+    private final RequestScope scope;
+    private final Fleet fleet;
+    private final double draw;
+
+    WorkerChoice(RequestScope scope) {
+        this.scope = scope;
+        this.fleet = scope.parts.planning().fleet();
+        this.draw = fleet.draw();
+    }
+
+    /** Those that may be asked first, in any state of load. Any thread. */
+    List<Candidate> candidates() {
+        InferenceRequest request = scope.request();
+        List<Candidate> all =
+                request.pinnedWorker().isPresent()
+                        ? Planner.anybody(fleet.snapshot(), request.model(), List.of())
+                        : Planner.candidates(fleet, request.model(), List.of(), draw);
+        SessionTurn turn = scope.session();
+        return turn == null ? all : turn.narrow(all);
+    }
+
+    /** Those that have not failed the request. */
+    private List<Candidate> others() {
+        return Planner.candidates(fleet, scope.request().model(), scope.tries.failed(), draw);
+    }
+
+    /** Those beside this worker that have not failed the request. */
+    List<Candidate> others(Candidate beside) {
+        long worker = beside.worker().id();
+        return others().stream().filter(c -> c.worker().id() != worker).toList();
+    }
+
+    /** Those that are well and could take over from this one. */
+    List<Candidate> wellOthers(Candidate from) {
+        return scope.request().pinnedWorker().isPresent()
+                ? List.of()
+                : others(from).stream()
+                        .filter(c -> c.worker().state() == WorkerState.READY)
+                        .toList();
+    }
+
+    /**
+     * @param candidates not empty
+     * @param known what the index has said already; null: it is asked
+     */
+    Planner.Decided first(List<Candidate> candidates, @Nullable List<PrefixMatch> known) {
+        SessionTurn turn = scope.session();
+        return scope.parts
+                .planning()
+                .planner()
+                .decide(
+                        scope.request(),
+                        candidates,
+                        scope.prompt.tokens(),
+                        scope.prompt.named(),
+                        known,
+                        scope.queued(),
+                        w -> turn == null ? "busy" : turn.whyNot(w),
+                        scope.trace);
+    }
+
+    /**
+     * @param fit which candidates can be asked
+     * @return null: nobody is there who has not failed this request
+     */
+    Planner.@Nullable Decided elsewhere(Predicate<Candidate> fit) {
+        List<Candidate> left = others().stream().filter(fit).toList();
+        if (left.isEmpty()) {
+            return null;
+        }
+        SessionTurn turn = scope.session();
+        if (turn != null) {
+            turn.narrowed(left);
+        }
+        try {
+            return scope.parts
+                    .planning()
+                    .planner()
+                    .decide(
+                            scope.request(),
+                            left,
+                            scope.prompt.tokens(),
+                            scope.prompt.named(),
+                            null,
+                            scope.queued(),
+                            w -> "failed this request",
+                            scope.trace);
+        } catch (GatewayException e) {
+            // The pinned rank exists on the failed worker only.
+            LOG.debugf("%s no second attempt: %s", scope.request().requestId(), e.getMessage());
+            return null;
+        }
+    }
+}

@@ -1,0 +1,59 @@
+package io.warmpath.gateway.observe;
+
+import io.vertx.core.MultiMap;
+import io.warmpath.gateway.observe.FlowMetrics.Outcome;
+import io.warmpath.gateway.request.InferenceRequest;
+import io.warmpath.routing.RoutingDecision;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Where the steps of single requests are told, for those who follow one request through many
+ * systems. Called on the request's event loop; must not block, and must not throw. Times are
+ * nanoseconds of the flow's clock.
+ */
+public interface Tracing {
+    /** Follows nothing. */
+    Tracing NONE = (request, began) -> null;
+
+    /**
+     * A request has come in whole.
+     *
+     * @return null when it is not followed
+     */
+    @Nullable Trace begin(InferenceRequest request, long began);
+
+    /** One request. */
+    interface Trace {
+        /** A step on the way to the decision is over. */
+        void step(String name, long from, long to);
+
+        /** It is sent to a worker. */
+        Call call(RoutingDecision decision, int promptTokens, long now);
+
+        /** It has ended; the last call. */
+        void ended(Outcome outcome, long now);
+    }
+
+    /** One try on one worker. */
+    interface Call {
+        /** Puts what tells the engine of this trace in place of what the client has sent. */
+        void addTo(MultiMap headers);
+
+        void firstToken(long now);
+
+        /**
+         * The worker is done with it, or left; the last call.
+         *
+         * @param status of its answer; 0: there was none
+         * @param problem why there is no whole answer; empty when there is
+         * @param promptTokens as the engine reports, like the others; negative: it does not
+         */
+        void ended(
+                int status,
+                String problem,
+                long promptTokens,
+                long cachedTokens,
+                long outputTokens,
+                long now);
+    }
+}

@@ -1,0 +1,64 @@
+package io.warmpath.gateway.observe;
+
+import io.vertx.core.MultiMap;
+import io.warmpath.gateway.observe.FlowMetrics.Outcome;
+import io.warmpath.gateway.request.InferenceRequest;
+import io.warmpath.routing.RoutingDecision;
+import org.jspecify.annotations.Nullable;
+
+/** Tells two; what is put into headers is the second one's where both want the same. */
+public record TracingTwice(Tracing first, Tracing second) implements Tracing {
+    @Override
+    public @Nullable Trace begin(InferenceRequest request, long began) {
+        Trace a = first.begin(request, began);
+        Trace b = second.begin(request, began);
+        return a == null ? b : b == null ? a : new Both(a, b);
+    }
+
+    private record Both(Trace first, Trace second) implements Trace {
+        @Override
+        public void step(String name, long from, long to) {
+            first.step(name, from, to);
+            second.step(name, from, to);
+        }
+
+        @Override
+        public Call call(RoutingDecision decision, int promptTokens, long now) {
+            return new BothCalls(
+                    first.call(decision, promptTokens, now),
+                    second.call(decision, promptTokens, now));
+        }
+
+        @Override
+        public void ended(Outcome outcome, long now) {
+            first.ended(outcome, now);
+            second.ended(outcome, now);
+        }
+    }
+
+    private record BothCalls(Call first, Call second) implements Call {
+        @Override
+        public void addTo(MultiMap headers) {
+            first.addTo(headers);
+            second.addTo(headers);
+        }
+
+        @Override
+        public void firstToken(long now) {
+            first.firstToken(now);
+            second.firstToken(now);
+        }
+
+        @Override
+        public void ended(
+                int status,
+                String problem,
+                long promptTokens,
+                long cachedTokens,
+                long outputTokens,
+                long now) {
+            first.ended(status, problem, promptTokens, cachedTokens, outputTokens, now);
+            second.ended(status, problem, promptTokens, cachedTokens, outputTokens, now);
+        }
+    }
+}

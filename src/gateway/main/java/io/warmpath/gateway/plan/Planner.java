@@ -1,0 +1,435 @@
+package io.warmpath.gateway.plan;
+
+import io.warmpath.fleet.Candidate;
+import io.warmpath.fleet.EngineKind;
+import io.warmpath.fleet.EventWatch;
+import io.warmpath.fleet.Fleet;
+import io.warmpath.fleet.FleetSnapshot;
+import io.warmpath.fleet.Worker;
+import io.warmpath.gateway.observe.DecisionLog;
+import io.warmpath.gateway.observe.Dependency;
+import io.warmpath.gateway.observe.FlowMetrics;
+import io.warmpath.gateway.observe.Tracing;
+import io.warmpath.gateway.pin.Pins;
+import io.warmpath.gateway.prompt.AskedPrompt;
+import io.warmpath.gateway.prompt.EnginePrompts;
+import io.warmpath.gateway.prompt.Overlaps;
+import io.warmpath.gateway.prompt.PromptContent;
+import io.warmpath.gateway.request.InferenceRequest;
+import io.warmpath.gateway.selfcheck.SelfCheck;
+import io.warmpath.gateway.shared.SharedCache;
+import io.warmpath.load.LoadBook;
+import io.warmpath.load.PromptBlocks;
+import io.warmpath.prefix.PrefixMatch;
+import io.warmpath.prefix.Tier;
+import io.warmpath.routing.Circumstances;
+import io.warmpath.routing.Eligibility;
+import io.warmpath.routing.Ineligible;
+import io.warmpath.routing.PromptKnown;
+import io.warmpath.routing.Router;
+import io.warmpath.routing.RoutingDecision;
+import io.warmpath.routing.RoutingRequest;
+import io.warmpath.routing.Sent;
+import io.warmpath.routing.TaintMatch;
+import io.warmpath.routing.TaintRules;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Set;
+import java.util.function.Function;
+import java.util.function.LongSupplier;
+import org.jboss.logging.Logger;
+import org.jspecify.annotations.Nullable;
+
+/** Tokens to decision: asks who holds how much, then the router. Any thread; microseconds. */
+public final class Planner {
+    private static final Logger LOG = Logger.getLogger(Planner.class);
+
+    private final Fleet fleet;
+    private final Overlaps overlaps;
+    private final Router router;
+    private final LoadBook load;
+    private final FlowMetrics metrics;
+    private final DecisionLog log;
+    private final Map<String, List<TaintMatch>> classTolerations;
+    private final EventWatch events;
+    private final SelfCheck selfCheck;
+    private final Pins pins;
+    private final @Nullable SharedCache shared;
+    private final LongSupplier nanoTime;
+    private final Dependency indexHealth =
+            new Dependency(LOG, "The prefix index", "requests are routed by load alone");
+
+    public Planner(
+            Fleet fleet,
+            Overlaps overlaps,
+            Router router,
+            LoadBook load,
+            FlowMetrics metrics,
+            DecisionLog log,
+            Map<String, List<TaintMatch>> classTolerations,
+            EventWatch events,
+            SelfCheck selfCheck,
+            Pins pins,
+            @Nullable SharedCache shared,
+            LongSupplier nanoTime) {
+        this.pins = pins;
+        this.shared = shared;
+        this.nanoTime = nanoTime;
+        this.events = events;
+        this.selfCheck = selfCheck;
+        this.classTolerations = classTolerations;
+        this.log = log;
+        this.fleet = fleet;
+        this.overlaps = overlaps;
+        this.router = router;
+        this.load = load;
+        this.metrics = metrics;
+    }
+
+    /**
+     * @param number in the log of decisions
+     */
+    public record Decided(RoutingDecision decision, long number) {}
+
+    /**
+     * The ranks this request may go to: the healthy ones as far as they are open to it, or, when
+     * there are none, the unhealthy ones, because one of them may just have come back.
+     *
+     * @param without workers that have failed this request already
+     * @param draw see {@link Fleet#open}
+     */
+    public static List<Candidate> candidates(
+            Fleet fleet, String model, List<Long> without, double draw) {
+        List<Candidate> open = others(fleet.open(model, draw), without);
+        return open.isEmpty() ? anybody(fleet.snapshot(), model, without) : open;
+    }
+
+    /** As {@link #candidates}, without limits: for a request that names its worker. */
+    public static List<Candidate> anybody(FleetSnapshot fleet, String model, List<Long> without) {
+        List<Candidate> healthy = others(fleet.candidates(model), without);
+        return healthy.isEmpty() ? others(fleet.lastResort(model), without) : healthy;
+    }
+
+    /**
+     * @param candidates not empty
+     * @param tokens the prompt, or null when it is not known
+     * @param known what the index answered already; null: it is asked
+     * @param named its blocks by name, one entry per block size met so far; added to
+     * @param queuedNanos how long it has waited
+     * @param others why a ready worker or rank is not among the candidates
+     * @param trace told how long it took; null: nobody wants to know
+     */
+    public Decided decide(
+            InferenceRequest request,
+            List<Candidate> candidates,
+            @Nullable EnginePrompts tokens,
+            List<PromptBlocks> named,
+            @Nullable List<PrefixMatch> known,
+            long queuedNanos,
+            Function<Worker, String> others,
+            Tracing.@Nullable Trace trace) {
+        boolean inFull = request.explain() || log.isOn();
+        RoutingDecision decision =
+                ask(
+                        request,
+                        candidates,
+                        tokens,
+                        named,
+                        known,
+                        circumstances(
+                                request, tokens, queuedNanos, inFull ? candidates : List.of()),
+                        inFull ? RoutingRequest.Detail.ALL : RoutingRequest.Detail.CHOSEN,
+                        request.explain()
+                                ? ineligible(request.model(), candidates, others)
+                                : List.of(),
+                        trace);
+        metrics.decided(decision.mode());
+        if (shared != null) {
+            shared.decided(decision);
+        }
+        return new Decided(decision, log.add(request, decision));
+    }
+
+    /**
+     * What would be decided now; leaves no trace.
+     *
+     * @param others why a ready worker or rank is not among the candidates
+     */
+    public RoutingDecision dryRun(
+            InferenceRequest request,
+            List<Candidate> candidates,
+            @Nullable EnginePrompts tokens,
+            Function<Worker, String> others) {
+        return ask(
+                request,
+                candidates,
+                tokens,
+                new ArrayList<>(1),
+                null,
+                circumstances(request, tokens, 0, candidates),
+                RoutingRequest.Detail.DRY_RUN,
+                ineligible(request.model(), candidates, others),
+                null);
+    }
+
+    private RoutingDecision ask(
+            InferenceRequest request,
+            List<Candidate> candidates,
+            @Nullable EnginePrompts tokens,
+            List<PromptBlocks> named,
+            @Nullable List<PrefixMatch> known,
+            Circumstances circumstances,
+            RoutingRequest.Detail detail,
+            List<Ineligible> ineligible,
+            Tracing.@Nullable Trace trace) {
+        long asked = nanoTime.getAsLong();
+        if (tokens != null && tokens.isOne() && !candidates.isEmpty()) {
+            name(request, candidates, tokens.of(candidates.getFirst().worker().kind()), named);
+        }
+        List<PrefixMatch> held = known != null ? known : matches(request, candidates, tokens);
+        long began = nanoTime.getAsLong();
+        RoutingDecision decision =
+                router.forModel(request.model())
+                        .decide(
+                                RoutingRequest.builder(
+                                                candidates,
+                                                tokens == null ? 0 : tokens.length(),
+                                                held)
+                                        .prompts(named)
+                                        .pinnedWorker(request.pinnedWorker())
+                                        .pinnedRank(request.pinnedRank())
+                                        .taints(taints(request))
+                                        .overrides(request.overrides())
+                                        .shared(tokens == null ? null : tokens.shared())
+                                        .outputTokens(request.hints().expectedOutput())
+                                        .detail(detail)
+                                        .ineligible(ineligible)
+                                        .circumstances(circumstances)
+                                        .pins(pins.view(request, candidates, tokens))
+                                        .build());
+        long chosen = nanoTime.getAsLong();
+        metrics.chosen(chosen - began);
+        if (trace != null) {
+            trace.step("match", asked, began);
+            trace.step("decide", began, chosen);
+        }
+        return decision;
+    }
+
+    private Circumstances circumstances(
+            InferenceRequest request,
+            @Nullable EnginePrompts tokens,
+            long queuedNanos,
+            List<Candidate> told) {
+        Set<EngineKind> drifted = tokens == null ? Set.of() : drifted(request, tokens);
+        PromptKnown known = tokens == null ? PromptKnown.TOKENS : tokens.known();
+        return queuedNanos == 0
+                        && told.isEmpty()
+                        && drifted.isEmpty()
+                        && known == PromptKnown.TOKENS
+                ? Circumstances.NONE
+                : new Circumstances(
+                        queuedNanos, told.stream().map(events::of).toList(), drifted, known);
+    }
+
+    /**
+     * Engines that have other ids of such prompts: what they say they hold is not found by ours.
+     */
+    private Set<EngineKind> drifted(InferenceRequest request, EnginePrompts prompt) {
+        return overlaps.toldByEngines() && !prompt.isText()
+                ? selfCheck.distrusted(request.model(), request.prompt())
+                : Set.of();
+    }
+
+    /** The request was booked where the decision says. Nothing when its tokens are not known. */
+    public void booked(
+            InferenceRequest request, RoutingDecision decision, @Nullable EnginePrompts tokens) {
+        Candidate to = decision.chosen().candidate();
+        if (tokens == null) {
+            return;
+        }
+        PromptContent prompt = tokens.of(to.worker().kind());
+        if (prompt.length() == 0) {
+            return;
+        }
+        try {
+            overlaps.booked(request.model(), request.space(), to, prompt);
+        } catch (RuntimeException e) {
+            metrics.indexFailed();
+            indexHealth.failed(e);
+        }
+    }
+
+    /** Workers of the fleet as it is now, and ranks, that are not among the candidates, and why. */
+    private List<Ineligible> ineligible(
+            String model, List<Candidate> candidates, Function<Worker, String> others) {
+        List<Ineligible> out = new ArrayList<>();
+        for (Worker w : fleet.snapshot().workers()) {
+            Set<Integer> among = new HashSet<>();
+            for (Candidate c : candidates) {
+                if (c.worker().id() == w.id()) {
+                    among.add(c.dpRank());
+                }
+            }
+            if (!among.isEmpty()) {
+                for (Worker.Rank rank : w.ranks()) {
+                    if (!among.contains(rank.dpRank())) {
+                        out.add(new Ineligible(w.name() + "/" + rank.dpRank(), others.apply(w)));
+                    }
+                }
+            } else {
+                String why =
+                        !w.models().contains(model)
+                                ? "does not serve the model"
+                                : w.available()
+                                        ? whyNot(w, others)
+                                        : w.state().name().toLowerCase(Locale.ROOT);
+                out.add(new Ineligible(w.name(), why));
+            }
+        }
+        return out;
+    }
+
+    private String whyNot(Worker w, Function<Worker, String> others) {
+        String limited = fleet.whyNot(w);
+        return limited.isEmpty() ? others.apply(w) : limited;
+    }
+
+    /** What was decided has been done, well or not. */
+    public void ended(Decided decided, DecisionLog.Ending ending) {
+        log.ended(decided.number(), ending);
+    }
+
+    /** The decision is acted on now. */
+    public Sent sent(RoutingDecision decision, boolean streamed) {
+        return router.sent(decision, streamed);
+    }
+
+    private void name(
+            InferenceRequest request,
+            List<Candidate> candidates,
+            PromptContent prompt,
+            List<PromptBlocks> named) {
+        for (int i = 0; i < candidates.size(); i++) {
+            int blockSize = candidates.get(i).worker().blockSize();
+            if (blockSize > 0 && AskedPrompt.find(named, blockSize) == null) {
+                PromptBlocks blocks =
+                        prompt.named(load, request.model(), request.cacheSalt(), blockSize);
+                Boolean reuse = request.overrides().assumeKvReuse();
+                named.add(reuse == null ? blocks : blocks.shared(reuse));
+            }
+        }
+    }
+
+    /** The candidates that the client's pins and the workers' taints leave, maybe none. */
+    public List<Candidate> eligible(InferenceRequest request, List<Candidate> candidates) {
+        return Eligibility.left(
+                candidates, request.pinnedWorker(), request.pinnedRank(), taints(request));
+    }
+
+    private TaintRules taints(InferenceRequest request) {
+        return request.taints()
+                .tolerating(
+                        classTolerations.getOrDefault(request.hints().policyClass(), List.of()));
+    }
+
+    /** Prompt tokens that the candidate which holds most need not compute. */
+    public static int mostCached(
+            List<PrefixMatch> matches, List<Candidate> candidates, int tokens) {
+        int most = 0;
+        for (int m = 0; m < matches.size(); m++) {
+            PrefixMatch match = matches.get(m);
+            for (int i = 0; i < candidates.size(); i++) {
+                Candidate c = candidates.get(i);
+                if (c.worker().blockSize() == match.blockSize()) {
+                    most = Math.max(most, match.depth(c.slot(), Tier.DISK) * match.blockSize());
+                }
+            }
+        }
+        return Math.min(most, Math.max(0, tokens - 1));
+    }
+
+    public List<PrefixMatch> matches(
+            InferenceRequest request, List<Candidate> candidates, @Nullable EnginePrompts tokens) {
+        if (tokens == null) {
+            return List.of();
+        }
+        long began = nanoTime.getAsLong();
+        try {
+            Set<EngineKind> drifted = drifted(request, tokens);
+            List<PrefixMatch> matches =
+                    tokens.isOne() && drifted.isEmpty()
+                            ? overlaps.matches(
+                                    request.model(),
+                                    request.space(),
+                                    candidates,
+                                    tokens.of(EngineKind.OPENAI))
+                            : matchesByKind(request, candidates, tokens, drifted);
+            indexHealth.worked();
+            metrics.matched(nanoTime.getAsLong() - began);
+            return matches;
+        } catch (RuntimeException e) {
+            metrics.indexFailed();
+            indexHealth.failed(e);
+            return List.of();
+        }
+    }
+
+    /**
+     * Each kind of engine is asked about with its own ids, and answers for its own workers.
+     *
+     * @param without kinds that are not asked about
+     */
+    private List<PrefixMatch> matchesByKind(
+            InferenceRequest request,
+            List<Candidate> candidates,
+            EnginePrompts tokens,
+            Set<EngineKind> without) {
+        List<PrefixMatch> all = new ArrayList<>(1);
+        for (EngineKind kind : EngineKind.values()) {
+            List<Candidate> own =
+                    candidates.stream().filter(c -> c.worker().kind() == kind).toList();
+            if (own.isEmpty() || tokens.of(kind).length() == 0 || without.contains(kind)) {
+                continue;
+            }
+            Set<Integer> slots = new HashSet<>();
+            own.forEach(c -> slots.add(c.slot().index()));
+            for (PrefixMatch match :
+                    overlaps.matches(request.model(), request.space(), own, tokens.of(kind))) {
+                PrefixMatch mine = match.only(slots::contains);
+                int same = indexOf(all, mine.blockSize());
+                if (same < 0) {
+                    all.add(mine);
+                } else {
+                    all.set(same, PrefixMatch.beside(all.get(same), mine));
+                }
+            }
+        }
+        return all;
+    }
+
+    private static int indexOf(List<PrefixMatch> matches, int blockSize) {
+        for (int i = 0; i < matches.size(); i++) {
+            if (matches.get(i).blockSize() == blockSize) {
+                return i;
+            }
+        }
+        return -1;
+    }
+
+    private static List<Candidate> others(List<Candidate> all, List<Long> without) {
+        if (without.isEmpty()) {
+            return all;
+        }
+        List<Candidate> others = new ArrayList<>(all.size());
+        for (Candidate c : all) {
+            if (!without.contains(c.worker().id())) {
+                others.add(c);
+            }
+        }
+        return others;
+    }
+}

@@ -1,0 +1,69 @@
+package io.warmpath.gateway.request;
+
+import io.vertx.core.Context;
+import java.util.concurrent.atomic.AtomicLong;
+
+/**
+ * Memory that the bodies of all requests take together, and its limit. Any thread; one addition per
+ * piece that arrives.
+ */
+public final class BodyMemory {
+    private static final Object KEY = new Object();
+
+    private final long limit;
+    private final AtomicLong held = new AtomicLong();
+
+    /**
+     * @param limit in bytes, from 1
+     */
+    public BodyMemory(long limit) {
+        this.limit = limit;
+    }
+
+    /** Bytes now. */
+    public long held() {
+        return held.get();
+    }
+
+    /** For one request. */
+    public Reservation reserve() {
+        return new Reservation();
+    }
+
+    /** The request of this context no longer needs its body; nothing where it has none. */
+    public static void answered(Context context) {
+        Reservation mine = context.getLocal(KEY);
+        if (mine != null) {
+            mine.free();
+        }
+    }
+
+    /** What one request's body takes. On its event loop. */
+    public final class Reservation {
+        private long taken;
+
+        /**
+         * @param bytes that have arrived
+         * @return false when that is more than all together may take; they are not counted then
+         */
+        public boolean take(int bytes) {
+            if (held.addAndGet(bytes) > limit) {
+                held.addAndGet(-bytes);
+                return false;
+            }
+            taken += bytes;
+            return true;
+        }
+
+        /** Freed when the answer has begun, too. */
+        public void belongsTo(Context context) {
+            context.putLocal(KEY, this);
+        }
+
+        /** May be called again. */
+        public void free() {
+            held.addAndGet(-taken);
+            taken = 0;
+        }
+    }
+}

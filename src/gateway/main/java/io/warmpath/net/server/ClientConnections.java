@@ -1,0 +1,142 @@
+package io.warmpath.net.server;
+
+import io.netty.channel.EventLoop;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.LongAdder;
+import org.jboss.logging.Logger;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * How many connections clients may have open together.
+ *
+ * <p>The one beyond that many takes the place of the one of its event loop that has been without a
+ * request for longest: whoever opens connections and leaves them does not keep others out, probes
+ * among them. Where all are in use, the new one is closed.
+ *
+ * <p>Any thread; each {@link Idle} belongs to its event loop. A request costs two links.
+ */
+public final class ClientConnections {
+    private static final Logger LOG = Logger.getLogger(ClientConnections.class);
+
+    private final int most;
+    private final AtomicInteger open = new AtomicInteger(); // a count; orders nothing else
+    private final LongAdder displaced = new LongAdder();
+    private final LongAdder refused = new LongAdder();
+    private final Map<EventLoop, Idle> loops = new ConcurrentHashMap<>();
+    private volatile boolean warned; // since they were last well below
+
+    /**
+     * @param most from 1 on
+     */
+    public ClientConnections(int most) {
+        this.most = most;
+    }
+
+    public int most() {
+        return most;
+    }
+
+    /** Now. */
+    public int open() {
+        return open.get();
+    }
+
+    /** Closed while they were without a request, for others. */
+    public LongAdder displaced() {
+        return displaced;
+    }
+
+    /** Closed as soon as they were there. */
+    public LongAdder refused() {
+        return refused;
+    }
+
+    /** Of the calling event loop. */
+    Idle idle(EventLoop loop) {
+        Idle known = loops.get(loop);
+        return known != null ? known : loops.computeIfAbsent(loop, l -> new Idle());
+    }
+
+    /**
+     * Another one is open; {@link #closed} follows in any case.
+     *
+     * @return whether it may stay
+     */
+    boolean opened(Idle idle) {
+        if (open.incrementAndGet() <= most) {
+            return true;
+        }
+        if (!warned) {
+            warned = true;
+            LOG.warnf(
+                    "Clients have %d connections open, as many as they may"
+                            + " (warmpath.http.clients.max-connections): new ones take the place of"
+                            + " those without a request, or are closed",
+                    most);
+        }
+        ClientClock longest = idle.first();
+        if (longest == null) {
+            refused.increment();
+            return false;
+        }
+        displaced.increment();
+        longest.displace();
+        return true;
+    }
+
+    void closed() {
+        // Not at once again: a fleet of clients at the limit would be a warning each.
+        if (open.decrementAndGet() < most - most / 8 && warned) {
+            warned = false;
+        }
+    }
+
+    /** Connections without a request, longest first; linked in themselves. One event loop. */
+    static final class Idle {
+        private @Nullable ClientClock first;
+        private @Nullable ClientClock last;
+
+        @Nullable ClientClock first() {
+            return first;
+        }
+
+        /** Harmless when it is in the list: it stays where it is. */
+        void add(ClientClock clock) {
+            if (clock.isIdle) {
+                return;
+            }
+            clock.isIdle = true;
+            clock.idleBefore = last;
+            if (last == null) {
+                first = clock;
+            } else {
+                last.idleAfter = clock;
+            }
+            last = clock;
+        }
+
+        /** Harmless when it is not in the list. */
+        void remove(ClientClock clock) {
+            if (!clock.isIdle) {
+                return;
+            }
+            clock.isIdle = false;
+            ClientClock before = clock.idleBefore;
+            ClientClock after = clock.idleAfter;
+            if (before == null) {
+                first = after;
+            } else {
+                before.idleAfter = after;
+            }
+            if (after == null) {
+                last = before;
+            } else {
+                after.idleBefore = before;
+            }
+            clock.idleBefore = null;
+            clock.idleAfter = null;
+        }
+    }
+}

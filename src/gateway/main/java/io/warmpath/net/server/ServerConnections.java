@@ -1,0 +1,67 @@
+package io.warmpath.net.server;
+
+import io.netty.bootstrap.ChannelInitializerExtension;
+import io.netty.channel.Channel;
+import io.netty.channel.ChannelHandlerContext;
+import io.netty.channel.ChannelInboundHandlerAdapter;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Sees every accepted connection before Vert.x does: puts a {@link LastRequestGate} into those
+ * without TLS ({@link ServerPipeline#guard} comes too late for what Vert.x answers before any
+ * route), and a {@link ClientClock} into all. Requests of those without TLS go past the codec from
+ * the first one on, once their listener was told how ({@link ServerCodec#pass}).
+ *
+ * <p>Netty makes the one instance by its name in {@code META-INF/services}, once {@link #enable}
+ * was called before the first listener. Any thread.
+ */
+public final class ServerConnections extends ChannelInitializerExtension {
+    private static final String PROPERTY = "io.netty.bootstrap.extensions";
+
+    // Netty makes the instance, so what it is to do can only lie here.
+    private static volatile @Nullable ClientLimits current;
+
+    /** Lets Netty look for extensions, unless somebody has said how it shall. */
+    public static void enable() {
+        if (System.getProperty(PROPERTY) == null) {
+            System.setProperty(PROPERTY, "serviceload");
+        }
+    }
+
+    /**
+     * For connections that are accepted from now on.
+     *
+     * @param limits null: clients have none
+     */
+    public static void limit(@Nullable ClientLimits limits) {
+        current = limits;
+    }
+
+    @Override
+    public void postInitializeServerChildChannel(Channel channel) {
+        ClientLimits limits = current;
+        if (limits != null) {
+            ClientClock clock = new ClientClock(limits, channel);
+            channel.attr(ClientClock.KEY).set(clock);
+            channel.pipeline().addFirst(clock.new Bytes());
+        }
+        ClientReads.into(channel);
+        channel.pipeline().addFirst(new FirstRead()); // so that the clock knows whether it is TLS
+    }
+
+    /**
+     * Vert.x has made its pipeline by the time of the first read, with TLS by that of the first one
+     * behind the handshake.
+     */
+    private static final class FirstRead extends ChannelInboundHandlerAdapter {
+        @Override
+        public void channelRead(ChannelHandlerContext ctx, Object message) {
+            boolean known = ServerPipeline.gate(ctx.pipeline(), false, false);
+            ServerCodec.opened(ctx.channel());
+            ctx.fireChannelRead(message);
+            if (known && !ctx.isRemoved()) {
+                ctx.pipeline().remove(this);
+            }
+        }
+    }
+}
