@@ -76,14 +76,15 @@ public final class Routes {
             ClientGate gate) {
         this.gate = gate;
         this.ids = new RequestIds(random);
-        ExplainedRequests told =
+        ExplainedRequests explained =
                 new ExplainedRequests(fleet, flow, tokens, tokenizers, options, metrics);
         this.bodies = new BodyReceiver(flow.bodies(), flow.bodyPace(), options, metrics, ids);
-        this.inference = new InferenceEndpoint(flow, told, tokenizers, options, metrics, bodies);
+        this.inference =
+                new InferenceEndpoint(flow, explained, tokenizers, options, metrics, bodies);
         this.status = new StatusEndpoints(fleet, flow.models(), notReady, ids);
         this.raw = options.rawPath();
-        RawInlet.Door door = new PastCodec(flow, options, metrics);
-        this.pastCodec = codec -> RawInlet.install(codec, door, rawRequests);
+        RawInlet.Receiver receiver = new PastCodec(flow, options, metrics);
+        this.pastCodec = codec -> RawInlet.install(codec, receiver, rawRequests);
         this.direct = new DirectApi(flow, options.rawPath());
         this.tokenize =
                 new TokenizeApi(fleet, flow.models(), tokens, tokenizers, options.retryAfter());
@@ -129,7 +130,7 @@ public final class Routes {
     }
 
     /** Requests for engines that do not come through the router. */
-    private final class PastCodec implements RawInlet.Door {
+    private final class PastCodec implements RawInlet.Receiver {
         private final RequestFlow flow;
         private final GatewayOptions options;
         private final FlowMetrics metrics;

@@ -20,14 +20,14 @@ import org.jspecify.annotations.Nullable;
  * takes any characters: whoever writes them to a socket checks them. One thread.
  */
 public final class HeaderList implements MultiMap {
-    private static final int USUAL = 12;
+    private static final int FIRST_HEADERS = 12;
 
     private String[] all; // name, value, name, value
     private int used;
     private long lengths; // a bit for each length of a name, of which one may be there
 
     public HeaderList() {
-        this.all = new String[2 * USUAL];
+        this.all = new String[2 * FIRST_HEADERS];
     }
 
     @Override

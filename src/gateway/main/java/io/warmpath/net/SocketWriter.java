@@ -31,7 +31,7 @@ public final class SocketWriter {
     public static final int MAX_BYTES = 72 << 10;
 
     /** A whole read of the engine's answer, and its frame. */
-    private static final int USUAL_BYTES = 40 << 10;
+    private static final int FIRST_BYTES = 40 << 10;
 
     private static final FastThreadLocal<SocketWriter> WRITERS =
             new FastThreadLocal<>() {
@@ -46,7 +46,7 @@ public final class SocketWriter {
                 }
             };
 
-    private final ByteBuf scratch = Unpooled.directBuffer(USUAL_BYTES);
+    private final ByteBuf scratch = Unpooled.directBuffer(FIRST_BYTES);
 
     private SocketWriter() {}
 

@@ -89,7 +89,7 @@ final class RawConnection extends ChannelInboundHandlerAdapter {
             socket = SocketWriter.socket(at);
         }
         HeapBytes body = HeapBytes.of(request.body());
-        int bytes = RequestHead.USUAL_BYTES + body.length();
+        int bytes = RequestHead.HEAD_BYTES + body.length();
         Socket to = socket;
         SocketWriter writer = pool.loop().writer();
         ByteBuf out =

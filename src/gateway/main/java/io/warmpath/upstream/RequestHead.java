@@ -14,8 +14,8 @@ import io.warmpath.net.EndToEndHeaders;
  * would write headers of its own.
  */
 final class RequestHead {
-    /** Memory that the heads of usual clients fit into. */
-    static final int USUAL_BYTES = 1024;
+    /** Memory that most heads fit into. */
+    static final int HEAD_BYTES = 1024;
 
     private static final AsciiString POST = AsciiString.cached("POST ");
     private static final AsciiString VERSION_AND_HOST = AsciiString.cached(" HTTP/1.1\r\nhost: ");

@@ -14,7 +14,7 @@ final class ChunkFrame {
 
     /**
      * @param length from 1 on
-     * @param framed false: the bytes alone, of a body whose length was told
+     * @param framed false: the bytes alone, of a body whose head gives its length
      */
     static void write(ByteBuf out, byte[] b, int from, int length, boolean framed) {
         if (framed) {

@@ -17,12 +17,12 @@ import org.jspecify.annotations.Nullable;
  * more than 64 kB.
  */
 final class FlushHandler extends ChannelDuplexHandler {
-    private static final String NAME = "warmpath-cork";
+    private static final String NAME = "warmpath-flushes";
     private static final WriteBufferWaterMark HELD = new WriteBufferWaterMark(8 << 10, 32 << 10);
 
     private final @Nullable Socket socket;
     private @Nullable ChannelHandlerContext context;
-    private boolean closed;
+    private boolean held;
     private boolean pending;
     private @Nullable Runnable gone;
 
@@ -30,7 +30,7 @@ final class FlushHandler extends ChannelDuplexHandler {
         this.socket = socket;
     }
 
-    /** The connection's cork; put in place when it has none. */
+    /** The connection's handler; put in place when it has none. */
     static FlushHandler of(ChannelHandlerContext encoder) {
         FlushHandler there = encoder.pipeline().get(FlushHandler.class);
         if (there == null) {
@@ -70,8 +70,8 @@ final class FlushHandler extends ChannelDuplexHandler {
     }
 
     /** From here on nothing is flushed. */
-    void close() {
-        closed = true;
+    void hold() {
+        held = true;
     }
 
     /** Something is written that nobody else will flush. */
@@ -80,8 +80,8 @@ final class FlushHandler extends ChannelDuplexHandler {
     }
 
     /** Flushes now what was to be flushed meanwhile. */
-    void open() {
-        closed = false;
+    void release() {
+        held = false;
         if (pending && context != null) {
             pending = false;
             context.flush();
@@ -90,7 +90,7 @@ final class FlushHandler extends ChannelDuplexHandler {
 
     @Override
     public void flush(ChannelHandlerContext ctx) {
-        if (closed) {
+        if (held) {
             pending = true;
         } else {
             ctx.flush();

@@ -19,7 +19,7 @@ import org.jspecify.annotations.Nullable;
  */
 public final class RawAnswer extends HttpAnswer {
     private final ChannelHandlerContext encoder;
-    private final FlushHandler cork;
+    private final FlushHandler flushes;
     private final @Nullable Socket socket; // null: everything through the pipeline
     private final SocketWriter writer = SocketWriter.ofLoop();
     private boolean chunked;
@@ -33,9 +33,9 @@ public final class RawAnswer extends HttpAnswer {
             Runnable gone) {
         super(request, requestId);
         this.encoder = encoder;
-        this.cork = FlushHandler.of(encoder);
-        this.socket = cork.socket();
-        cork.onGone(
+        this.flushes = FlushHandler.of(encoder);
+        this.socket = flushes.socket();
+        flushes.onGone(
                 () -> {
                     begun = false;
                     gone.run();
@@ -91,7 +91,7 @@ public final class RawAnswer extends HttpAnswer {
             return;
         }
         mayWait = true;
-        cork.close();
+        flushes.hold();
         try {
             if (!response.headWritten()) {
                 chunked = !response.headers().contains("content-length");
@@ -100,7 +100,7 @@ public final class RawAnswer extends HttpAnswer {
             }
             body(b, from, length);
         } finally {
-            cork.open();
+            flushes.release();
         }
     }
 
@@ -110,7 +110,7 @@ public final class RawAnswer extends HttpAnswer {
         if (isGone()) {
             return;
         }
-        cork.close();
+        flushes.hold();
         try {
             if (!response.headWritten()) {
                 if (!response.headers().contains("content-length")) {
@@ -123,7 +123,7 @@ public final class RawAnswer extends HttpAnswer {
             }
             response.end();
         } finally {
-            cork.open();
+            flushes.release();
         }
     }
 
@@ -147,7 +147,7 @@ public final class RawAnswer extends HttpAnswer {
     private void body(byte[] b, int from, int length) {
         ByteBuf out = encoder.alloc().directBuffer(length + ChunkFrame.BYTES);
         ChunkFrame.write(out, b, from, length, chunked);
-        cork.pending();
+        flushes.pending();
         encoder.write(out, encoder.voidPromise());
     }
 }

@@ -7,7 +7,7 @@ import java.nio.charset.StandardCharsets;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The head of a POST of the usual shape, read from its bytes.
+ * The head of a POST of the common shape, read from its bytes.
  *
  * <p>Takes less than RFC 9112 allows, so that what it takes has one meaning only: every line ends
  * with CRLF, one {@code Host}, one {@code Content-Length} of digits, no {@code Transfer-Encoding},
@@ -127,14 +127,14 @@ final class RawHead {
                             ? new RawHead(path, headers, at + 2, bodyLength)
                             : null;
                 }
-                if (!line()) {
+                if (!header()) {
                     return null;
                 }
             }
             return null;
         }
 
-        private boolean line() {
+        private boolean header() {
             int name = at;
             int colon = name;
             while (colon < end && b[colon] > 0 && TOKEN[b[colon]]) {

@@ -15,7 +15,7 @@ import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Takes requests of the usual shape out of a client's connection before the server's codec sees
+ * Takes requests of the common shape out of a client's connection before the server's codec sees
  * them: a POST for an engine whose head is there in one read ({@link RawHead}) and whose body is
  * short. Everything else goes on to the codec.
  *
@@ -28,7 +28,7 @@ import org.jspecify.annotations.Nullable;
  */
 public final class RawInlet extends ChannelInboundHandlerAdapter {
     /** What becomes of the requests. On the request's event loop. */
-    public interface Door {
+    public interface Receiver {
         /** Longest body that may come. */
         long maxBodyBytes();
 
@@ -52,9 +52,9 @@ public final class RawInlet extends ChannelInboundHandlerAdapter {
     private static final String NAME = "warmpath-raw-inlet";
 
     private final ServerCodec codec;
-    private final Door door;
+    private final Receiver receiver;
     private final RawRequests requests;
-    private final RawReply.Line line;
+    private final RawReply.ClientChannel client;
     private final Channel channel;
     private @Nullable ChannelHandlerContext context;
 
@@ -64,17 +64,17 @@ public final class RawInlet extends ChannelInboundHandlerAdapter {
     private @Nullable RawRequest running;
     private @Nullable ByteBuf kept; // came behind the running one
 
-    private RawInlet(ServerCodec codec, Door door, RawRequests requests) {
+    private RawInlet(ServerCodec codec, Receiver receiver, RawRequests requests) {
         this.codec = codec;
-        this.door = door;
+        this.receiver = receiver;
         this.requests = requests;
-        this.line = new RawReply.Line(codec.encoder());
+        this.client = new RawReply.ClientChannel(codec.encoder());
         this.channel = codec.encoder().channel();
     }
 
     /** Requests go past {@code codec} from now on. */
-    public static void install(ServerCodec codec, Door door, RawRequests requests) {
-        codec.precede(NAME, new RawInlet(codec, door, requests));
+    public static void install(ServerCodec codec, Receiver receiver, RawRequests requests) {
+        codec.precede(NAME, new RawInlet(codec, receiver, requests));
     }
 
     @Override
@@ -105,7 +105,7 @@ public final class RawInlet extends ChannelInboundHandlerAdapter {
     private void feed(ChannelHandlerContext ctx, ByteBuf in) {
         throughCodec = true;
         fed = true;
-        line.used();
+        client.used();
         ctx.fireChannelRead(codec.own(in));
     }
 
@@ -138,7 +138,7 @@ public final class RawInlet extends ChannelInboundHandlerAdapter {
             return false;
         }
         int first = Math.min(there, head.bodyLength());
-        BodyMemory.Reservation memory = door.memory();
+        BodyMemory.Reservation memory = receiver.memory();
         if (!memory.take(first)) {
             requests.exit();
             return false;
@@ -156,8 +156,8 @@ public final class RawInlet extends ChannelInboundHandlerAdapter {
      */
     private boolean mayTake(RawHead head, int there) {
         int length = head.bodyLength();
-        return length <= Math.min(MAX_BODY, door.maxBodyBytes())
-                && (there >= length || door.isOpenToAll());
+        return length <= Math.min(MAX_BODY, receiver.maxBodyBytes())
+                && (there >= length || receiver.isOpenToAll());
     }
 
     /** Of a request whose head is there. A client that only promises bytes gets no memory. */
@@ -235,11 +235,11 @@ public final class RawInlet extends ChannelInboundHandlerAdapter {
     private void start(Body complete) {
         Context own = codec.context();
         RawRequest request =
-                new RawRequest(line, complete.head, own, complete.memory, this::answered);
+                new RawRequest(client, complete.head, own, complete.memory, this::answered);
         running = request;
         @SuppressWarnings("deprecation") // the only public way without a copy
         Buffer bytes = Buffer.buffer(complete.complete());
-        codec.run(own, () -> door.arrived(request, bytes));
+        codec.run(own, () -> receiver.arrived(request, bytes));
     }
 
     private void keep(ByteBuf in) {
@@ -290,7 +290,7 @@ public final class RawInlet extends ChannelInboundHandlerAdapter {
             body = null;
             unfinished.memory.free();
             requests.exit();
-            door.cancelledEarly();
+            receiver.cancelledEarly();
         }
         RawRequest left = running;
         if (left != null) {

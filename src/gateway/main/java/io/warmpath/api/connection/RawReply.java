@@ -31,7 +31,7 @@ final class RawReply implements Answer {
     private static final int AROUND_HEAD = 64;
 
     /** What all answers of one client connection share. Its event loop only. */
-    static final class Line {
+    static final class ClientChannel {
         private final ChannelHandlerContext encoder;
         private final Channel channel;
         private final @Nullable Socket socket; // null: everything through the pipeline
@@ -42,7 +42,7 @@ final class RawReply implements Answer {
         /**
          * @param encoder bytes are written from here on
          */
-        Line(ChannelHandlerContext encoder) {
+        ClientChannel(ChannelHandlerContext encoder) {
             this.encoder = encoder;
             this.channel = encoder.channel();
             this.socket = FlushHandler.of(encoder).socket();
@@ -54,7 +54,7 @@ final class RawReply implements Answer {
         }
     }
 
-    private final Line line;
+    private final ClientChannel client;
     private final RawRequest request;
     private final String requestId;
     private int status = 200;
@@ -64,8 +64,8 @@ final class RawReply implements Answer {
     private boolean over;
     private @Nullable Runnable drained;
 
-    RawReply(Line line, RawRequest request, String requestId) {
-        this.line = line;
+    RawReply(ClientChannel client, RawRequest request, String requestId) {
+        this.client = client;
         this.request = request;
         this.requestId = requestId;
     }
@@ -86,13 +86,13 @@ final class RawReply implements Answer {
                 keepLength && !empty,
                 (name, value) -> {
                     if (!isReplaced(name, own)) {
-                        line.head.add(name, value);
+                        client.head.add(name, value);
                     }
                 });
         if (own != null) {
-            own.forEach(line.head::add);
+            own.forEach(client.head::add);
         }
-        line.head.add(RequestIds.HEADER, requestId);
+        client.head.add(RequestIds.HEADER, requestId);
     }
 
     /** The gateway has its own value. */
@@ -103,10 +103,10 @@ final class RawReply implements Answer {
     private void begin(int code) {
         status = code;
         headed = true;
-        line.head.begin(code);
+        client.head.begin(code);
         HeaderList extra = request.extra();
         if (extra != null) {
-            extra.forEach(line.head::add);
+            extra.forEach(client.head::add);
         }
     }
 
@@ -118,7 +118,7 @@ final class RawReply implements Answer {
     @Override
     public void write(byte[] b, int from, int length) {
         if (length > 0 && !over && !isBodiless()) {
-            chunked |= !begun && !line.head.hasLength();
+            chunked |= !begun && !client.head.hasLength();
             send(b, from, length, false);
         }
     }
@@ -129,8 +129,8 @@ final class RawReply implements Answer {
             return;
         }
         int wanted = isBodiless() ? 0 : length;
-        if (!begun && !line.head.hasLength() && status != 204 && status != 304) {
-            line.head.add("content-length", Integer.toString(wanted));
+        if (!begun && !client.head.hasLength() && status != 204 && status != 304) {
+            client.head.add("content-length", Integer.toString(wanted));
         }
         send(b, from, wanted, true);
         finish();
@@ -147,7 +147,7 @@ final class RawReply implements Answer {
             return;
         }
         begin(error.httpStatus());
-        ErrorMapper.headers(error, requestId, line.head::add);
+        ErrorMapper.headers(error, requestId, client.head::add);
         byte[] body = ErrorMapper.body(error).getBytes();
         end(body, 0, body.length);
     }
@@ -163,13 +163,13 @@ final class RawReply implements Answer {
     public void reset() {
         if (!over) {
             over = true;
-            line.channel.close();
+            client.channel.close();
         }
     }
 
     @Override
     public boolean isFull() {
-        return line.mayWait && !over && !line.channel.isWritable();
+        return client.mayWait && !over && !client.channel.isWritable();
     }
 
     @Override
@@ -206,23 +206,23 @@ final class RawReply implements Answer {
                 length
                         + ChunkFrame.BYTES
                         + LAST_CHUNK.length
-                        + (begun ? 0 : line.head.length() + AROUND_HEAD);
-        Socket to = line.socket;
+                        + (begun ? 0 : client.head.length() + AROUND_HEAD);
+        Socket to = client.socket;
         // Nobody else writes between two answers: what was empty after the last write still is.
-        boolean direct = to != null && (!line.mayWait || SocketWriter.isEmpty(line.channel));
-        ByteBuf out = direct ? line.writer.begin(most) : null;
+        boolean direct = to != null && (!client.mayWait || SocketWriter.isEmpty(client.channel));
+        ByteBuf out = direct ? client.writer.begin(most) : null;
         if (out == null || to == null) {
-            ByteBuf copy = line.encoder.alloc().directBuffer(most);
+            ByteBuf copy = client.encoder.alloc().directBuffer(most);
             compose(copy, b, from, length, last);
-            line.mayWait = true;
-            line.encoder.writeAndFlush(copy, line.encoder.voidPromise());
+            client.mayWait = true;
+            client.encoder.writeAndFlush(copy, client.encoder.voidPromise());
             return;
         }
         compose(out, b, from, length, last);
-        line.mayWait = line.writer.send(to) != 0;
-        if (line.mayWait) {
-            ByteBuf rest = line.writer.rest(line.encoder.alloc());
-            line.encoder.writeAndFlush(rest, line.encoder.voidPromise());
+        client.mayWait = client.writer.send(to) != 0;
+        if (client.mayWait) {
+            ByteBuf rest = client.writer.rest(client.encoder.alloc());
+            client.encoder.writeAndFlush(rest, client.encoder.voidPromise());
         }
     }
 
@@ -232,7 +232,7 @@ final class RawReply implements Answer {
             if (!headed) {
                 throw new IllegalStateException("an answer without a head");
             }
-            line.head.writeTo(out);
+            client.head.writeTo(out);
             if (chunked) {
                 out.writeBytes(CHUNKED);
             }

@@ -17,7 +17,7 @@ import org.jspecify.annotations.Nullable;
  * <p>It is over once: when it was answered, or when its connection ended.
  */
 public final class RawRequest implements ClientRequest {
-    private final RawReply.Line line;
+    private final RawReply.ClientChannel client;
     private final RawHead head;
     private final Context context;
     private final BodyMemory.Reservation memory;
@@ -30,15 +30,15 @@ public final class RawRequest implements ClientRequest {
 
     /**
      * @param memory what its body takes
-     * @param answered told of the end of its answer, not of that of its connection
+     * @param answered called at the end of its answer, not at that of its connection
      */
     RawRequest(
-            RawReply.Line line,
+            RawReply.ClientChannel client,
             RawHead head,
             Context context,
             BodyMemory.Reservation memory,
             Consumer<RawRequest> answered) {
-        this.line = line;
+        this.client = client;
         this.head = head;
         this.context = context;
         this.memory = memory;
@@ -109,7 +109,7 @@ public final class RawRequest implements ClientRequest {
     }
 
     private RawReply reply(String requestId) {
-        RawReply mine = new RawReply(line, this, requestId);
+        RawReply mine = new RawReply(client, this, requestId);
         if (gone) {
             mine.gone();
         }

@@ -14,7 +14,7 @@ public final class RawRequests {
     private final AtomicInteger running = new AtomicInteger();
     private volatile boolean closed;
 
-    private final AtomicBoolean told = new AtomicBoolean();
+    private final AtomicBoolean idleReported = new AtomicBoolean();
     private volatile @Nullable Runnable idle;
 
     /** Those that run now. */
@@ -67,7 +67,7 @@ public final class RawRequests {
 
     private void tell() {
         Runnable action = idle;
-        if (action != null && told.compareAndSet(false, true)) {
+        if (action != null && idleReported.compareAndSet(false, true)) {
             action.run();
         }
     }

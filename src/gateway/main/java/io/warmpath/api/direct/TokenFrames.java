@@ -35,7 +35,7 @@ final class TokenFrames implements UpstreamListener {
     private final String worker;
     private final boolean sglang;
     private final UpstreamListener next;
-    private final EventSplitter lines = new EventSplitter(this::event);
+    private final EventSplitter splitter = new EventSplitter(this::event);
     private final RepeatedJson repeated = new RepeatedJson();
     private final ByteArrayOutputStream out = new ByteArrayOutputStream(512);
     private boolean stream;
@@ -75,7 +75,7 @@ final class TokenFrames implements UpstreamListener {
             next.data(b, from, length);
             return;
         }
-        lines.add(b, from, length);
+        splitter.add(b, from, length);
         if (out.size() > 0) {
             byte[] frames = taken();
             next.data(frames, 0, frames.length);
@@ -88,7 +88,7 @@ final class TokenFrames implements UpstreamListener {
             next.end(b, from, length);
             return;
         }
-        lines.add(b, from, length);
+        splitter.add(b, from, length);
         byte[] frames = taken();
         next.end(frames, 0, frames.length);
     }
@@ -171,12 +171,12 @@ final class TokenFrames implements UpstreamListener {
     private void frame() throws IOException {
         int[] fresh = ids;
         if (sglang) {
-            int told = repeated.ids();
+            int reported = repeated.ids();
             fresh =
                     repeated.newest(
                             completionTokens < 0
-                                    ? told
-                                    : Math.clamp(completionTokens - seen, 0, told));
+                                    ? reported
+                                    : Math.clamp(completionTokens - seen, 0, reported));
         }
         seen += fresh.length;
         // SGLang counts in every event; that is said once, at the end.

@@ -1,22 +1,15 @@
 package io.warmpath.api.direct;
 
 import static io.warmpath.api.error.InvalidRequest.bad;
-import static io.warmpath.api.error.InvalidRequest.but;
 
-import com.fasterxml.jackson.core.JsonParser;
-import com.fasterxml.jackson.core.JsonProcessingException;
-import com.fasterxml.jackson.core.JsonToken;
 import io.vertx.core.Context;
 import io.vertx.core.buffer.Buffer;
 import io.vertx.core.http.HttpServerRequest;
 import io.vertx.core.http.HttpServerResponse;
 import io.warmpath.access.Visit;
 import io.warmpath.api.error.ErrorForm;
-import io.warmpath.api.error.InvalidRequest;
 import io.warmpath.api.error.RequestIds;
-import io.warmpath.api.json.JsonInput;
 import io.warmpath.api.json.JsonOutput;
-import io.warmpath.api.json.TokenIds;
 import io.warmpath.api.request.ChatBody;
 import io.warmpath.fault.GatewayError;
 import io.warmpath.fault.GatewayException;
@@ -30,7 +23,6 @@ import io.warmpath.tokens.PromptInput;
 import io.warmpath.tokens.Tokenizing;
 import io.warmpath.tokens.profile.ChatRequest;
 import io.warmpath.tokens.profile.EngineProfile;
-import java.io.IOException;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.RejectedExecutionException;
@@ -163,7 +155,7 @@ public final class TokenizeApi {
 
     private Buffer tokenized(Buffer body, @Nullable Visit visit) {
         HeapBytes bytes = HeapBytes.of(body);
-        Asked asked = read(bytes);
+        TokenizeBody asked = TokenizeBody.read(bytes);
         Tokenizing.Tokens answer = tokens(bytes, asked, visit);
         return JsonOutput.object(
                 json -> {
@@ -186,10 +178,10 @@ public final class TokenizeApi {
      */
     public int count(Buffer chat, @Nullable Visit visit) {
         HeapBytes bytes = HeapBytes.of(chat);
-        return tokens(bytes, read(bytes), visit).ids().length;
+        return tokens(bytes, TokenizeBody.read(bytes), visit).ids().length;
     }
 
-    private Tokenizing.Tokens tokens(HeapBytes bytes, Asked asked, @Nullable Visit visit) {
+    private Tokenizing.Tokens tokens(HeapBytes bytes, TokenizeBody asked, @Nullable Visit visit) {
         String model = model(asked, visit);
         EngineProfile engine =
                 asked.engine == null ? Engines.of(fleet.snapshot(), model) : asked.engine;
@@ -228,7 +220,7 @@ public final class TokenizeApi {
     }
 
     private Buffer detokenized(Buffer body, @Nullable Visit visit) {
-        Asked asked = read(HeapBytes.of(body));
+        TokenizeBody asked = TokenizeBody.read(HeapBytes.of(body));
         int[] ids = asked.tokens;
         if (ids == null) {
             throw bad("tokens", "You must provide tokens, an array of token ids.");
@@ -254,7 +246,7 @@ public final class TokenizeApi {
         };
     }
 
-    private String model(Asked asked, @Nullable Visit visit) {
+    private String model(TokenizeBody asked, @Nullable Visit visit) {
         if (asked.model != null && !asked.model.isEmpty()) {
             if (visit != null && !visit.allows(asked.model)) {
                 throw new GatewayException(new GatewayError.UnknownModel(asked.model));
@@ -266,88 +258,5 @@ public final class TokenizeApi {
             return models.getFirst();
         }
         throw bad("model", "You must provide a model; GET /v1/models lists those served here.");
-    }
-
-    private static final class Asked {
-        @Nullable String model;
-        @Nullable String prompt;
-        boolean messages;
-        @Nullable EngineProfile engine;
-        @Nullable Boolean addSpecialTokens;
-        boolean returnText;
-        int @Nullable [] tokens;
-    }
-
-    /** Members that are not known are stepped over: bodies for engines work here too. */
-    private static Asked read(HeapBytes bytes) {
-        InvalidRequest.rejectOtherEncodings(bytes);
-        try (JsonParser json = JsonInput.parser(bytes.array(), bytes.offset(), bytes.length())) {
-            if (json.nextToken() != JsonToken.START_OBJECT) {
-                throw bad("", "The request body must be a JSON object.");
-            }
-            Asked asked = new Asked();
-            for (String name = json.nextFieldName(); name != null; name = json.nextFieldName()) {
-                JsonToken value = json.nextToken();
-                if (value != JsonToken.VALUE_NULL) {
-                    member(asked, name, value, json);
-                }
-            }
-            if (json.nextToken() != null) {
-                throw bad("", "The request body has something behind the JSON object.");
-            }
-            return asked;
-        } catch (JsonProcessingException e) {
-            throw InvalidRequest.notJson(e);
-        } catch (IOException e) {
-            throw bad("", "The request body is not valid UTF-8: " + e.getMessage() + ".");
-        }
-    }
-
-    private static void member(Asked asked, String name, JsonToken value, JsonParser json)
-            throws IOException {
-        switch (name) {
-            case "model" -> asked.model = text(name, value, json);
-            case "prompt" -> asked.prompt = text(name, value, json);
-            case "messages" -> {
-                asked.messages = true;
-                json.skipChildren();
-            }
-            case "engine" ->
-                    asked.engine =
-                            switch (text(name, value, json)) {
-                                case "vllm" -> EngineProfile.VLLM;
-                                case "sglang" -> EngineProfile.SGLANG;
-                                case "none" -> EngineProfile.NONE;
-                                default ->
-                                        throw bad(
-                                                name,
-                                                "`engine` must be \"vllm\", \"sglang\" or"
-                                                        + " \"none\".");
-                            };
-            case "add_special_tokens" -> asked.addSpecialTokens = flag(name, value);
-            case "return_text" -> asked.returnText = flag(name, value);
-            case "tokens" -> {
-                if (value != JsonToken.START_ARRAY) {
-                    throw bad(name, "`tokens` must be an array of token ids" + but(value));
-                }
-                json.nextToken();
-                asked.tokens = TokenIds.read(name, json);
-            }
-            default -> json.skipChildren();
-        }
-    }
-
-    private static String text(String name, JsonToken value, JsonParser json) throws IOException {
-        if (value != JsonToken.VALUE_STRING) {
-            throw bad(name, "`" + name + "` must be a string" + but(value));
-        }
-        return json.getText();
-    }
-
-    private static boolean flag(String name, JsonToken value) {
-        if (value != JsonToken.VALUE_TRUE && value != JsonToken.VALUE_FALSE) {
-            throw bad(name, "`" + name + "` must be true or false" + but(value));
-        }
-        return value == JsonToken.VALUE_TRUE;
     }
 }

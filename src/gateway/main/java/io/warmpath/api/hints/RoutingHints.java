@@ -124,7 +124,7 @@ public final class RoutingHints {
         return salt.isEmpty() || salt.equals(bodySalt) ? null : salt;
     }
 
-    /** The client wants to be told the decision's reasons. */
+    /** The client asks for the decision's reasons. */
     public static boolean wantsExplanation(MultiMap headers) {
         return "1".equals(headers.get("x-warmpath-explain"));
     }

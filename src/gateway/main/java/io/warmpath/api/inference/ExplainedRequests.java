@@ -22,9 +22,9 @@ import org.jboss.logging.Logger;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Requests whose client wants to be told more than the answer, or nothing but who would answer.
- * What it wants to see of the prompt is made on the tokenising threads before the request goes its
- * way; where that fails the answer comes without it. Handlers run on the event loop.
+ * Requests whose client asks for more than the answer, or only for who would answer. What it wants
+ * to see of the prompt is made on the tokenising threads before the request goes its way; where
+ * that fails the answer comes without it. Handlers run on the event loop.
  */
 public final class ExplainedRequests {
     private static final Logger LOG = Logger.getLogger(ExplainedRequests.class);
@@ -60,20 +60,21 @@ public final class ExplainedRequests {
      */
     Runnable start(
             Context context,
-            ClientRequest arrived,
+            ClientRequest client,
             String requestId,
             InferenceRequest request,
             EngineForm form,
             Runnable gone) {
-        Told told = new Told(context, arrived, requestId, request, form, gone);
-        told.begin();
-        return told::leave;
+        ExplainedRequest explained =
+                new ExplainedRequest(context, client, requestId, request, form, gone);
+        explained.begin();
+        return explained::leave;
     }
 
     /** One of them. On its event loop. */
-    private final class Told implements Advisor.Reply {
+    private final class ExplainedRequest implements Advisor.Reply {
         private final Context context;
-        private final ClientRequest arrived;
+        private final ClientRequest client;
         private final String requestId;
         private final InferenceRequest request;
         private final EngineForm form;
@@ -84,15 +85,15 @@ public final class ExplainedRequests {
         private @Nullable Runnable running;
         private boolean over;
 
-        Told(
+        ExplainedRequest(
                 Context context,
-                ClientRequest arrived,
+                ClientRequest client,
                 String requestId,
                 InferenceRequest request,
                 EngineForm form,
                 Runnable gone) {
             this.context = context;
-            this.arrived = arrived;
+            this.client = client;
             this.requestId = requestId;
             this.request = request;
             this.form = form;
@@ -148,7 +149,7 @@ public final class ExplainedRequests {
                             context,
                             request,
                             new ExplainedAnswer(
-                                    arrived.answer(requestId, options.rawPath(), gone), mine),
+                                    client.answer(requestId, options.rawPath(), gone), mine),
                             form);
         }
 
@@ -176,7 +177,7 @@ public final class ExplainedRequests {
                             decision.chosen().candidate().worker().id(),
                             decision.chosen().candidate().dpRank(),
                             request.stream());
-            Answer answer = arrived.answer(requestId, options.rawPath(), gone);
+            Answer answer = client.answer(requestId, options.rawPath(), gone);
             String type = request.stream() ? "text/event-stream" : "application/json";
             answer.head(200, new HeaderList().add("content-type", type), null, false);
             answer.end(body, 0, body.length);
@@ -187,7 +188,7 @@ public final class ExplainedRequests {
             if (!over) {
                 over = true;
                 metrics.rejected();
-                arrived.refuse(error, requestId);
+                client.refuse(error, requestId);
             }
         }
     }

@@ -36,7 +36,7 @@ final class GenerateAnswer implements UpstreamListener {
     private final Form form;
     private final SessionAppend.Outcome outcome;
     private final UpstreamListener next;
-    private final EventSplitter lines = new EventSplitter(this::event);
+    private final EventSplitter splitter = new EventSplitter(this::event);
     private final RepeatedJson repeated = new RepeatedJson();
     private final ByteArrayOutputStream out = new ByteArrayOutputStream(512);
     private final ByteArrayOutputStream whole = new ByteArrayOutputStream(512);
@@ -52,15 +52,8 @@ final class GenerateAnswer implements UpstreamListener {
     private int written; // bytes of text, where each event repeats it
     private boolean repeats = true;
 
-    // The event being read.
-    private String id = "";
-    private @Nullable String finish;
-    private String abort = "";
-    private int abortStatus = 400;
-    private @Nullable String problem;
-    private long promptTokens = -1;
-    private long completionTokens = -1;
-    private long cachedTokens = -1;
+    private final GenerateMeta meta = new GenerateMeta();
+    private boolean problem; // an event was an error
 
     /**
      * How the client gets it.
@@ -98,7 +91,7 @@ final class GenerateAnswer implements UpstreamListener {
             }
             return;
         }
-        lines.add(b, from, length);
+        splitter.add(b, from, length);
         if (!over && out.size() > 0) {
             byte[] bytes = taken();
             next.data(bytes, 0, bytes.length);
@@ -162,18 +155,18 @@ final class GenerateAnswer implements UpstreamListener {
             return;
         }
         try {
-            finish = null;
+            meta.finish = null;
             repeated.read(b, from, to, this::member);
-            String wrong = problem;
-            if (wrong != null && !begun) {
-                refuse(400, Arrays.copyOfRange(b, from, to));
+            if (problem) {
+                byte[] error = Arrays.copyOfRange(b, from, to);
+                if (begun) {
+                    send(error);
+                } else {
+                    refuse(400, error);
+                }
                 return;
             }
-            if (wrong != null) {
-                send(Arrays.copyOfRange(b, from, to));
-                return;
-            }
-            if (ABORT.equals(finish)) {
+            if (ABORT.equals(meta.finish)) {
                 aborted();
             } else {
                 token(b);
@@ -189,25 +182,25 @@ final class GenerateAnswer implements UpstreamListener {
                 JsonOutput.object(
                                 json -> {
                                     json.writeObjectFieldStart("error");
-                                    json.writeStringField("message", abort);
+                                    json.writeStringField("message", meta.abort);
                                     json.writeStringField("type", "upstream_error");
                                     json.writeNullField("param");
-                                    json.writeNumberField("code", abortStatus);
+                                    json.writeNumberField("code", meta.abortStatus);
                                     json.writeEndObject();
                                 })
                         .getBytes();
         if (begun) {
             send(error);
         } else {
-            refuse(Math.clamp(abortStatus, 400, 599), error);
+            refuse(Math.clamp(meta.abortStatus, 400, 599), error);
         }
     }
 
     private void token(byte[] b) throws IOException {
-        int told = repeated.ids();
-        // The first event that tells fewer ids than there are shows that they are not repeated.
-        repeats &= told >= completionTokens;
-        int fresh = repeats ? told - answered : told;
+        int reported = repeated.ids();
+        // The first event with fewer ids than there are shows that they are not repeated.
+        repeats &= reported >= meta.completionTokens;
+        int fresh = repeats ? reported - answered : reported;
         add(repeated.newest(Math.max(0, fresh)));
         int skip = repeats ? Math.min(written, repeated.textLength()) : 0;
         int start = repeated.textFrom() + skip;
@@ -220,7 +213,7 @@ final class GenerateAnswer implements UpstreamListener {
                 chunk("\"delta\":{\"role\":\"assistant\",\"content\":\"\"}", b, 0, 0, null);
             }
         }
-        String ends = finish;
+        String ends = meta.finish;
         if (end > start || ends == null) {
             chunk(form.chat() ? null : "", b, start, end, null);
         }
@@ -235,7 +228,8 @@ final class GenerateAnswer implements UpstreamListener {
 
     private void settle(String ends) {
         if (!ends.equals(ABORT)) {
-            outcome.answered(promptTokens, Arrays.copyOf(answer, answered), completionTokens);
+            outcome.answered(
+                    meta.promptTokens, Arrays.copyOf(answer, answered), meta.completionTokens);
         }
     }
 
@@ -278,7 +272,7 @@ final class GenerateAnswer implements UpstreamListener {
     }
 
     private void head(JsonGenerator json) throws IOException {
-        json.writeStringField("id", (form.chat() ? "chatcmpl-" : "cmpl-") + id);
+        json.writeStringField("id", (form.chat() ? "chatcmpl-" : "cmpl-") + meta.id);
         String kind = form.chat() ? "chat.completion" : "text_completion";
         json.writeStringField("object", form.chat() && form.stream() ? kind + ".chunk" : kind);
         json.writeNumberField("created", created);
@@ -294,12 +288,13 @@ final class GenerateAnswer implements UpstreamListener {
 
     private void usage(JsonGenerator json) throws IOException {
         json.writeObjectFieldStart("usage");
-        json.writeNumberField("prompt_tokens", Math.max(0, promptTokens));
-        json.writeNumberField("total_tokens", Math.max(0, promptTokens) + completionTokens);
-        json.writeNumberField("completion_tokens", completionTokens);
-        if (cachedTokens >= 0) {
+        json.writeNumberField("prompt_tokens", Math.max(0, meta.promptTokens));
+        json.writeNumberField(
+                "total_tokens", Math.max(0, meta.promptTokens) + meta.completionTokens);
+        json.writeNumberField("completion_tokens", meta.completionTokens);
+        if (meta.cachedTokens >= 0) {
             json.writeObjectFieldStart("prompt_tokens_details");
-            json.writeNumberField("cached_tokens", cachedTokens);
+            json.writeNumberField("cached_tokens", meta.cachedTokens);
             json.writeEndObject();
         }
         json.writeEndObject();
@@ -308,40 +303,11 @@ final class GenerateAnswer implements UpstreamListener {
     /** Of an event, beside text and ids. */
     private void member(String name, byte[] b, int from, int to) throws IOException {
         if (name.equals("error") && b[from] != 'n') {
-            problem = "error";
+            problem = true;
         } else if (name.equals("meta_info")) {
             try (JsonParser json = JsonInput.parser(b, from, to - from)) {
                 json.nextToken();
-                meta(json);
-            }
-        }
-    }
-
-    private void meta(JsonParser json) throws IOException {
-        for (String name = json.nextFieldName(); name != null; name = json.nextFieldName()) {
-            JsonToken value = json.nextToken();
-            switch (name) {
-                case "id" -> id = json.getText();
-                case "prompt_tokens" -> promptTokens = json.getLongValue();
-                case "completion_tokens" -> completionTokens = json.getLongValue();
-                case "cached_tokens" -> cachedTokens = json.getLongValue();
-                case "finish_reason" -> finish(json, value);
-                default -> json.skipChildren();
-            }
-        }
-    }
-
-    private void finish(JsonParser json, JsonToken value) throws IOException {
-        if (value != JsonToken.START_OBJECT) {
-            return;
-        }
-        for (String name = json.nextFieldName(); name != null; name = json.nextFieldName()) {
-            json.nextToken();
-            switch (name) {
-                case "type" -> finish = json.getText();
-                case "message" -> abort = json.getValueAsString("");
-                case "status_code" -> abortStatus = json.getValueAsInt(400);
-                default -> json.skipChildren();
+                meta.read(json);
             }
         }
     }
@@ -365,7 +331,7 @@ final class GenerateAnswer implements UpstreamListener {
                             add(TokenIds.read(name, json));
                         }
                     }
-                    case "meta_info" -> meta(json);
+                    case "meta_info" -> meta.read(json);
                     default -> json.skipChildren();
                 }
             }
@@ -373,7 +339,7 @@ final class GenerateAnswer implements UpstreamListener {
             text = null;
         }
         String said = text;
-        String ends = finish;
+        String ends = meta.finish;
         if (said == null || ends == null) {
             next.failed(
                     new GatewayError.BadUpstreamAnswer(worker, "an answer that is not finished"));

@@ -23,20 +23,20 @@ import org.jspecify.annotations.Nullable;
 public final class InferenceEndpoint {
     private final BodyReceiver bodies;
     private final LongBodies longBodies;
-    private final ExplainedRequests told;
+    private final ExplainedRequests explained;
     private final RequestFlow flow;
     private final GatewayOptions options;
     private final FlowMetrics metrics;
 
     public InferenceEndpoint(
             RequestFlow flow,
-            ExplainedRequests told,
+            ExplainedRequests explained,
             TokenLanes threads,
             GatewayOptions options,
             FlowMetrics metrics,
             BodyReceiver bodies) {
         this.longBodies = new LongBodies(threads, flow.looksAtPrompts(), metrics);
-        this.told = told;
+        this.explained = explained;
         this.flow = flow;
         this.options = options;
         this.metrics = metrics;
@@ -47,10 +47,10 @@ public final class InferenceEndpoint {
     public void handle(HttpServerRequest request, RequestParser.Endpoint endpoint) {
         bodies.receive(
                 request,
-                (context, arrived, requestId, body, gone) ->
+                (context, client, requestId, body, gone) ->
                         read(
                                 context,
-                                new VertxRequest(arrived, ErrorForm.OPENAI),
+                                new VertxRequest(client, ErrorForm.OPENAI),
                                 requestId,
                                 endpoint,
                                 body,
@@ -73,14 +73,14 @@ public final class InferenceEndpoint {
 
     private Runnable read(
             Context context,
-            ClientRequest arrived,
+            ClientRequest client,
             String requestId,
             RequestParser.Endpoint endpoint,
             Buffer body,
             Runnable gone) {
         return longBodies.read(
                 context,
-                arrived,
+                client,
                 requestId,
                 endpoint,
                 body,
@@ -88,27 +88,26 @@ public final class InferenceEndpoint {
                         parsed.hints().session() == null || parsed.passThrough()
                                 ? start(
                                         context,
-                                        arrived,
+                                        client,
                                         requestId,
                                         parsed,
                                         EngineForm.AS_SENT,
                                         gone)
-                                : new SessionStart(context, arrived, requestId, gone)
-                                        .begin(parsed));
+                                : new SessionStart(context, client, requestId, gone).begin(parsed));
     }
 
     /** A turn of a session, whose body may lack what was said before. */
     private final class SessionStart {
         private final Context context;
-        private final ClientRequest arrived;
+        private final ClientRequest client;
         private final String requestId;
         private final Runnable gone;
         private @Nullable Runnable leave;
         private boolean over;
 
-        SessionStart(Context context, ClientRequest arrived, String requestId, Runnable gone) {
+        SessionStart(Context context, ClientRequest client, String requestId, Runnable gone) {
             this.context = context;
-            this.arrived = arrived;
+            this.client = client;
             this.requestId = requestId;
             this.gone = gone;
         }
@@ -127,7 +126,7 @@ public final class InferenceEndpoint {
                             leave =
                                     longBodies.read(
                                             context,
-                                            arrived,
+                                            client,
                                             requestId,
                                             RequestParser.Endpoint.CHAT,
                                             whole,
@@ -140,13 +139,7 @@ public final class InferenceEndpoint {
 
         private Runnable go(InferenceRequest request, boolean historyAdded) {
             Runnable running =
-                    start(
-                            context,
-                            arrived,
-                            requestId,
-                            request,
-                            new SessionForm(historyAdded),
-                            gone);
+                    start(context, client, requestId, request, new SessionForm(historyAdded), gone);
             leave = running;
             return running;
         }
@@ -155,7 +148,7 @@ public final class InferenceEndpoint {
             if (!over) {
                 over = true;
                 metrics.rejected();
-                arrived.refuse(error, requestId);
+                client.refuse(error, requestId);
             }
         }
 
@@ -172,15 +165,15 @@ public final class InferenceEndpoint {
 
     private Runnable start(
             Context context,
-            ClientRequest arrived,
+            ClientRequest client,
             String requestId,
             InferenceRequest parsed,
             EngineForm form,
             Runnable gone) {
         if (parsed.explain() || !parsed.hints().extras().isEmpty()) {
-            return told.start(context, arrived, requestId, parsed, form, gone);
+            return explained.start(context, client, requestId, parsed, form, gone);
         }
-        Answer answer = arrived.answer(requestId, options.rawPath(), gone);
+        Answer answer = client.answer(requestId, options.rawPath(), gone);
         return flow.start(context, parsed, answer, form);
     }
 }

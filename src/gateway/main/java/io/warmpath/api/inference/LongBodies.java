@@ -51,17 +51,17 @@ final class LongBodies {
      */
     Runnable read(
             Context context,
-            ClientRequest arrived,
+            ClientRequest client,
             String requestId,
             RequestParser.Endpoint endpoint,
             Buffer body,
             Start start) {
-        boolean explain = RoutingHints.wantsExplanation(arrived.headers());
+        boolean explain = RoutingHints.wantsExplanation(client.headers());
         if (body.length() > RequestParser.SHORT_BYTES) {
-            Reading reading = new Reading(context, arrived, requestId, start);
+            Reading reading = new Reading(context, client, requestId, start);
             // A copy: the request's own belongs to its event loop.
-            MultiMap headers = MultiMap.caseInsensitiveMultiMap().addAll(arrived.headers());
-            String uri = arrived.uri();
+            MultiMap headers = MultiMap.caseInsensitiveMultiMap().addAll(client.headers());
+            String uri = client.uri();
             Runnable work =
                     () ->
                             reading.parse(
@@ -82,19 +82,13 @@ final class LongBodies {
         }
         return start.start(
                 RequestParser.parse(
-                        endpoint,
-                        requestId,
-                        arrived.uri(),
-                        arrived.headers(),
-                        body,
-                        explain,
-                        texts));
+                        endpoint, requestId, client.uri(), client.headers(), body, explain, texts));
     }
 
     /** One body on its way. */
     private final class Reading {
         private final Context context;
-        private final ClientRequest arrived;
+        private final ClientRequest client;
         private final String requestId;
         private final Start start;
 
@@ -102,9 +96,9 @@ final class LongBodies {
         private @Nullable Runnable started;
         private boolean over;
 
-        Reading(Context context, ClientRequest arrived, String requestId, Start start) {
+        Reading(Context context, ClientRequest client, String requestId, Start start) {
             this.context = context;
-            this.arrived = arrived;
+            this.client = client;
             this.requestId = requestId;
             this.start = start;
         }
@@ -147,7 +141,7 @@ final class LongBodies {
             if (!over) {
                 over = true;
                 metrics.rejected();
-                arrived.refuse(error, requestId);
+                client.refuse(error, requestId);
             }
         }
 

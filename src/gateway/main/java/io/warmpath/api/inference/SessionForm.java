@@ -35,7 +35,7 @@ final class SessionForm implements EngineForm {
     /** What completions end at when they do not say; chats have no end. */
     private static final int COMPLETION_TOKENS = 16;
 
-    /** Members that are in the ids, in the answer's form, or told otherwise. */
+    /** Members that are in the ids, in the answer's form, or said in another way. */
     private static final Set<String> READ_ELSEWHERE =
             Set.of(
                     "model",

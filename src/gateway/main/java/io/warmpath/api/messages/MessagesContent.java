@@ -28,7 +28,7 @@ final class MessagesContent {
     private boolean endsInsideAnswer;
 
     /**
-     * @param hints told of every block that may ask to be cached
+     * @param hints is shown every block that may ask to be cached
      */
     MessagesContent(MessagesHints hints) {
         this.hints = hints;

@@ -33,7 +33,7 @@ final class MessagesFrames {
     private final String requestId;
     private final String model;
     private final MessagesEnd end;
-    private final EventSplitter lines = new EventSplitter(this::event);
+    private final EventSplitter splitter = new EventSplitter(this::event);
     private final ByteArrayOutputStream out = new ByteArrayOutputStream(512);
     private @Nullable Supplier<String> note;
     private @Nullable String id;
@@ -57,7 +57,7 @@ final class MessagesFrames {
 
     /** The events that are complete now; maybe none. */
     byte[] add(byte[] b, int from, int length) {
-        lines.add(b, from, length);
+        splitter.add(b, from, length);
         return taken();
     }
 

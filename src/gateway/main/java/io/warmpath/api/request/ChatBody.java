@@ -4,10 +4,8 @@ import static io.warmpath.api.error.InvalidRequest.bad;
 import static io.warmpath.api.error.InvalidRequest.but;
 
 import com.fasterxml.jackson.core.JsonParser;
-import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.core.JsonToken;
 import io.vertx.core.buffer.Buffer;
-import io.warmpath.api.error.InvalidRequest;
 import io.warmpath.api.json.JsonInput;
 import io.warmpath.api.json.JsonTree;
 import io.warmpath.api.json.JsonTree.Fractions;
@@ -59,20 +57,20 @@ public final class ChatBody {
      * @throws GatewayException BadRequest with the member's path
      */
     public static ChatRequest read(HeapBytes bytes) {
-        try (JsonParser json = JsonInput.parser(bytes.array(), bytes.offset(), bytes.length())) {
-            ChatBody body = new ChatBody(json);
-            if (json.nextToken() != JsonToken.START_OBJECT) {
-                throw bad("", "The request body must be a JSON object.");
-            }
-            for (String name = json.nextFieldName(); name != null; name = json.nextFieldName()) {
-                body.member(name, json.nextToken());
-            }
-            return body.request();
-        } catch (JsonProcessingException e) {
-            throw InvalidRequest.notJson(e);
-        } catch (IOException e) {
-            throw bad("", "The request body is not valid UTF-8: " + e.getMessage() + ".");
-        }
+        return JsonInput.body(
+                bytes,
+                json -> {
+                    ChatBody body = new ChatBody(json);
+                    if (json.nextToken() != JsonToken.START_OBJECT) {
+                        throw bad("", "The request body must be a JSON object.");
+                    }
+                    for (String name = json.nextFieldName();
+                            name != null;
+                            name = json.nextFieldName()) {
+                        body.member(name, json.nextToken());
+                    }
+                    return body.request();
+                });
     }
 
     private ChatRequest request() {

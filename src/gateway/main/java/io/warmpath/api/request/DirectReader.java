@@ -4,7 +4,6 @@ import static io.warmpath.api.error.InvalidRequest.bad;
 import static io.warmpath.api.error.InvalidRequest.but;
 
 import com.fasterxml.jackson.core.JsonParser;
-import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.core.JsonToken;
 import io.vertx.core.MultiMap;
 import io.vertx.core.buffer.Buffer;
@@ -89,47 +88,38 @@ public final class DirectReader {
             Buffer body,
             List<String> models,
             boolean explain) {
-        HeapBytes bytes = HeapBytes.of(body);
-        InvalidRequest.rejectOtherEncodings(bytes);
-        try (JsonParser json = JsonInput.parser(bytes.array(), bytes.offset(), bytes.length())) {
-            DirectReader reader = new DirectReader(kind, json);
-            reader.members();
-            return reader.result(requestId, headers, body, models, explain);
-        } catch (JsonProcessingException e) {
-            throw InvalidRequest.notJson(e);
-        } catch (IOException e) {
-            throw bad("", "The request body is not valid UTF-8: " + e.getMessage() + ".");
-        }
+        return JsonInput.body(
+                HeapBytes.of(body),
+                json -> {
+                    DirectReader reader = new DirectReader(kind, json);
+                    reader.members();
+                    return reader.result(requestId, headers, body, models, explain);
+                });
     }
 
     /** The only member of the only body that is no question; empty when there is none. */
     public static OptionalDouble decayFraction(Buffer body) {
+        return body.length() == 0
+                ? OptionalDouble.empty()
+                : JsonInput.body(HeapBytes.of(body), DirectReader::decayFraction);
+    }
+
+    private static OptionalDouble decayFraction(JsonParser json) throws IOException {
+        if (json.nextToken() != JsonToken.START_OBJECT) {
+            throw bad("", "The request body must be a JSON object.");
+        }
         OptionalDouble fraction = OptionalDouble.empty();
-        if (body.length() == 0) {
-            return fraction;
-        }
-        HeapBytes bytes = HeapBytes.of(body);
-        InvalidRequest.rejectOtherEncodings(bytes);
-        try (JsonParser json = JsonInput.parser(bytes.array(), bytes.offset(), bytes.length())) {
-            if (json.nextToken() != JsonToken.START_OBJECT) {
-                throw bad("", "The request body must be a JSON object.");
+        for (String name = json.nextFieldName(); name != null; name = json.nextFieldName()) {
+            JsonToken value = json.nextToken();
+            if (!name.equals("decay_fraction")) {
+                throw InvalidRequest.unknown(name);
             }
-            for (String name = json.nextFieldName(); name != null; name = json.nextFieldName()) {
-                JsonToken value = json.nextToken();
-                if (!name.equals("decay_fraction")) {
-                    throw InvalidRequest.unknown(name);
-                }
-                fraction =
-                        value == JsonToken.VALUE_NULL
-                                ? OptionalDouble.empty()
-                                : OptionalDouble.of(OverrideReader.number(name, json, 1));
-            }
-            return fraction;
-        } catch (JsonProcessingException e) {
-            throw InvalidRequest.notJson(e);
-        } catch (IOException e) {
-            throw bad("", "The request body is not valid UTF-8: " + e.getMessage() + ".");
+            fraction =
+                    value == JsonToken.VALUE_NULL
+                            ? OptionalDouble.empty()
+                            : OptionalDouble.of(OverrideReader.number(name, json, 1));
         }
+        return fraction;
     }
 
     private void members() throws IOException {
@@ -310,8 +300,8 @@ public final class DirectReader {
     }
 
     private RequestHints hints() {
-        RequestHints told = fields.hints.hints();
-        return expectedOutput == null ? told : told.withExpectedOutput(expectedOutput);
+        RequestHints fromHints = fields.hints.hints();
+        return expectedOutput == null ? fromHints : fromHints.withExpectedOutput(expectedOutput);
     }
 
     private String model(List<String> models) {

@@ -5,7 +5,6 @@ import static io.warmpath.api.error.InvalidRequest.but;
 
 import com.fasterxml.jackson.core.JsonParser;
 import com.fasterxml.jackson.core.JsonToken;
-import io.warmpath.api.json.JsonInput;
 import io.warmpath.api.request.RequestParser.Endpoint;
 import io.warmpath.gateway.request.ByteRange;
 import java.io.IOException;
@@ -33,13 +32,10 @@ final class JacksonReader {
     /**
      * @throws IOException when it is not JSON
      */
-    static RequestFields read(Endpoint endpoint, byte[] array, int offset, int length)
-            throws IOException {
-        try (JsonParser json = JsonInput.parser(array, offset, length)) {
-            JacksonReader reader = new JacksonReader(endpoint, json);
-            reader.read();
-            return reader.fields;
-        }
+    static RequestFields read(Endpoint endpoint, JsonParser json) throws IOException {
+        JacksonReader reader = new JacksonReader(endpoint, json);
+        reader.read();
+        return reader.fields;
     }
 
     private void read() throws IOException {

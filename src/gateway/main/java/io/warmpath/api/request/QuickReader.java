@@ -15,11 +15,11 @@ import java.util.OptionalLong;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Reads a body of the usual shape out of what {@link RequestScanner} has found.
+ * Reads a body of the common shape out of what {@link RequestScanner} has found.
  *
- * <p>Never refuses: whatever is wrong or only unusual is left to the reader that can say so. {@code
- * nvext} and token ids are given to a JSON parser, which sees no more than their bytes. One scanner
- * per thread, used again.
+ * <p>Never refuses: whatever is wrong or only uncommon is left to the reader that can say so.
+ * {@code nvext} and token ids are given to a JSON parser, which sees no more than their bytes. One
+ * scanner per thread, used again.
  */
 final class QuickReader {
     private static final ThreadLocal<RequestScanner> SCANNER =
@@ -52,8 +52,8 @@ final class QuickReader {
                 return null;
             }
             QuickReader reader = new QuickReader(scan, bytes, texts);
-            boolean usual = reader.members() && reader.prompt(endpoint);
-            return usual ? reader.fields : null;
+            boolean understood = reader.members() && reader.prompt(endpoint);
+            return understood ? reader.fields : null;
         } catch (IOException | GatewayException e) {
             return null; // read once more, and refused by its place in the whole body
         } finally {

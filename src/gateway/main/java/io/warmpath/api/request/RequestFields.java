@@ -98,9 +98,9 @@ final class RequestFields {
         } else if (opaque != null) {
             input = new PromptInput.Opaque(opaque);
         }
-        RequestHints told = hints.hints();
+        RequestHints requestHints = hints.hints();
         if (passThrough) {
-            ExtrasReader.refuseQuery(told);
+            ExtrasReader.refuseQuery(requestHints);
         }
         return new InferenceRequest(
                 requestId,
@@ -116,7 +116,7 @@ final class RequestFields {
                 hints.rank(),
                 hints.taints(),
                 hints.overrides(),
-                told,
+                requestHints,
                 edits(),
                 explain,
                 passThrough,

@@ -1,19 +1,17 @@
 package io.warmpath.api.request;
 
-import com.fasterxml.jackson.core.JsonProcessingException;
 import io.vertx.core.MultiMap;
 import io.vertx.core.buffer.Buffer;
-import io.warmpath.api.error.InvalidRequest;
+import io.warmpath.api.json.JsonInput;
 import io.warmpath.fault.GatewayException;
 import io.warmpath.gateway.request.ByteRange;
 import io.warmpath.gateway.request.InferenceRequest;
 import io.warmpath.net.HeapBytes;
-import java.io.IOException;
 
 /**
  * Reads what routing needs out of a request body, in one pass over its bytes.
  *
- * <p>A body of the usual shape is read by {@link QuickReader}, every other one by {@link
+ * <p>A body of the common shape is read by {@link QuickReader}, every other one by {@link
  * JacksonReader}; both read the same out of the same bytes. Unknown members are stepped over: the
  * bytes are sent on, so they survive. Any thread.
  */
@@ -65,15 +63,6 @@ public final class RequestParser {
 
     /** Reads any body; the only one that refuses one. */
     static RequestFields slowly(Endpoint endpoint, HeapBytes bytes) {
-        InvalidRequest.rejectOtherEncodings(bytes);
-        try {
-            return JacksonReader.read(endpoint, bytes.array(), bytes.offset(), bytes.length());
-        } catch (JsonProcessingException e) {
-            throw InvalidRequest.notJson(e);
-        } catch (IOException e) {
-            // Reading from memory; what is left is bytes that are not UTF-8.
-            throw InvalidRequest.bad(
-                    "", "The request body is not valid UTF-8: " + e.getMessage() + ".");
-        }
+        return JsonInput.body(bytes, json -> JacksonReader.read(endpoint, json));
     }
 }

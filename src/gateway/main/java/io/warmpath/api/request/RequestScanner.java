@@ -1,6 +1,5 @@
 package io.warmpath.api.request;
 
-import io.warmpath.api.json.JsonBytes;
 import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 
@@ -8,7 +7,7 @@ import org.jspecify.annotations.Nullable;
  * Finds the members of a request body that matter, in one pass over its bytes and without
  * allocating.
  *
- * <p>Reads the usual shape only: every member that matters given once, its name without escapes,
+ * <p>Reads the common shape only: every member that matters given once, its name without escapes,
  * every message an object with a role and a text. {@link #scan} says false to all else, right or
  * wrong; then a JSON parser has to read the same bytes. What it says true to is a JSON object.
  * Offsets are those of the array; strings are given without their quotes by {@link #textOf}.

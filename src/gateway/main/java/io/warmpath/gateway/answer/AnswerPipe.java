@@ -46,7 +46,6 @@ public final class AnswerPipe {
     private final @Nullable Holdback held;
     private final int holdBytes;
     private final boolean cutsUsage;
-    private long received;
     private long cutBefore; // usage events that end here or earlier are out already
 
     /**
@@ -90,8 +89,7 @@ public final class AnswerPipe {
      * @return how many of them lie before the end of the last complete event
      */
     public int scan(byte[] b, int from, int length) {
-        received += length;
-        return scanner == null || length == 0 ? length : scanner.scan(b, from, length);
+        return scanner == null ? length : scanner.scan(b, from, length);
     }
 
     /** Output has come: a stream's first token, or any byte of another answer. */
@@ -102,9 +100,10 @@ public final class AnswerPipe {
     /**
      * Takes the usage report out of the stream, when these bytes, which have been scanned, end one.
      *
+     * @param received of the engine's answer, these bytes among them
      * @return true when the bytes are held now, without it
      */
-    public boolean cutUsage(byte[] b, int from, int length, int complete) {
+    public boolean cutUsage(byte[] b, int from, int length, int complete, long received) {
         AnswerScanner s = scanner;
         Holdback h = held;
         if (!cutsUsage || s == null || h == null || s.usageEnd() <= cutBefore) {

@@ -9,28 +9,19 @@ import io.warmpath.gateway.agent.SessionTurn;
 import io.warmpath.gateway.answer.Answer;
 import io.warmpath.gateway.answer.AnswerFacts;
 import io.warmpath.gateway.answer.AnswerPipe;
-import io.warmpath.gateway.answer.AnswerReport;
 import io.warmpath.gateway.answer.Continued;
-import io.warmpath.gateway.answer.Explanation;
-import io.warmpath.gateway.observe.DecisionLog;
 import io.warmpath.gateway.observe.FlowMetrics.Outcome;
 import io.warmpath.gateway.observe.FlowMetrics.RetryCause;
-import io.warmpath.gateway.observe.Tracing;
 import io.warmpath.gateway.pin.PinTurn;
 import io.warmpath.gateway.plan.Planner;
 import io.warmpath.gateway.request.EngineForm;
 import io.warmpath.gateway.request.InferenceRequest;
-import io.warmpath.load.LoadBook;
 import io.warmpath.net.HeaderList;
-import io.warmpath.routing.RoutingDecision;
-import io.warmpath.routing.Sent;
 import io.warmpath.upstream.UpstreamCall;
 import io.warmpath.upstream.UpstreamListener;
 import io.warmpath.upstream.UpstreamRequest;
-import io.warmpath.upstream.answer.AnswerScanner;
 import io.warmpath.upstream.answer.StreamText;
 import java.util.List;
-import java.util.OptionalInt;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -44,36 +35,20 @@ final class Attempt implements UpstreamListener, UpstreamCall.Watch, Relocation.
     /** A detached error answer is read this far, so that its connection can be used again. */
     private static final int DRAIN_BYTES = 64 << 10;
 
-    /** An engine's close of an idle connection shows within this time of sending on it. */
-    private static final long STALE_NANOS = 1_000_000_000;
-
     private static final byte[] NOTHING = {};
 
     private final RequestScope scope;
-    private final FlowParts parts;
     private final AttemptOwner owner;
-    private final Planner.Decided decided;
-    private final RoutingDecision decision;
-    private final int promptTokens; // -1 when it is not known
-    private final @Nullable Continued continued;
-    private final @Nullable Continued rest; // the same where its prompt ends with what was said
-    private LoadBook.@Nullable Booking booking;
-    private Sent sent = Sent.UNSEEN;
-    private @Nullable AnswerReport report;
+    private final AttemptBooks books;
     private @Nullable UpstreamCall call;
-    private Tracing.@Nullable Call traced;
-    private String problem = "left";
     private @Nullable MultiMap headers;
     private @Nullable AnswerPipe pipe; // from the head on
     private @Nullable Relocation kept; // until the request has it
-    private long started;
-    private long firstTokenNanos = -1;
-    private int status;
-    private long received;
-    private boolean sawFirst;
-    private boolean released;
     private EngineAsk asked = EngineAsk.NOTHING;
     private @Nullable PinTurn pin;
+    private long received;
+    private int status;
+    private boolean released;
     private boolean detached;
 
     /**
@@ -85,24 +60,18 @@ final class Attempt implements UpstreamListener, UpstreamCall.Watch, Relocation.
             Planner.Decided decided,
             @Nullable Continued continued) {
         this.scope = scope;
-        this.parts = scope.parts;
         this.owner = owner;
-        this.continued = continued;
-        this.rest = continued == null || continued.anew() ? null : continued;
+        this.books = new AttemptBooks(scope, decided, continued);
         this.released = continued != null;
-        this.decided = decided;
-        this.decision = decided.decision();
-        int length = scope.prompt.length(candidate().worker());
-        this.promptTokens = continued != null || length == 0 ? -1 : length;
     }
 
     Planner.Decided decided() {
-        return decided;
+        return books.decided();
     }
 
     @Override
     public Candidate candidate() {
-        return decision.chosen().candidate();
+        return books.candidate();
     }
 
     boolean released() {
@@ -110,7 +79,7 @@ final class Attempt implements UpstreamListener, UpstreamCall.Watch, Relocation.
     }
 
     void start(boolean freshConnection) {
-        Sending sending = parts.sending();
+        Sending sending = scope.parts.sending();
         InferenceRequest request = scope.request();
         SessionTurn session = scope.session();
         Candidate to = candidate();
@@ -119,42 +88,20 @@ final class Attempt implements UpstreamListener, UpstreamCall.Watch, Relocation.
                         sending.pins(),
                         request,
                         scope.prompt,
-                        decision,
+                        books.decision(),
                         session != null && session.appends());
         asked = EngineAsk.of(scope, to, pin);
         // Before anything is booked: it may say that this worker cannot be asked so.
         EngineForm.Written written = scope.form.write(request, to.worker(), asked.changes());
+        Continued continued = books.continued();
         Buffer body = continued == null ? written.body() : continued.body(written.body());
-        booking =
-                sending.load()
-                        .book(
-                                to.slot(),
-                                decision.chosen().prefillTokens(),
-                                scope.prompt.blocks(to.worker()),
-                                request.hints().expectedOutput());
-        if (!request.passThrough()) {
-            sent = parts.planning().planner().sent(decision, request.stream());
-        }
-        report =
-                AnswerReport.of(
-                        sending.reports(),
-                        scope.meters(),
-                        request,
-                        scope.prompt,
-                        decision,
-                        promptTokens,
-                        continued,
-                        asked.model());
-        started = scope.now();
+        books.open(asked.model());
         HeaderList extra = new HeaderList();
         extra.add("x-request-id", request.requestId());
         if (asked.rankInHeader()) {
             extra.add("X-data-parallel-rank", Integer.toString(to.dpRank()));
         }
-        if (scope.trace != null) {
-            traced = scope.trace.call(decision, promptTokens, scope.now());
-            traced.addTo(extra);
-        }
+        books.trace(extra);
         call =
                 sending.engines()
                         .send(
@@ -182,7 +129,7 @@ final class Attempt implements UpstreamListener, UpstreamCall.Watch, Relocation.
     /** The request goes on elsewhere: free the worker, let an error answer run out. */
     void detach() {
         detached = true;
-        closeBooking();
+        close();
     }
 
     /** The request is over: stop the engine. */
@@ -205,9 +152,9 @@ final class Attempt implements UpstreamListener, UpstreamCall.Watch, Relocation.
                 return;
             }
             if (EngineFailures.isWorkersFault(code)) {
-                tellFleet(RequestOutcome.FAILED);
+                books.tellFleet(RequestOutcome.FAILED);
             }
-            if (continued != null) {
+            if (books.continued() != null) {
                 goOn(code, engineHeaders);
                 return;
             }
@@ -221,7 +168,7 @@ final class Attempt implements UpstreamListener, UpstreamCall.Watch, Relocation.
             if (code >= 300 && code < 400 && code != 304) {
                 // Its Location would name an address that the client must not see.
                 abandon();
-                owner.refuse(
+                owner.refused(
                         Outcome.UPSTREAM_FAILED,
                         new GatewayError.BadUpstreamAnswer(
                                 candidate().worker().name(), "a redirect"));
@@ -236,7 +183,7 @@ final class Attempt implements UpstreamListener, UpstreamCall.Watch, Relocation.
     /** The client reads a stream already: only another one can be a part of it. */
     private void goOn(int code, MultiMap engineHeaders) {
         prepare(code, engineHeaders);
-        if (isStream()) {
+        if (pipe != null && pipe.isStream()) {
             return;
         }
         detach();
@@ -252,17 +199,16 @@ final class Attempt implements UpstreamListener, UpstreamCall.Watch, Relocation.
     private void prepare(int code, MultiMap engineHeaders) {
         AnswerPipe.Kind kind =
                 AnswerPipe.Kind.of(code, engineHeaders, scope.request().passThrough());
+        Continued continued = books.continued();
         StreamText text = null;
         if (continued != null) {
             text = continued.said();
         } else if (kind == AnswerPipe.Kind.EVENTS) {
-            int known =
-                    report == null || report.knowsBeginningOnly() ? 0 : Math.max(0, promptTokens);
-            Relocation keeper = owner.keep(candidate(), known);
+            Relocation keeper = owner.keep(candidate(), books.wholePrompt());
             kept = keeper;
             text = keeper == null ? null : keeper.text();
         }
-        GatewayOptions options = parts.options();
+        GatewayOptions options = scope.parts.options();
         pipe =
                 new AnswerPipe(
                         scope.answer,
@@ -271,14 +217,6 @@ final class Attempt implements UpstreamListener, UpstreamCall.Watch, Relocation.
                         options.holdBytes(),
                         options.tailBytes(),
                         asked.cutsUsage());
-    }
-
-    private boolean isStream() {
-        return pipe != null && pipe.isStream();
-    }
-
-    private @Nullable AnswerScanner scanner() {
-        return pipe == null ? null : pipe.scanner();
     }
 
     @Override
@@ -294,12 +232,10 @@ final class Attempt implements UpstreamListener, UpstreamCall.Watch, Relocation.
         try {
             int complete = p.scan(b, from, length);
             if (p.hasOutput()) {
-                firstToken();
+                books.output(status, p);
             }
-            if (booking != null) {
-                booking.progress(p.events());
-            }
-            if (p.cutUsage(b, from, length, complete)) {
+            books.progress(p);
+            if (p.cutUsage(b, from, length, complete, received)) {
                 passOn(p, b, from, 0, 0);
             } else {
                 passOn(p, b, from, length, complete);
@@ -332,19 +268,18 @@ final class Attempt implements UpstreamListener, UpstreamCall.Watch, Relocation.
             return;
         }
         try {
-            int complete = p.scan(b, from, length);
+            received += length;
+            int complete = length > 0 ? p.scan(b, from, length) : 0;
             if (length > 0 && p.hasOutput()) {
-                firstToken();
+                books.output(status, p);
             }
-            problem = "";
-            boolean cut = p.cutUsage(b, from, length, complete);
-            closeBooking();
-            compareWithReport();
-            if (report != null) {
-                report.computed(p.scanner(), status, started);
-            }
+            books.answered();
+            boolean cut = p.cutUsage(b, from, length, complete, received);
+            close();
+            books.compare(status, p);
+            books.computed(status, p);
             if (!EngineFailures.isWorkersFault(status)) {
-                tellFleet(RequestOutcome.OK);
+                books.tellFleet(RequestOutcome.OK);
             }
             if (!released) {
                 release(p);
@@ -352,7 +287,7 @@ final class Attempt implements UpstreamListener, UpstreamCall.Watch, Relocation.
             owner.finish(status < 400 ? Outcome.OK : Outcome.ENGINE_ERROR);
             p.end(b, from, cut ? 0 : length);
             if (pin != null) {
-                pin.ended(status, foundCached());
+                pin.ended(status, books.foundCached(p));
             }
         } catch (RuntimeException e) {
             owner.crashed(e);
@@ -361,8 +296,8 @@ final class Attempt implements UpstreamListener, UpstreamCall.Watch, Relocation.
 
     @Override
     public void failed(GatewayError error) {
-        problem = error.getClass().getSimpleName();
-        closeBooking();
+        books.failed(error);
+        close();
         if (detached) {
             return;
         }
@@ -374,9 +309,9 @@ final class Attempt implements UpstreamListener, UpstreamCall.Watch, Relocation.
             if (stale && owner.retryOnFreshConnection(this)) {
                 return;
             }
-            tellFleet(EngineFailures.outcome(error));
+            books.tellFleet(EngineFailures.outcome(error));
             if (EngineFailures.isLostConnection(error)) {
-                parts.planning().fleet().reportFailure(candidate().worker().id());
+                books.lost();
             }
             if (released) {
                 breakAnswer(error);
@@ -397,7 +332,7 @@ final class Attempt implements UpstreamListener, UpstreamCall.Watch, Relocation.
                 && headers == null
                 && call != null
                 && call.reusedConnection()
-                && scope.now() - started < STALE_NANOS;
+                && books.isJustSent();
     }
 
     private void answerOrRetry(GatewayError error) {
@@ -410,9 +345,9 @@ final class Attempt implements UpstreamListener, UpstreamCall.Watch, Relocation.
             return;
         }
         if (unreachable) {
-            owner.refuse(Outcome.NO_WORKER, scope.noWorker());
+            owner.refused(Outcome.NO_WORKER, scope.noWorker());
         } else {
-            owner.refuse(Outcome.UPSTREAM_FAILED, error);
+            owner.refused(Outcome.UPSTREAM_FAILED, error);
         }
     }
 
@@ -449,14 +384,15 @@ final class Attempt implements UpstreamListener, UpstreamCall.Watch, Relocation.
     }
 
     private void breakAnswer(GatewayError error) {
-        if (pipe != null && pipe.done()) {
+        AnswerPipe p = pipe;
+        if (p != null && p.done()) {
             // Only the end of the HTTP message was lost; the client has all of the answer.
-            compareWithReport();
+            books.compare(status, p);
             owner.finish(Outcome.OK);
             scope.answer.end(NOTHING, 0, 0);
             return;
         }
-        if (!owner.moveElsewhere(this, error, isStream())) {
+        if (!owner.moveElsewhere(this, error, p != null && p.isStream())) {
             owner.breakAnswer(error, isClean());
         }
     }
@@ -464,7 +400,7 @@ final class Attempt implements UpstreamListener, UpstreamCall.Watch, Relocation.
     @Override
     public boolean isClean() {
         if (pipe == null || !pipe.isStream()) {
-            return continued != null;
+            return books.continued() != null;
         }
         return pipe.isClean();
     }
@@ -474,43 +410,14 @@ final class Attempt implements UpstreamListener, UpstreamCall.Watch, Relocation.
         return pipe != null && pipe.finished();
     }
 
-    private void firstToken() {
-        if (!sawFirst) {
-            sawFirst = true;
-            firstTokenNanos = scope.now() - started;
-            if (traced != null) {
-                traced.firstToken(started + firstTokenNanos);
-            }
-            if (booking != null) {
-                booking.firstToken();
-                parts.planning().entrance().admission().wake();
-            }
-            if (status < 400) {
-                sent.firstToken();
-                if (isStream() && continued == null) {
-                    parts.retries().firstToken(scope.request().model(), firstTokenNanos);
-                }
-                if (!scope.request().passThrough() && continued == null) {
-                    parts.planning()
-                            .fleet()
-                            .firstToken(
-                                    candidate().worker().id(),
-                                    firstTokenNanos,
-                                    decision.chosen().prefillTokens());
-                    scope.meters().firstToken(scope.nanosSinceStart());
-                }
-            }
-        }
-    }
-
     /** From here on the client gets what there is. */
     private void release(AnswerPipe p) {
         released = true;
         owner.won(this);
         InferenceRequest request = scope.request();
-        MultiMap own = explanation(request);
+        MultiMap own = scope.explanation(books.decision(), books.promptTokens(), asked.priority());
         if (own != null && request.explain() && p.isStream()) {
-            scope.answer.explain(decision);
+            scope.answer.explain(books.decision());
         }
         if (p.scanner() != null && !request.hints().extras().isEmpty()) {
             scope.answer.facts(this::facts);
@@ -522,126 +429,22 @@ final class Attempt implements UpstreamListener, UpstreamCall.Watch, Relocation.
         kept = null;
     }
 
-    /** Null: it is not explained why this worker was chosen. */
-    private @Nullable MultiMap explanation(InferenceRequest request) {
-        boolean explain =
-                switch (parts.options().explain()) {
-                    case OFF -> false;
-                    case ON_REQUEST -> request.explain();
-                    case ALWAYS -> true;
-                };
-        if (!explain) {
-            return null;
-        }
-        SessionTurn session = scope.session();
-        MultiMap own = Explanation.headers(decision, promptTokens, request.several());
-        Explanation.addHints(
-                own,
-                request,
-                asked.priority(),
-                session == null ? OptionalInt.empty() : session.timeoutSeconds());
-        Explanation.addSession(own, session == null ? null : session.word());
-        return own;
-    }
-
-    private void compareWithReport() {
-        if (report != null) {
-            boolean streamed = isStream() && firstTokenNanos >= 0;
-            report.compare(
-                    scanner(), status, streamed ? scope.now() - started - firstTokenNanos : -1);
-        }
-    }
-
-    private void closeBooking() {
+    private void close() {
         Relocation nobodys = kept;
         if (nobodys != null) {
             kept = null;
             nobodys.drop();
         }
-        if (booking != null) {
-            booking.close();
-            sent.ended(scanner() == null ? -1 : scanner().completionTokens());
-            booking = null;
-            parts.planning().entrance().admission().wake();
-            DecisionLog.Ending ending = ending();
-            parts.planning().planner().ended(decided, ending);
-            if (status == 200) {
-                long counted = ending.promptTokens();
-                if (continued == null) {
-                    scope.used(counted < 0 ? promptTokens : counted, ending.outputTokens());
-                } else { // the prompt and the first part have been counted where they were made
-                    scope.used(0, Math.max(0, ending.outputTokens() - continued.made()));
-                }
-            }
-            endTrace();
-        }
-    }
-
-    private void endTrace() {
-        AnswerScanner s = scanner();
-        if (traced != null) {
-            traced.ended(
-                    status,
-                    problem,
-                    s == null ? -1 : s.promptTokens(),
-                    foundCached(),
-                    s == null ? -1 : s.completionTokens(),
-                    scope.now());
-        }
+        books.close(status, pipe);
     }
 
     @Override
     public AnswerFacts facts() {
-        long nanos = scope.nanosSinceStart();
-        long untilSent = nanos - (scope.now() - started);
-        long untilFirst = isStream() && firstTokenNanos >= 0 ? untilSent + firstTokenNanos : -1;
-        DecisionLog.Ending now = ending();
-        AnswerFacts before = continued == null ? null : continued.before();
-        return new AnswerFacts(
-                candidate().worker().id(),
-                candidate().dpRank(),
-                before == null ? untilSent : before.sentNanos(),
-                before == null || before.firstTokenNanos() < 0
-                        ? untilFirst
-                        : before.firstTokenNanos(),
-                nanos,
-                now.promptTokens() < 0 ? promptTokens : now.promptTokens(),
-                knownCached(now.cachedTokens()),
-                now.outputTokens());
-    }
-
-    private long knownCached(long reported) {
-        if (rest != null) {
-            return rest.before().cachedTokens();
-        }
-        return reported < 0 && promptTokens >= 0 ? decision.chosen().cachedTokens() : reported;
-    }
-
-    /** Tokens that this worker has found cached of the request's own prompt; -1: not known. */
-    private long foundCached() {
-        AnswerScanner s = scanner();
-        return s == null || rest != null ? -1 : s.cachedTokens();
+        return books.facts(status, pipe);
     }
 
     @Override
     public long cachedTokens() {
-        return rest == null ? foundCached() : rest.cachedTokens();
-    }
-
-    private DecisionLog.Ending ending() {
-        AnswerScanner s = scanner();
-        long output = s == null ? -1 : s.completionTokens();
-        int made = continued == null ? 0 : continued.made(); // the engine's count has it in it
-        return new DecisionLog.Ending(
-                status,
-                s == null ? -1 : s.promptTokens(),
-                output < 0 && s != null && isStream() ? made + s.events() : output,
-                foundCached(),
-                firstTokenNanos,
-                scope.now() - started);
-    }
-
-    private void tellFleet(RequestOutcome outcome) {
-        parts.planning().fleet().ended(candidate().worker().id(), outcome, started);
+        return books.cachedTokens(pipe);
     }
 }

@@ -75,7 +75,7 @@ interface AttemptOwner {
     void breakAnswer(GatewayError error, boolean betweenEvents);
 
     /** Answers with an error and ends; nothing of an answer has been passed on. */
-    void refuse(Outcome outcome, GatewayError error);
+    void refused(Outcome outcome, GatewayError error);
 
     /** Ends the books of this request. */
     void finish(Outcome outcome);

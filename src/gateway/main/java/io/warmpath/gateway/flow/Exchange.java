@@ -5,7 +5,6 @@ import io.warmpath.access.Visit;
 import io.warmpath.fault.GatewayError;
 import io.warmpath.fault.GatewayException;
 import io.warmpath.fleet.Candidate;
-import io.warmpath.fleet.FleetSnapshot;
 import io.warmpath.gateway.agent.SessionTurn;
 import io.warmpath.gateway.answer.Answer;
 import io.warmpath.gateway.answer.Continued;
@@ -16,6 +15,7 @@ import io.warmpath.gateway.observe.FlowMetrics.RetryCause;
 import io.warmpath.gateway.plan.Entrance;
 import io.warmpath.gateway.plan.Planner;
 import io.warmpath.gateway.prompt.EnginePrompts;
+import io.warmpath.gateway.prompt.TokenStep;
 import io.warmpath.gateway.request.EngineForm;
 import io.warmpath.gateway.request.InferenceRequest;
 import io.warmpath.prefix.PrefixMatch;
@@ -43,11 +43,7 @@ final class Exchange
     /** All workers refused: an engine that is just being replaced listens again after a moment. */
     private static final long SECOND_ROUND_MILLIS = 150;
 
-    private final FlowParts parts;
     private final RequestScope scope;
-    private final WorkerChoice workers;
-    private final TimedAnswer answer;
-    private final Tries tries;
     private final @Nullable Hedging hedging;
     private @Nullable Relocation relocation;
     private @Nullable Attempt attempt;
@@ -62,15 +58,12 @@ final class Exchange
             Answer answer,
             EngineForm form,
             @Nullable Visit visit) {
-        this.parts = parts;
         long started = parts.nanoTime().getAsLong();
         parts.metrics().started();
         parts.retries().request();
-        this.answer = new TimedAnswer(answer, this, request, context, times, started);
-        this.scope = new RequestScope(parts, context, request, form, this.answer, started, visit);
-        this.tries = scope.tries;
-        this.workers = new WorkerChoice(scope);
-        this.hedging = parts.retries().hedging() ? new Hedging(scope, workers, this) : null;
+        TimedAnswer timed = new TimedAnswer(answer, this, request, context, times, started);
+        this.scope = new RequestScope(parts, context, request, form, timed, started, visit);
+        this.hedging = parts.retries().hedging() ? new Hedging(scope, this) : null;
     }
 
     private void become(RequestState next) {
@@ -85,39 +78,25 @@ final class Exchange
 
     void begin() {
         try {
-            InferenceRequest request = scope.request();
-            FleetSnapshot fleet = parts.planning().fleet().snapshot();
-            String asked = request.name().asked();
-            boolean hidden = !scope.maySeeModel();
-            if (hidden || !fleet.knows(request.model())) {
-                GatewayError why =
-                        hidden
-                                ? new GatewayError.UnknownModel(asked)
-                                : parts.planning()
-                                        .models()
-                                        .unserved(fleet, asked, parts.options().retryAfter());
-                refuse(why.httpStatus() == 503 ? Outcome.NO_WORKER : Outcome.REJECTED, why);
+            GatewayError why = scope.whyUnserved();
+            if (why != null) {
+                refused(why.httpStatus() == 503 ? Outcome.NO_WORKER : Outcome.REJECTED, why);
                 return;
             }
             scope.served();
-            List<Candidate> candidates = workers.candidates();
+            List<Candidate> candidates = WorkerChoice.candidates(scope);
             if (candidates.isEmpty()) {
-                refuse(Outcome.NO_WORKER, scope.noWorker());
+                refused(Outcome.NO_WORKER, scope.noWorker());
                 return;
             }
             become(RequestState.TOKENISING);
-            parts.planning()
-                    .tokens()
-                    .run(
-                            scope.context,
-                            request,
-                            candidates,
-                            scope.trace == null
-                                    ? this::enter
-                                    : new TracedTokens(
-                                            scope.trace, scope, this::isOver, this::enter));
+            TokenStep.Next next =
+                    scope.trace == null
+                            ? this::enter
+                            : new TracedTokens(scope.trace, scope, this::isOver, this::enter);
+            scope.parts.planning().tokens().run(scope.context, scope.request(), candidates, next);
         } catch (GatewayException e) {
-            refuse(Outcome.REJECTED, e.error());
+            refused(Outcome.REJECTED, e.error());
         } catch (RuntimeException e) {
             crashed(e);
         }
@@ -131,7 +110,10 @@ final class Exchange
         scope.prompt.known(promptTokens);
         Entrance mine =
                 new Entrance(
-                        parts.planning().entrance(), scope.request(), workers::candidates, this);
+                        scope.parts.planning().entrance(),
+                        scope.request(),
+                        () -> WorkerChoice.candidates(scope),
+                        this);
         entrance = mine;
         mine.enter(scope.context, promptTokens, true);
     }
@@ -141,12 +123,7 @@ final class Exchange
             List<Candidate> candidates, @Nullable List<PrefixMatch> known, long queuedNanos) {
         entrance = null; // it holds the prompt
         scope.waited(queuedNanos);
-        ask(workers.first(candidates, known), false, null);
-    }
-
-    @Override
-    public void refused(Outcome outcome, GatewayError error) {
-        refuse(outcome, error);
+        ask(WorkerChoice.first(scope, candidates, known), false, null);
     }
 
     /**
@@ -154,22 +131,20 @@ final class Exchange
      */
     private void ask(Planner.Decided decided, boolean freshConnection, @Nullable Continued stream) {
         become(stream == null ? RequestState.ASKED : RequestState.ANSWERING);
-        boolean first = tries.attempt();
+        boolean first = scope.tries.attempt();
         if (LOG.isDebugEnabled()) {
             LOG.debugf(
                     "%s attempt %d: %s",
-                    scope.request().requestId(), tries.attempts(), decided.decision());
+                    scope.request().requestId(), scope.tries.attempts(), decided.decision());
         }
         Attempt next = new Attempt(scope, this, decided, stream);
         attempt = next;
         scope.booked(decided);
-        SessionTurn session = scope.session();
-        if (session != null) {
-            session.sent(next.candidate());
-        }
+        scope.sentTo(next.candidate());
         if (first) {
-            parts.metrics().leaves(scope.nanosSinceStart() - scope.queued());
+            scope.parts.metrics().leaves(scope.nanosSinceStart() - scope.queued());
         }
+        SessionTurn session = scope.session();
         if (session == null) {
             send(next, freshConnection, stream);
             return;
@@ -188,7 +163,7 @@ final class Exchange
 
                     @Override
                     public void refused(GatewayError error) {
-                        refuse(Outcome.UPSTREAM_FAILED, error);
+                        Exchange.this.refused(Outcome.UPSTREAM_FAILED, error);
                     }
                 });
     }
@@ -204,7 +179,7 @@ final class Exchange
                 breakAnswer(e.error(), true);
                 return;
             }
-            refuse(Outcome.REJECTED, e.error()); // this worker cannot be asked so
+            refused(Outcome.REJECTED, e.error()); // this worker cannot be asked so
         } catch (RuntimeException e) {
             crashed(e);
         }
@@ -236,8 +211,8 @@ final class Exchange
             return false;
         }
         long worker = failed.candidate().worker().id();
-        tries.failed(worker);
-        tries.hasBegun(worker);
+        scope.tries.failed(worker);
+        scope.tries.hasBegun(worker);
         nowRuns(other);
         failed.detach();
         return true;
@@ -246,34 +221,35 @@ final class Exchange
     private void nowRuns(Attempt other) {
         if (attempt != other) {
             attempt = other;
-            SessionTurn session = scope.session();
-            if (session != null) {
-                session.sent(other.candidate());
-            }
+            scope.sentTo(other.candidate());
         }
     }
 
     @Override
     public boolean retryElsewhere(Attempt failed, RetryCause cause) {
-        long worker = failed.candidate().worker().id();
-        tries.failed(worker);
-        if (cause != RetryCause.UNREACHABLE) {
-            tries.hasBegun(worker);
-        }
-        if (isOver() || !tries.mayGoOn() || scope.request().pinnedWorker().isPresent()) {
+        if (isOver()) {
             return false;
         }
-        // Who could not be reached has not begun: nothing is done twice.
-        if (cause != RetryCause.UNREACHABLE && !parts.retries().mayRetry()) {
-            parts.metrics().retryRefused();
-            return false;
+        boolean begun = cause != RetryCause.UNREACHABLE;
+        boolean pinned = scope.request().pinnedWorker().isPresent();
+        switch (scope.parts
+                .retries()
+                .failed(scope.tries, failed.candidate().worker().id(), begun, pinned)) {
+            case NOBODY_ELSE -> {
+                return false;
+            }
+            case NO_BUDGET -> {
+                scope.parts.metrics().retryRefused();
+                return false;
+            }
+            case ELSEWHERE -> {}
         }
-        Planner.Decided second = workers.elsewhere(c -> true);
+        Planner.Decided second = WorkerChoice.elsewhere(scope, c -> true);
         if (second == null) {
             return false;
         }
         failed.detach();
-        parts.metrics().retried(cause);
+        scope.parts.metrics().retried(cause);
         // A new connection: when several engines restart together, the pooled ones to this worker
         // may be dead too.
         ask(second, true, null);
@@ -282,12 +258,12 @@ final class Exchange
 
     @Override
     public boolean retryOnFreshConnection(Attempt failed) {
-        if (isOver() || tries.areMany()) {
+        if (isOver() || scope.tries.areMany()) {
             return false;
         }
-        tries.hasBegun(failed.candidate().worker().id());
+        scope.tries.hasBegun(failed.candidate().worker().id());
         failed.detach();
-        parts.metrics().retried(RetryCause.STALE_CONNECTION);
+        scope.parts.metrics().retried(RetryCause.STALE_CONNECTION);
         ask(failed.decided(), true, null);
         return true;
     }
@@ -295,7 +271,7 @@ final class Exchange
     @Override
     public boolean askAgainInFull(Attempt failed) {
         SessionTurn session = scope.session();
-        if (isOver() || tries.areMany() || session == null || !session.askAgain()) {
+        if (isOver() || scope.tries.areMany() || session == null || !session.askAgain()) {
             return false;
         }
         failed.detach();
@@ -305,7 +281,7 @@ final class Exchange
 
     @Override
     public boolean retryAllLater(Attempt failed) {
-        if (isOver() || !tries.secondRound()) {
+        if (isOver() || !scope.tries.secondRound()) {
             return false;
         }
         failed.detach();
@@ -317,7 +293,7 @@ final class Exchange
 
     @Override
     public @Nullable Relocation keep(Candidate from, int promptTokens) {
-        return Relocation.of(scope, workers, this, from, promptTokens);
+        return Relocation.of(scope, this, from, promptTokens);
     }
 
     @Override
@@ -329,30 +305,30 @@ final class Exchange
 
     @Override
     public List<Candidate> wellOthers(Attempt from) {
-        return isOver() ? List.of() : workers.wellOthers(from.candidate());
+        return isOver() ? List.of() : WorkerChoice.wellOthers(scope, from.candidate());
     }
 
     @Override
     public void whenMovable(Attempt from, List<Candidate> others, Runnable move) {
         Relocation moving = relocation;
-        if (!isOver() && parts.moving().migration().isOn() && moving != null) {
+        if (!isOver() && scope.parts.moving().migration().isOn() && moving != null) {
             moving.whenPossible(from, others, move);
         }
     }
 
     @Override
     public boolean moveElsewhere(Attempt failed, GatewayError error, boolean stream) {
-        if (isOver() || !parts.moving().migration().isOn()) {
+        if (isOver() || !scope.parts.moving().migration().isOn()) {
             return false;
         }
         Relocation moving = relocation;
         if (moving != null) {
-            tries.failed(failed.candidate().worker().id());
+            scope.tries.failed(failed.candidate().worker().id());
             become(RequestState.MOVING);
             return moving.move(failed, error);
         }
         WhyNot never = Relocation.whyNever(scope, stream, failed.candidate());
-        parts.moving().migration().refused(never == null ? WhyNot.TOO_LARGE : never);
+        scope.parts.moving().migration().refused(never == null ? WhyNot.TOO_LARGE : never);
         return false;
     }
 
@@ -361,14 +337,14 @@ final class Exchange
         ask(decided, true, stream);
         Attempt next = attempt;
         if (next != null && !scope.request().hints().extras().isEmpty()) {
-            answer.facts(next::facts);
+            scope.answer.facts(next::facts);
         }
     }
 
     @Override
     public void completed(byte[] end) {
         finish(Outcome.OK);
-        answer.end(end, 0, end.length);
+        scope.answer.end(end, 0, end.length);
     }
 
     @Override
@@ -394,7 +370,7 @@ final class Exchange
     public void overtime(Duration limit) {
         if (!isOver()) {
             stop(Outcome.TIMED_OUT);
-            answer.cutOff(new GatewayError.RequestTimeout(limit));
+            scope.answer.cutOff(new GatewayError.RequestTimeout(limit));
         }
     }
 
@@ -403,14 +379,16 @@ final class Exchange
         Attempt beside = endHedge();
         Entrance waiting = entrance;
         finish(outcome);
-        if (beside != null) {
-            beside.abandon();
-        }
+        abandon(beside);
         if (waiting != null) {
             waiting.leave();
         }
-        if (running != null) {
-            running.abandon();
+        abandon(running);
+    }
+
+    private static void abandon(@Nullable Attempt one) {
+        if (one != null) {
+            one.abandon();
         }
     }
 
@@ -422,25 +400,25 @@ final class Exchange
     public void breakAnswer(GatewayError error, boolean betweenEvents) {
         finish(Outcome.BROKEN_MID_ANSWER);
         // A full answer means that the client has stopped reading; it would not see the event.
-        if (betweenEvents && !answer.isFull()) {
-            answer.endWithErrorEvent(error);
+        if (betweenEvents && !scope.answer.isFull()) {
+            scope.answer.endWithErrorEvent(error);
         } else {
-            answer.reset();
+            scope.answer.reset();
         }
     }
 
     @Override
-    public void refuse(Outcome outcome, GatewayError error) {
+    public void refused(Outcome outcome, GatewayError error) {
         if (!isOver()) {
             finish(outcome);
-            answer.fail(error);
+            scope.answer.fail(error);
         }
     }
 
     @Override
     public void finish(Outcome outcome) {
         become(RequestState.OVER);
-        answer.settled();
+        scope.answer.settled();
         attempt = null;
         endHedge();
         entrance = null;
@@ -459,20 +437,16 @@ final class Exchange
         LOG.errorf(cause, "request %s failed by a bug in the gateway", scope.request().requestId());
         Attempt running = attempt;
         Attempt beside = endHedge();
-        if (running != null) {
-            running.abandon();
-        }
-        if (beside != null) {
-            beside.abandon();
-        }
+        abandon(running);
+        abandon(beside);
         if (isOver()) {
             return;
         }
         finish(Outcome.INTERNAL);
         if (running != null && running.released()) {
-            answer.reset();
+            scope.answer.reset();
         } else {
-            answer.fail(new GatewayError.Internal(scope.request().requestId()));
+            scope.answer.fail(new GatewayError.Internal(scope.request().requestId()));
         }
     }
 }

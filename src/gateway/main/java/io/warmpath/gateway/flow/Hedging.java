@@ -26,15 +26,13 @@ final class Hedging {
     }
 
     private final RequestScope scope;
-    private final WorkerChoice workers;
     private final Owner owner;
     private @Nullable Attempt beside; // until one of both answers
     private long timer = -1;
     private boolean tried;
 
-    Hedging(RequestScope scope, WorkerChoice workers, Owner owner) {
+    Hedging(RequestScope scope, Owner owner) {
         this.scope = scope;
-        this.workers = workers;
         this.owner = owner;
     }
 
@@ -69,7 +67,7 @@ final class Hedging {
                 metrics.hedged(Hedge.NO_BUDGET);
                 return;
             }
-            Planner.Decided second = workers.elsewhere(c -> c.worker().id() != worker);
+            Planner.Decided second = WorkerChoice.elsewhere(scope, c -> c.worker().id() != worker);
             if (second == null) {
                 metrics.hedged(Hedge.NO_WORKER);
                 return;

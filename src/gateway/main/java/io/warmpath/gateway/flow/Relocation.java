@@ -78,7 +78,6 @@ final class Relocation {
     }
 
     private final RequestScope scope;
-    private final WorkerChoice workers;
     private final Owner owner;
     private final Migration migration;
     private final KeptStream kept;
@@ -89,14 +88,12 @@ final class Relocation {
 
     private Relocation(
             RequestScope scope,
-            WorkerChoice workers,
             Owner owner,
             KeptStream kept,
             int promptTokens,
             boolean chat,
             Seams seams) {
         this.scope = scope;
-        this.workers = workers;
         this.owner = owner;
         this.migration = scope.parts.moving().migration();
         this.kept = kept;
@@ -112,11 +109,7 @@ final class Relocation {
      * @return null: it will not be moved
      */
     static @Nullable Relocation of(
-            RequestScope scope,
-            WorkerChoice workers,
-            Owner owner,
-            Candidate from,
-            int promptTokens) {
+            RequestScope scope, Owner owner, Candidate from, int promptTokens) {
         if (whyNever(scope, true, from) != null) {
             return null;
         }
@@ -126,9 +119,7 @@ final class Relocation {
         long bytes = (seams.keepsTexts() ? 2L : 1L) * request.body().length();
         Migration migration = scope.parts.moving().migration();
         KeptStream kept = migration.keep((int) Math.min(Integer.MAX_VALUE, bytes));
-        return kept == null
-                ? null
-                : new Relocation(scope, workers, owner, kept, promptTokens, chat, seams);
+        return kept == null ? null : new Relocation(scope, owner, kept, promptTokens, chat, seams);
     }
 
     /**
@@ -322,7 +313,7 @@ final class Relocation {
             if (isAtLimit()) {
                 throw new NotContinuedException(WhyNot.LIMIT);
             }
-            Planner.Decided decided = workers.elsewhere(c -> goesOn(c, here));
+            Planner.Decided decided = WorkerChoice.elsewhere(scope, c -> goesOn(c, here));
             if (decided == null) {
                 throw new NotContinuedException(whyNobody(failed, here));
             }
@@ -359,7 +350,9 @@ final class Relocation {
 
     private WhyNot whyNobody(Source failed, Seam here) {
         WhyNot onVllm = here.whyNot(EngineKind.VLLM);
-        boolean there = workers.others(failed.candidate()).stream().anyMatch(Relocation::isVllm);
+        boolean there =
+                WorkerChoice.others(scope, failed.candidate()).stream()
+                        .anyMatch(Relocation::isVllm);
         return there && onVllm != null ? onVllm : WhyNot.NO_WORKER;
     }
 

@@ -1,11 +1,14 @@
 package io.warmpath.gateway.flow;
 
 import io.vertx.core.Context;
+import io.vertx.core.MultiMap;
 import io.warmpath.access.Visit;
 import io.warmpath.fault.GatewayError;
 import io.warmpath.fleet.Candidate;
+import io.warmpath.fleet.FleetSnapshot;
 import io.warmpath.gateway.agent.NextTurn;
 import io.warmpath.gateway.agent.SessionTurn;
+import io.warmpath.gateway.answer.Explanation;
 import io.warmpath.gateway.answer.TimedAnswer;
 import io.warmpath.gateway.observe.FlowMetrics.Outcome;
 import io.warmpath.gateway.observe.ModelMeters;
@@ -15,7 +18,9 @@ import io.warmpath.gateway.prompt.AskedPrompt;
 import io.warmpath.gateway.request.BodyMemory;
 import io.warmpath.gateway.request.EngineForm;
 import io.warmpath.gateway.request.InferenceRequest;
+import io.warmpath.routing.RoutingDecision;
 import io.warmpath.upstream.UpstreamListener;
+import java.util.OptionalInt;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -30,6 +35,7 @@ final class RequestScope {
     final AskedPrompt prompt;
     final Tries tries;
     final Tracing.@Nullable Trace trace;
+    final double draw; // see Fleet.open
     private final long started;
     private final @Nullable Visit visit;
     private InferenceRequest request;
@@ -56,6 +62,7 @@ final class RequestScope {
         this.answer = answer;
         this.started = started;
         this.visit = visit;
+        this.draw = parts.planning().fleet().draw();
         this.prompt = new AskedPrompt(parts.planning().tokens());
         this.tries = new Tries(parts.retries().maxWorkers());
         this.trace = parts.metrics().tracing().begin(request, started);
@@ -66,9 +73,16 @@ final class RequestScope {
         return request;
     }
 
-    /** The client may see the model. */
-    boolean maySeeModel() {
-        return visit == null || visit.allows(request.name().asked());
+    /** Why there is nobody to ask; null: its model is served, and the client may see it. */
+    @Nullable GatewayError whyUnserved() {
+        String asked = request.name().asked();
+        if (visit != null && !visit.allows(asked)) {
+            return new GatewayError.UnknownModel(asked);
+        }
+        FleetSnapshot fleet = parts.planning().fleet().snapshot();
+        return fleet.knows(request.model())
+                ? null
+                : parts.planning().models().unserved(fleet, asked, parts.options().retryAfter());
     }
 
     /**
@@ -84,6 +98,13 @@ final class RequestScope {
     /** Null when it is no session's. */
     @Nullable SessionTurn session() {
         return session;
+    }
+
+    /** Its session's turn is there. */
+    void sentTo(Candidate to) {
+        if (session != null) {
+            session.sent(to);
+        }
     }
 
     void waited(long nanos) {
@@ -124,6 +145,33 @@ final class RequestScope {
     /** Its load is booked where the decision says. */
     void booked(Planner.Decided decided) {
         parts.planning().planner().booked(request, decided.decision(), prompt.tokens());
+    }
+
+    /**
+     * @param promptTokens -1 when they are not known
+     * @param enginePriority as the engine was told; empty: nothing
+     * @return null: it is not explained why this worker was chosen
+     */
+    @Nullable MultiMap explanation(
+            RoutingDecision decision, int promptTokens, OptionalInt enginePriority) {
+        boolean explain =
+                switch (parts.options().explain()) {
+                    case OFF -> false;
+                    case ON_REQUEST -> request.explain();
+                    case ALWAYS -> true;
+                };
+        if (!explain) {
+            return null;
+        }
+        SessionTurn turn = session;
+        MultiMap own = Explanation.headers(decision, promptTokens, request.several());
+        Explanation.addHints(
+                own,
+                request,
+                enginePriority,
+                turn == null ? OptionalInt.empty() : turn.timeoutSeconds());
+        Explanation.addSession(own, turn == null ? null : turn.word());
+        return own;
     }
 
     /** What listens to the engine, and warms it for the next turn when the client wants that. */

@@ -61,6 +61,35 @@ public final class Retries {
         return retries.take();
     }
 
+    /** What follows when a worker has failed a request of which its client has seen nothing. */
+    enum Verdict {
+        /** Another worker may be asked. */
+        ELSEWHERE,
+        /** The request is bound to its worker, or too many have been asked already. */
+        NOBODY_ELSE,
+        /** There were too many retries lately. */
+        NO_BUDGET
+    }
+
+    /**
+     * A worker has failed one request.
+     *
+     * @param tries of the request, which gets to know
+     * @param begun the worker may have begun with it; who could not be reached has not: nothing is
+     *     done twice then, and no budget is used
+     * @param pinned the client has named the worker
+     */
+    Verdict failed(Tries tries, long worker, boolean begun, boolean pinned) {
+        tries.failed(worker);
+        if (begun) {
+            tries.hasBegun(worker);
+        }
+        if (!tries.mayGoOn() || pinned) {
+            return Verdict.NOBODY_ELSE;
+        }
+        return !begun || mayRetry() ? Verdict.ELSEWHERE : Verdict.NO_BUDGET;
+    }
+
     boolean hedging() {
         return options.hedgePercentile() > 0;
     }

@@ -17,43 +17,37 @@ import org.jspecify.annotations.Nullable;
 final class WorkerChoice {
     private static final Logger LOG = Logger.getLogger(WorkerChoice.class);
 
-    private final RequestScope scope;
-    private final Fleet fleet;
-    private final double draw;
-
-    WorkerChoice(RequestScope scope) {
-        this.scope = scope;
-        this.fleet = scope.parts.planning().fleet();
-        this.draw = fleet.draw();
-    }
+    private WorkerChoice() {}
 
     /** Those that may be asked first, in any state of load. Any thread. */
-    List<Candidate> candidates() {
+    static List<Candidate> candidates(RequestScope scope) {
+        Fleet fleet = scope.parts.planning().fleet();
         InferenceRequest request = scope.request();
         List<Candidate> all =
                 request.pinnedWorker().isPresent()
                         ? Planner.anybody(fleet.snapshot(), request.model(), List.of())
-                        : Planner.candidates(fleet, request.model(), List.of(), draw);
+                        : Planner.candidates(fleet, request.model(), List.of(), scope.draw);
         SessionTurn turn = scope.session();
         return turn == null ? all : turn.narrow(all);
     }
 
     /** Those that have not failed the request. */
-    private List<Candidate> others() {
-        return Planner.candidates(fleet, scope.request().model(), scope.tries.failed(), draw);
+    private static List<Candidate> others(RequestScope scope) {
+        Fleet fleet = scope.parts.planning().fleet();
+        return Planner.candidates(fleet, scope.request().model(), scope.tries.failed(), scope.draw);
     }
 
     /** Those beside this worker that have not failed the request. */
-    List<Candidate> others(Candidate beside) {
+    static List<Candidate> others(RequestScope scope, Candidate beside) {
         long worker = beside.worker().id();
-        return others().stream().filter(c -> c.worker().id() != worker).toList();
+        return others(scope).stream().filter(c -> c.worker().id() != worker).toList();
     }
 
     /** Those that are well and could take over from this one. */
-    List<Candidate> wellOthers(Candidate from) {
+    static List<Candidate> wellOthers(RequestScope scope, Candidate from) {
         return scope.request().pinnedWorker().isPresent()
                 ? List.of()
-                : others(from).stream()
+                : others(scope, from).stream()
                         .filter(c -> c.worker().state() == WorkerState.READY)
                         .toList();
     }
@@ -62,7 +56,8 @@ final class WorkerChoice {
      * @param candidates not empty
      * @param known what the index has said already; null: it is asked
      */
-    Planner.Decided first(List<Candidate> candidates, @Nullable List<PrefixMatch> known) {
+    static Planner.Decided first(
+            RequestScope scope, List<Candidate> candidates, @Nullable List<PrefixMatch> known) {
         SessionTurn turn = scope.session();
         return scope.parts
                 .planning()
@@ -82,8 +77,8 @@ final class WorkerChoice {
      * @param fit which candidates can be asked
      * @return null: nobody is there who has not failed this request
      */
-    Planner.@Nullable Decided elsewhere(Predicate<Candidate> fit) {
-        List<Candidate> left = others().stream().filter(fit).toList();
+    static Planner.@Nullable Decided elsewhere(RequestScope scope, Predicate<Candidate> fit) {
+        List<Candidate> left = others(scope).stream().filter(fit).toList();
         if (left.isEmpty()) {
             return null;
         }

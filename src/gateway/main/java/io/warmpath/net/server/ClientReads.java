@@ -39,18 +39,18 @@ final class ClientReads extends RecvByteBufAllocator.DelegatingHandle
                 }
             };
 
-    private final RecvByteBufAllocator.ExtendedHandle usual;
+    private final RecvByteBufAllocator.ExtendedHandle netty;
     private @Nullable Shared shared;
 
-    private ClientReads(RecvByteBufAllocator.ExtendedHandle usual) {
-        super(usual);
-        this.usual = usual;
+    private ClientReads(RecvByteBufAllocator.ExtendedHandle netty) {
+        super(netty);
+        this.netty = netty;
     }
 
     /** For a connection from which nothing has been read yet. */
     static void into(Channel channel) {
-        RecvByteBufAllocator usual = channel.config().getRecvByteBufAllocator();
-        if (usual.newHandle() instanceof RecvByteBufAllocator.ExtendedHandle handle) {
+        RecvByteBufAllocator netty = channel.config().getRecvByteBufAllocator();
+        if (netty.newHandle() instanceof RecvByteBufAllocator.ExtendedHandle handle) {
             ClientReads reads = new ClientReads(handle);
             channel.attr(KEY).set(reads);
             channel.config().setRecvByteBufAllocator(() -> reads);
@@ -110,16 +110,16 @@ final class ClientReads extends RecvByteBufAllocator.DelegatingHandle
     @Override
     public ByteBuf allocate(ByteBufAllocator memory) {
         Shared from = shared;
-        return from == null ? usual.allocate(memory) : from.take(memory);
+        return from == null ? netty.allocate(memory) : from.take(memory);
     }
 
     @Override
     public int guess() {
-        return shared == null ? usual.guess() : READ_BYTES;
+        return shared == null ? netty.guess() : READ_BYTES;
     }
 
     @Override
     public boolean continueReading(UncheckedBooleanSupplier maybeMore) {
-        return usual.continueReading(maybeMore);
+        return netty.continueReading(maybeMore);
     }
 }

@@ -20,7 +20,7 @@ public final class AnswerScanner {
     private static final byte[] BYTE_ORDER_MARK = {(byte) 0xef, (byte) 0xbb, (byte) 0xbf};
     private static final byte[] NEWLINE = {'\n'};
 
-    private enum Line {
+    private enum LineState {
         START,
         FIELD,
         COLON,
@@ -36,7 +36,7 @@ public final class AnswerScanner {
     private final @Nullable StreamText kept;
 
     // Line state
-    private Line line = Line.START;
+    private LineState line = LineState.START;
     private boolean swallowLf;
     private int
             mark; // bytes of a byte order mark seen; -1 when the stream's first byte is behind us
@@ -121,7 +121,7 @@ public final class AnswerScanner {
         int p = from;
         while (p < end) {
             EventPattern known = pattern;
-            if (known != null && line == Line.START && !pending && !swallowLf && mark < 0) {
+            if (known != null && line == LineState.START && !pending && !swallowLf && mark < 0) {
                 int next = wholeEvent(known, b, p, end);
                 if (next > p) {
                     boundary = next;
@@ -135,7 +135,9 @@ public final class AnswerScanner {
             if (eventsAndBlanks != before) {
                 blankLineBehind(position + (p - from));
             }
-            if (line == Line.START && !pending && (mark <= 0 || mark == BYTE_ORDER_MARK.length)) {
+            if (line == LineState.START
+                    && !pending
+                    && (mark <= 0 || mark == BYTE_ORDER_MARK.length)) {
                 boundary = p;
             }
         }
@@ -202,7 +204,7 @@ public final class AnswerScanner {
                     mark = -1;
                     if (half) { // no mark after all, but the start of an unknown field's name
                         fieldLength = seen;
-                        line = Line.FIELD;
+                        line = LineState.FIELD;
                         return p;
                     }
                 }
@@ -211,11 +213,11 @@ public final class AnswerScanner {
                     return endLine(c, p);
                 }
                 if (c == ':') {
-                    line = Line.COMMENT;
+                    line = LineState.COMMENT;
                     return p + 1;
                 }
                 fieldLength = 0;
-                line = Line.FIELD;
+                line = LineState.FIELD;
                 return p; // read again as the field's first byte
             }
             case FIELD -> {
@@ -239,7 +241,7 @@ public final class AnswerScanner {
                 return endOfValue(c, p);
             }
             if (c == ':') {
-                line = Line.COLON;
+                line = LineState.COLON;
                 return p + 1;
             }
             if (fieldLength < field.length) {
@@ -251,7 +253,7 @@ public final class AnswerScanner {
         return p;
     }
 
-    private Line valueState() {
+    private LineState valueState() {
         pending = true;
         if (isField(DATA)) {
             if (dataLines == 0) {
@@ -262,14 +264,14 @@ public final class AnswerScanner {
                 data(NEWLINE, 0, 1);
             }
             dataLines++;
-            return Line.DATA_VALUE;
+            return LineState.DATA_VALUE;
         }
         if (isField(EVENT)) {
             nameLength = 0;
             nameIsMessage = true;
-            return Line.EVENT_VALUE;
+            return LineState.EVENT_VALUE;
         }
-        return Line.IGNORED_VALUE;
+        return LineState.IGNORED_VALUE;
     }
 
     private boolean isField(byte[] name) {
@@ -289,9 +291,9 @@ public final class AnswerScanner {
         while (q < end && b[q] != '\n' && b[q] != '\r') {
             q++;
         }
-        if (line == Line.DATA_VALUE) {
+        if (line == LineState.DATA_VALUE) {
             data(b, p, q);
-        } else if (line == Line.EVENT_VALUE) {
+        } else if (line == LineState.EVENT_VALUE) {
             name(b, p, q);
         }
         return q == end ? end : endOfValue(b[q], q);
@@ -318,14 +320,14 @@ public final class AnswerScanner {
     }
 
     private int endOfValue(byte c, int p) {
-        if (line == Line.COMMENT) {
+        if (line == LineState.COMMENT) {
             comments++;
         }
         return endLine(c, p);
     }
 
     private int endLine(byte c, int p) {
-        line = Line.START;
+        line = LineState.START;
         swallowLf = c == '\r';
         return p + 1;
     }

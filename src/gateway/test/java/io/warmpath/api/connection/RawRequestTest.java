@@ -32,7 +32,7 @@ class RawRequestTest {
         List<RawRequest> answered = new ArrayList<>();
         RawRequest request =
                 new RawRequest(
-                        new RawReply.Line(channel.pipeline().context("encoder")),
+                        new RawReply.ClientChannel(channel.pipeline().context("encoder")),
                         RawHead.read(head, head.length),
                         vertx.getOrCreateContext(),
                         new BodyMemory(100).reserve(),

@@ -319,7 +319,7 @@ class RequestFuzzTest {
             })
     void every_nvext_goes_with_its_comma(String body) throws IOException {
         byte[] b = body.getBytes(StandardCharsets.UTF_8);
-        BodyEdits at = JacksonReader.read(Endpoint.CHAT, b, 0, b.length).edits();
+        BodyEdits at = RequestParser.slowly(Endpoint.CHAT, HeapBytes.of(Buffer.buffer(b))).edits();
         for (BodyChanges changes :
                 List.of(
                         BodyChanges.NONE.withoutNvext(),

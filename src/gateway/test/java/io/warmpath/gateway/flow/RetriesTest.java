@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.time.Duration;
+import java.util.List;
 import org.junit.jupiter.api.Test;
 
 class RetriesTest {
@@ -50,6 +51,25 @@ class RetriesTest {
         assertEquals(30, taken(retries, 1000));
         now += Duration.ofSeconds(10).toNanos();
         assertEquals(30, taken(retries, 1000));
+    }
+
+    @Test
+    void a_worker_that_has_begun_costs_budget_and_counts() {
+        Retries retries = retries(0, 0);
+        Tries tries = new Tries(2);
+        assertEquals(Retries.Verdict.ELSEWHERE, retries.failed(tries, 1, false, false));
+        assertEquals(Retries.Verdict.NO_BUDGET, retries.failed(tries, 2, true, false));
+        assertEquals(List.of(1L, 2L), tries.failed());
+        assertEquals(Retries.Verdict.NOBODY_ELSE, retries.failed(tries, 3, true, false));
+    }
+
+    @Test
+    void whoever_is_bound_to_its_worker_uses_no_budget() {
+        Retries retries = new Retries(new Retries.Options(3, 0, 1, 0, 0), () -> now);
+        for (int i = 0; i < 20; i++) {
+            assertEquals(Retries.Verdict.NOBODY_ELSE, retries.failed(new Tries(3), 1, true, true));
+        }
+        assertEquals(10, taken(retries, 100));
     }
 
     @Test

@@ -1,4 +1,4 @@
-package io.warmpath.api.json;
+package io.warmpath.api.request;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 

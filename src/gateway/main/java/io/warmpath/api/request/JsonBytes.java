@@ -1,4 +1,4 @@
-package io.warmpath.api.json;
+package io.warmpath.api.request;
 
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
@@ -14,9 +14,9 @@ import org.jspecify.annotations.Nullable;
  * the bytes but that somebody else should read them. Offsets are those of the array. No allocation
  * but for texts; reads eight bytes at a step inside strings. One thread.
  */
-public final class JsonBytes {
-    /** Not for us: not JSON, or JSON of an unusual kind. */
-    public static final int ODD = -1;
+final class JsonBytes {
+    /** Not for us: not JSON, or JSON of an uncommon kind. */
+    static final int ODD = -1;
 
     private static final int MAX_DEPTH = 60;
     private static final int MAX_NUMBER = 100;
@@ -30,13 +30,13 @@ public final class JsonBytes {
     private int end;
     private byte[] scratch = {};
 
-    public void set(byte[] bytes, int to) {
+    void set(byte[] bytes, int to) {
         b = bytes;
         end = to;
     }
 
     /** Forgets the bytes, which are a whole request. */
-    public void clear() {
+    void clear() {
         b = new byte[0];
         end = 0;
         if (scratch.length > KEPT_SCRATCH) {
@@ -45,7 +45,7 @@ public final class JsonBytes {
     }
 
     /** The next byte that is no white space; {@code end} when there is none. */
-    public int space(int p) {
+    int space(int p) {
         while (p < end && isSpace(b[p])) {
             p++;
         }
@@ -53,7 +53,7 @@ public final class JsonBytes {
     }
 
     /** 0, which is no JSON, at the end. */
-    public byte at(int p) {
+    byte at(int p) {
         return p < end ? b[p] : 0;
     }
 
@@ -61,7 +61,7 @@ public final class JsonBytes {
      * @param p just behind the opening quote
      * @return the closing quote, or ODD
      */
-    public int string(int p) {
+    int string(int p) {
         while (true) {
             p = plain(p);
             if (p >= end) {
@@ -166,7 +166,7 @@ public final class JsonBytes {
      * @param p the value's first byte
      * @return just behind it, or ODD
      */
-    public int value(int p) {
+    int value(int p) {
         byte c = at(p);
         return c == '{' || c == '[' ? container(p) : scalar(p);
     }
@@ -296,13 +296,13 @@ public final class JsonBytes {
     }
 
     /** Over the colon between a name and its value, or ODD. */
-    public int colon(int p) {
+    int colon(int p) {
         p = space(p);
         return at(p) == ':' ? space(p + 1) : ODD;
     }
 
     /** A backslash is somewhere in the text. */
-    public boolean hasEscape(int from, int to) {
+    boolean hasEscape(int from, int to) {
         return backslash(from, to) < to;
     }
 
@@ -325,7 +325,7 @@ public final class JsonBytes {
      * @param to its closing quote
      * @return null when half a surrogate pair is in it
      */
-    public @Nullable String text(int from, int to) {
+    @Nullable String text(int from, int to) {
         int p = backslash(from, to);
         if (p == to) {
             return new String(b, from, to - from, StandardCharsets.UTF_8);

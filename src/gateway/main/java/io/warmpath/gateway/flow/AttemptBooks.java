@@ -1,0 +1,310 @@
+package io.warmpath.gateway.flow;
+
+import io.warmpath.admission.Admission;
+import io.warmpath.fault.GatewayError;
+import io.warmpath.fleet.Candidate;
+import io.warmpath.fleet.Fleet;
+import io.warmpath.fleet.RequestOutcome;
+import io.warmpath.gateway.answer.AnswerFacts;
+import io.warmpath.gateway.answer.AnswerPipe;
+import io.warmpath.gateway.answer.AnswerReport;
+import io.warmpath.gateway.answer.Continued;
+import io.warmpath.gateway.observe.DecisionLog;
+import io.warmpath.gateway.observe.Tracing;
+import io.warmpath.gateway.plan.Planner;
+import io.warmpath.gateway.request.InferenceRequest;
+import io.warmpath.load.LoadBook;
+import io.warmpath.net.HeaderList;
+import io.warmpath.routing.RoutingDecision;
+import io.warmpath.routing.Sent;
+import io.warmpath.upstream.answer.AnswerScanner;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The books of one attempt: the load booked on its worker, and what the fleet, the router, the
+ * meters, the trace and the log of decisions are told of it. Opened once, closed once. On the
+ * request's event loop.
+ */
+final class AttemptBooks {
+    /** An engine's close of an idle connection shows within this time of sending on it. */
+    private static final long STALE_NANOS = 1_000_000_000;
+
+    private final RequestScope scope;
+    private final Planner.Decided decided;
+    private final @Nullable Continued continued;
+    private final int promptTokens; // -1 when it is not known
+    private LoadBook.@Nullable Booking booking;
+    private Sent sent = Sent.UNSEEN;
+    private @Nullable AnswerReport report;
+    private Tracing.@Nullable Call traced;
+    private String problem = "left";
+    private long started;
+    private long firstTokenNanos = -1;
+
+    /**
+     * @param continued the stream that it goes on with; null: it begins the answer
+     */
+    AttemptBooks(RequestScope scope, Planner.Decided decided, @Nullable Continued continued) {
+        this.scope = scope;
+        this.decided = decided;
+        this.continued = continued;
+        int length = scope.prompt.length(candidate().worker());
+        this.promptTokens = continued != null || length == 0 ? -1 : length;
+    }
+
+    Planner.Decided decided() {
+        return decided;
+    }
+
+    RoutingDecision decision() {
+        return decided.decision();
+    }
+
+    Candidate candidate() {
+        return decision().chosen().candidate();
+    }
+
+    /** The stream that it goes on with; null: it begins the answer. */
+    @Nullable Continued continued() {
+        return continued;
+    }
+
+    /** -1 when it is not known. */
+    int promptTokens() {
+        return promptTokens;
+    }
+
+    /** The prompt's length where it is known whole; else 0. */
+    int wholePrompt() {
+        return report == null || report.knowsBeginningOnly() ? 0 : Math.max(0, promptTokens);
+    }
+
+    /**
+     * It is about to be sent.
+     *
+     * @param model by the engine's name
+     */
+    void open(String model) {
+        InferenceRequest request = scope.request();
+        Sending sending = scope.parts.sending();
+        Candidate to = candidate();
+        booking =
+                sending.load()
+                        .book(
+                                to.slot(),
+                                decision().chosen().prefillTokens(),
+                                scope.prompt.blocks(to.worker()),
+                                request.hints().expectedOutput());
+        if (!request.passThrough()) {
+            sent = planner().sent(decision(), request.stream());
+        }
+        report =
+                AnswerReport.of(
+                        sending.reports(),
+                        scope.meters(),
+                        request,
+                        scope.prompt,
+                        decision(),
+                        promptTokens,
+                        continued,
+                        model);
+        started = scope.now();
+    }
+
+    /** Tells the engine of the request's trace, where it is followed. */
+    void trace(HeaderList headers) {
+        if (scope.trace != null) {
+            traced = scope.trace.call(decision(), promptTokens, scope.now());
+            traced.addTo(headers);
+        }
+    }
+
+    /** It was sent so short a time ago that a kept connection may not have been alive any more. */
+    boolean isJustSent() {
+        return scope.now() - started < STALE_NANOS;
+    }
+
+    /** The answer grows. */
+    void progress(AnswerPipe pipe) {
+        if (booking != null) {
+            booking.progress(pipe.events());
+        }
+    }
+
+    /** Output has come; only the first time counts. */
+    void output(int status, AnswerPipe pipe) {
+        if (firstTokenNanos >= 0) {
+            return;
+        }
+        firstTokenNanos = scope.now() - started;
+        if (traced != null) {
+            traced.firstToken(started + firstTokenNanos);
+        }
+        if (booking != null) {
+            booking.firstToken();
+            admission().wake();
+        }
+        if (status >= 400) {
+            return;
+        }
+        sent.firstToken();
+        if (continued != null) {
+            return;
+        }
+        InferenceRequest request = scope.request();
+        if (pipe.isStream()) {
+            scope.parts.retries().firstToken(request.model(), firstTokenNanos);
+        }
+        if (!request.passThrough()) {
+            fleet().firstToken(
+                            candidate().worker().id(),
+                            firstTokenNanos,
+                            decision().chosen().prefillTokens());
+            scope.meters().firstToken(scope.nanosSinceStart());
+        }
+    }
+
+    /** The worker has failed it so. */
+    void failed(GatewayError error) {
+        problem = error.getClass().getSimpleName();
+    }
+
+    /** The worker has given all of its answer. */
+    void answered() {
+        problem = "";
+    }
+
+    /** The worker is done with it, or left. Harmless when it was closed before. */
+    void close(int status, @Nullable AnswerPipe pipe) {
+        if (booking == null) {
+            return;
+        }
+        AnswerScanner s = scanner(pipe);
+        booking.close();
+        sent.ended(s == null ? -1 : s.completionTokens());
+        booking = null;
+        admission().wake();
+        DecisionLog.Ending ending = ending(status, pipe);
+        planner().ended(decided, ending);
+        if (status == 200) {
+            long counted = ending.promptTokens();
+            if (continued == null) {
+                scope.used(counted < 0 ? promptTokens : counted, ending.outputTokens());
+            } else { // the prompt and the first part have been counted where they were made
+                scope.used(0, Math.max(0, ending.outputTokens() - continued.made()));
+            }
+        }
+        if (traced != null) {
+            traced.ended(
+                    status,
+                    problem,
+                    s == null ? -1 : s.promptTokens(),
+                    foundCached(pipe),
+                    s == null ? -1 : s.completionTokens(),
+                    scope.now());
+        }
+    }
+
+    /** Holds what was predicted against what the engine reports: the client has all of it. */
+    void compare(int status, AnswerPipe pipe) {
+        if (report != null) {
+            boolean streamed = pipe.isStream() && firstTokenNanos >= 0;
+            report.compare(
+                    pipe.scanner(),
+                    status,
+                    streamed ? scope.now() - started - firstTokenNanos : -1);
+        }
+    }
+
+    /** The rank has computed the prompt: its events should say so. */
+    void computed(int status, AnswerPipe pipe) {
+        if (report != null) {
+            report.computed(pipe.scanner(), status, started);
+        }
+    }
+
+    void tellFleet(RequestOutcome outcome) {
+        fleet().ended(candidate().worker().id(), outcome, started);
+    }
+
+    /** Nobody listens there. */
+    void lost() {
+        fleet().reportFailure(candidate().worker().id());
+    }
+
+    /** Of the whole answer, whoever gave the first part of it. */
+    AnswerFacts facts(int status, @Nullable AnswerPipe pipe) {
+        long nanos = scope.nanosSinceStart();
+        long untilSent = nanos - (scope.now() - started);
+        boolean streams = pipe != null && pipe.isStream();
+        long untilFirst = streams && firstTokenNanos >= 0 ? untilSent + firstTokenNanos : -1;
+        DecisionLog.Ending now = ending(status, pipe);
+        AnswerFacts before = continued == null ? null : continued.before();
+        return new AnswerFacts(
+                candidate().worker().id(),
+                candidate().dpRank(),
+                before == null ? untilSent : before.sentNanos(),
+                before == null || before.firstTokenNanos() < 0
+                        ? untilFirst
+                        : before.firstTokenNanos(),
+                nanos,
+                now.promptTokens() < 0 ? promptTokens : now.promptTokens(),
+                knownCached(now.cachedTokens()),
+                now.outputTokens());
+    }
+
+    private long knownCached(long reported) {
+        Continued r = rest();
+        if (r != null) {
+            return r.before().cachedTokens();
+        }
+        return reported < 0 && promptTokens >= 0 ? decision().chosen().cachedTokens() : reported;
+    }
+
+    /** Tokens that this worker has found cached of the request's own prompt; -1: not known. */
+    long foundCached(@Nullable AnswerPipe pipe) {
+        AnswerScanner s = scanner(pipe);
+        return s == null || rest() != null ? -1 : s.cachedTokens();
+    }
+
+    /** The same of the worker that began the answer. */
+    long cachedTokens(@Nullable AnswerPipe pipe) {
+        Continued r = rest();
+        return r == null ? foundCached(pipe) : r.cachedTokens();
+    }
+
+    /** The stream that it goes on with, where its prompt ends with what was said. */
+    private @Nullable Continued rest() {
+        return continued == null || continued.anew() ? null : continued;
+    }
+
+    private DecisionLog.Ending ending(int status, @Nullable AnswerPipe pipe) {
+        AnswerScanner s = scanner(pipe);
+        long output = s == null ? -1 : s.completionTokens();
+        int made = continued == null ? 0 : continued.made(); // the engine's count has it in it
+        boolean streams = pipe != null && pipe.isStream();
+        return new DecisionLog.Ending(
+                status,
+                s == null ? -1 : s.promptTokens(),
+                output < 0 && s != null && streams ? made + s.events() : output,
+                foundCached(pipe),
+                firstTokenNanos,
+                scope.now() - started);
+    }
+
+    private static @Nullable AnswerScanner scanner(@Nullable AnswerPipe pipe) {
+        return pipe == null ? null : pipe.scanner();
+    }
+
+    private Admission admission() {
+        return scope.parts.planning().entrance().admission();
+    }
+
+    private Planner planner() {
+        return scope.parts.planning().planner();
+    }
+
+    private Fleet fleet() {
+        return scope.parts.planning().fleet();
+    }
+}
