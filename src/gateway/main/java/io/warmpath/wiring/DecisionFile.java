@@ -1,6 +1,6 @@
 package io.warmpath.wiring;
 
-import io.warmpath.api.DecisionsApi;
+import io.warmpath.api.admin.DecisionLines;
 import io.warmpath.gateway.observe.DecisionLog;
 import java.io.BufferedOutputStream;
 import java.io.IOException;
@@ -75,12 +75,12 @@ final class DecisionFile implements DecisionLog.Sink, AutoCloseable {
 
     @Override
     public void decided(DecisionLog.Logged decision) {
-        queue(() -> DecisionsApi.line(decision));
+        queue(() -> DecisionLines.of(decision));
     }
 
     @Override
     public void ended(DecisionLog.Ended end) {
-        queue(() -> DecisionsApi.line(end));
+        queue(() -> DecisionLines.of(end));
     }
 
     private void queue(Supplier<byte[]> line) {

@@ -55,6 +55,10 @@ class GatewayBean {
         runtime.start();
     }
 
+    AdminParts admin() {
+        return runtime.admin();
+    }
+
     Warmup warmup() {
         return runtime.warmup();
     }

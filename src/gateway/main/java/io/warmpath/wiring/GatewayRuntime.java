@@ -4,18 +4,10 @@ import io.micrometer.core.instrument.MeterRegistry;
 import io.vertx.core.Vertx;
 import io.vertx.ext.web.Router;
 import io.warmpath.admission.Admission;
-import io.warmpath.api.AdminAccess;
-import io.warmpath.api.BusyThresholdApi;
-import io.warmpath.api.DecisionsApi;
-import io.warmpath.api.EventSourcesApi;
-import io.warmpath.api.EventsApi;
-import io.warmpath.api.ModelsApi;
-import io.warmpath.api.ReplicasApi;
 import io.warmpath.api.Routes;
-import io.warmpath.api.SessionsApi;
-import io.warmpath.api.WorkersApi;
+import io.warmpath.api.admin.AdminAccess;
+import io.warmpath.api.admin.WorkerFacts;
 import io.warmpath.api.connection.RawRequests;
-import io.warmpath.api.error.ErrorMapper;
 import io.warmpath.config.AdminConfig;
 import io.warmpath.config.EngineFiles;
 import io.warmpath.config.WarmpathConfig;
@@ -73,20 +65,12 @@ final class GatewayRuntime implements AutoCloseable {
     private final SharedCacheParts sharedCache;
     private final EngineParts engineParts;
     private final Routes routes;
-    private final ModelsApi modelsApi;
-    private final WorkersApi workersApi;
-    private final BusyThresholdApi busyApi;
-    private final EventSourcesApi eventSourcesApi;
-    private final EventsApi eventsApi;
     private final SessionParts sessions;
-    private final SessionsApi sessionsApi;
     private final PinParts pins;
-    private final AdminAccess access;
-    private final ReplicasApi replicasApi;
     private final DecisionParts decisions;
     private final TelemetryParts telemetry;
-    private final DecisionsApi decisionsApi;
     private final WarmStart warmup;
+    private final AdminParts admin;
 
     /** Alone, or heard by nobody. */
     GatewayRuntime(WarmpathConfig config, Vertx vertx, MeterRegistry meters) {
@@ -232,50 +216,40 @@ final class GatewayRuntime implements AutoCloseable {
         state.bind(meters);
         sessions.bind(meters);
         replicas.build(load, chooser, fleet.registry(), admission::wake, meters);
-        access = new AdminAccess(adminToken(config.admin()));
-        modelsApi = new ModelsApi(tokens::reload, access);
-        workersApi =
-                new WorkersApi(
+        EventSubscriptions subscriptions = fleet.subscriptions();
+        admin =
+                new AdminParts(
+                        new AdminAccess(adminToken(config.admin())),
                         fleet.registry(),
                         fleet.sources(),
                         addresses,
-                        fleet::engineLoads,
-                        access,
-                        ErrorMapper::respond,
-                        caches.followsEvents(),
-                        selfCheck::distrusted,
-                        pins.supports(),
-                        worker -> origins.words(worker, engineIds.isAbsent(worker)));
-        EventSubscriptions subscriptions = fleet.subscriptions();
-        eventsApi = new EventsApi(events.posted(), access);
-        eventSourcesApi =
-                new EventSourcesApi(
+                        new WorkerFacts(
+                                fleet::engineLoads,
+                                caches.followsEvents(),
+                                selfCheck::distrusted,
+                                pins.supports(),
+                                worker -> origins.words(worker, engineIds.isAbsent(worker))),
+                        admission,
+                        tokens::reload,
                         subscriptions == null ? List::of : subscriptions::reports,
-                        access,
-                        InstantSource.system());
-        sessionsApi =
-                new SessionsApi(
+                        InstantSource.system(),
+                        Optional.ofNullable(events.posted()),
                         sessions.table(),
                         sessions.controlled(),
                         sessions.engineSessions()::id,
-                        fleet.registry()::snapshot,
-                        access);
-        replicasApi = new ReplicasApi(replicas.sync(), access);
-        decisionsApi = new DecisionsApi(decisions.log(), access);
-        busyApi = new BusyThresholdApi(admission, fleet.registry(), access);
+                        pins.ledger(),
+                        pins.refusals(),
+                        Optional.ofNullable(replicas.sync()),
+                        decisions.log());
     }
 
     void mount(Router router) {
         routes.mount(router);
-        modelsApi.mount(router);
-        workersApi.mount(router);
-        eventSourcesApi.mount(router);
-        eventsApi.mount(router);
-        sessionsApi.mount(router);
-        pins.mount(router, access, fleet);
-        replicasApi.mount(router);
-        decisionsApi.mount(router);
-        busyApi.mount(router);
+    }
+
+    /** What operators' questions are answered from. */
+    AdminParts admin() {
+        return admin;
     }
 
     private String notReady() {

@@ -2,10 +2,7 @@ package io.warmpath.wiring;
 
 import io.micrometer.core.instrument.MeterRegistry;
 import io.vertx.core.Vertx;
-import io.vertx.ext.web.Router;
 import io.warmpath.adapter.sglang.SglangPins;
-import io.warmpath.api.AdminAccess;
-import io.warmpath.api.PinsApi;
 import io.warmpath.config.PinConfig;
 import io.warmpath.fleet.FleetListener;
 import io.warmpath.fleet.PinSupport;
@@ -25,6 +22,7 @@ import io.warmpath.upstream.EngineClient;
 import java.io.IOException;
 import java.security.SecureRandom;
 import java.util.List;
+import java.util.Optional;
 import java.util.function.LongFunction;
 import org.jboss.logging.Logger;
 import org.jspecify.annotations.Nullable;
@@ -144,11 +142,13 @@ final class PinParts implements AutoCloseable {
         return supports;
     }
 
-    /** Where pins are on. */
-    void mount(Router router, AdminAccess access, FleetRuntime fleet) {
-        if (ledger != null) {
-            new PinsApi(ledger, refusals, fleet.registry()::snapshot, access).mount(router);
-        }
+    /** Empty: pins are off. */
+    Optional<PinLedger> ledger() {
+        return Optional.ofNullable(ledger);
+    }
+
+    PinRefusals refusals() {
+        return refusals;
     }
 
     void start() {

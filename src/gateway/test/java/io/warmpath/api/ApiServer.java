@@ -6,10 +6,10 @@ import io.vertx.ext.web.Router;
 import java.util.concurrent.TimeUnit;
 
 /** Serves one API of its own on loopback. */
-final class ApiServer {
+public final class ApiServer {
     private ApiServer() {}
 
-    static HttpServer listen(Vertx vertx, Router router) throws Exception {
+    public static HttpServer listen(Vertx vertx, Router router) throws Exception {
         return vertx.createHttpServer()
                 .requestHandler(
                         request -> {

@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.ObjectNode;
+import io.warmpath.api.admin.DecisionLines;
 import io.warmpath.gateway.observe.DecisionLog;
 import io.warmpath.gateway.observe.DecisionLog.Ended;
 import io.warmpath.gateway.observe.DecisionLog.Logged;
@@ -105,7 +106,7 @@ class DecisionsApiTest {
         assertEquals(2, candidates.size());
         assertTrue(candidates.get(1).get("terms").has("active_blocks"));
         assertEquals(4, written.size());
-        ObjectNode line = (ObjectNode) JSON.readTree(DecisionsApi.line(written.getLast()));
+        ObjectNode line = (ObjectNode) JSON.readTree(DecisionLines.of(written.getLast()));
         assertEquals(16, line.remove("block_tokens").intValue());
         assertEquals(2 * 8, line.remove("prompt_blocks").textValue().length());
         assertEquals(last, line);
@@ -117,7 +118,7 @@ class DecisionsApiTest {
         request("a");
         assertEquals(List.of(0L), ended.stream().map(Ended::number).toList());
         assertEquals(200, ended.getFirst().ending().status());
-        JsonNode line = JSON.readTree(DecisionsApi.line(ended.getFirst()));
+        JsonNode line = JSON.readTree(DecisionLines.of(ended.getFirst()));
         assertEquals(0, line.get("ended").intValue());
         assertEquals(NOW.toString(), line.get("time").textValue());
         assertFalse(line.has("output_tokens"), "the engine has not said");

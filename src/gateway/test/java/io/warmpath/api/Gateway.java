@@ -18,6 +18,11 @@ import io.vertx.core.net.PemKeyCertOptions;
 import io.vertx.core.net.impl.ConnectionBase;
 import io.warmpath.admission.Admission;
 import io.warmpath.admission.AdmissionOptions;
+import io.warmpath.api.admin.AdminAccess;
+import io.warmpath.api.admin.AdminRoute;
+import io.warmpath.api.admin.BusyThresholdResource;
+import io.warmpath.api.admin.DecisionsResource;
+import io.warmpath.api.admin.ReplayResource;
 import io.warmpath.fault.GatewayError;
 import io.warmpath.fault.GatewayException;
 import io.warmpath.fleet.Candidate;
@@ -504,8 +509,12 @@ final class Gateway implements AutoCloseable {
                         ids::incrementAndGet,
                         gate);
         inference.mount(routes);
-        new DecisionsApi(decisions, new AdminAccess(Optional.empty())).mount(routes);
-        new BusyThresholdApi(admission, fleet, new AdminAccess(Optional.empty())).mount(routes);
+        AdminRoute.mount(
+                routes,
+                new AdminAccess(Optional.empty()),
+                new DecisionsResource(decisions),
+                new ReplayResource(decisions),
+                new BusyThresholdResource(admission, fleet));
         HttpServer server =
                 vertx.createHttpServer(
                                 new HttpServerOptions()

@@ -11,6 +11,9 @@ import io.restassured.builder.RequestSpecBuilder;
 import io.restassured.specification.RequestSpecification;
 import io.vertx.core.http.HttpServer;
 import io.vertx.ext.web.Router;
+import io.warmpath.api.admin.AdminAccess;
+import io.warmpath.api.admin.AdminRoute;
+import io.warmpath.api.admin.SessionsResource;
 import io.warmpath.fleet.EngineKind;
 import io.warmpath.fleet.Worker;
 import io.warmpath.fleet.WorkerState;
@@ -149,13 +152,14 @@ class SessionsTest {
         ask(SESSION);
         ask("X-Dynamo-Session-ID: s2", "x-tenant-id: secret", "x-warmpath-explain: 1");
         Router router = Router.router(gateway.vertx);
-        new SessionsApi(
+        AdminRoute.mount(
+                router,
+                new AdminAccess(Optional.of("token")),
+                new SessionsResource(
                         gateway.sessions,
                         gateway.controlled,
                         at -> "wp-" + at.serial(),
-                        gateway.fleet::snapshot,
-                        new AdminAccess(Optional.of("token")))
-                .mount(router);
+                        gateway.fleet));
         HttpServer server = ApiServer.listen(gateway.vertx, router);
         RequestSpecification admin =
                 new RequestSpecBuilder()

@@ -8,6 +8,9 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import com.tngtech.archunit.core.domain.JavaClass;
+import com.tngtech.archunit.core.domain.JavaMethod;
+import com.tngtech.archunit.core.importer.ClassFileImporter;
 import io.quarkus.test.common.http.TestHTTPResource;
 import io.quarkus.test.junit.QuarkusTest;
 import io.quarkus.test.junit.QuarkusTestProfile;
@@ -134,12 +137,22 @@ class SecuredGatewayTest {
                 paths.add(route.getPath());
             }
         }
+        for (JavaClass resource : new ClassFileImporter().importPackages("io.warmpath.api.admin")) {
+            if (resource.isAnnotatedWith(jakarta.ws.rs.Path.class)) {
+                String path = resource.getAnnotationOfType(jakarta.ws.rs.Path.class).value();
+                paths.add(path);
+                for (JavaMethod method : resource.getMethods()) {
+                    method.tryGetAnnotationOfType(jakarta.ws.rs.Path.class)
+                            .ifPresent(below -> paths.add(path + below.value()));
+                }
+            }
+        }
         assertTrue(paths.contains("/v1/chat/completions"), () -> "routes are seen: " + paths);
-        assertTrue(paths.contains("/workers"), () -> "routes are seen: " + paths);
+        assertTrue(paths.contains("/workers/{worker}"), () -> "routes are seen: " + paths);
         List<String> answered = new ArrayList<>();
         int asked = 0;
         for (String path : paths) {
-            String one = path.replaceAll(":[a-z_]+", "x").replace("*", "x");
+            String one = path.replaceAll(":[a-z_]+|\\{[a-z]+}", "x").replace("*", "x");
             for (String method : List.of("GET", "POST", "PUT", "PATCH", "DELETE", "HEAD")) {
                 int status = status(method + " " + one);
                 asked++;

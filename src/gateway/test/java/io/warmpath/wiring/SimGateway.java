@@ -101,6 +101,7 @@ final class SimGateway {
         leaving = gateway::leaving;
         Router router = Router.router(vertx);
         gateway.mount(router);
+        AdminPartsRoute.mount(router, gateway.admin());
         gateway.start();
         HttpServer server =
                 vertx.createHttpServer(

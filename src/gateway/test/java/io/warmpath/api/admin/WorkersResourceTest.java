@@ -1,4 +1,4 @@
-package io.warmpath.api;
+package io.warmpath.api.admin;
 
 import static io.restassured.RestAssured.given;
 import static org.hamcrest.Matchers.containsString;
@@ -13,7 +13,7 @@ import io.restassured.specification.RequestSpecification;
 import io.vertx.core.Vertx;
 import io.vertx.core.http.HttpServer;
 import io.vertx.ext.web.Router;
-import io.warmpath.api.error.ErrorMapper;
+import io.warmpath.api.ApiServer;
 import io.warmpath.fleet.AddressGuard;
 import io.warmpath.fleet.AddressRules;
 import io.warmpath.fleet.EngineKind;
@@ -42,7 +42,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** The admin API over real HTTP. */
-class WorkersApiTest {
+class WorkersResourceTest {
     private static Vertx vertx;
 
     private final FleetRegistry fleet =
@@ -69,18 +69,23 @@ class WorkersApiTest {
     private RequestSpecification api(Optional<String> token) {
         try {
             Router router = Router.router(vertx);
-            new WorkersApi(
+            AdminRoute.mount(
+                    router,
+                    new AdminAccess(token),
+                    new WorkersResource(
                             fleet,
                             new FleetSources(fleet, w -> {}),
                             new AddressGuard(AddressRules.of(List.of("*")), w -> {}),
-                            id -> Map.of(0, new LoadPoll.Seen(new EngineLoad(0, 3, 1, 64, -1), 2)),
-                            new AdminAccess(token),
-                            ErrorMapper::respond,
-                            true,
-                            kind -> Set.of("m: plain chats"),
-                            worker -> PinSupport.RPC,
-                            worker -> Map.of("m", "text prefix"))
-                    .mount(router);
+                            new WorkerFacts(
+                                    id ->
+                                            Map.of(
+                                                    0,
+                                                    new LoadPoll.Seen(
+                                                            new EngineLoad(0, 3, 1, 64, -1), 2)),
+                                    true,
+                                    kind -> Set.of("m: plain chats"),
+                                    worker -> PinSupport.RPC,
+                                    worker -> Map.of("m", "text prefix"))));
             server = ApiServer.listen(vertx, router);
         } catch (Exception e) {
             throw new IllegalStateException(e);

@@ -1,4 +1,4 @@
-package io.warmpath.api;
+package io.warmpath.api.admin;
 
 import static io.restassured.RestAssured.given;
 import static org.hamcrest.Matchers.containsString;
@@ -14,6 +14,7 @@ import io.restassured.specification.RequestSpecification;
 import io.vertx.core.Vertx;
 import io.vertx.core.http.HttpServer;
 import io.vertx.ext.web.Router;
+import io.warmpath.api.ApiServer;
 import io.warmpath.events.EventCounters;
 import io.warmpath.events.EventSource;
 import io.warmpath.events.PostedFeed;
@@ -39,7 +40,7 @@ import org.msgpack.core.MessagePack;
 
 /** Engines that post their events, over real HTTP. */
 @Timeout(60)
-class EventsApiTest {
+class EventsResourceTest {
     private static final String STORED =
             "{\"type\":\"BlockStored\",\"block_hashes\":[\"18446744073709551615\"],"
                     + "\"token_ids\":[0,1],\"block_size\":2}";
@@ -60,7 +61,10 @@ class EventsApiTest {
         feed.subscribe(
                 new EventSource("w", 0, List.of(slot), EventEndpoint.POSTED, false, null, "", 2));
         Router router = Router.router(vertx);
-        new EventsApi(feed, new AdminAccess(Optional.of("secret"))).mount(router);
+        AdminRoute.mount(
+                router,
+                new AdminAccess(Optional.of("secret")),
+                new EventsResource(Optional.of(feed)));
         server = ApiServer.listen(vertx, router);
     }
 

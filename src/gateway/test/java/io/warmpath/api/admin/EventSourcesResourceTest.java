@@ -1,4 +1,4 @@
-package io.warmpath.api;
+package io.warmpath.api.admin;
 
 import static io.restassured.RestAssured.given;
 import static org.hamcrest.Matchers.equalTo;
@@ -10,6 +10,7 @@ import io.restassured.specification.RequestSpecification;
 import io.vertx.core.Vertx;
 import io.vertx.core.http.HttpServer;
 import io.vertx.ext.web.Router;
+import io.warmpath.api.ApiServer;
 import io.warmpath.events.SourceReport;
 import io.warmpath.events.SourceStatus;
 import io.warmpath.events.SourceStatus.Belief;
@@ -22,7 +23,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
 /** What operators read of event sources, over real HTTP. */
-class EventSourcesApiTest {
+class EventSourcesResourceTest {
     private static final SourceReport FROZEN =
             new SourceReport(
                     "w0",
@@ -65,11 +66,11 @@ class EventSourcesApiTest {
 
     private RequestSpecification api(Optional<String> token) throws Exception {
         Router router = Router.router(vertx);
-        new EventSourcesApi(
-                        () -> List.of(FROZEN, NONE),
-                        new AdminAccess(token),
-                        () -> Instant.parse("2026-11-21T20:01:30Z"))
-                .mount(router);
+        AdminRoute.mount(
+                router,
+                new AdminAccess(token),
+                new EventSourcesResource(
+                        () -> List.of(FROZEN, NONE), () -> Instant.parse("2026-11-21T20:01:30Z")));
         server = ApiServer.listen(vertx, router);
         return given().spec(
                         new RequestSpecBuilder()

@@ -1,4 +1,4 @@
-package io.warmpath.api;
+package io.warmpath.api.admin;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.ArrayNode;

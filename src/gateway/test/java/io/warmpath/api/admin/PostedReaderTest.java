@@ -1,4 +1,4 @@
-package io.warmpath.api;
+package io.warmpath.api.admin;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;

@@ -1,0 +1,109 @@
+package io.warmpath.api.admin;
+
+import com.fasterxml.jackson.databind.PropertyNamingStrategies.SnakeCaseStrategy;
+import com.fasterxml.jackson.databind.annotation.JsonNaming;
+import io.smallrye.common.annotation.Blocking;
+import io.smallrye.mutiny.Uni;
+import io.smallrye.mutiny.subscription.UniEmitter;
+import io.warmpath.api.error.InvalidRequest;
+import io.warmpath.events.PostedFeed;
+import io.warmpath.fault.GatewayError;
+import io.warmpath.fault.GatewayException;
+import jakarta.ws.rs.HeaderParam;
+import jakarta.ws.rs.POST;
+import jakarta.ws.rs.Path;
+import jakarta.ws.rs.Produces;
+import jakarta.ws.rs.core.MediaType;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.OutputStream;
+import java.time.Duration;
+import java.util.Locale;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * KV events of engines that publish none. Reading and applying them is the feed's thread's, which
+ * gives the answer.
+ */
+@Path("/events")
+@Produces(MediaType.APPLICATION_JSON)
+public class EventsResource {
+    private static final int MAX_BODY_BYTES = 8 << 20;
+    private static final Duration BUSY = Duration.ofSeconds(1);
+
+    private final Optional<PostedFeed> feed;
+
+    /**
+     * @param feed empty: this gateway follows no events
+     */
+    public EventsResource(Optional<PostedFeed> feed) {
+        this.feed = feed;
+    }
+
+    /**
+     * @param nextSequence the number that the next batch must have
+     * @param repeated the batch was known
+     */
+    @JsonNaming(SnakeCaseStrategy.class)
+    public record Taken(long nextSequence, boolean repeated, String state) {
+        private static Taken of(PostedFeed.Taken taken) {
+            return new Taken(taken.next(), taken.repeated(), taken.state().word());
+        }
+    }
+
+    @POST
+    @Blocking
+    public Uni<Taken> post(@HeaderParam("content-type") @Nullable String type, InputStream events)
+            throws IOException {
+        byte[] body = events.readNBytes(MAX_BODY_BYTES + 1);
+        events.transferTo(OutputStream.nullOutputStream()); // answered when it has been sent
+        PostedFeed to =
+                feed.orElseThrow(
+                        () ->
+                                InvalidRequest.bad(
+                                        "",
+                                        "This gateway follows no KV events; see use-kv-events."));
+        if (body.length > MAX_BODY_BYTES) {
+            throw InvalidRequest.bad(
+                    "",
+                    "The body is larger than "
+                            + MAX_BODY_BYTES
+                            + " bytes; post its events in several batches.");
+        }
+        PostedReader reader = reader(type);
+        return Uni.createFrom().emitter(answer -> hand(to, body, reader, answer));
+    }
+
+    private static void hand(
+            PostedFeed feed, byte[] body, PostedReader reader, UniEmitter<? super Taken> answer) {
+        boolean handed =
+                feed.post(
+                        body,
+                        reader::read,
+                        taken -> answer.complete(Taken.of(taken)),
+                        answer::fail);
+        if (!handed) {
+            answer.fail(
+                    new GatewayException(
+                            new GatewayError.Overloaded(
+                                    429, "Too many posted events wait to be applied", BUSY)));
+        }
+    }
+
+    private static PostedReader reader(@Nullable String type) {
+        String media = type == null ? "" : type.split(";", 2)[0].strip().toLowerCase(Locale.ROOT);
+        return switch (media) {
+            case "", "application/json" -> PostedReader.JSON;
+            case "application/msgpack", "application/x-msgpack", "application/vnd.msgpack" ->
+                    PostedReader.MSGPACK;
+            default ->
+                    throw InvalidRequest.bad(
+                            "",
+                            "Content-Type `"
+                                    + media
+                                    + "` is not known here; known are application/json and"
+                                    + " application/msgpack.");
+        };
+    }
+}

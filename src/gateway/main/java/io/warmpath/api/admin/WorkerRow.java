@@ -1,0 +1,141 @@
+package io.warmpath.api.admin;
+
+import com.fasterxml.jackson.annotation.JsonInclude;
+import com.fasterxml.jackson.databind.PropertyNamingStrategies.SnakeCaseStrategy;
+import com.fasterxml.jackson.databind.annotation.JsonNaming;
+import io.warmpath.fleet.EventEndpoint;
+import io.warmpath.fleet.HiCacheMetadata;
+import io.warmpath.fleet.LoadPoll;
+import io.warmpath.fleet.PoolMetadata;
+import io.warmpath.fleet.SourceName;
+import io.warmpath.fleet.Taint;
+import io.warmpath.fleet.TestedEngines;
+import io.warmpath.fleet.VllmStoreMetadata;
+import io.warmpath.fleet.Worker;
+import io.warmpath.fleet.WorkerStatus;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.TreeSet;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A worker as operators see it.
+ *
+ * @param versionTested the gateway was tested with this version of the engine
+ * @param sources who names it, the strongest first
+ * @param disagreements what its sources say differently
+ * @param pins how it keeps what clients pin
+ * @param eventsFollowed this gateway listens to its events
+ * @param tokens where those of its models' prompts come from, by model
+ * @param tokensDrifted prompts whose ids here are not the engine's
+ * @param engineLoad what its engine last said, by rank
+ */
+@JsonNaming(SnakeCaseStrategy.class)
+public record WorkerRow(
+        String id,
+        String name,
+        String url,
+        String kind,
+        String version,
+        boolean versionTested,
+        String state,
+        String problem,
+        List<String> sources,
+        List<String> disagreements,
+        List<String> models,
+        int blockSize,
+        int dpSize,
+        String priority,
+        String sessions,
+        String pins,
+        boolean eventsFollowed,
+        Map<String, String> tokens,
+        List<String> tokensDrifted,
+        List<String> taints,
+        double weight,
+        Map<String, String> labels,
+        int maxNumBatchedTokens,
+        long totalKvBlocks,
+        List<Load> engineLoad,
+        @JsonInclude(JsonInclude.Include.NON_NULL)
+                @Nullable Map<String, Object> sglangHicacheMooncake,
+        @JsonInclude(JsonInclude.Include.NON_NULL) @Nullable Map<String, Object> vllmMooncakeStore,
+        List<Events> events) {
+
+    /**
+     * @param outside requests of the rank that are not this gateway's
+     */
+    @JsonNaming(SnakeCaseStrategy.class)
+    public record Load(int dpRank, int running, int waiting, long kvBlocks, int outside) {
+        private static Load of(Worker w, LoadPoll.Seen seen) {
+            return new Load(
+                    seen.load().dpRank(),
+                    seen.load().running(),
+                    seen.load().waiting(),
+                    Math.round(seen.load().blocks(w)),
+                    seen.outside());
+        }
+    }
+
+    /** Where a rank's KV events come from. */
+    @JsonNaming(SnakeCaseStrategy.class)
+    public record Events(
+            int dpRank,
+            String endpoint,
+            boolean bind,
+            @Nullable String replayEndpoint,
+            String topic) {
+        private static Events of(EventEndpoint e) {
+            return new Events(e.dpRank(), e.endpoint(), e.bind(), e.replayEndpoint(), e.topic());
+        }
+    }
+
+    static WorkerRow of(WorkerStatus status, List<SourceName> sources, WorkerFacts facts) {
+        return of(status, lower(status.worker().state()), sources, facts);
+    }
+
+    /**
+     * @param state in place of the worker's
+     */
+    static WorkerRow of(
+            WorkerStatus status, String state, List<SourceName> sources, WorkerFacts facts) {
+        Worker w = status.worker();
+        PoolMetadata pool = w.offload().pool();
+        return new WorkerRow(
+                Long.toUnsignedString(w.id()),
+                w.name(),
+                w.url().toString(),
+                lower(w.kind()),
+                w.version(),
+                TestedEngines.isTested(w.kind(), w.version()),
+                state,
+                status.problem(),
+                sources.stream().map(SourceName::word).toList(),
+                status.disagreements(),
+                List.copyOf(new TreeSet<>(w.models())),
+                w.blockSize(),
+                w.ranks().size(),
+                w.priorities().word(),
+                w.sessions().word(),
+                facts.pins().apply(w.id()).word(),
+                facts.followsEvents(),
+                new TreeMap<>(facts.tokens().apply(w)),
+                List.copyOf(facts.drifted().apply(w.kind())),
+                w.taints().stream().map(Taint::toString).toList(),
+                w.weight(),
+                new TreeMap<>(status.spec().labels()),
+                w.capacity().batchedTokens(),
+                w.capacity().kvBlocks(),
+                new TreeMap<>(facts.loads().apply(w.id()))
+                        .values().stream().map(s -> Load.of(w, s)).toList(),
+                pool instanceof HiCacheMetadata ? pool.json() : null,
+                pool instanceof VllmStoreMetadata ? pool.json() : null,
+                status.events().stream().map(Events::of).toList());
+    }
+
+    private static String lower(Enum<?> word) {
+        return word.name().toLowerCase(Locale.ROOT);
+    }
+}

@@ -1,0 +1,158 @@
+package io.warmpath.api.admin;
+
+import com.fasterxml.jackson.annotation.JsonCreator;
+import io.smallrye.common.annotation.NonBlocking;
+import io.vertx.core.http.HttpServerRequest;
+import io.warmpath.api.error.InvalidRequest;
+import io.warmpath.fleet.AddressGuard;
+import io.warmpath.fleet.DuplicateWorkerException;
+import io.warmpath.fleet.FleetRegistry;
+import io.warmpath.fleet.FleetSources;
+import io.warmpath.fleet.MetadataException;
+import io.warmpath.fleet.Worker;
+import io.warmpath.fleet.WorkerFields;
+import io.warmpath.fleet.WorkerSpec;
+import io.warmpath.fleet.WorkerStatus;
+import jakarta.ws.rs.DELETE;
+import jakarta.ws.rs.GET;
+import jakarta.ws.rs.HeaderParam;
+import jakarta.ws.rs.NotFoundException;
+import jakarta.ws.rs.PATCH;
+import jakarta.ws.rs.POST;
+import jakarta.ws.rs.Path;
+import jakarta.ws.rs.PathParam;
+import jakarta.ws.rs.Produces;
+import jakarta.ws.rs.core.Context;
+import jakarta.ws.rs.core.MediaType;
+import java.util.Map;
+import java.util.function.Function;
+import java.util.function.Supplier;
+import org.jboss.resteasy.reactive.ResponseStatus;
+import org.jspecify.annotations.Nullable;
+
+/** The fleet. What locks the registry runs off the event loops. */
+@Path("/workers")
+@Produces(MediaType.APPLICATION_JSON)
+public class WorkersResource {
+    private final FleetRegistry fleet;
+    private final FleetSources sources;
+    private final AddressGuard addresses;
+    private final WorkerFacts facts;
+
+    /**
+     * @param addresses where workers may be
+     */
+    public WorkersResource(
+            FleetRegistry fleet, FleetSources sources, AddressGuard addresses, WorkerFacts facts) {
+        this.fleet = fleet;
+        this.sources = sources;
+        this.addresses = addresses;
+        this.facts = facts;
+    }
+
+    /** A worker's record, or fields to change, as {@link WorkerFields} says. */
+    @PostedBody.Limit(bytes = 1 << 20)
+    public record Fields(Map<String, Object> fields) implements PostedBody {
+        @JsonCreator(mode = JsonCreator.Mode.DELEGATING)
+        public Fields {}
+    }
+
+    @GET
+    @NonBlocking
+    public AdminList<WorkerRow> all() {
+        return new AdminList<>(fleet.status().stream().map(this::row).toList());
+    }
+
+    @POST
+    @ResponseStatus(202)
+    public WorkerRow add(
+            @Nullable Fields body,
+            @HeaderParam("content-type") @Nullable String type,
+            @Context HttpServerRequest request) {
+        WorkerSpec spec = spec(body, type, request, WorkerFields::spec);
+        return changed(() -> sources.add(spec));
+    }
+
+    @GET
+    @Path("/{worker}")
+    @NonBlocking
+    public WorkerRow one(@PathParam("worker") String name) {
+        return row(find(name));
+    }
+
+    @PATCH
+    @Path("/{worker}")
+    @ResponseStatus(202)
+    public WorkerRow change(
+            @PathParam("worker") String name,
+            @Nullable Fields body,
+            @HeaderParam("content-type") @Nullable String type,
+            @Context HttpServerRequest request) {
+        var url = find(name).worker().url();
+        WorkerSpec spec = spec(body, type, request, fields -> WorkerFields.patch(url, fields));
+        return changed(() -> sources.change(spec));
+    }
+
+    @DELETE
+    @Path("/{worker}")
+    @ResponseStatus(202)
+    public WorkerRow remove(@PathParam("worker") String name) {
+        WorkerStatus last = find(name);
+        sources.withdraw(last.worker().url());
+        // An idle worker that drains may have gone before it can be shown.
+        return fleet.find(last.worker().name())
+                .map(this::row)
+                .orElseGet(
+                        () ->
+                                WorkerRow.of(
+                                        last,
+                                        "draining",
+                                        sources.sources(last.worker().url()),
+                                        facts));
+    }
+
+    private WorkerStatus find(String name) {
+        return fleet.find(name).orElseThrow(NotFoundException::new);
+    }
+
+    private WorkerRow row(WorkerStatus status) {
+        return WorkerRow.of(status, sources.sources(status.worker().url()), facts);
+    }
+
+    private WorkerSpec spec(
+            @Nullable Fields body,
+            @Nullable String type,
+            HttpServerRequest request,
+            Function<Map<?, ?>, WorkerSpec> read) {
+        if (type == null || !type.startsWith("application/json")) {
+            throw InvalidRequest.bad("", "Send the worker as application/json.");
+        }
+        try {
+            if (body == null) {
+                throw new IllegalArgumentException("The body is not JSON.");
+            }
+            WorkerSpec spec = read.apply(body.fields());
+            addresses
+                    .refusal(spec, AdminAccess.isOfThisMachine(request))
+                    .ifPresent(
+                            why -> {
+                                throw new IllegalArgumentException(why);
+                            });
+            return spec;
+        } catch (MetadataException e) {
+            throw InvalidRequest.bad(e.path(), String.valueOf(e.getMessage()));
+        } catch (IllegalArgumentException e) {
+            throw InvalidRequest.bad("", String.valueOf(e.getMessage()));
+        }
+    }
+
+    /** The worker as it is after a change. */
+    private WorkerRow changed(Supplier<Worker> change) {
+        try {
+            Worker worker = change.get();
+            return fleet.find(worker.name()).map(this::row).orElseThrow(NotFoundException::new);
+        } catch (DuplicateWorkerException e) {
+            throw InvalidRequest.bad("url", String.valueOf(e.getMessage()));
+        }
+    }
+}
