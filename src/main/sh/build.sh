@@ -18,7 +18,7 @@ project_version() {
 
 # One line that changes with any input of the build: names and contents, not times, so a fresh checkout is no change.
 input_stamp() {
-    (cd "$root" && find pom.xml .mvn src/*/pom.xml src/*/main/java src/*/main/resources src-cpp native-core -type f -exec cksum {} + 2>/dev/null |
+    (cd "$root" && find pom.xml .mvn src/*/pom.xml src/*/main/java src/*/main/resources src-cpp native-core -type f ! -name README.md -exec cksum {} + 2>/dev/null |
         LC_ALL=C sort | cksum)
 }
 
