@@ -55,6 +55,14 @@ class RunningGatewayTest {
         engine.close();
     }
 
+    /** Quarkus' generated serializers would write members by their names. */
+    @Test
+    void answers_to_operators_have_their_members_in_the_order_of_the_page() {
+        assertEquals(
+                "{\"object\":\"list\",\"sync\":false,\"data\":[]}",
+                given().get("/replicas").asString());
+    }
+
     @Test
     void a_worker_added_while_running_is_learnt_served_and_removed() {
         given().contentType(ContentType.JSON)

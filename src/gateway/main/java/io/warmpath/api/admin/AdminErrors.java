@@ -6,6 +6,7 @@ import io.vertx.core.Context;
 import io.vertx.core.http.HttpServerRequest;
 import io.warmpath.api.connection.VertxRequest;
 import io.warmpath.api.error.ErrorMapper;
+import io.warmpath.api.error.RequestIds;
 import io.warmpath.fault.GatewayError;
 import io.warmpath.fault.GatewayException;
 import jakarta.inject.Provider;
@@ -16,6 +17,7 @@ import jakarta.ws.rs.ext.ExceptionMapper;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.util.List;
+import java.util.concurrent.ThreadLocalRandom;
 import java.util.stream.Collectors;
 import org.jboss.logging.Logger;
 import org.jboss.resteasy.reactive.server.core.CurrentRequestManager;
@@ -30,6 +32,9 @@ public class AdminErrors implements ExceptionMapper<Throwable> {
     private static final Logger LOG = Logger.getLogger(AdminErrors.class);
     private static final ObjectMapper JSON = new ObjectMapper();
     private static final long LINGER_MILLIS = 1_000;
+
+    private static final RequestIds NAMES =
+            new RequestIds(() -> ThreadLocalRandom.current().nextLong());
 
     /** As the header Allow names them. */
     private static final List<String> METHODS = List.of("GET", "POST", "PATCH", "DELETE");
@@ -47,7 +52,11 @@ public class AdminErrors implements ExceptionMapper<Throwable> {
     public Response toResponse(Throwable failure) {
         ResteasyReactiveRequestContext rest = CurrentRequestManager.get();
         HttpServerRequest request = rest.unwrap(HttpServerRequest.class);
-        String id = AdminAccess.requestId(request);
+        // Whoever asks for a path that nobody has is no operator.
+        String id =
+                failure instanceof NotFoundException
+                        ? NAMES.of(request.headers())
+                        : AdminAccess.requestId(request);
         GatewayError error = error(failure, rest, request, id);
         if (Context.isOnEventLoopThread()) {
             VertxRequest.discard(request, LINGER_MILLIS); // its body, if any, has not been read
