@@ -72,6 +72,7 @@ esac
 echo "mvn by $2: \$* JAVA_HOME=\$JAVA_HOME" >>"$calls"
 echo '[INFO] --- compiler:3.15.0:compile (default-compile) @ warmpath-gateway ---'
 [ "\${BUILD-yes}" = yes ] || { echo '[ERROR] A.java:[1,1] cannot find symbol'; exit 1; }
+[ "\${TESTS-yes}" = yes ] || echo '[ERROR] There are test failures.'
 mkdir -p target/gateway/quarkus-app target/tools
 echo jar >target/gateway/quarkus-app/quarkus-run.jar
 echo jar >target/tools/warmpath-tools.jar
@@ -418,6 +419,11 @@ with=BUILD=no
 launch check
 promise 'failing Java tests fail the run' 'status_is 1 && out_has "FAILED"'
 promise 'and leave no stamp, so the next run builds' '! test -e "$project/target/warmpath-build.stamp"'
+with=
+new_stage
+with=TESTS=no
+launch check
+promise 'failing tests of a module fail the run, though the modules after it are tested' 'status_is 1 && err_has "tests failed" && out_has "FAILED"'
 with=
 new_stage
 printf '#!/bin/sh\nif then\n' >"$project/native-core/build.sh"

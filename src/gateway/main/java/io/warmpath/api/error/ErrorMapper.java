@@ -4,7 +4,6 @@ import com.fasterxml.jackson.core.JsonFactory;
 import com.fasterxml.jackson.core.JsonGenerator;
 import io.vertx.core.buffer.Buffer;
 import io.vertx.core.http.HttpServerResponse;
-import io.warmpath.api.messages.MessagesErrors;
 import io.warmpath.fault.GatewayError;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
@@ -13,7 +12,7 @@ import java.util.function.BiConsumer;
 
 /**
  * {@link GatewayError} to what a client of OpenAI's API understands. The only place that does it;
- * {@link MessagesErrors} does so for Anthropic's.
+ * {@code messages.MessagesErrors} does so for Anthropic's.
  *
  * <p>{@code {"error":{"message":..,"type":..,"param":null,"code":..}}}; any thread.
  */
