@@ -259,7 +259,7 @@ class ChaosTest {
                     ChildJvm.again(
                             folder.resolve("engine" + number + ".log"),
                             "http://",
-                            Main.class,
+                            io.warmpath.tools.Main.class,
                             List.of(
                                     "sim",
                                     "--port=" + port,

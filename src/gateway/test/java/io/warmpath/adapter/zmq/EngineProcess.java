@@ -2,7 +2,7 @@ package io.warmpath.adapter.zmq;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
-import io.warmpath.wiring.Main;
+import io.warmpath.tools.Main;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStreamReader;
