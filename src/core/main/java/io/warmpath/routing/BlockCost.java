@@ -2,8 +2,6 @@ package io.warmpath.routing;
 
 import io.warmpath.fleet.Candidate;
 import java.util.List;
-import java.util.Locale;
-import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -29,8 +27,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class BlockCost implements CostModel {
     /** What a decision tells of a candidate, in the order of {@link #terms}. */
-    @SuppressWarnings("EnumOrdinal") // a term lies in the arrays where it stands here
-    private enum Term {
+    private enum Term implements CostTerm {
         RAW_PREFILL_BLOCKS,
         CREDIT_DECAY,
         DEVICE_CREDIT,
@@ -43,16 +40,7 @@ final class BlockCost implements CostModel {
         PIN_CREDIT,
         COST;
 
-        static final List<String> NAMES =
-                Stream.of(values()).map(t -> t.name().toLowerCase(Locale.ROOT)).toList();
-
-        void set(double[] terms, int at, double value) {
-            terms[at + ordinal()] = value;
-        }
-
-        double of(double[] terms) {
-            return terms[ordinal()];
-        }
+        static final List<String> NAMES = CostTerm.names(values());
     }
 
     @Override

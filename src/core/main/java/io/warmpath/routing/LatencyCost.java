@@ -2,8 +2,6 @@ package io.warmpath.routing;
 
 import io.warmpath.fleet.Candidate;
 import java.util.List;
-import java.util.Locale;
-import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -28,8 +26,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class LatencyCost implements CostModel {
     /** What a decision tells of a candidate, in the order of {@link #terms}. */
-    @SuppressWarnings("EnumOrdinal") // a term lies in the arrays where it stands here
-    private enum Term {
+    private enum Term implements CostTerm {
         CACHED_TOKENS,
         NEW_TOKENS,
         WAIT_MS,
@@ -45,16 +42,7 @@ final class LatencyCost implements CostModel {
         PIN_MS,
         COST;
 
-        static final List<String> NAMES =
-                Stream.of(values()).map(t -> t.name().toLowerCase(Locale.ROOT)).toList();
-
-        void set(double[] terms, int at, double value) {
-            terms[at + ordinal()] = value;
-        }
-
-        double of(double[] terms) {
-            return terms[ordinal()];
-        }
+        static final List<String> NAMES = CostTerm.names(values());
     }
 
     /** Worth of a millisecond of decoding against one of waiting for the first token. */
