@@ -20,6 +20,10 @@ final class ConfigFile implements ConfigSource {
 
     private static final String PREFIX = SettingCatalog.PREFIX + ".";
 
+    /** First parts of keys of the runtime underneath and of connectors. */
+    private static final List<String> UNDERNEATH =
+            List.of("quarkus.", "mp.messaging.", "kafka.", "amqp-");
+
     /** Keys that go by another name, too. */
     private static final Map<String, String> ALSO =
             Map.of(PREFIX + "routing.policy", PREFIX + "router.mode");
@@ -74,7 +78,7 @@ final class ConfigFile implements ConfigSource {
                             + " (from "
                             + name
                             + ") must be written nested, one level per line.");
-        } else if (!key.startsWith("quarkus.")) {
+        } else if (UNDERNEATH.stream().noneMatch(key::startsWith)) {
             problems.add(key + " (from " + name + ") is not a known key." + hint(catalog, key));
         }
     }

@@ -54,6 +54,8 @@ public interface WarmpathConfig {
 
     TelemetryConfig telemetry();
 
+    ChannelsConfig channels();
+
     NatsConfig nats();
 
     ReplicaConfig replica();

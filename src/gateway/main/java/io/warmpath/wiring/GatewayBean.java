@@ -8,6 +8,7 @@ import io.vertx.core.Vertx;
 import io.vertx.ext.web.Router;
 import io.warmpath.adapter.nativeindex.NativeIndexException;
 import io.warmpath.config.WarmpathConfig;
+import io.warmpath.wiring.channel.RecordChannels;
 import io.warmpath.wiring.control.ControlPlane;
 import io.warmpath.wiring.warmup.Warmup;
 import jakarta.enterprise.event.Observes;
@@ -25,9 +26,20 @@ class GatewayBean {
     private final GatewayRuntime runtime;
 
     @Inject
-    GatewayBean(WarmpathConfig config, Vertx vertx, MeterRegistry meters, ControlPlane control) {
+    GatewayBean(
+            WarmpathConfig config,
+            Vertx vertx,
+            MeterRegistry meters,
+            ControlPlane control,
+            RecordChannels channels) {
+        channels.problem()
+                .ifPresent(
+                        why -> {
+                            throw new StartFailure(why);
+                        });
+        channels.bind(meters);
         try {
-            runtime = new GatewayRuntime(config, vertx, meters, control);
+            runtime = new GatewayRuntime(config, vertx, meters, control, channels);
         } catch (NativeIndexException e) {
             throw new StartFailure(String.valueOf(e.getMessage()));
         }

@@ -25,6 +25,7 @@ import io.warmpath.routing.RouterOptions;
 import io.warmpath.tokens.ModelFolders;
 import io.warmpath.tokens.ModelTokens;
 import io.warmpath.upstream.EngineClient;
+import io.warmpath.wiring.channel.RecordChannels;
 import io.warmpath.wiring.control.Announcements;
 import io.warmpath.wiring.warmup.WarmStart;
 import io.warmpath.wiring.warmup.Warmup;
@@ -36,6 +37,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.function.Predicate;
 import org.jboss.logging.Logger;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Every part of a running gateway, built from the configuration and put together here only.
@@ -69,16 +71,28 @@ final class GatewayRuntime implements AutoCloseable {
     private final PinParts pins;
     private final DecisionParts decisions;
     private final TelemetryParts telemetry;
+    private final @Nullable RecordChannels channels;
     private final WarmStart warmup;
     private final AdminParts admin;
 
     /** Alone, or heard by nobody. */
     GatewayRuntime(WarmpathConfig config, Vertx vertx, MeterRegistry meters) {
-        this(config, vertx, meters, Announcements.NONE);
+        this(config, vertx, meters, Announcements.NONE, null);
     }
 
+    /**
+     * @param channels null: there are none
+     */
     GatewayRuntime(
-            WarmpathConfig config, Vertx vertx, MeterRegistry meters, Announcements control) {
+            WarmpathConfig config,
+            Vertx vertx,
+            MeterRegistry meters,
+            Announcements control,
+            @Nullable RecordChannels channels) {
+        this.channels = channels;
+        if (channels != null && channels.wantNats()) {
+            channels.open(NatsParts.open(config.nats()), NatsParts.names(config.nats()));
+        }
         RouterOptions router =
                 SharedCacheParts.weighed(RouterSettings.options(config.router()), config);
         RouterSettings.deprecation(config.router()).ifPresent(LOG::warn);
@@ -144,8 +158,16 @@ final class GatewayRuntime implements AutoCloseable {
                         new Warmup.Target(tokens.anyModel().orElse("any"), EngineKind.OPENAI),
                         config.warmup().time());
         fleet.registry().addListener(warmup);
-        decisions = new DecisionParts(config.explain(), meters);
-        telemetry = new TelemetryParts(config.telemetry(), meters);
+        decisions =
+                new DecisionParts(
+                        config.explain(),
+                        meters,
+                        channels == null ? null : channels.sink().orElse(null));
+        telemetry =
+                new TelemetryParts(
+                        config.telemetry(),
+                        meters,
+                        channels == null ? null : channels.tracing().orElse(null));
         FlowMetrics metrics = new FlowMetrics(meters, telemetry.tracing());
         sessions =
                 new SessionParts(
@@ -309,6 +331,9 @@ final class GatewayRuntime implements AutoCloseable {
         engineParts.close();
         decisions.close();
         telemetry.close();
+        if (channels != null) {
+            channels.close();
+        }
         caches.close();
     }
 

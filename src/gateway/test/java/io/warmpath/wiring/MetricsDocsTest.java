@@ -43,6 +43,7 @@ import io.warmpath.telemetry.StateMeters;
 import io.warmpath.tokens.PromptInput;
 import io.warmpath.tokens.profile.ChatRequest;
 import io.warmpath.upstream.tls.EngineTls;
+import io.warmpath.wiring.channel.RecordChannels;
 import java.io.IOException;
 import java.net.URI;
 import java.nio.file.Files;
@@ -104,9 +105,10 @@ class MetricsDocsTest {
         flow.bodies(new BodyMemory(1));
         new Migration(MigrationOptions.DEFAULTS, registry).moved(Migration.Cause.BROKE);
         compareOnce(registry);
+        RecordChannels.bindOff(registry);
         Vertx vertx = Vertx.vertx();
         try (DecisionParts decisions =
-                        new DecisionParts(TestConfig.of(Map.of()).explain(), registry);
+                        new DecisionParts(TestConfig.of(Map.of()).explain(), registry, null);
                 FleetRuntime fleet =
                         new FleetRuntime(
                                 TestConfig.of(Map.of("warmpath.worker-urls", "http://127.0.0.1:1")),
