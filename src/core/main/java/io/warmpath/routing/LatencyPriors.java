@@ -31,13 +31,13 @@ public record LatencyPriors(
             new LatencyPriors(7.5, 0.020, 52e-6, 0.032, 1.32e-6, 150_000, 75_000, 1, 256);
 
     public LatencyPriors {
-        BlockWeights.require("stepMillis", stepMillis, Double.MAX_VALUE);
-        BlockWeights.require("decodeMillisPerRequest", decodeMillisPerRequest, Double.MAX_VALUE);
-        BlockWeights.require("decodeMillisPerToken", decodeMillisPerToken, Double.MAX_VALUE);
-        BlockWeights.require("prefillMillisPerToken", prefillMillisPerToken, Double.MAX_VALUE);
-        BlockWeights.require("prefillMillisPerPair", prefillMillisPerPair, Double.MAX_VALUE);
-        BlockWeights.require("workPrice", workPrice, Double.MAX_VALUE);
-        BlockWeights.require("outputTokens", outputTokens, Double.MAX_VALUE);
+        Bounds.require("stepMillis", stepMillis, Double.MAX_VALUE);
+        Bounds.require("decodeMillisPerRequest", decodeMillisPerRequest, Double.MAX_VALUE);
+        Bounds.require("decodeMillisPerToken", decodeMillisPerToken, Double.MAX_VALUE);
+        Bounds.require("prefillMillisPerToken", prefillMillisPerToken, Double.MAX_VALUE);
+        Bounds.require("prefillMillisPerPair", prefillMillisPerPair, Double.MAX_VALUE);
+        Bounds.require("workPrice", workPrice, Double.MAX_VALUE);
+        Bounds.require("outputTokens", outputTokens, Double.MAX_VALUE);
         if (!(hostTokensPerSecond > 0 && poolTokensPerSecond > 0)) {
             throw new IllegalArgumentException("load rates must be above 0");
         }

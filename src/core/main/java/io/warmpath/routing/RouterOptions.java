@@ -16,7 +16,7 @@ public record RouterOptions(
         LatencyPriors latency,
         double temperature) {
     public RouterOptions {
-        BlockWeights.require("temperature", temperature, Double.MAX_VALUE);
+        Bounds.require("temperature", temperature, Double.MAX_VALUE);
     }
 
     /** The defaults of everything else. */

@@ -48,7 +48,7 @@ public final class Main {
             }
             default -> {
                 err.println("warmpath: unknown command `" + command + "`; try `warmpath help`.");
-                yield Serve.USAGE;
+                yield ExitCode.USAGE;
             }
         };
     }

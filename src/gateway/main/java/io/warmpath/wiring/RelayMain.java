@@ -98,7 +98,7 @@ public final class RelayMain implements AutoCloseable {
             config = config(flags.settings());
         } catch (IllegalArgumentException e) {
             err.println("warmpath relay: " + e.getMessage());
-            return Serve.USAGE;
+            return ExitCode.USAGE;
         }
         try (RelayMain main = new RelayMain(flags, config)) {
             Thread hook = new Thread(main::stop, "warmpath-relay-stop");

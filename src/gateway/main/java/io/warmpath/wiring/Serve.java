@@ -31,11 +31,6 @@ import java.util.Map;
  * answered with sentences and not with a stack trace.
  */
 public final class Serve implements QuarkusApplication {
-    /** Exit code for what the command line or configuration got wrong. */
-    static final int USAGE = 2;
-
-    static final int FAILED = 1;
-
     private static final String FILE_KEY = "warmpath.config-file";
     private static final String FILE_ENVIRONMENT = "WARMPATH_CONFIG_FILE";
 
@@ -65,7 +60,7 @@ public final class Serve implements QuarkusApplication {
         }
         if (!problems.isEmpty()) {
             problems.forEach(p -> err.println("warmpath serve: " + p));
-            return USAGE;
+            return ExitCode.USAGE;
         }
         ServerConnections.enable();
         int[] code = {0};

@@ -187,7 +187,7 @@ class MainTest {
 
     @Test
     void a_certificate_without_its_key_stops_the_start() {
-        assertEquals(Serve.USAGE, run("serve", "--tls-cert-path", "own.crt"));
+        assertEquals(ExitCode.USAGE, run("serve", "--tls-cert-path", "own.crt"));
         assertTrue(err().contains("--tls-key-path"), this::err);
     }
 }
