@@ -1,5 +1,7 @@
 package io.warmpath.routing;
 
+import io.warmpath.routing.rates.Bounds;
+
 /**
  * Weights of the cost in blocks.
  *

@@ -1,6 +1,7 @@
 package io.warmpath.wiring;
 
 import io.warmpath.access.KeyHash;
+import io.warmpath.wiring.settings.ExitCode;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStream;
