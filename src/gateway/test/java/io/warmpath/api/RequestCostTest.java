@@ -117,8 +117,7 @@ class RequestCostTest {
     @Test
     void a_usage_record_of_it_is_two_small_objects() throws Exception {
         AtomicLong told = new AtomicLong();
-        gateway.tracing =
-                new UsageTracing(usage -> told.incrementAndGet(), InstantSource.system());
+        gateway.tracing = new UsageTracing(usage -> told.incrementAndGet(), InstantSource.system());
         assertAllocates(MEASURED_BYTES + USAGE_BYTES);
         assertEquals(WARM_REQUESTS + REQUESTS, told.get());
     }

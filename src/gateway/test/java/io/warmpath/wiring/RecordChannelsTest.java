@@ -72,15 +72,13 @@ class RecordChannelsTest {
             ask("before the server");
             try (NatsServer server = NatsServer.start(store, ChannelGateway.port("nats"))) {
                 await().atMost(SOON).untilAsserted(() -> assertEquals(1, ChannelGateway.sent()));
-                try (Connection c = Nats.connect(server.url())) {
-                    JsonNode first = records(c, "usage", 1).values().iterator().next();
-                    assertEquals("before the server", first.get("request_id").textValue());
-                    assertEquals("one", first.get("worker").textValue());
-                    assertEquals("ok", first.get("outcome").textValue());
-                    assertEquals(1, first.get("output_tokens").intValue());
-                    assertEquals("tiny", first.get("model").textValue());
-                    assertTrue(first.get("cost").isNumber(), first::toString);
-                }
+                JsonNode first = records(server, "usage", 1).values().iterator().next();
+                assertEquals("before the server", first.get("request_id").textValue());
+                assertEquals("one", first.get("worker").textValue());
+                assertEquals("ok", first.get("outcome").textValue());
+                assertEquals(1, first.get("output_tokens").intValue());
+                assertEquals("tiny", first.get("model").textValue());
+                assertTrue(first.get("cost").isNumber(), first::toString);
                 assertEquals(
                         1, ChannelGateway.metric("warmpath_channel_connected{channel=\"usage\"}"));
 
@@ -118,14 +116,12 @@ class RecordChannelsTest {
                                                         + ChannelGateway.lost("queue_full")));
                 assertEquals(
                         1, ChannelGateway.metric("warmpath_channel_connected{channel=\"usage\"}"));
-                try (Connection c = Nats.connect(server.url())) {
-                    Map<String, JsonNode> all = records(c, "usage", (int) ChannelGateway.sent());
-                    assertTrue(all.containsKey("after"));
-                    assertEquals(ChannelGateway.sent(), all.size(), "each is stored once");
-                    assertTrue(
-                            records(c, "decisions", 2).containsKey("before the server"),
-                            "a decision, and its end");
-                }
+                Map<String, JsonNode> all = records(server, "usage", (int) ChannelGateway.sent());
+                assertTrue(all.containsKey("after"));
+                assertEquals(ChannelGateway.sent(), all.size(), "each is stored once");
+                assertTrue(
+                        records(server, "decisions", 2).containsKey("before the server"),
+                        "a decision, and its end");
                 assertEquals(0, ChannelGateway.lost("refused"));
             }
         } finally {
@@ -134,8 +130,9 @@ class RecordChannelsTest {
     }
 
     /** By request; those without one by their number. There are no more than these. */
-    private static Map<String, JsonNode> records(Connection c, String topic, int most)
+    private static Map<String, JsonNode> records(NatsServer server, String topic, int most)
             throws Exception {
+        Connection c = Nats.connect(server.url());
         JetStreamSubscription all = c.jetStream().subscribe(NAMES.records(topic));
         Map<String, JsonNode> out = new HashMap<>();
         Set<Long> numbers = new HashSet<>();
@@ -151,6 +148,7 @@ class RecordChannelsTest {
         } else {
             assertTrue(numbers.size() >= most);
         }
+        c.close();
         return out;
     }
 }
