@@ -69,11 +69,11 @@ class RecordChannelsTest {
         Logs logs = new Logs(RecordChannel.class);
         try (TestEngine engine = TestEngine.sglang()) {
             ChannelGateway.serve(engine);
-            ask("before the server");
+            ask("before-the-server");
             try (NatsServer server = NatsServer.start(store, ChannelGateway.port("nats"))) {
                 await().atMost(SOON).untilAsserted(() -> assertEquals(1, ChannelGateway.sent()));
                 JsonNode first = records(server, "usage", 1).values().iterator().next();
-                assertEquals("before the server", first.get("request_id").textValue());
+                assertEquals("before-the-server", first.get("request_id").textValue());
                 assertEquals("one", first.get("worker").textValue());
                 assertEquals("ok", first.get("outcome").textValue());
                 assertEquals(1, first.get("output_tokens").intValue());
@@ -86,7 +86,7 @@ class RecordChannelsTest {
                 // What the connector tries again, and the queue, take some; all requests are
                 // served.
                 for (int i = 0; i < 80; i++) {
-                    ask("away " + i);
+                    ask("away-" + i);
                 }
                 assertTrue(
                         ChannelGateway.lost("queue_full") > 0,
@@ -120,7 +120,7 @@ class RecordChannelsTest {
                 assertTrue(all.containsKey("after"));
                 assertEquals(ChannelGateway.sent(), all.size(), "each is stored once");
                 assertTrue(
-                        records(server, "decisions", 2).containsKey("before the server"),
+                        records(server, "decisions", 2).containsKey("before-the-server"),
                         "a decision, and its end");
                 assertEquals(0, ChannelGateway.lost("refused"));
             }

@@ -102,7 +102,8 @@ class RecordChannelTest {
         connector.subscription.request(10);
         offer(1, 2);
         settled(() -> assertEquals(2, connector.got.size()));
-        connector.got.forEach(m -> m.nack(new IllegalStateException("no")).toCompletableFuture());
+        connector.got.forEach(
+                m -> m.nack(new IllegalStateException("no")).toCompletableFuture().join());
         assertEquals(2, channel.lost(Loss.REFUSED));
         assertEquals(0, channel.sent());
         assertEquals(1, logs.at(Level.WARNING).size());
