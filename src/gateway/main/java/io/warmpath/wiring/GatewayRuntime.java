@@ -160,7 +160,7 @@ final class GatewayRuntime implements AutoCloseable {
                         tokenParts.threads(),
                         load,
                         meters);
-        fleet.registry().addListener(new FleetLeft(metrics::forget));
+        fleet.registry().addListener(new FleetLeft(metrics.predictions()::forget));
         fleet.registry().addListener(new ModelsServed(metrics::serves));
         origins =
                 new TokenOrigins(

@@ -7,7 +7,6 @@ import io.warmpath.gateway.observe.FlowMetrics;
 import io.warmpath.gateway.observe.ModelMeters;
 import io.warmpath.gateway.prompt.AskedPrompt;
 import io.warmpath.gateway.request.InferenceRequest;
-import io.warmpath.gateway.selfcheck.LengthCheck;
 import io.warmpath.gateway.selfcheck.SelfCheck;
 import io.warmpath.gateway.shared.SharedCache;
 import io.warmpath.routing.RoutingDecision;
@@ -46,7 +45,7 @@ public final class AnswerReport {
     private final boolean passThrough;
     private final @Nullable Continued stream;
     private final boolean beginningOnly; // what is cached beyond it was not predicted
-    private final @Nullable LengthCheck check;
+    private final @Nullable SelfCheck.Check check;
     private final @Nullable Runnable pooled;
     private final WarmLedger.@Nullable Warmed warmed;
 
@@ -58,7 +57,7 @@ public final class AnswerReport {
             int promptTokens,
             @Nullable Continued stream,
             boolean beginningOnly,
-            @Nullable LengthCheck check,
+            @Nullable SelfCheck.Check check,
             @Nullable Runnable pooled,
             WarmLedger.@Nullable Warmed warmed) {
         this.parts = parts;
@@ -116,7 +115,7 @@ public final class AnswerReport {
                 shared == null || request.passThrough()
                         ? null
                         : shared.sent(to.worker(), prompt.knownIds(to.worker()), request.space());
-        LengthCheck check =
+        SelfCheck.Check check =
                 beginningOnly || request.passThrough()
                         ? null
                         : check(parts.selfCheck(), request, prompt, to, model);
@@ -133,7 +132,7 @@ public final class AnswerReport {
                 warmed);
     }
 
-    private static @Nullable LengthCheck check(
+    private static @Nullable SelfCheck.Check check(
             SelfCheck selfCheck,
             InferenceRequest request,
             AskedPrompt prompt,
@@ -176,15 +175,15 @@ public final class AnswerReport {
         int predicted = decision.chosen().cachedTokens();
         boolean whole = promptTokens >= 0 && !beginningOnly && !several;
         if (whole && !passThrough) {
-            metrics.predicted(promptTokens, predicted); // beside what is reported, else misleading
+            metrics.predictions().predicted(promptTokens, predicted); // beside what is reported, else misleading
         }
         if (s != null && s.cachedTokens() >= 0) {
-            metrics.reported(s.cachedTokens());
+            metrics.predictions().reported(s.cachedTokens());
             if (warmed != null) {
-                metrics.prefilledHit(warmed.hit(s.cachedTokens()));
+                metrics.prefills().found(warmed.hit(s.cachedTokens()));
             }
             if (whole) {
-                metrics.compared(
+                metrics.predictions().compared(
                         decision.chosen().candidate().worker().name(), predicted, s.cachedTokens());
             }
         }

@@ -197,6 +197,7 @@ final class Exchange
 
     @Override
     public void won(Attempt winner) {
+        become(RequestState.ANSWERING);
         Attempt loser = hedging == null ? null : hedging.won(winner, attempt);
         if (loser != null) {
             nowRuns(winner);
@@ -298,7 +299,6 @@ final class Exchange
 
     @Override
     public void answered(@Nullable Relocation kept) {
-        become(RequestState.ANSWERING);
         relocation = kept;
         scope.answered(kept != null);
     }
@@ -441,8 +441,9 @@ final class Exchange
         if (isOver()) {
             return;
         }
+        boolean begun = state == RequestState.ANSWERING || state == RequestState.MOVING;
         finish(Outcome.INTERNAL);
-        if (running != null && running.released()) {
+        if (begun) {
             scope.answer.reset();
         } else {
             scope.answer.fail(new GatewayError.Internal(scope.request().requestId()));

@@ -56,7 +56,7 @@ final class Hedging {
     private void now() {
         timer = -1;
         Attempt late = owner.running();
-        if (late == null || late.released() || !scope.tries.mayGoTwice()) {
+        if (late == null || late.passesOn() || !scope.tries.mayGoTwice()) {
             return;
         }
         tried = true;

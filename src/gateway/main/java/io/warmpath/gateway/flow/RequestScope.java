@@ -176,7 +176,7 @@ final class RequestScope {
 
     /** What listens to the engine, and warms it for the next turn when the client wants that. */
     UpstreamListener beside(Candidate to, UpstreamListener client) {
-        return form.isAsSent()
+        return form.isAsSent() && request.hints().speculativePrefill()
                 ? NextTurn.beside(
                         parts.sending().nextTurns(),
                         context,
