@@ -82,7 +82,9 @@ class RequestWayTest {
             recording.start();
             assertEquals(200, gateway.post(json).status());
             recording.stop();
-            return run(recording).stream().map(counted::get).collect(Collectors.toCollection(TreeSet::new));
+            return run(recording).stream()
+                    .map(counted::get)
+                    .collect(Collectors.toCollection(TreeSet::new));
         }
     }
 

@@ -26,7 +26,7 @@ final class AffinityTurn implements SessionTurn {
 
     /**
      * @param last no more turns will come
-     * @param closes a session that is not open here, which other gateways are told of
+     * @param closes a session that is not open here, which other gateways learn of
      */
     AffinityTurn(
             TurnParts parts,

@@ -157,7 +157,9 @@ final class ControlledTurn implements SessionTurn {
                 parts, context, request, form, key, control, session, said, adopted);
     }
 
-    /** The session that another gateway had so far; a close needs none, and is told to it. */
+    /**
+     * The session that another gateway had so far; a close needs none, and goes to that gateway.
+     */
     private static @Nullable ControlledSession adopted(
             TurnParts parts, SessionKey key, SessionControl control) {
         SharedSessions.Elsewhere there =
@@ -454,7 +456,7 @@ final class ControlledTurn implements SessionTurn {
             parts.affinity().ended(key, control.action() == Action.CLOSE);
         }
         if (opening && word == Word.OPENED) {
-            table.take(key, session); // nobody has heard that it is open
+            table.take(key, session); // no engine or client knows yet that it is open
         }
         if (!table.isThere(key, session)) {
             table.release(session);

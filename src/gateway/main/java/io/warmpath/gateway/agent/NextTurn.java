@@ -31,7 +31,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Warms the worker for a chat's next turn: reads along with the answer and, once it has ended,
- * sends the beginning of the next prompt to the same rank, for one token that nobody reads.
+ * sends the beginning of the next prompt to the same rank, for one token that is thrown away.
  *
  * <p>That beginning is what two next prompts have in common that differ in their last message only:
  * the template itself decides what becomes of reasoning in past turns. It is sent as token ids, in
@@ -50,7 +50,7 @@ public final class NextTurn implements UpstreamListener {
     private static final int WARMED = 40_000;
 
     /**
-     * What all of them share.
+     * Parts that all next turns use.
      *
      * @param prefills what they may cost
      * @param warmed what has been computed ahead
@@ -133,7 +133,9 @@ public final class NextTurn implements UpstreamListener {
             return client;
         }
         if (promptTokens == 0 || to.worker().kind() == EngineKind.OPENAI) {
-            parts.metrics().prefills().ended(PrefillMeters.Result.UNKNOWN); // such an engine may not take ids
+            parts.metrics()
+                    .prefills()
+                    .ended(PrefillMeters.Result.UNKNOWN); // such an engine may not take ids
             return client;
         }
         return new NextTurn(parts, context, request, to, promptTokens, blocks, client);

@@ -443,10 +443,10 @@ final class Attempt implements UpstreamListener, UpstreamCall.Watch, Relocation.
     }
 
     private void close() {
-        Relocation nobodys = kept;
-        if (nobodys != null) {
+        Relocation unused = kept;
+        if (unused != null) {
             kept = null;
-            nobodys.drop();
+            unused.drop();
         }
         books.close(status, pipe);
     }

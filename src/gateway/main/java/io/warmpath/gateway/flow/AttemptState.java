@@ -14,7 +14,7 @@ package io.warmpath.gateway.flow;
  * SENT,     another attempt goes on, or the   DETACHED  the load is freed; what still comes is
  * HOLDING,  client has gone                             thrown away
  * PASSING
- * SENT,     the worker has answered or failed CLOSED    the load is freed, the fleet is told
+ * SENT,     the worker has answered or failed CLOSED    the load is freed, the fleet learns of it
  * HOLDING,
  * PASSING
  * DETACHED  the worker has answered or failed CLOSED

@@ -137,7 +137,7 @@ public final class FlowMetrics {
     }
 
     /**
-     * @param tracing told of the steps of single requests
+     * @param tracing gets the steps of single requests
      */
     public FlowMetrics(MeterRegistry registry, Tracing tracing) {
         this.registry = registry;

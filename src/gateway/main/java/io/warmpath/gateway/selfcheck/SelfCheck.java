@@ -30,8 +30,8 @@ import org.jspecify.annotations.Nullable;
  * those that differ for good: their template or tokenizer is not the engine's.
  *
  * <p>Per model, kind of engine and {@link PromptForm}; the rule is {@link LengthRecord}'s. Losing
- * trust is warned of once, with the place where prompts part if the engine can be asked, winning it
- * back is told once. Any thread; nothing here blocks but what runs on the executor.
+ * trust is logged once as a warning, with the place where prompts part if the engine can be asked;
+ * winning it back is logged once. Any thread; nothing here blocks but what runs on the executor.
  */
 public final class SelfCheck {
     private static final Logger LOG = Logger.getLogger(SelfCheck.class);
@@ -174,8 +174,7 @@ public final class SelfCheck {
         return new Track(registry, drift);
     }
 
-    private void compared(
-            Track track, int predicted, long reported, @Nullable Witness witness) {
+    private void compared(Track track, int predicted, long reported, @Nullable Witness witness) {
         boolean same = predicted == reported;
         if (witness != null) {
             track.waiting.compareAndSet(witness, null);

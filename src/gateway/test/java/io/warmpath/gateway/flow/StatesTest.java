@@ -22,7 +22,11 @@ import org.junit.jupiter.api.Test;
 class StatesTest {
     private static final Path README =
             Stream.of("", "../..")
-                    .map(p -> Path.of(p, "src/gateway/main/java/io/warmpath/gateway/flow/README.md"))
+                    .map(
+                            p ->
+                                    Path.of(
+                                            p,
+                                            "src/gateway/main/java/io/warmpath/gateway/flow/README.md"))
                     .filter(Files::exists)
                     .findFirst()
                     .orElseThrow();
