@@ -1,7 +1,5 @@
 package io.warmpath.gateway.flow;
 
-import io.vertx.core.json.JsonArray;
-import io.vertx.core.json.JsonObject;
 import io.warmpath.fault.GatewayError;
 import io.warmpath.fault.GatewayException;
 import io.warmpath.fleet.Candidate;
@@ -12,6 +10,7 @@ import io.warmpath.gateway.answer.StreamMove;
 import io.warmpath.gateway.migration.ContinuationPoint;
 import io.warmpath.gateway.migration.ContinuedBody;
 import io.warmpath.gateway.migration.KeptStream;
+import io.warmpath.gateway.migration.LastChunks;
 import io.warmpath.gateway.migration.Migration;
 import io.warmpath.gateway.migration.Migration.Cause;
 import io.warmpath.gateway.migration.NotContinuedException;
@@ -301,7 +300,7 @@ final class Relocation {
         try {
             if (failed.finished()) {
                 cause = broke;
-                complete(usage(made, failed.cachedTokens()));
+                complete(lastChunks().usage(promptTokens, made, failed.cachedTokens()));
                 return;
             }
             ContinuedBody body = ContinuedBody.of(scope.request().body().getBytes(), chat);
@@ -311,7 +310,10 @@ final class Relocation {
                     throw new NotContinuedException(WhyNot.FINISHED);
                 }
                 cause = broke;
-                complete(lastChunk() + (wantsUsage() ? usage(made, failed.cachedTokens()) : ""));
+                LastChunks last = lastChunks();
+                String usage =
+                        wantsUsage() ? last.usage(promptTokens, made, failed.cachedTokens()) : "";
+                complete(last.cutByLength() + usage);
                 return;
             }
             if (isAtLimit()) {
@@ -367,47 +369,8 @@ final class Relocation {
         owner.completed(end);
     }
 
-    /**
-     * What the engine would have counted, as far as it can be counted here: the prompt exactly, the
-     * answer by its text.
-     *
-     * @param cached as the engine has reported; negative: it has not
-     */
-    private String usage(int made, long cached) {
-        JsonObject chunk = chunk();
-        chunk.put("choices", new JsonArray());
-        JsonObject usage =
-                new JsonObject()
-                        .put("prompt_tokens", promptTokens)
-                        .put("total_tokens", promptTokens + made)
-                        .put("completion_tokens", made);
-        if (cached >= 0) {
-            usage.put("prompt_tokens_details", new JsonObject().put("cached_tokens", cached));
-        }
-        chunk.put("usage", usage);
-        return "data: " + chunk.encode() + "\n\n";
-    }
-
-    /** One like the stream's others. */
-    private JsonObject chunk() {
-        JsonObject chunk =
-                new JsonObject(new String(kept.text().firstEvent(), StandardCharsets.UTF_8));
-        chunk.remove("usage");
-        chunk.remove("prompt_token_ids");
-        return chunk;
-    }
-
-    /** Says that the answer has become as long as the client allows. */
-    private String lastChunk() {
-        JsonObject chunk = chunk();
-        JsonObject choice = new JsonObject().put("index", 0);
-        if (chat) {
-            choice.put("delta", new JsonObject());
-        } else {
-            choice.put("text", "");
-        }
-        chunk.put("choices", new JsonArray().add(choice.put("finish_reason", "length")));
-        return "data: " + chunk.encode() + "\n\n";
+    private LastChunks lastChunks() {
+        return new LastChunks(kept.text().firstEvent(), chat);
     }
 
     private void giveUp(WhyNot why) {
