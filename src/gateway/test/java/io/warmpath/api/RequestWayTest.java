@@ -57,11 +57,11 @@ class RequestWayTest {
 
     /** The first request of a gateway that was just started. */
     private static Set<String> way(String json) throws Exception {
-        String head = "HTTP/1.1 200 OK\r\nContent-Type: %s\r\nContent-Length: %d\r\n\r\n%s";
         boolean stream = json.equals(Gateway.ASK);
         String body = stream ? "data: " + JSON + "\n\ndata: [DONE]\n\n" : JSON;
         byte[] answer =
-                head.formatted(
+                "HTTP/1.1 200 OK\r\nContent-Type: %s\r\nContent-Length: %d\r\n\r\n%s"
+                        .formatted(
                                 stream ? "text/event-stream" : "application/json",
                                 body.length(),
                                 body)
