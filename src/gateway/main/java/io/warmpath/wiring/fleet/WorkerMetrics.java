@@ -18,6 +18,6 @@ public record WorkerMetrics(FlowMetrics metrics) implements FleetListener {
 
     @Override
     public void removed(Worker worker) {
-        metrics.forget(worker.name());
+        metrics.predictions().forget(worker.name());
     }
 }
