@@ -52,7 +52,9 @@ changed_lines() {
         return 1
     }
     from=$(coverage_from)
-    git -C "$root" diff --unified=0 --no-color --no-ext-diff "$from" -- 'src/*/main/java/*.java' >"$target/coverage/changed.diff" ||
+    # A file that was moved has changed where it differs.
+    git -C "$root" -c diff.renameLimit=8000 diff --unified=0 --find-renames --no-color --no-ext-diff --src-prefix=a/ --dst-prefix=b/ \
+        "$from" -- 'src/*/main/java/*.java' >"$target/coverage/changed.diff" ||
         { say "git knows no commit $from (WARMPATH_COVERAGE_BASE)"; return 1; }
     python3 "$root/src/test/scripts/changed_lines.py" "$target/coverage/jacoco.xml" "$target/coverage/changed.diff" "$from"
 }
