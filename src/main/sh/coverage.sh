@@ -29,7 +29,7 @@ covered_tests() {
     mkdir -p "$target/coverage"
     # All JVMs of the tests write into one file; the agent locks it.
     java_tests "-DexcludedGroups=slow | measured" \
-        "-DargLine=-javaagent:$jacoco_agent=destfile=$target/coverage/jacoco.exec,includes=io.warmpath.*"
+        "-DtestAgent=-javaagent:$jacoco_agent=destfile=$target/coverage/jacoco.exec,includes=io.warmpath.*"
 }
 
 # coverage_from: the commit that lines are compared with.
