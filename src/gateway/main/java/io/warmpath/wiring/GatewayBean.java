@@ -10,6 +10,7 @@ import io.warmpath.adapter.nativeindex.NativeIndexException;
 import io.warmpath.config.WarmpathConfig;
 import io.warmpath.wiring.channel.RecordChannels;
 import io.warmpath.wiring.control.ControlPlane;
+import io.warmpath.wiring.events.NatsParts;
 import io.warmpath.wiring.settings.StartFailure;
 import io.warmpath.wiring.warmup.Warmup;
 import jakarta.enterprise.event.Observes;
@@ -25,6 +26,7 @@ class GatewayBean {
     private static final Logger LOG = Logger.getLogger(GatewayBean.class);
 
     private final GatewayRuntime runtime;
+    private final RecordChannels channels;
 
     @Inject
     GatewayBean(
@@ -39,6 +41,10 @@ class GatewayBean {
                             throw new StartFailure(why);
                         });
         channels.bind(meters);
+        if (channels.wantNats()) {
+            channels.open(NatsParts.open(config.nats()), NatsParts.names(config.nats()));
+        }
+        this.channels = channels;
         try {
             runtime = new GatewayRuntime(config, vertx, meters, control, channels);
         } catch (NativeIndexException e) {
@@ -86,5 +92,6 @@ class GatewayBean {
 
     void stop(@Observes ShutdownEvent event) {
         runtime.close();
+        channels.close();
     }
 }

@@ -111,7 +111,7 @@ final class AnswerMessage {
         return message;
     }
 
-    /** What the client will send after it, with {@code content} for what nobody knows yet. */
+    /** What the client will send after it, with {@code content} for what is not known yet. */
     Map<String, @Nullable Object> reply(String content) {
         Map<String, @Nullable Object> message = new LinkedHashMap<>();
         if (calls.isEmpty()) {

@@ -36,7 +36,7 @@ final class Hedging {
         this.owner = owner;
     }
 
-    /** Has another worker asked when the first token takes longer than is usual. */
+    /** Has another worker asked when the first token takes longer than most did lately. */
     void later() {
         InferenceRequest request = scope.request();
         if (tried
@@ -56,7 +56,7 @@ final class Hedging {
     private void now() {
         timer = -1;
         Attempt late = owner.running();
-        if (late == null || late.released() || !scope.tries.mayGoTwice()) {
+        if (late == null || late.passesOn() || !scope.retryState.mayHedge()) {
             return;
         }
         tried = true;
@@ -72,7 +72,7 @@ final class Hedging {
                 metrics.hedged(Hedge.NO_WORKER);
                 return;
             }
-            scope.tries.attempt();
+            scope.retryState.attempt();
             Attempt next = owner.beside(second);
             beside = next;
             scope.booked(second);

@@ -34,7 +34,8 @@ final class WorkerChoice {
     /** Those that have not failed the request. */
     private static List<Candidate> others(RequestScope scope) {
         Fleet fleet = scope.parts.planning().fleet();
-        return Planner.candidates(fleet, scope.request().model(), scope.tries.failed(), scope.draw);
+        return Planner.candidates(
+                fleet, scope.request().model(), scope.retryState.failed(), scope.draw);
     }
 
     /** Those beside this worker that have not failed the request. */
@@ -75,7 +76,7 @@ final class WorkerChoice {
 
     /**
      * @param fit which candidates can be asked
-     * @return null: nobody is there who has not failed this request
+     * @return null: all workers that are there have failed this request
      */
     static Planner.@Nullable Decided elsewhere(RequestScope scope, Predicate<Candidate> fit) {
         List<Candidate> left = others(scope).stream().filter(fit).toList();

@@ -188,7 +188,7 @@ public final class ContinuedBody {
         return limit() >= 0 && limit() <= made;
     }
 
-    /** Tokens that the answer may have; -1 where nobody says. */
+    /** Tokens that the answer may have; -1 when the request does not say. */
     private long limit() {
         long least = -1;
         for (String name : LIMITS) {

@@ -61,7 +61,7 @@ public final class JoinedStream implements UpstreamListener {
     @Override
     public void end(byte[] b, int from, int length) {
         add(b, from, length);
-        ready.appendBuffer(pending); // what is no whole event is nobody's to change
+        ready.appendBuffer(pending); // an unfinished event is passed on as it is
         pending = Buffer.buffer();
         byte[] whole = take();
         next.end(whole, 0, whole.length);

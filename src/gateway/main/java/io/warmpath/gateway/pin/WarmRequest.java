@@ -9,7 +9,7 @@ import io.warmpath.upstream.UpstreamRequest;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A request that nobody waits for: token ids to one rank, for one token, at the lowest priority.
+ * A request whose answer is not read: token ids to one rank, for one token, at the lowest priority.
  *
  * @param model as that worker calls it
  * @param salt cache salt, empty when there is none

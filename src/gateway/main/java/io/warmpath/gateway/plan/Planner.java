@@ -120,7 +120,7 @@ public final class Planner {
      * @param named its blocks by name, one entry per block size met so far; added to
      * @param queuedNanos how long it has waited
      * @param others why a ready worker or rank is not among the candidates
-     * @param trace told how long it took; null: nobody wants to know
+     * @param trace gets how long it took; null: the request is not traced
      */
     public Decided decide(
             InferenceRequest request,
@@ -223,23 +223,23 @@ public final class Planner {
             InferenceRequest request,
             @Nullable EnginePrompts tokens,
             long queuedNanos,
-            List<Candidate> told) {
+            List<Candidate> publishers) {
         Set<EngineKind> drifted = tokens == null ? Set.of() : drifted(request, tokens);
         PromptKnown known = tokens == null ? PromptKnown.TOKENS : tokens.known();
         return queuedNanos == 0
-                        && told.isEmpty()
+                        && publishers.isEmpty()
                         && drifted.isEmpty()
                         && known == PromptKnown.TOKENS
                 ? Circumstances.NONE
                 : new Circumstances(
-                        queuedNanos, told.stream().map(events::of).toList(), drifted, known);
+                        queuedNanos, publishers.stream().map(events::of).toList(), drifted, known);
     }
 
     /**
      * Engines that have other ids of such prompts: what they say they hold is not found by ours.
      */
     private Set<EngineKind> drifted(InferenceRequest request, EnginePrompts prompt) {
-        return overlaps.toldByEngines() && !prompt.isText()
+        return overlaps.reportedByEngines() && !prompt.isText()
                 ? selfCheck.distrusted(request.model(), request.prompt())
                 : Set.of();
     }

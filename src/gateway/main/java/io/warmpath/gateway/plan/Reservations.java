@@ -53,7 +53,7 @@ public final class Reservations {
             until = nanoTime.getAsLong() + lifeNanos;
         }
 
-        /** Its booking's own expiry is for bookings that nobody watches. */
+        /** Renews its booking, which would expire by itself. */
         synchronized void keep() {
             booking.progress(outputTokens);
         }

@@ -145,7 +145,7 @@ public record InferenceRequest(
      * The same as a request of this client: within its tenant's caches, in its class. Before {@link
      * #named}, and once.
      *
-     * @param visit null: nobody in particular
+     * @param visit null: the client is not known
      */
     public InferenceRequest of(@Nullable Visit visit) {
         if (visit == null) {

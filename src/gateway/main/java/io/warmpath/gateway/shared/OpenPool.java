@@ -26,7 +26,7 @@ final class OpenPool {
 
     private static final long SAMPLE_NANOS = 1_000_000_000;
 
-    /** Answers in a row that nobody could wait for: then it is told. */
+    /** After so many late answers in a row the pool is logged as too slow. */
     private static final int LATE_IN_A_ROW = 20;
 
     final SharedPool pool;
@@ -60,7 +60,7 @@ final class OpenPool {
         workers = Set.copyOf(more);
     }
 
-    /** True when nobody is left. */
+    /** True when no member is left. */
     boolean leave(long worker) {
         Set<Long> fewer = new HashSet<>(workers);
         fewer.remove(worker);
@@ -91,7 +91,7 @@ final class OpenPool {
 
     /** In time. */
     void answered() {
-        // Plain reads first: the usual case must not write to a shared cache line.
+        // Plain reads first: a pool that works must not write to a shared cache line.
         if (lateInARow.get() != 0) {
             lateInARow.set(0);
         }

@@ -115,15 +115,16 @@ public class RecordChannels implements AutoCloseable {
         this.link.open(link, names);
     }
 
-    /** Follows every request, where the channel is on. */
-    public Optional<Tracing> tracing() {
-        return Optional.ofNullable(usage)
-                .map(c -> new UsageTracing(c::offer, InstantSource.system()));
+    /** Follows every request; null where the channel is off. */
+    public static @Nullable Tracing tracing(@Nullable RecordChannels of) {
+        RecordChannel<UsageTracing.Usage> on = of == null ? null : of.usage;
+        return on == null ? null : new UsageTracing(on::offer, InstantSource.system());
     }
 
-    /** Gets every decision, where the channel is on. */
-    public Optional<DecisionLog.Sink> sink() {
-        return Optional.ofNullable(decisions).map(Decisions::new);
+    /** Gets every decision; null where the channel is off. */
+    public static DecisionLog.@Nullable Sink sink(@Nullable RecordChannels of) {
+        RecordChannel<Supplier<byte[]>> on = of == null ? null : of.decisions;
+        return on == null ? null : new Decisions(on);
     }
 
     /** Texts are made on the channel's thread. */

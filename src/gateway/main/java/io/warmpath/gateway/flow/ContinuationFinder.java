@@ -1,7 +1,7 @@
 package io.warmpath.gateway.flow;
 
 import io.warmpath.fleet.EngineKind;
-import io.warmpath.gateway.migration.Seam;
+import io.warmpath.gateway.migration.ContinuationPoint;
 import io.warmpath.gateway.prompt.Engines;
 import io.warmpath.tokens.profile.EngineProfile;
 import io.warmpath.tokens.template.Continuation;
@@ -12,18 +12,18 @@ import org.jboss.logging.Logger;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Finds out who can go on exactly where one stream's text ends. Rendering a chat takes its time and
- * is done beside the event loop; all else on the request's event loop.
+ * Finds out which engines can continue a stream exactly where its text ends. Rendering a chat takes
+ * milliseconds and runs on the tokenising threads; all else on the request's event loop.
  */
-final class Seams {
-    private static final Logger LOG = Logger.getLogger(Seams.class);
-    private static final PromptInput NOBODYS = new PromptInput.Opaque("no template has a say");
+final class ContinuationFinder {
+    private static final Logger LOG = Logger.getLogger(ContinuationFinder.class);
+    private static final PromptInput NO_CHAT = new PromptInput.Opaque("no template is asked");
 
     private final RequestScope scope;
     private final Consumer<Runnable> later;
     private final boolean chat;
     private final PromptInput asked;
-    private @Nullable Seam last;
+    private @Nullable ContinuationPoint last;
     private int lastPieces;
     private boolean looking;
 
@@ -31,11 +31,11 @@ final class Seams {
      * @param chat the client reads a chat, not a completion
      * @param later runs a step on the request's event loop
      */
-    Seams(RequestScope scope, boolean chat, Consumer<Runnable> later) {
+    ContinuationFinder(RequestScope scope, boolean chat, Consumer<Runnable> later) {
         this.scope = scope;
         this.later = later;
         this.chat = chat;
-        this.asked = chat && mayBeOnVllm(scope) ? scope.request().prompt() : NOBODYS;
+        this.asked = chat && mayBeOnVllm(scope) ? scope.request().prompt() : NO_CHAT;
     }
 
     private static boolean mayBeOnVllm(RequestScope scope) {
@@ -49,8 +49,8 @@ final class Seams {
     }
 
     /** Before a template was asked. */
-    Seam unproven(String text) {
-        return new Seam(chat, text, Continuation.UNKNOWN);
+    ContinuationPoint unproven(String text) {
+        return new ContinuationPoint(chat, text, Continuation.UNKNOWN);
     }
 
     /**
@@ -58,13 +58,13 @@ final class Seams {
      *
      * @param pieces of the text
      */
-    @Nullable Seam known(int pieces) {
+    @Nullable ContinuationPoint known(int pieces) {
         return last != null && lastPieces == pieces ? last : null;
     }
 
     /** Asks the template. Any thread but an event loop. */
-    Seam find(String text) {
-        Seam unproven = unproven(text);
+    ContinuationPoint find(String text) {
+        ContinuationPoint unproven = unproven(text);
         String model = scope.request().model();
         if (!unproven.asksTemplate()
                 || scope.parts
@@ -75,7 +75,7 @@ final class Seams {
             return unproven;
         }
         try {
-            return new Seam(
+            return new ContinuationPoint(
                     chat,
                     text,
                     scope.parts
@@ -83,7 +83,7 @@ final class Seams {
                             .tokens()
                             .continuation(model, asked, text, EngineProfile.VLLM));
         } catch (RuntimeException | LinkageError e) {
-            LOG.debugf(e, "%s: its template's say is not known", scope.request().requestId());
+            LOG.debugf(e, "%s: its template cannot be asked", scope.request().requestId());
             return unproven;
         }
     }
@@ -92,7 +92,7 @@ final class Seams {
      * Has the template asked; {@code then} gets the answer on the event loop. Nothing while one is
      * waited for, or where too much else is to be done.
      */
-    void look(String text, int pieces, Consumer<Seam> then) {
+    void look(String text, int pieces, Consumer<ContinuationPoint> then) {
         if (looking) {
             return;
         }
@@ -103,7 +103,7 @@ final class Seams {
                     .lanes()
                     .lengthy(
                             () -> {
-                                Seam found = find(text);
+                                ContinuationPoint found = find(text);
                                 later.accept(
                                         () -> {
                                             looking = false;
@@ -113,7 +113,7 @@ final class Seams {
                                         });
                             });
         } catch (RejectedExecutionException e) {
-            looking = false; // whoever wants to know asks again
+            looking = false; // the next caller asks again
         }
     }
 }

@@ -4,12 +4,12 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * Whom one request has been sent to so far, and whether it may be sent once more.
+ * The workers that one request has been sent to so far, and whether it may be sent once more.
  *
- * <p>A worker that could not be reached has not begun with it and does not count among those that
- * have. Confined to the request's event loop.
+ * <p>A worker that could not be reached has not begun with the request and does not count among
+ * those that have. Confined to the request's event loop.
  */
-final class Tries {
+final class RetryState {
     /** Attempts of any kind, refused connections included. */
     private static final int MAX = 8;
 
@@ -22,7 +22,7 @@ final class Tries {
     /**
      * @param maxWorkers that may have begun with it, the first one included
      */
-    Tries(int maxWorkers) {
+    RetryState(int maxWorkers) {
         this.maxWorkers = maxWorkers;
     }
 
@@ -41,35 +41,35 @@ final class Tries {
         return attempts >= MAX;
     }
 
-    /** It is not asked again, but in a second round. */
+    /** This worker is asked again only in a second round. */
     void failed(long worker) {
         failed = with(failed, worker);
     }
 
-    /** It has seen the request, whatever became of it. */
+    /** This worker has received the request. */
     void hasBegun(long worker) {
         if (!begun.contains(worker)) {
             begun = with(begun, worker);
         }
     }
 
-    /** Another one may begin with it. */
-    boolean mayGoOn() {
+    /** Another worker may be asked. */
+    boolean mayAskAnother() {
         return !areMany() && begun.size() < maxWorkers;
     }
 
-    /** Another one may begin with it beside the one that is at it now. */
-    boolean mayGoTwice() {
+    /** A second worker may be asked beside the one that has the request now. */
+    boolean mayHedge() {
         return begun.size() + 2 <= maxWorkers;
     }
 
-    /** Ids; they are not asked again. */
+    /** Ids of workers that are not asked again. */
     List<Long> failed() {
         return failed;
     }
 
     /**
-     * Everybody may be asked once more.
+     * All workers may be asked once more.
      *
      * @return false when that has been so already, or too many have begun
      */

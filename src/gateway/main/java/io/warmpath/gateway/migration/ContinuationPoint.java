@@ -15,7 +15,7 @@ import org.jspecify.annotations.Nullable;
  * @param said the text so far; empty: the request is asked anew
  * @param onVllm what vLLM makes of the chat with the text as its last message
  */
-public record Seam(boolean chat, String said, Continuation onVllm) {
+public record ContinuationPoint(boolean chat, String said, Continuation onVllm) {
     /**
      * Why this kind of engine would not go on exactly where the text ends.
      *

@@ -8,8 +8,8 @@ import java.util.List;
 import org.junit.jupiter.api.Test;
 
 /** Whom a request may still be sent to. */
-class TriesTest {
-    private final Tries tries = new Tries(2);
+class RetryStateTest {
+    private final RetryState tries = new RetryState(2);
 
     @Test
     void a_worker_that_was_not_reached_has_not_begun() {
@@ -17,30 +17,30 @@ class TriesTest {
         tries.failed(1);
         assertFalse(tries.attempt());
         tries.failed(2);
-        assertTrue(tries.mayGoOn());
+        assertTrue(tries.mayAskAnother());
         assertEquals(List.of(1L, 2L), tries.failed());
     }
 
     @Test
     void as_many_workers_as_may_begin_with_it() {
-        assertTrue(tries.mayGoTwice());
+        assertTrue(tries.mayHedge());
         tries.hasBegun(1);
         tries.hasBegun(1);
-        assertTrue(tries.mayGoOn());
-        assertFalse(tries.mayGoTwice(), "one has it, two more would be three");
+        assertTrue(tries.mayAskAnother());
+        assertFalse(tries.mayHedge(), "one has it, two more would be three");
         tries.hasBegun(2);
-        assertFalse(tries.mayGoOn());
+        assertFalse(tries.mayAskAnother());
         assertFalse(tries.secondRound());
     }
 
     @Test
     void attempts_end_somewhere() {
         for (int i = 0; i < 8; i++) {
-            assertTrue(tries.mayGoOn(), () -> "after " + tries.attempts());
+            assertTrue(tries.mayAskAnother(), () -> "after " + tries.attempts());
             tries.attempt();
         }
         assertTrue(tries.areMany());
-        assertFalse(tries.mayGoOn());
+        assertFalse(tries.mayAskAnother());
     }
 
     @Test
