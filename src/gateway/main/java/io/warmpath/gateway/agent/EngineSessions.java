@@ -1,9 +1,10 @@
 package io.warmpath.gateway.agent;
 
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import io.warmpath.gateway.request.GatewayJson;
 import io.vertx.core.Context;
 import io.vertx.core.MultiMap;
 import io.vertx.core.buffer.Buffer;
-import io.vertx.core.json.JsonObject;
 import io.warmpath.fault.GatewayError;
 import io.warmpath.fleet.Worker;
 import io.warmpath.session.ControlledSession.Place;
@@ -87,8 +88,8 @@ public final class EngineSessions {
             int timeoutSeconds,
             @Nullable String authorization,
             Consumer<@Nullable String> done) {
-        JsonObject body =
-                new JsonObject()
+        ObjectNode body =
+                GatewayJson.object()
                         .put("capacity_of_str_len", CAPACITY)
                         .put("session_id", id(at))
                         .put("streaming", true)
@@ -106,7 +107,7 @@ public final class EngineSessions {
             Context context,
             Worker worker,
             String path,
-            JsonObject body,
+            ObjectNode body,
             Duration timeout,
             @Nullable String authorization,
             Consumer<@Nullable String> done) {
@@ -124,7 +125,7 @@ public final class EngineSessions {
                                 path,
                                 MultiMap.caseInsensitiveMultiMap(),
                                 extra,
-                                body.toBuffer(),
+                                Buffer.buffer(GatewayJson.bytes(body)),
                                 false,
                                 true),
                         asked);
@@ -191,13 +192,8 @@ public final class EngineSessions {
 
         private String message() {
             String all = text.toString(StandardCharsets.UTF_8);
-            try {
-                JsonObject error = new JsonObject(all).getJsonObject("error");
-                String said = error == null ? null : error.getString("message");
-                return said == null ? "" : ", " + said;
-            } catch (io.vertx.core.json.DecodeException | ClassCastException e) {
-                return ""; // no JSON: it may be a page with addresses in it
-            }
+            String said = GatewayJson.tree(all).path("error").path("message").textValue();
+            return said == null ? "" : ", " + said; // a page may have addresses in it
         }
 
         @Override

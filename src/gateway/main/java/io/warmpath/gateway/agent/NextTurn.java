@@ -103,7 +103,7 @@ public final class NextTurn implements UpstreamListener {
         this.requestId = request.requestId();
         this.model = request.model();
         this.servedModel = request.name().on(to.worker().kind());
-        this.salt = request.cacheSalt();
+        this.salt = request.salt().value();
         this.prompt = request.prompt();
         this.authorization = request.headers().get("authorization");
         this.promptTokens = promptTokens;

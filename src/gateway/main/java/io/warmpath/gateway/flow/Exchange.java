@@ -231,7 +231,7 @@ final class Exchange
             return false;
         }
         boolean begun = cause != RetryCause.UNREACHABLE;
-        boolean pinned = scope.request().pinnedWorker().isPresent();
+        boolean pinned = scope.request().routing().pinnedWorker().isPresent();
         switch (scope.parts
                 .retries()
                 .failed(scope.tries, failed.candidate().worker().id(), begun, pinned)) {

@@ -1,7 +1,7 @@
 package io.warmpath.gateway.flow;
 
-import io.vertx.core.json.JsonArray;
-import io.vertx.core.json.JsonObject;
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import io.warmpath.gateway.request.GatewayJson;
 import io.warmpath.fault.GatewayError;
 import io.warmpath.fault.GatewayException;
 import io.warmpath.fleet.Candidate;
@@ -242,7 +242,7 @@ final class Relocation {
             return WhyNot.TOO_LARGE;
         } else if (failed.finished()) {
             return wantsUsage() && promptTokens == 0 ? WhyNot.FINISHED : null;
-        } else if (scope.request().pinnedWorker().isPresent()) {
+        } else if (scope.request().routing().pinnedWorker().isPresent()) {
             return WhyNot.PINNED;
         } else if (scope.request().hints().session() != null) {
             return WhyNot.SESSION;
@@ -370,24 +370,24 @@ final class Relocation {
      * @param cached as the engine has reported; negative: it has not
      */
     private String usage(int made, long cached) {
-        JsonObject chunk = chunk();
-        chunk.put("choices", new JsonArray());
-        JsonObject usage =
-                new JsonObject()
+        ObjectNode chunk = chunk();
+        chunk.putArray("choices");
+        ObjectNode usage =
+                GatewayJson.object()
                         .put("prompt_tokens", promptTokens)
                         .put("total_tokens", promptTokens + made)
                         .put("completion_tokens", made);
         if (cached >= 0) {
-            usage.put("prompt_tokens_details", new JsonObject().put("cached_tokens", cached));
+            usage.putObject("prompt_tokens_details").put("cached_tokens", cached);
         }
-        chunk.put("usage", usage);
-        return "data: " + chunk.encode() + "\n\n";
+        chunk.set("usage", usage);
+        return "data: " + chunk + "\n\n";
     }
 
     /** One like the stream's others. */
-    private JsonObject chunk() {
-        JsonObject chunk =
-                new JsonObject(new String(kept.text().firstEvent(), StandardCharsets.UTF_8));
+    private ObjectNode chunk() {
+        String first = new String(kept.text().firstEvent(), StandardCharsets.UTF_8);
+        ObjectNode chunk = (ObjectNode) GatewayJson.tree(first);
         chunk.remove("usage");
         chunk.remove("prompt_token_ids");
         return chunk;
@@ -395,15 +395,15 @@ final class Relocation {
 
     /** Says that the answer has become as long as the client allows. */
     private String lastChunk() {
-        JsonObject chunk = chunk();
-        JsonObject choice = new JsonObject().put("index", 0);
+        ObjectNode chunk = chunk();
+        ObjectNode choice = chunk.putArray("choices").addObject().put("index", 0);
         if (chat) {
-            choice.put("delta", new JsonObject());
+            choice.putObject("delta");
         } else {
             choice.put("text", "");
         }
-        chunk.put("choices", new JsonArray().add(choice.put("finish_reason", "length")));
-        return "data: " + chunk.encode() + "\n\n";
+        choice.put("finish_reason", "length");
+        return "data: " + chunk + "\n\n";
     }
 
     private void giveUp(WhyNot why) {

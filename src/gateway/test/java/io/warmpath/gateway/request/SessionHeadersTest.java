@@ -39,23 +39,14 @@ class SessionHeadersTest {
             map.add(headers[i], headers[i + 1]);
         }
         return new InferenceRequest(
-                "id",
-                "/v1/completions",
-                map,
-                Buffer.buffer("{}"),
-                "m",
-                false,
+                new InferenceRequest.Received("id", "/v1/completions", map, Buffer.buffer("{}")),
+                ModelName.plain("m"),
                 new PromptInput.Text("hi"),
-                "",
-                null,
-                OptionalLong.empty(),
-                OptionalInt.empty(),
-                TaintRules.NONE,
-                RouterOverrides.NONE,
+                InferenceRequest.CacheSalt.NONE,
+                InferenceRequest.Routing.FREE,
                 new RequestHints(0, 0, 0, "", false, null, null, null, agent, false, Set.of()),
                 NO_EDITS,
-                false,
-                false);
+                InferenceRequest.Form.WHOLE);
     }
 
     private static String of(String... headers) {
