@@ -42,13 +42,13 @@ class RankSessionsTest {
 
     /** One request on its way. */
     private final class Asked implements Sequence.Listener {
-        private final SessionTurn turn;
+        private final SimSessionTurn turn;
         private final Sequence sequence;
         private final int[] tokens;
         private int cached = -1;
         private boolean over;
 
-        Asked(SessionTurn turn, @Nullable String name, int answer) {
+        Asked(SimSessionTurn turn, @Nullable String name, int answer) {
             this.turn = turn;
             int prompt = turn.prompt().length;
             this.tokens = Arrays.copyOf(turn.prompt(), prompt + answer);
@@ -330,7 +330,7 @@ class RankSessionsTest {
     }
 
     private Asked plain(int[] prompt, int answer) {
-        return new Asked(new SessionTurn.Plain(prompt), null, answer);
+        return new Asked(new SimSessionTurn.Plain(prompt), null, answer);
     }
 
     private String refusal(String id, int[] prompt) {
