@@ -64,7 +64,9 @@ final class AnswerMessage {
     }
 
     private void add(JsonNode said) {
-        text.append(said.path("content").asText(""));
+        if (said.path("content").isTextual()) {
+            text.append(said.path("content").textValue());
+        }
         int i = 0;
         for (JsonNode part : member(said, "tool_calls", JsonNodeType.ARRAY)) {
             JsonNode index = member(part, "index", JsonNodeType.NUMBER);
