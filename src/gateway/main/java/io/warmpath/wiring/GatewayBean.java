@@ -9,6 +9,7 @@ import io.vertx.ext.web.Router;
 import io.warmpath.adapter.nativeindex.NativeIndexException;
 import io.warmpath.config.WarmpathConfig;
 import io.warmpath.wiring.control.ControlPlane;
+import io.warmpath.wiring.settings.StartFailure;
 import io.warmpath.wiring.warmup.Warmup;
 import jakarta.enterprise.event.Observes;
 import jakarta.inject.Inject;

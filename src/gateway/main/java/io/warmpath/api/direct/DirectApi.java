@@ -18,7 +18,7 @@ import io.warmpath.gateway.flow.RequestFlow;
 import io.warmpath.gateway.plan.Advisor;
 import io.warmpath.gateway.request.InferenceRequest;
 import io.warmpath.routing.RoutingDecision;
-import io.warmpath.tokens.PromptInput;
+import io.warmpath.tokens.template.PromptInput;
 import java.time.Duration;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
