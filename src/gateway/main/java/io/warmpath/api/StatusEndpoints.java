@@ -2,7 +2,6 @@ package io.warmpath.api;
 
 import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
-import io.warmpath.gateway.request.GatewayJson;
 import io.vertx.core.buffer.Buffer;
 import io.vertx.core.http.HttpServerResponse;
 import io.vertx.ext.web.RoutingContext;
@@ -11,6 +10,7 @@ import io.warmpath.api.error.RequestIds;
 import io.warmpath.fleet.Fleet;
 import io.warmpath.fleet.FleetSnapshot;
 import io.warmpath.fleet.Worker;
+import io.warmpath.gateway.request.GatewayJson;
 import io.warmpath.gateway.request.ModelName;
 import io.warmpath.gateway.request.ModelNames;
 import java.util.Map;
@@ -66,8 +66,7 @@ final class StatusEndpoints {
         for (Worker w : now.workers()) {
             ready += w.available() ? 1 : 0;
         }
-        ObjectNode body =
-                GatewayJson.object().put("status", ready > 0 ? "healthy" : "unhealthy");
+        ObjectNode body = GatewayJson.object().put("status", ready > 0 ? "healthy" : "unhealthy");
         body.putObject("workers").put("ready", ready).put("total", now.workers().size());
         body.put("models", now.models().size());
         respond(rc, ready > 0 ? 200 : 503, body);

@@ -104,12 +104,14 @@ class InternalsTest {
         for (JavaClass type :
                 new ClassFileImporter()
                         .withImportOption(
-                                place ->
-                                        base.equals(FIXTURE) || !place.contains("/test-classes/"))
+                                place -> base.equals(FIXTURE) || !place.contains("/test-classes/"))
                         .importPackages(base)) {
             if (type.getDirectDependenciesFromSelf().stream()
                     .anyMatch(
-                            d -> d.getTargetClass().getPackageName().equals("io.vertx.core.json"))) {
+                            d ->
+                                    d.getTargetClass()
+                                            .getPackageName()
+                                            .equals("io.vertx.core.json"))) {
                 users.add(type.getName());
             }
         }

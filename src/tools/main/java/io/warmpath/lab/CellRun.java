@@ -2,8 +2,8 @@ package io.warmpath.lab;
 
 import io.warmpath.lab.policy.Call;
 import io.warmpath.lab.policy.Indexes;
-import io.warmpath.lab.policy.PolicyCatalog;
 import io.warmpath.lab.policy.Policy;
+import io.warmpath.lab.policy.PolicyCatalog;
 import io.warmpath.lab.policy.Why;
 import io.warmpath.lab.policy.World;
 import io.warmpath.lab.workload.Fault;

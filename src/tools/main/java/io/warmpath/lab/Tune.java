@@ -93,7 +93,8 @@ final class Tune {
         dials =
                 flags.tuned.equals("kv")
                         ? Dials.blocks(first.hostFactor() > 0)
-                        : Dials.latency(PolicyCatalog.priors(first.model(), first.hostFactor() > 0));
+                        : Dials.latency(
+                                PolicyCatalog.priors(first.model(), first.hostFactor() > 0));
         for (int seed = 1; seed <= flags.seeds; seed++) {
             cells.addAll(cells(seed));
         }

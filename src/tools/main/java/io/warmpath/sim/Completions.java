@@ -243,7 +243,11 @@ final class Completions {
      * begun by then, as far as the client can see.
      */
     private void refused(
-            SimExchange exchange, CompletionRequest request, String id, String why, int promptTokens) {
+            SimExchange exchange,
+            CompletionRequest request,
+            String id,
+            String why,
+            int promptTokens) {
         if (!request.stream()) {
             reject(exchange, request.form(), why, null);
             return;

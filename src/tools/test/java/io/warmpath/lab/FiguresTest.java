@@ -59,7 +59,8 @@ class FiguresTest {
                 drawn = words[0];
             }
             PolicyCatalog.Named policy = PolicyCatalog.find(words[1]).orElseThrow();
-            Result r = CellRun.play(new Cell(scenario, policy, LOAD, 1), workload, LabMainTest.NATIVE);
+            Result r =
+                    CellRun.play(new Cell(scenario, policy, LOAD, 1), workload, LabMainTest.NATIVE);
             measured.add(
                     String.format(
                             Locale.ROOT,

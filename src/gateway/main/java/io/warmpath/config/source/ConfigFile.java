@@ -1,7 +1,7 @@
 package io.warmpath.config.source;
 
-import io.warmpath.config.setting.SettingCatalog;
 import io.smallrye.config.common.MapBackedConfigSource;
+import io.warmpath.config.setting.SettingCatalog;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;

@@ -1,8 +1,8 @@
 package io.warmpath.config.source;
 
+import io.smallrye.config.common.MapBackedConfigSource;
 import io.warmpath.config.setting.SettingCatalog;
 import io.warmpath.config.setting.SettingKey;
-import io.smallrye.config.common.MapBackedConfigSource;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;

@@ -1,9 +1,9 @@
 package io.warmpath.gateway.agent;
 
-import io.warmpath.gateway.request.GatewayJson;
 import io.vertx.core.MultiMap;
 import io.warmpath.fault.GatewayError;
 import io.warmpath.gateway.prompt.TokenLanes;
+import io.warmpath.gateway.request.GatewayJson;
 import io.warmpath.session.ControlledSession;
 import io.warmpath.session.ControlledSessions;
 import io.warmpath.upstream.UpstreamListener;

@@ -1,12 +1,12 @@
 package io.warmpath.gateway.agent;
 
 import com.fasterxml.jackson.databind.node.ObjectNode;
-import io.warmpath.gateway.pin.SidePost;
-import io.warmpath.gateway.request.GatewayJson;
 import io.vertx.core.Context;
 import io.vertx.core.MultiMap;
 import io.vertx.core.buffer.Buffer;
 import io.warmpath.fleet.Worker;
+import io.warmpath.gateway.pin.SidePost;
+import io.warmpath.gateway.request.GatewayJson;
 import io.warmpath.session.ControlledSession.Place;
 import io.warmpath.session.ControlledSessions;
 import io.warmpath.session.SessionNews;
@@ -120,8 +120,7 @@ public final class EngineSessions {
                         Buffer.buffer(GatewayJson.bytes(body)),
                         false,
                         true);
-        SidePost.send(
-                engines, context.owner(), request, timeout, r -> done.accept(problem(r)));
+        SidePost.send(engines, context.owner(), request, timeout, r -> done.accept(problem(r)));
     }
 
     private static @Nullable String problem(SidePost.Reply reply) {

@@ -268,14 +268,7 @@ public final class NextTurn implements UpstreamListener {
         SidePost.send(
                 parts.engines(),
                 context.owner(),
-                new WarmRequest(
-                                requestId + "-next",
-                                to,
-                                servedModel,
-                                salt,
-                                authorization,
-                                ids,
-                                "")
+                new WarmRequest(requestId + "-next", to, servedModel, salt, authorization, ids, "")
                         .upstream(),
                 null,
                 reply -> warmed(reply, fresh, ids.length));

@@ -1,10 +1,10 @@
 package io.warmpath.gateway.agent;
 
-import io.warmpath.gateway.request.GatewayJson;
 import io.vertx.core.Context;
 import io.vertx.core.Vertx;
 import io.warmpath.fleet.Fleet;
 import io.warmpath.fleet.Worker;
+import io.warmpath.gateway.request.GatewayJson;
 import io.warmpath.session.ControlledSession.Place;
 import java.time.Duration;
 import java.util.ArrayDeque;

@@ -1,8 +1,8 @@
 package io.warmpath.gateway.answer;
 
 import com.fasterxml.jackson.databind.JsonNode;
-import io.warmpath.gateway.request.GatewayJson;
 import io.warmpath.fault.GatewayError;
+import io.warmpath.gateway.request.GatewayJson;
 import java.io.ByteArrayOutputStream;
 import java.nio.charset.StandardCharsets;
 
@@ -37,7 +37,8 @@ final class EngineRefusal {
     private String reason() {
         String text = body.toString(StandardCharsets.UTF_8).strip();
         JsonNode json = GatewayJson.tree(text);
-        JsonNode message = (json.path("error").isObject() ? json.path("error") : json).path("message");
+        JsonNode message =
+                (json.path("error").isObject() ? json.path("error") : json).path("message");
         if (message.isTextual()) {
             text = message.textValue();
         }

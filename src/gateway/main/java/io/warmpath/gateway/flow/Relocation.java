@@ -1,7 +1,6 @@
 package io.warmpath.gateway.flow;
 
 import com.fasterxml.jackson.databind.node.ObjectNode;
-import io.warmpath.gateway.request.GatewayJson;
 import io.warmpath.fault.GatewayError;
 import io.warmpath.fault.GatewayException;
 import io.warmpath.fleet.Candidate;
@@ -20,6 +19,7 @@ import io.warmpath.gateway.observe.FlowMetrics.Outcome;
 import io.warmpath.gateway.plan.Planner;
 import io.warmpath.gateway.prompt.Engines;
 import io.warmpath.gateway.request.EngineForm;
+import io.warmpath.gateway.request.GatewayJson;
 import io.warmpath.gateway.request.InferenceRequest;
 import io.warmpath.tokens.template.PromptInput;
 import io.warmpath.upstream.answer.StreamText;

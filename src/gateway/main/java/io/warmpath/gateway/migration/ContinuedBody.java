@@ -1,17 +1,17 @@
 package io.warmpath.gateway.migration;
 
-import com.fasterxml.jackson.databind.JsonNode;
-import io.warmpath.gateway.request.GatewayJson;
-import java.util.Objects;
 import com.fasterxml.jackson.core.JsonToken;
+import com.fasterxml.jackson.databind.JsonNode;
 import io.vertx.core.buffer.Buffer;
 import io.warmpath.gateway.migration.BodyMembers.Member;
+import io.warmpath.gateway.request.GatewayJson;
 import io.warmpath.upstream.answer.StreamText;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
+import java.util.Objects;
 import java.util.Set;
 
 /**

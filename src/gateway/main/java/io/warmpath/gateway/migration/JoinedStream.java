@@ -2,10 +2,10 @@ package io.warmpath.gateway.migration;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
-import io.warmpath.gateway.request.GatewayJson;
 import io.vertx.core.MultiMap;
 import io.vertx.core.buffer.Buffer;
 import io.warmpath.fault.GatewayError;
+import io.warmpath.gateway.request.GatewayJson;
 import io.warmpath.upstream.UpstreamListener;
 import java.nio.charset.StandardCharsets;
 import org.jspecify.annotations.Nullable;

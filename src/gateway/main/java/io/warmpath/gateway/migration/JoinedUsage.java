@@ -1,8 +1,8 @@
 package io.warmpath.gateway.migration;
 
-
 import com.fasterxml.jackson.databind.node.NumericNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
+
 /**
  * The usage of an answer of which another engine has made the first part: the client's own prompt,
  * and what both have made.

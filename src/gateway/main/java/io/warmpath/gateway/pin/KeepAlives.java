@@ -1,7 +1,6 @@
 package io.warmpath.gateway.pin;
 
 import com.fasterxml.jackson.databind.JsonNode;
-import io.warmpath.gateway.request.GatewayJson;
 import io.vertx.core.Context;
 import io.vertx.core.Vertx;
 import io.warmpath.fleet.Candidate;
@@ -9,6 +8,7 @@ import io.warmpath.fleet.Fleet;
 import io.warmpath.fleet.PinSupport;
 import io.warmpath.fleet.Worker;
 import io.warmpath.gateway.pin.PinMetrics.KeepAlive;
+import io.warmpath.gateway.request.GatewayJson;
 import io.warmpath.load.LoadBook;
 import io.warmpath.session.PrefillBudget;
 import io.warmpath.session.pin.Pin;

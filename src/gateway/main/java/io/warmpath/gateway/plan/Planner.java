@@ -327,11 +327,15 @@ public final class Planner {
     /** The candidates that the client's pins and the workers' taints leave, maybe none. */
     public List<Candidate> eligible(InferenceRequest request, List<Candidate> candidates) {
         return Eligibility.left(
-                candidates, request.routing().pinnedWorker(), request.routing().pinnedRank(), taints(request));
+                candidates,
+                request.routing().pinnedWorker(),
+                request.routing().pinnedRank(),
+                taints(request));
     }
 
     private TaintRules taints(InferenceRequest request) {
-        return request.routing().taints()
+        return request.routing()
+                .taints()
                 .tolerating(
                         classTolerations.getOrDefault(request.hints().policyClass(), List.of()));
     }

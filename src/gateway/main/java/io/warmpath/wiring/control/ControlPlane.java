@@ -1,16 +1,16 @@
 package io.warmpath.wiring.control;
 
 import com.fasterxml.jackson.databind.node.ObjectNode;
-import io.warmpath.gateway.request.GatewayJson;
-import java.nio.charset.StandardCharsets;
-import java.util.List;
 import io.warmpath.adapter.nats.NatsLink;
 import io.warmpath.adapter.nats.NatsNames;
+import io.warmpath.gateway.request.GatewayJson;
 import jakarta.enterprise.inject.Instance;
 import jakarta.enterprise.inject.spi.DefinitionException;
 import jakarta.inject.Inject;
 import jakarta.inject.Singleton;
+import java.nio.charset.StandardCharsets;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.concurrent.atomic.LongAdder;

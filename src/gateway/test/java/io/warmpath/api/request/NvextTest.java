@@ -114,7 +114,8 @@ class NvextTest {
     void either_of_two_names_of_one_worker_is_enough() {
         for (String name :
                 new String[] {"backend_instance_id", "decode_worker_id", "prefill_worker_id"}) {
-            assertEquals(OptionalLong.of(7), chat("'" + name + "':7").routing().pinnedWorker(), name);
+            assertEquals(
+                    OptionalLong.of(7), chat("'" + name + "':7").routing().pinnedWorker(), name);
         }
         InferenceRequest same =
                 chat("'prefill_worker_id':7,'decode_worker_id':7,'prefill_dp_rank':1,'dp_rank':1");
@@ -122,7 +123,9 @@ class NvextTest {
         assertEquals(OptionalInt.of(1), same.routing().pinnedRank());
         assertEquals(OptionalInt.of(1), chat("'prefill_dp_rank':1").routing().pinnedRank());
         assertEquals(
-                OptionalInt.empty(), chat("'prefill_dp_rank':4294967295").routing().pinnedRank(), "none");
+                OptionalInt.empty(),
+                chat("'prefill_dp_rank':4294967295").routing().pinnedRank(),
+                "none");
     }
 
     @Test
@@ -163,7 +166,8 @@ class NvextTest {
         assertEquals(
                 OptionalInt.of(1),
                 chat("'dp_rank':1,'prefill_dp_rank':2", prefix + "prefill-dp-rank", "4294967295")
-                        .routing().pinnedRank());
+                        .routing()
+                        .pinnedRank());
     }
 
     @Test

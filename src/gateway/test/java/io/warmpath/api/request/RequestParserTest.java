@@ -497,7 +497,9 @@ class RequestParserTest {
                                 + "\"shared_cache_multiplier\":1,\"router_temperature\":0.25,"
                                 + "\"assume_kv_reuse\":false,\"track_prefill_tokens\":true,"
                                 + "\"later\":{\"x\":[]}},\"dp_rank\":1}");
-        assertEquals(new RouterOverrides(2.0, 0.5, 3.0, 1.0, 0.25, false, true), r.routing().overrides());
+        assertEquals(
+                new RouterOverrides(2.0, 0.5, 3.0, 1.0, 0.25, false, true),
+                r.routing().overrides());
         assertEquals(OptionalInt.of(1), r.routing().pinnedRank());
         String none = ",\"nvext\":{\"router_config_override\":{\"overlap_score_credit\":null}}";
         assertEquals(RouterOverrides.NONE, chat(USER + none).routing().overrides());

@@ -15,7 +15,9 @@ public final class SettingTableText {
                             k.name(),
                             k.form().name(),
                             String.join(" ", k.choices()),
-                            k.defaultValue() == null ? SettingTable.NO_DEFAULT : SettingTable.SOME_DEFAULT + k.defaultValue(),
+                            k.defaultValue() == null
+                                    ? SettingTable.NO_DEFAULT
+                                    : SettingTable.SOME_DEFAULT + k.defaultValue(),
                             Boolean.toString(k.required()),
                             n.doc(),
                             n.unit(),

@@ -30,24 +30,18 @@ class JoinedUsageTest {
 
     @Test
     void what_the_last_engine_found_cached_is_not_the_clients() {
-        assertEquals(
-                usage(40, 8, 0), joined(new JoinedUsage(3, 40, -1), REPORT).get("usage"));
+        assertEquals(usage(40, 8, 0), joined(new JoinedUsage(3, 40, -1), REPORT).get("usage"));
     }
 
     @Test
     void what_the_first_engine_reported_is() {
-        assertEquals(
-                usage(40, 8, 16),
-                joined(new JoinedUsage(3, 40, 16), REPORT).get("usage"));
-        assertEquals(
-                usage(40, 8, 40),
-                joined(new JoinedUsage(3, 40, 64), REPORT).get("usage"));
+        assertEquals(usage(40, 8, 16), joined(new JoinedUsage(3, 40, 16), REPORT).get("usage"));
+        assertEquals(usage(40, 8, 40), joined(new JoinedUsage(3, 40, 64), REPORT).get("usage"));
     }
 
     @Test
     void without_a_tokenizer_the_answers_tokens_are_taken_off_the_prompt() {
-        assertEquals(
-                usage(40, 8, 0), joined(new JoinedUsage(3, 0, -1), REPORT).get("usage"));
+        assertEquals(usage(40, 8, 0), joined(new JoinedUsage(3, 0, -1), REPORT).get("usage"));
     }
 
     @Test

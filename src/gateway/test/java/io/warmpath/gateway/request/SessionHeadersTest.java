@@ -8,13 +8,9 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.vertx.core.MultiMap;
 import io.vertx.core.buffer.Buffer;
 import io.warmpath.fault.GatewayException;
-import io.warmpath.routing.RouterOverrides;
-import io.warmpath.routing.TaintRules;
 import io.warmpath.session.AgentContext;
 import io.warmpath.tokens.template.PromptInput;
 import java.util.List;
-import java.util.OptionalInt;
-import java.util.OptionalLong;
 import java.util.Set;
 import org.junit.jupiter.api.Test;
 

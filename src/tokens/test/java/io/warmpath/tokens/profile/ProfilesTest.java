@@ -253,7 +253,8 @@ class ProfilesTest {
         assertEquals(huge, ArgumentsJson.parse(huge.toString(), ArgumentsJson.Library.PYTHON));
         assertEquals(1e30, ArgumentsJson.parse(huge.toString(), ArgumentsJson.Library.ORJSON));
         assertEquals(
-                Double.NEGATIVE_INFINITY, ArgumentsJson.parse("-Infinity", ArgumentsJson.Library.PYTHON));
+                Double.NEGATIVE_INFINITY,
+                ArgumentsJson.parse("-Infinity", ArgumentsJson.Library.PYTHON));
         assertEquals("\ud800", ArgumentsJson.parse("\"\\ud800\"", ArgumentsJson.Library.PYTHON));
         for (String bad : List.of("NaN", "\"\\ud800\"", "1e999")) {
             assertThrows(
@@ -281,10 +282,12 @@ class ProfilesTest {
                         "{\"a\" 1}",
                         "\ufeff{}")) {
             for (ArgumentsJson.Library library : ArgumentsJson.Library.values()) {
-                assertThrows(ArgumentsJson.NotJson.class, () -> ArgumentsJson.parse(bad, library), bad);
+                assertThrows(
+                        ArgumentsJson.NotJson.class, () -> ArgumentsJson.parse(bad, library), bad);
             }
         }
         assertThrows(
-                NotRendered.class, () -> ArgumentsJson.parse("[".repeat(300), ArgumentsJson.Library.PYTHON));
+                NotRendered.class,
+                () -> ArgumentsJson.parse("[".repeat(300), ArgumentsJson.Library.PYTHON));
     }
 }

@@ -114,7 +114,9 @@ public final class Standing {
     }
 
     private static PolicyCatalog.Kind kind(String policy) {
-        return PolicyCatalog.find(policy).map(PolicyCatalog.Named::kind).orElse(PolicyCatalog.Kind.OURS);
+        return PolicyCatalog.find(policy)
+                .map(PolicyCatalog.Named::kind)
+                .orElse(PolicyCatalog.Kind.OURS);
     }
 
     /** A geometric mean; what is not a number is left out. */

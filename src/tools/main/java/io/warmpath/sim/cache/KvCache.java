@@ -63,18 +63,8 @@ public final class KvCache {
 
     /**
      * @param hostBlocks 0 when there is no host tier
+     * @param policy what is kept longest
      */
-    public KvCache(
-            int blockSize,
-            int gpuBlocks,
-            int hostBlocks,
-            BlockHasher hasher,
-            HostLink link,
-            Consumer<CacheEvent> events) {
-        this(blockSize, gpuBlocks, hostBlocks, hasher, link, CachePolicy.LRU, events);
-    }
-
-    /** Keeps longest what {@code policy} says. */
     public KvCache(
             int blockSize,
             int gpuBlocks,

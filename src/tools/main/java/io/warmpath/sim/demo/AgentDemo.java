@@ -70,7 +70,8 @@ final class AgentDemo {
         terminal.say(
                 "Agents' turns from the second on (%d of each play):",
                 later.getFirst().turns().size());
-        outcome.tables(terminal, List.of(StageRun.comparison(later), leads(scores), StageRun.shares(all)));
+        outcome.tables(
+                terminal, List.of(StageRun.comparison(later), leads(scores), StageRun.shares(all)));
         DemoVerdict verdict = new DemoVerdict(pace);
         verdict.gains(later.getLast(), later.getFirst());
         verdict.gains(later.getLast(), later.get(1));

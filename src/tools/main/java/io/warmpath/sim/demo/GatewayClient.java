@@ -153,7 +153,8 @@ final class GatewayClient implements AutoCloseable {
         return body.toString();
     }
 
-    private static Played played(DemoWorkload.Turn turn, HttpResponse<?> response, Reading reading) {
+    private static Played played(
+            DemoWorkload.Turn turn, HttpResponse<?> response, Reading reading) {
         Matcher tiers =
                 TIERS.matcher(
                         response.headers().firstValue("x-warmpath-matched-blocks").orElse(""));

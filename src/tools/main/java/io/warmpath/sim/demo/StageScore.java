@@ -8,7 +8,8 @@ import java.util.List;
  *
  * @param hitRate cached share of all prompt tokens, as the engines reported it
  */
-record StageScore(int turns, double hitRate, Duration meanTtft, Duration p50Ttft, Duration p95Ttft) {
+record StageScore(
+        int turns, double hitRate, Duration meanTtft, Duration p50Ttft, Duration p95Ttft) {
     /**
      * @param run not empty
      */

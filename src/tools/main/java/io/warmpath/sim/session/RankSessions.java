@@ -104,7 +104,9 @@ public final class RankSessions {
             @Nullable SessionParams params, @Nullable String name, String rid, int[] prompt)
             throws SessionRefused {
         if (params == null) {
-            return radix && name != null ? new Tagged(name, prompt) : new SimSessionTurn.Plain(prompt);
+            return radix && name != null
+                    ? new Tagged(name, prompt)
+                    : new SimSessionTurn.Plain(prompt);
         }
         Session session = open.get(params.id());
         if (session == null) {

@@ -97,7 +97,8 @@ class DemoOutputTest {
     @Test
     void the_page_needs_nothing_else_and_shows_every_run_and_engine(@TempDir Path folder)
             throws Exception {
-        StageRun run = new StageRun("a <b>", 2, List.of(turn("w0", 1, 1, 50), turn("w1", 1, 1, 70)));
+        StageRun run =
+                new StageRun("a <b>", 2, List.of(turn("w0", 1, 1, 50), turn("w1", 1, 1, 70)));
         Page page = new Page("Demo & more");
         page.table(StageRun.comparison(List.of(run)));
         page.charts(List.of(run));

@@ -7,11 +7,13 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.warmpath.sim.cache.CacheEvent;
+import io.warmpath.sim.cache.CachePolicy;
 import io.warmpath.sim.cache.CacheSpace;
 import io.warmpath.sim.cache.KvCache;
 import io.warmpath.sim.cache.Medium;
 import io.warmpath.sim.cache.SglangPageHasher;
 import io.warmpath.sim.engine.HostDma;
+import io.warmpath.sim.engine.QueueOrder;
 import io.warmpath.sim.engine.RankScheduler;
 import io.warmpath.sim.engine.Sequence;
 import io.warmpath.sim.engine.Timing;
@@ -354,11 +356,13 @@ class RankSessionsTest {
                 host,
                 new SglangPageHasher(),
                 new HostDma(timers, TIMING, () -> {}),
+                CachePolicy.LRU,
                 events::add);
     }
 
     private RankScheduler scheduler() {
-        return new RankScheduler(cache, TIMING, timers, 8, 1000, false, () -> {});
+        return new RankScheduler(
+                cache, TIMING, timers, 8, 1000, false, QueueOrder.ARRIVAL, null, () -> {});
     }
 
     private RankSessions sessions(boolean radix) {
