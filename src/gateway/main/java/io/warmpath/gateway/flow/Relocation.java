@@ -19,6 +19,7 @@ import io.warmpath.gateway.observe.FlowMetrics.Outcome;
 import io.warmpath.gateway.plan.Planner;
 import io.warmpath.gateway.prompt.Engines;
 import io.warmpath.gateway.request.EngineForm;
+import io.warmpath.gateway.request.GatewayJson;
 import io.warmpath.gateway.request.InferenceRequest;
 import io.warmpath.tokens.template.PromptInput;
 import io.warmpath.upstream.answer.StreamText;
@@ -244,7 +245,7 @@ final class Relocation {
             return WhyNot.TOO_LARGE;
         } else if (failed.finished()) {
             return wantsUsage() && promptTokens == 0 ? WhyNot.FINISHED : null;
-        } else if (scope.request().pinnedWorker().isPresent()) {
+        } else if (scope.request().routing().pinnedWorker().isPresent()) {
             return WhyNot.PINNED;
         } else if (scope.request().hints().session() != null) {
             return WhyNot.SESSION;

@@ -8,7 +8,7 @@ import java.io.PrintStream;
 import java.util.Arrays;
 
 /** Entry of the tools' jar: the first argument names the command. */
-public final class Main {
+public final class ToolsMain {
     static final int USAGE = 2;
 
     private static final String HELP =
@@ -23,7 +23,7 @@ public final class Main {
               help       prints this
             """;
 
-    private Main() {}
+    private ToolsMain() {}
 
     public static void main(String[] args) {
         System.exit(run(args, System.in, System.out, System.err));

@@ -15,7 +15,7 @@ import java.util.regex.Pattern;
 import java.util.stream.Stream;
 
 /** The policies by name. */
-public final class Policies {
+public final class PolicyCatalog {
     /** What engines share, for references that no router can reach. */
     public enum Memory {
         OWN,
@@ -111,7 +111,7 @@ public final class Policies {
                             "who holds most, else the smallest cache",
                             NaivePolicy.SMALLEST_CACHE));
 
-    private Policies() {}
+    private PolicyCatalog() {}
 
     /** {@code kv-pool=0.3} is the cost in blocks with that worth of a block in the pool. */
     private static final Pattern POOL = Pattern.compile("kv-pool=(0|1|0\\.\\d{1,3})");

@@ -2,8 +2,8 @@ package io.warmpath.lab;
 
 import io.warmpath.lab.policy.Call;
 import io.warmpath.lab.policy.Indexes;
-import io.warmpath.lab.policy.Policies;
 import io.warmpath.lab.policy.Policy;
+import io.warmpath.lab.policy.PolicyCatalog;
 import io.warmpath.lab.policy.Why;
 import io.warmpath.lab.policy.World;
 import io.warmpath.lab.workload.Fault;
@@ -27,7 +27,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>First tokens and ends are seen at once, because answers are streamed through the router.
  */
-final class Run {
+final class CellRun {
     private static final double NANOS_PER_MILLI = 1e6;
 
     private final Workload workload;
@@ -46,12 +46,12 @@ final class Run {
     private int underWay;
     private final Deque<Integer> held = new ArrayDeque<>();
 
-    private Run(Cell cell, Workload workload, Indexes indexes, @Nullable Why why) {
+    private CellRun(Cell cell, Workload workload, Indexes indexes, @Nullable Why why) {
         this.workload = workload;
         this.rate = cell.rate();
         this.cell = cell;
         Scenario s = cell.scenario();
-        boolean infinite = cell.policy().memory() == Policies.Memory.INFINITE;
+        boolean infinite = cell.policy().memory() == PolicyCatalog.Memory.INFINITE;
         sharedCache = new BlockCache(infinite ? 1 << 29 : blocks() * s.engines());
         int poolBlocks = ownMemory() ? (int) (blocks() * s.engines() * s.poolFactor()) : 0;
         pool = poolBlocks > 0 ? new BlockStore(poolBlocks) : null;
@@ -102,7 +102,7 @@ final class Run {
     }
 
     private boolean ownMemory() {
-        return cell.policy().memory() == Policies.Memory.OWN;
+        return cell.policy().memory() == PolicyCatalog.Memory.OWN;
     }
 
     private void addEngine(double speed) {
@@ -117,7 +117,7 @@ final class Run {
                         !own,
                         hostBlocks(),
                         pool,
-                        new EventFeed(this, engines.size())));
+                        new EngineObserver(this, engines.size())));
     }
 
     private void schedule(Fault fault) {
@@ -148,7 +148,7 @@ final class Run {
      * @param why gets the reasons of those choices that it wants; null: nobody asks
      */
     static Observed observe(Cell cell, Workload workload, Indexes indexes, @Nullable Why why) {
-        Run run = new Run(cell, workload, indexes, why);
+        CellRun run = new CellRun(cell, workload, indexes, why);
         try {
             run.play();
         } finally {

@@ -14,7 +14,7 @@ import java.util.random.RandomGenerator;
  * pause, in which the answer is read, and an exponential one. Each turn brings a page of its own,
  * so that prompts grow and most of each is what the turn before it was.
  */
-final class Workload {
+final class DemoWorkload {
     private static final int PAGE_SENTENCES = 14;
     private static final int SHORTEST_ANSWER = 16;
     private static final int LONGEST_ANSWER = 40;
@@ -47,7 +47,7 @@ final class Workload {
      * @param prompts system prompts, which conversations take in turn
      * @param perSecond turns that start in a second, on average
      */
-    Workload(int conversations, int turns, int prompts, double perSecond, long seed) {
+    DemoWorkload(int conversations, int turns, int prompts, double perSecond, long seed) {
         this.turns = conversations * turns;
         RandomGenerator random = new SplittableRandom(seed);
         List<String> systemPrompts = new ArrayList<>();

@@ -15,14 +15,14 @@ import java.util.Map;
  * <p>Bounded: past {@code limit} waiting blocks the oldest events are given up, which costs a cold
  * prefill later and never a wrong answer. Not thread-safe: {@link ReferencePrefixIndex} guards it.
  */
-final class Orphans {
+final class OrphanEvents {
     private final long limit;
     private final Deque<Orphan> oldestFirst = new ArrayDeque<>();
     private final Map<Key, List<Orphan>> waiting = new HashMap<>();
     private long blocks;
     private long givenUp;
 
-    Orphans(long limit) {
+    OrphanEvents(long limit) {
         this.limit = limit;
     }
 

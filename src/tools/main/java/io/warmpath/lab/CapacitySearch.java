@@ -1,7 +1,7 @@
 package io.warmpath.lab;
 
 import io.warmpath.lab.policy.Indexes;
-import io.warmpath.lab.policy.Policies;
+import io.warmpath.lab.policy.PolicyCatalog;
 import io.warmpath.lab.workload.Scenario;
 import io.warmpath.lab.workload.Workload;
 
@@ -9,7 +9,7 @@ import io.warmpath.lab.workload.Workload;
  * The highest rate at which nine of ten requests have their first token within the scenario's
  * limit, by halving to 1.5 %. Seed 1.
  */
-final class Capacity {
+final class CapacitySearch {
     private static final double PRECISION = 1.015;
 
     private final Indexes indexes;
@@ -21,12 +21,12 @@ final class Capacity {
      */
     record Found(double rate, Result result) {}
 
-    Capacity(Indexes indexes, Progress progress) {
+    CapacitySearch(Indexes indexes, Progress progress) {
         this.indexes = indexes;
         this.progress = progress;
     }
 
-    Found find(Scenario scenario, Policies.Named policy) {
+    Found find(Scenario scenario, PolicyCatalog.Named policy) {
         Workload workload = scenario.draw().apply(1);
         double low = 0;
         double high = 0;
@@ -36,7 +36,7 @@ final class Capacity {
         while (low == 0 || high == 0 || high / low > PRECISION) {
             progress.show(++tries, 12, scenario.name() + " " + policy.name());
             Cell cell = new Cell(scenario, policy, load, 1);
-            Result r = Run.play(cell, workload, indexes);
+            Result r = CellRun.play(cell, workload, indexes);
             if (r.ttft().p90() <= scenario.sloMillis()) {
                 low = load;
                 best = r;

@@ -8,16 +8,17 @@ import java.util.List;
  *
  * @param hitRate cached share of all prompt tokens, as the engines reported it
  */
-record Score(int turns, double hitRate, Duration meanTtft, Duration p50Ttft, Duration p95Ttft) {
+record StageScore(
+        int turns, double hitRate, Duration meanTtft, Duration p50Ttft, Duration p95Ttft) {
     /**
      * @param run not empty
      */
-    static Score of(List<Played> run) {
+    static StageScore of(List<Played> run) {
         List<Duration> sorted = run.stream().map(Played::timeToFirstToken).sorted().toList();
         Duration sum = sorted.stream().reduce(Duration.ZERO, Duration::plus);
         long prompt = run.stream().mapToLong(Played::promptTokens).sum();
         long cached = run.stream().mapToLong(Played::reportedTokens).sum();
-        return new Score(
+        return new StageScore(
                 run.size(),
                 (double) cached / prompt,
                 sum.dividedBy(sorted.size()),

@@ -10,7 +10,7 @@ import java.util.List;
  *
  * @param rows as long as the head
  */
-record Table(List<String> head, List<List<String>> rows) {
+record DemoTable(List<String> head, List<List<String>> rows) {
     private static final String GAP = "  ";
 
     /** Lines, without spaces at their ends. */

@@ -13,12 +13,12 @@ import java.util.function.LongSupplier;
  * Which consumers belong to gateways that have been gone for long. Counts from when it first missed
  * the gateway, by a clock of its own. One thread.
  */
-public final class Orphans {
+public final class OrphanConsumers {
     private final long expiryNanos;
     private final LongSupplier nanoTime;
     private final Map<String, Long> missingSince = new HashMap<>();
 
-    public Orphans(Duration expiry, LongSupplier nanoTime) {
+    public OrphanConsumers(Duration expiry, LongSupplier nanoTime) {
         this.expiryNanos = expiry.toNanos();
         this.nanoTime = nanoTime;
     }

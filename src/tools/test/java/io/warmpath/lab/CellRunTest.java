@@ -4,7 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.warmpath.lab.policy.Policies;
+import io.warmpath.lab.policy.PolicyCatalog;
 import io.warmpath.lab.workload.Fault;
 import io.warmpath.lab.workload.Scenario;
 import io.warmpath.lab.workload.Scenarios;
@@ -15,15 +15,15 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Fleets and routers that are not as in the standing table. */
-class RunTest {
+class CellRunTest {
     private static final Scenario SYNTH = Scenarios.find("synth").orElseThrow();
     private static final Workload TRACE = SYNTH.draw().apply(1);
 
     private static Result play(Scenario scenario, String policy, Replicas replicas) {
-        return Run.play(
+        return CellRun.play(
                 new Cell(
                         scenario,
-                        Policies.find(policy).orElseThrow(),
+                        PolicyCatalog.find(policy).orElseThrow(),
                         0.7,
                         1,
                         Cell.LAG_MILLIS,

@@ -15,7 +15,7 @@ import java.util.Map;
  * Disagreements of policies as a part of the page: a table per pair, whose rows open to show each
  * engine's numbers. Those are data in the page, made into tables where somebody clicks. Stateless.
  */
-final class Decisions {
+final class DisagreementTable {
     private static final JsonMapper JSON = new JsonMapper();
     private static final MathContext DIGITS = new MathContext(4);
 
@@ -87,7 +87,7 @@ final class Decisions {
             });
             """;
 
-    private Decisions() {}
+    private DisagreementTable() {}
 
     /**
      * @param first place of the first of these in the page's data

@@ -13,9 +13,9 @@ import java.util.stream.IntStream;
  * @param engines how many it has
  * @param turns in the order in which they were sent
  */
-record Run(String name, int engines, List<Played> turns) {
-    Score score() {
-        return Score.of(turns);
+record StageRun(String name, int engines, List<Played> turns) {
+    StageScore score() {
+        return StageScore.of(turns);
     }
 
     /** Turns of engine n, by n. The gateway names workers by the order of its flags. */
@@ -27,11 +27,11 @@ record Run(String name, int engines, List<Played> turns) {
     }
 
     /** A row for each run; the times of all but the first with their change against it. */
-    static Table comparison(List<Run> runs) {
-        Score first = runs.getFirst().score();
+    static DemoTable comparison(List<StageRun> runs) {
+        StageScore first = runs.getFirst().score();
         List<List<String>> rows = new ArrayList<>();
-        for (Run run : runs) {
-            Score s = run.score();
+        for (StageRun run : runs) {
+            StageScore s = run.score();
             rows.add(
                     List.of(
                             run.name(),
@@ -40,22 +40,22 @@ record Run(String name, int engines, List<Played> turns) {
                             time(s.p50Ttft(), first.p50Ttft()),
                             time(s.p95Ttft(), first.p95Ttft())));
         }
-        return new Table(List.of("first token after", "cached", "mean", "median", "p95"), rows);
+        return new DemoTable(List.of("first token after", "cached", "mean", "median", "p95"), rows);
     }
 
     /** Each engine's part of the turns. */
-    static Table shares(List<Run> runs) {
+    static DemoTable shares(List<StageRun> runs) {
         List<String> head = new ArrayList<>(List.of("turns on engine"));
         IntStream.range(0, runs.getFirst().engines()).forEach(n -> head.add("w" + n));
         List<List<String>> rows = new ArrayList<>();
-        for (Run run : runs) {
+        for (StageRun run : runs) {
             List<String> row = new ArrayList<>(List.of(run.name()));
             for (int turns : run.byEngine()) {
                 row.add(String.format(Locale.ROOT, "%.0f %%", 100.0 * turns / run.turns().size()));
             }
             rows.add(row);
         }
-        return new Table(head, rows);
+        return new DemoTable(head, rows);
     }
 
     static String percent(double share) {

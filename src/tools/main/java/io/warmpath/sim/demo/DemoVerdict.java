@@ -5,7 +5,7 @@ import java.util.List;
 import java.util.Locale;
 
 /** Whether a demo showed what it is there to show. One thread. */
-final class Verdict {
+final class DemoVerdict {
     /**
      * Of all prompt tokens, by which more have to come from caches: well above what chance does.
      */
@@ -17,21 +17,21 @@ final class Verdict {
     /** Of all predictions, how many may be overtaken by what happened meanwhile. */
     private static final double OVERTAKEN = 0.1;
 
-    private final Pace pace;
+    private final DemoClock pace;
     private final List<String> problems = new ArrayList<>();
 
     /**
      * @param pace of the play; times are judged only when it was kept
      */
-    Verdict(Pace pace) {
+    DemoVerdict(DemoClock pace) {
         this.pace = pace;
     }
 
     /** More from caches, and first tokens sooner on average. */
-    void gains(Run run, Run against) {
+    void gains(StageRun run, StageRun against) {
         findsMore(run, against);
-        Score s = run.score();
-        Score other = against.score();
+        StageScore s = run.score();
+        StageScore other = against.score();
         if (pace.kept() && s.meanTtft().compareTo(other.meanTtft()) >= 0) {
             problems.add(
                     String.format(
@@ -39,13 +39,13 @@ final class Verdict {
                             "%s: the first token came after %s on average, with %s after %s: no"
                                     + " gain",
                             run.name(),
-                            Run.millis(s.meanTtft()),
+                            StageRun.millis(s.meanTtft()),
                             against.name(),
-                            Run.millis(other.meanTtft())));
+                            StageRun.millis(other.meanTtft())));
         }
     }
 
-    void findsMore(Run run, Run against) {
+    void findsMore(StageRun run, StageRun against) {
         double cached = run.score().hitRate();
         double before = against.score().hitRate();
         if (cached < before + GAIN) {
@@ -62,7 +62,7 @@ final class Verdict {
         }
     }
 
-    void allEnginesWork(Run run) {
+    void allEnginesWork(StageRun run) {
         List<Integer> turns = run.byEngine();
         double least = LEAST_SHARE * run.turns().size() / run.engines();
         for (int n = 0; n < turns.size(); n++) {
@@ -79,7 +79,7 @@ final class Verdict {
         }
     }
 
-    void predicted(Run run, Predictions predictions) {
+    void predicted(StageRun run, Predictions predictions) {
         for (Played p : predictions.wrong()) {
             problems.add(
                     String.format(

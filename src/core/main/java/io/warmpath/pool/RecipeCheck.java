@@ -12,7 +12,7 @@ import java.util.List;
  *
  * <p>Any thread. Keeps the first pages of the newest {@code prompts} prompts, a few kilobytes.
  */
-public final class SelfCheck {
+public final class RecipeCheck {
     /** Pages of a prompt that are kept: the first ones, which most others share. */
     private static final int PAGES = 4;
 
@@ -63,7 +63,7 @@ public final class SelfCheck {
      * @param pageSize of the pool
      * @param prompts most that are kept
      */
-    public SelfCheck(int pageSize, int prompts) {
+    public RecipeCheck(int pageSize, int prompts) {
         if (pageSize < 1 || prompts < 1) {
             throw new IllegalArgumentException("page size " + pageSize + ", prompts " + prompts);
         }

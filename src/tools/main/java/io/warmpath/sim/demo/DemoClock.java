@@ -8,7 +8,7 @@ import java.util.concurrent.atomic.LongAdder;
  * Waits for moments, and remembers how late they came: on a machine that has more to do than it
  * can, times say little about who was routed where. Any thread.
  */
-final class Pace {
+final class DemoClock {
     /**
      * A sleeper wakes within 1 ms on an idle machine, 1.5 ms on a busy one; 7 ms is one that is
      * choked.

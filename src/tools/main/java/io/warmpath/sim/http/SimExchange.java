@@ -31,7 +31,7 @@ import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 
 /** One request and its answer. Event loop only. */
-public final class Exchange {
+public final class SimExchange {
     private final ChannelHandlerContext ctx;
     private final String method;
     private final QueryStringDecoder target;
@@ -43,7 +43,7 @@ public final class Exchange {
     private BooleanSupplier mute = () -> false;
     private boolean done;
 
-    Exchange(ChannelHandlerContext ctx, FullHttpRequest request, Runnable whenDone) {
+    SimExchange(ChannelHandlerContext ctx, FullHttpRequest request, Runnable whenDone) {
         this.ctx = ctx;
         this.method = request.method().name();
         this.target = new QueryStringDecoder(request.uri());

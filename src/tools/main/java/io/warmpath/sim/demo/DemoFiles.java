@@ -11,20 +11,20 @@ import java.nio.file.Path;
  *
  * @param tokenizer the demo model's, as a file that the gateway can read
  */
-record Scratch(Path folder, Path tokenizer) {
-    static Scratch create() throws IOException {
+record DemoFiles(Path folder, Path tokenizer) {
+    static DemoFiles create() throws IOException {
         Path folder = Files.createTempDirectory("warmpath-demo");
         folder.toFile().deleteOnExit();
         Path tokenizer = folder.resolve("tokenizer.json");
         String name = SimTokenizer.DEMO_MODEL;
-        try (InputStream json = Scratch.class.getClassLoader().getResourceAsStream(name)) {
+        try (InputStream json = DemoFiles.class.getClassLoader().getResourceAsStream(name)) {
             if (json == null) {
                 throw new IOException("this build holds no " + name);
             }
             Files.copy(json, tokenizer);
         }
         tokenizer.toFile().deleteOnExit();
-        return new Scratch(folder, tokenizer);
+        return new DemoFiles(folder, tokenizer);
     }
 
     /** A file that the caller writes. */

@@ -8,8 +8,8 @@ import java.util.Map;
 import java.util.function.ToDoubleFunction;
 
 /** Results for people: one block per scenario and load, a line per policy, means over seeds. */
-public final class Table {
-    private Table() {}
+public final class ResultTable {
+    private ResultTable() {}
 
     public static String of(List<Result> results) {
         Map<String, Map<String, List<Result>>> blocks = new LinkedHashMap<>();

@@ -9,11 +9,11 @@ import io.warmpath.sim.virtual.IdList;
 import java.util.Arrays;
 
 /** What one engine does, told to the run. One thread. */
-final class EventFeed implements EngineWatcher<Call> {
-    private final Run run;
+final class EngineObserver implements EngineWatcher<Call> {
+    private final CellRun run;
     private final int engine;
 
-    EventFeed(Run run, int engine) {
+    EngineObserver(CellRun run, int engine) {
         this.run = run;
         this.engine = engine;
     }

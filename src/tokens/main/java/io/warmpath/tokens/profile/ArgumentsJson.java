@@ -11,7 +11,7 @@ import org.jspecify.annotations.Nullable;
  * Reads a JSON text as an engine's JSON library does: tool call arguments come as text inside of
  * JSON. One per text.
  */
-final class JsonText {
+final class ArgumentsJson {
     /** Where engines differ. */
     enum Library {
         /** Python's json: NaN and Infinity, integers of any size. */
@@ -42,14 +42,14 @@ final class JsonText {
     private final Library library;
     private int at;
 
-    private JsonText(String text, Library library) {
+    private ArgumentsJson(String text, Library library) {
         this.text = text;
         this.library = library;
     }
 
     /** Values of Java as {@link ChatRequest} has them. */
     static @Nullable Object parse(String text, Library library) throws NotJson {
-        JsonText json = new JsonText(text, library);
+        ArgumentsJson json = new ArgumentsJson(text, library);
         json.space();
         Object value = json.value(0);
         json.space();

@@ -10,12 +10,12 @@ import java.util.function.LongSupplier;
  * The pinned blocks of one cache, and until when. Nobody watches the clock: that a pin is over
  * shows when somebody asks. The cache's thread only.
  */
-final class Pins {
+final class PinnedBlocks {
     private final int most;
     private final LongSupplier nanoTime;
     private final Set<Block> pinned = new LinkedHashSet<>();
 
-    Pins(int most, LongSupplier nanoTime) {
+    PinnedBlocks(int most, LongSupplier nanoTime) {
         this.most = most;
         this.nanoTime = nanoTime;
     }

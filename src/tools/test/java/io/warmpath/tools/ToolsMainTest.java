@@ -10,12 +10,12 @@ import java.nio.charset.StandardCharsets;
 import org.junit.jupiter.api.Test;
 
 /** The commands of the tools' jar. */
-class MainTest {
+class ToolsMainTest {
     private final ByteArrayOutputStream out = new ByteArrayOutputStream();
     private final ByteArrayOutputStream err = new ByteArrayOutputStream();
 
     private int run(String... args) {
-        return Main.run(
+        return ToolsMain.run(
                 args,
                 InputStream.nullInputStream(),
                 new PrintStream(out, true, StandardCharsets.UTF_8),
@@ -49,7 +49,7 @@ class MainTest {
 
     @Test
     void an_unknown_command_is_refused() {
-        assertEquals(Main.USAGE, run("serve"));
+        assertEquals(ToolsMain.USAGE, run("serve"));
         assertEquals(
                 "warmpath-tools: unknown command `serve`; try `warmpath-tools help`.\n", err());
     }

@@ -7,7 +7,7 @@ import org.jspecify.annotations.Nullable;
  * One request as its session sees it. Exactly one of {@link #finished} and {@link #aborted} has to
  * be called. Engine's thread only.
  */
-public interface SessionTurn {
+public interface SimSessionTurn {
     /** The whole prompt: what the session remembers, then what the request brought. */
     int[] prompt();
 
@@ -25,7 +25,7 @@ public interface SessionTurn {
     void aborted();
 
     /** A request without any session. */
-    record Plain(int[] prompt) implements SessionTurn {
+    record Plain(int[] prompt) implements SimSessionTurn {
         @Override
         public @Nullable SessionSlot slot() {
             return null;

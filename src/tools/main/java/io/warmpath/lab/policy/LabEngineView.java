@@ -11,10 +11,10 @@ import java.util.List;
 import java.util.Set;
 
 /** An engine as the product sees it. */
-final class Fleet {
+final class LabEngineView {
     private static final String MODEL = "lab";
 
-    private Fleet() {}
+    private LabEngineView() {}
 
     /** The next engine, in a slot of its own. */
     static Candidate open(World world, WorkerSlots slots, int number) {
