@@ -7,6 +7,7 @@ import io.warmpath.admission.Admission;
 import io.warmpath.api.Routes;
 import io.warmpath.api.admin.AdminAccess;
 import io.warmpath.api.admin.WorkerFacts;
+import io.warmpath.api.client.ClientApis;
 import io.warmpath.api.connection.RawRequests;
 import io.warmpath.config.AdminConfig;
 import io.warmpath.config.EngineFiles;
@@ -245,6 +246,11 @@ final class GatewayRuntime implements AutoCloseable {
 
     void mount(Router router) {
         routes.mount(router);
+    }
+
+    /** What the resources for clients hand their requests to. */
+    ClientApis clients() {
+        return routes.apis();
     }
 
     /** What operators' questions are answered from. */

@@ -101,7 +101,7 @@ final class SimGateway {
         leaving = gateway::leaving;
         Router router = Router.router(vertx);
         gateway.mount(router);
-        AdminPartsRoute.mount(router, gateway.admin());
+        AdminPartsRoute.mount(router, gateway);
         gateway.start();
         HttpServer server =
                 vertx.createHttpServer(

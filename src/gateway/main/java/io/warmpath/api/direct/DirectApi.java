@@ -20,7 +20,6 @@ import io.warmpath.gateway.request.InferenceRequest;
 import io.warmpath.routing.RoutingDecision;
 import io.warmpath.tokens.PromptInput;
 import java.time.Duration;
-import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -36,21 +35,25 @@ public final class DirectApi {
         Buffer of(Advisor.Question asked, RoutingDecision decision, boolean tokensKnown);
     }
 
-    /**
-     * A question.
-     *
-     * @param path last part of its path
-     * @param ofRequest asks where a request would go: not to busy workers, and also when its tokens
-     *     are not known
-     */
-    public record Ask(String path, Form form, boolean ofRequest) {}
+    /** A question. */
+    public enum Ask {
+        BEST_WORKER(DirectJson::best, true),
+        POTENTIAL_LOADS(DirectJson::loads, false),
+        OVERLAP_SCORES(DirectJson::overlaps, false),
+        EXPLAIN(DirectJson::explained, true);
 
-    public static final List<Ask> QUESTIONS =
-            List.of(
-                    new Ask("best_worker", DirectJson::best, true),
-                    new Ask("potential_loads", DirectJson::loads, false),
-                    new Ask("overlap_scores", DirectJson::overlaps, false),
-                    new Ask("explain", DirectJson::explained, true));
+        private final Form form;
+        private final boolean ofRequest;
+
+        /**
+         * @param ofRequest asks where a request would go: not to busy workers, and also when its
+         *     tokens are not known
+         */
+        Ask(Form form, boolean ofRequest) {
+            this.form = form;
+            this.ofRequest = ofRequest;
+        }
+    }
 
     private final RequestFlow flow;
     private final Advisor advisor;
