@@ -1,5 +1,6 @@
 package io.warmpath.fleet;
 
+import io.warmpath.fleet.probe.EngineHttp;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.UncheckedIOException;

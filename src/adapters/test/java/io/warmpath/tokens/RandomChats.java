@@ -1,12 +1,12 @@
 package io.warmpath.tokens;
 
-import io.warmpath.tokens.PromptInput.Message;
+import io.warmpath.tokens.template.PromptInput.Message;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
 
 /** Conversations of everything that has ever broken a tokenizer's borders. */
-final class RandomChats {
+public final class RandomChats {
     private static final String[] BITS = {
         " ",
         "\n",
@@ -57,12 +57,12 @@ final class RandomChats {
 
     private final Random random;
 
-    RandomChats(long seed) {
+    public RandomChats(long seed) {
         random = new Random(seed);
     }
 
     /** A conversation's turns: each list is the one before and two messages more. */
-    List<List<Message>> conversation(int turns) {
+    public List<List<Message>> conversation(int turns) {
         List<Message> messages = new ArrayList<>();
         if (random.nextBoolean()) {
             messages.add(new Message("system", text()));
@@ -76,7 +76,7 @@ final class RandomChats {
         return all;
     }
 
-    String text() {
+    public String text() {
         StringBuilder out = new StringBuilder();
         int bits = random.nextInt(14);
         for (int i = 0; i < bits; i++) {

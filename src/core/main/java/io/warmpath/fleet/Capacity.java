@@ -17,7 +17,7 @@ public record Capacity(int batchedTokens, long kvBlocks) {
     }
 
     /** This one, and what it leaves open as {@code other} says it. */
-    Capacity or(Capacity other) {
+    public Capacity or(Capacity other) {
         return new Capacity(
                 batchedTokens == 0 ? other.batchedTokens : batchedTokens,
                 kvBlocks == 0 ? other.kvBlocks : kvBlocks);

@@ -71,7 +71,7 @@ public final class FleetRegistry implements Fleet {
     }
 
     /** Where {@link #reportFailure} goes; must not block. */
-    void onFailure(LongConsumer sink) {
+    public void onFailure(LongConsumer sink) {
         failureSink = sink;
     }
 
@@ -121,7 +121,7 @@ public final class FleetRegistry implements Fleet {
     }
 
     /** When a worker last answered a request well; {@code otherwise} when not since then. */
-    long lastAnswer(long workerId, long otherwise) {
+    public long lastAnswer(long workerId, long otherwise) {
         PassiveHealth sink = health;
         return sink == null ? otherwise : sink.lastAnswer(workerId, otherwise);
     }
@@ -199,7 +199,7 @@ public final class FleetRegistry implements Fleet {
      *
      * @return false when there is no such worker, or the record makes it another one
      */
-    synchronized boolean update(long id, WorkerSpec spec) {
+    public synchronized boolean update(long id, WorkerSpec spec) {
         WorkerStatus s = byId.get(id);
         if (s == null || !isOf(spec, s)) {
             return false;
@@ -330,7 +330,7 @@ public final class FleetRegistry implements Fleet {
     /**
      * @param gone nobody listens at its port
      */
-    synchronized void unhealthy(long id, String problem, boolean gone) {
+    public synchronized void unhealthy(long id, String problem, boolean gone) {
         WorkerStatus s = byId.get(id);
         if (s == null) {
             return;
@@ -361,7 +361,7 @@ public final class FleetRegistry implements Fleet {
     }
 
     /** Says itself that it takes nothing new. */
-    synchronized void paused(long id, String why) {
+    public synchronized void paused(long id, String why) {
         WorkerStatus s = byId.get(id);
         if (s != null
                 && isOneOf(
@@ -410,7 +410,7 @@ public final class FleetRegistry implements Fleet {
     }
 
     /** A worker that came back gets its full share by now; false when nobody does. */
-    synchronized boolean endRamps(long slowStartNanos) {
+    public synchronized boolean endRamps(long slowStartNanos) {
         long now = openings.now();
         boolean any =
                 standings
@@ -427,7 +427,7 @@ public final class FleetRegistry implements Fleet {
         return drain(id, "draining");
     }
 
-    synchronized boolean drain(long id, String why) {
+    public synchronized boolean drain(long id, String why) {
         WorkerStatus s = byId.get(id);
         if (s == null) {
             return false;
@@ -443,7 +443,7 @@ public final class FleetRegistry implements Fleet {
      *
      * @return false when there is no such worker any more
      */
-    synchronized boolean resume(long id) {
+    public synchronized boolean resume(long id) {
         WorkerStatus s = byId.get(id);
         if (s == null) {
             return false;
@@ -460,7 +460,7 @@ public final class FleetRegistry implements Fleet {
     }
 
     /** {@link #remove}, unless it has been resumed meanwhile. */
-    synchronized void removeDrained(long id) {
+    public synchronized void removeDrained(long id) {
         WorkerStatus s = byId.get(id);
         if (s != null && s.worker().state() == WorkerState.DRAINING) {
             remove(id);
@@ -539,7 +539,7 @@ public final class FleetRegistry implements Fleet {
                         openings.panicShare());
     }
 
-    @Nullable Long idAt(URI url) {
+    public @Nullable Long idAt(URI url) {
         for (WorkerStatus s : status) {
             if (s.worker().url().equals(url)) {
                 return s.worker().id();
@@ -548,7 +548,7 @@ public final class FleetRegistry implements Fleet {
         return null;
     }
 
-    @Nullable WorkerStatus byId(long id) {
+    public @Nullable WorkerStatus byId(long id) {
         return statusById.get(id);
     }
 }

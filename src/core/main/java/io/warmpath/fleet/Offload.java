@@ -1,5 +1,6 @@
 package io.warmpath.fleet;
 
+import io.warmpath.fleet.metadata.PoolMetadata;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -12,7 +13,7 @@ public record Offload(HostCopies host, @Nullable PoolMetadata pool) {
     /** It keeps nothing there, or does not say. */
     public static final Offload NONE = new Offload(HostCopies.NONE, null);
 
-    Offload with(@Nullable PoolMetadata told) {
+    public Offload with(@Nullable PoolMetadata told) {
         return told == null ? this : new Offload(host, told);
     }
 }

@@ -73,7 +73,7 @@ public final class PassiveHealth implements FleetTask {
         return suspensions.sum();
     }
 
-    void ended(long worker, RequestOutcome outcome, long beganNanos) {
+    public void ended(long worker, RequestOutcome outcome, long beganNanos) {
         Seen s = seen.computeIfAbsent(worker, id -> new Seen(options));
         if (outcome == RequestOutcome.OK) {
             long now = nanoTime.getAsLong();

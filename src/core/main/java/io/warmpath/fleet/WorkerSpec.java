@@ -1,5 +1,6 @@
 package io.warmpath.fleet;
 
+import io.warmpath.fleet.metadata.PoolMetadata;
 import java.net.URI;
 import java.net.URISyntaxException;
 import java.util.HashMap;
@@ -165,7 +166,7 @@ public record WorkerSpec(
      * This one, and what it leaves open as {@code weaker} says it. The event sockets are taken
      * together, from whoever names them; labels are joined.
      */
-    WorkerSpec or(WorkerSpec weaker) {
+    public WorkerSpec or(WorkerSpec weaker) {
         WorkerSpec events = eventsEndpoint == null ? weaker : this;
         Map<String, String> joined = new HashMap<>(weaker.labels);
         joined.putAll(labels);

@@ -1,5 +1,6 @@
 package io.warmpath.fleet;
 
+import io.warmpath.fleet.metadata.PoolMetadata;
 import java.net.URI;
 import java.util.List;
 import java.util.Map;

@@ -25,7 +25,7 @@ import org.jspecify.annotations.Nullable;
  * taints as {@link TaintRules#costFactor}. When the candidates' block sizes differ, all terms are
  * in blocks of the smallest size, because a larger block is more work. Stateless.
  */
-final class BlockCost implements CostModel {
+public final class BlockCost implements CostModel {
     /** What a decision tells of a candidate, in the order of {@link #terms}. */
     private enum Term implements CostTerm {
         RAW_PREFILL_BLOCKS,

@@ -1,5 +1,7 @@
 package io.warmpath.routing;
 
+import io.warmpath.routing.rates.Bounds;
+
 /**
  * Weights of the cost in blocks.
  *
@@ -29,24 +31,13 @@ public record BlockWeights(
             new BlockWeights(1, 0, 1, 0.75, 0.25, 0.5, SharedRule.CONTIGUOUS, 0, true);
 
     public BlockWeights {
-        require("overlapCredit", overlapCredit, Double.MAX_VALUE);
-        require("creditDecay", creditDecay, Double.MAX_VALUE);
-        require("prefillLoadScale", prefillLoadScale, Double.MAX_VALUE);
-        require("hostWeight", hostWeight, 1);
-        require("diskWeight", diskWeight, 1);
-        require("sharedMultiplier", sharedMultiplier, 1);
-        require("activeRequestWeight", activeRequestWeight, Double.MAX_VALUE);
-    }
-
-    static void require(String name, double value, double max) {
-        if (!(value >= 0 && value <= max)) { // also refuses NaN
-            throw new IllegalArgumentException(
-                    name
-                            + " is "
-                            + value
-                            + "; it must be a finite number of at least 0"
-                            + (max == 1 ? " and at most 1" : ""));
-        }
+        Bounds.require("overlapCredit", overlapCredit, Double.MAX_VALUE);
+        Bounds.require("creditDecay", creditDecay, Double.MAX_VALUE);
+        Bounds.require("prefillLoadScale", prefillLoadScale, Double.MAX_VALUE);
+        Bounds.require("hostWeight", hostWeight, 1);
+        Bounds.require("diskWeight", diskWeight, 1);
+        Bounds.require("sharedMultiplier", sharedMultiplier, 1);
+        Bounds.require("activeRequestWeight", activeRequestWeight, Double.MAX_VALUE);
     }
 
     /**

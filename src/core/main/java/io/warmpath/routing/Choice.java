@@ -58,7 +58,7 @@ public record Choice(
         this(kind, index, candidates, ties, best, value, drawn, temperature, "");
     }
 
-    static Choice only() {
+    public static Choice only() {
         return new Choice(Kind.ONLY_CANDIDATE, 0, 1, 0, 0, 0, Double.NaN, 0);
     }
 

@@ -5,7 +5,7 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /** What it costs to send the request to one candidate; lower wins. Any thread. */
-interface CostModel {
+public interface CostModel {
     /** Names of the terms, in the order in which they are written; the last one is the cost. */
     List<String> terms();
 

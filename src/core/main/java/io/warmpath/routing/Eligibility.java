@@ -16,7 +16,7 @@ import java.util.OptionalLong;
  * preferred most may be chosen.
  */
 public final class Eligibility {
-    static final String WORKER_PARAM = "nvext.backend_instance_id";
+    public static final String WORKER_PARAM = "nvext.backend_instance_id";
     static final String RANK_PARAM = "nvext.dp_rank";
     static final String REQUIRED_PARAM = "nvext.required_taints";
 

@@ -6,6 +6,8 @@ import io.warmpath.load.WorkerLoad;
 import io.warmpath.prefix.PrefixMatch;
 import io.warmpath.prefix.Tier;
 import io.warmpath.prefix.WorkerSlot;
+import io.warmpath.routing.rates.FleetRates;
+import io.warmpath.routing.rates.RateState;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 

@@ -1,6 +1,10 @@
 package io.warmpath.routing;
 
 import io.warmpath.fleet.Candidate;
+import io.warmpath.routing.rates.LatencyPriors;
+import io.warmpath.routing.rates.RateState;
+import io.warmpath.routing.rates.Speeds;
+import io.warmpath.routing.rates.WorkerRates;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
@@ -24,7 +28,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Needs {@link Speeds}. Any thread. A prompt of unknown length counts as one token.
  */
-final class LatencyCost implements CostModel {
+public final class LatencyCost implements CostModel {
     /** What a decision tells of a candidate, in the order of {@link #terms}. */
     private enum Term implements CostTerm {
         CACHED_TOKENS,
@@ -50,7 +54,7 @@ final class LatencyCost implements CostModel {
 
     private final LatencyPriors priors;
 
-    LatencyCost(LatencyPriors priors) {
+    public LatencyCost(LatencyPriors priors) {
         this.priors = priors;
     }
 

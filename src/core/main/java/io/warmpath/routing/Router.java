@@ -2,6 +2,7 @@ package io.warmpath.routing;
 
 import io.warmpath.fault.GatewayException;
 import io.warmpath.prefix.WorkerSlot;
+import io.warmpath.routing.rates.Sent;
 
 /** The pure decision. Any thread; microseconds; no I/O. */
 public interface Router {

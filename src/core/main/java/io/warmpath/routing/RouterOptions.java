@@ -1,5 +1,8 @@
 package io.warmpath.routing;
 
+import io.warmpath.routing.rates.Bounds;
+import io.warmpath.routing.rates.LatencyPriors;
+
 /**
  * How to choose.
  *
@@ -16,7 +19,7 @@ public record RouterOptions(
         LatencyPriors latency,
         double temperature) {
     public RouterOptions {
-        BlockWeights.require("temperature", temperature, Double.MAX_VALUE);
+        Bounds.require("temperature", temperature, Double.MAX_VALUE);
     }
 
     /** The defaults of everything else. */
@@ -42,7 +45,7 @@ public record RouterOptions(
     }
 
     /** These options for one request; the same object when it overrides nothing. */
-    RouterOptions with(RouterOverrides o) {
+    public RouterOptions with(RouterOverrides o) {
         return o.equals(RouterOverrides.NONE)
                 ? this
                 : new RouterOptions(

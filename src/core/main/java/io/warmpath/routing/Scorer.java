@@ -4,6 +4,10 @@ import io.warmpath.fault.GatewayException;
 import io.warmpath.fleet.Candidate;
 import io.warmpath.load.LoadBook;
 import io.warmpath.load.PotentialBlocks;
+import io.warmpath.routing.rates.Pace;
+import io.warmpath.routing.rates.RateState;
+import io.warmpath.routing.rates.Speeds;
+import io.warmpath.routing.rates.WorkerRates;
 import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
@@ -15,7 +19,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>A worker whose block size is not known counts in tokens and has no match.
  */
-final class Scorer {
+public final class Scorer {
     private final RouterOptions options;
     private final LoadBook loads;
     private final CostModel model;
@@ -24,14 +28,14 @@ final class Scorer {
     private final List<String> names;
     private volatile Roster roster = Roster.of(List.of());
 
-    Scorer(RouterOptions options, LoadBook loads, CostModel model) {
+    public Scorer(RouterOptions options, LoadBook loads, CostModel model) {
         this(options, loads, model, null);
     }
 
     /**
      * @param speeds what the model needs of them, and detailed scores keep; null: nothing
      */
-    Scorer(RouterOptions options, LoadBook loads, CostModel model, @Nullable Speeds speeds) {
+    public Scorer(RouterOptions options, LoadBook loads, CostModel model, @Nullable Speeds speeds) {
         this.speeds = speeds;
         this.options = options;
         this.loads = loads;
@@ -42,7 +46,8 @@ final class Scorer {
     }
 
     /** The costs of all candidates. */
-    Scores scoreAll(List<Candidate> candidates, RoutingRequest request, BlockWeights weights) {
+    public Scores scoreAll(
+            List<Candidate> candidates, RoutingRequest request, BlockWeights weights) {
         boolean detailed = request.detail() != RoutingRequest.Detail.CHOSEN;
         int count = candidates.size();
         double[] costs = new double[count];
@@ -78,7 +83,7 @@ final class Scorer {
     }
 
     /** Makes the decision's value: the chosen one's terms, and the others' when asked for. */
-    RoutingDecision decision(
+    public RoutingDecision decision(
             RoutingRequest request,
             List<Candidate> candidates,
             RouterOptions effective,
@@ -116,7 +121,7 @@ final class Scorer {
     }
 
     /** What the decided request asks of its worker; for the model that looks at time. */
-    WorkerRates.Work work(RoutingDecision decision) {
+    public WorkerRates.Work work(RoutingDecision decision) {
         RoutingRequest request = decision.request();
         Facts facts = facts(request, decision.options().weights(), request.candidates());
         read(decision.chosen().candidate(), facts);
@@ -130,7 +135,7 @@ final class Scorer {
      *
      * @throws GatewayException when pins and taints leave none
      */
-    List<Candidate> eligible(RoutingRequest request) {
+    public List<Candidate> eligible(RoutingRequest request) {
         if (request.candidates().isEmpty()) {
             throw new IllegalArgumentException("a decision needs at least one candidate");
         }
@@ -142,7 +147,7 @@ final class Scorer {
     }
 
     /** Some candidate of the request has another weight than 1. */
-    boolean weighted(RoutingRequest request) {
+    public boolean weighted(RoutingRequest request) {
         return roster(request.candidates()).weighted();
     }
 
@@ -156,11 +161,11 @@ final class Scorer {
         return last;
     }
 
-    RouterOptions effective(RoutingRequest request) {
+    public RouterOptions effective(RoutingRequest request) {
         return options.with(request.overrides());
     }
 
-    int requests(Candidate candidate) {
+    public int requests(Candidate candidate) {
         return loads.load(candidate.slot()).requests();
     }
 

@@ -2,6 +2,7 @@ package io.warmpath.routing;
 
 import io.warmpath.fleet.Candidate;
 import io.warmpath.load.PotentialBlocks;
+import io.warmpath.routing.rates.Pace;
 import java.util.AbstractList;
 import java.util.List;
 import java.util.RandomAccess;
@@ -83,12 +84,12 @@ public final class Scores {
     }
 
     /** What the request would have added where, as the costs saw it. */
-    PotentialBlocks potential() {
+    public PotentialBlocks potential() {
         return potential;
     }
 
     /** The speeds that were seen; null unless detailed, and where none are kept. */
-    @Nullable Pace pace() {
+    public @Nullable Pace pace() {
         return pace;
     }
 

@@ -9,6 +9,7 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 
 import io.warmpath.load.LoadTracker;
 import io.warmpath.prefix.WorkerSlot;
+import io.warmpath.routing.modes.Routers;
 import java.util.List;
 import java.util.SplittableRandom;
 import org.junit.jupiter.api.Test;

@@ -13,6 +13,7 @@ import io.warmpath.fleet.Candidate;
 import io.warmpath.load.LoadTracker;
 import io.warmpath.load.PromptBlocks;
 import io.warmpath.prefix.WorkerSlot;
+import io.warmpath.routing.modes.Routers;
 import java.util.Arrays;
 import java.util.List;
 import java.util.SplittableRandom;

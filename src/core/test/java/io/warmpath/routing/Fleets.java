@@ -15,16 +15,16 @@ import java.util.OptionalLong;
 import java.util.Set;
 
 /** Small fleets, matches and requests for routing tests. */
-final class Fleets {
+public final class Fleets {
     private Fleets() {}
 
     /** Worker {@code id} with one rank in slot {@code id}. */
-    static Candidate worker(int id, int blockSize) {
+    public static Candidate worker(int id, int blockSize) {
         return ranks(id, blockSize, id).getFirst();
     }
 
     /** Workers 0..count-1 of one block size. */
-    static List<Candidate> workers(int count, int blockSize) {
+    public static List<Candidate> workers(int count, int blockSize) {
         List<Candidate> all = new ArrayList<>();
         for (int i = 0; i < count; i++) {
             all.add(worker(i, blockSize));
@@ -42,7 +42,7 @@ final class Fleets {
     }
 
     /** One worker with a rank per slot. */
-    static List<Candidate> ranks(int id, int blockSize, int... slots) {
+    public static List<Candidate> ranks(int id, int blockSize, int... slots) {
         return ranks(id, blockSize, 1, slots);
     }
 
@@ -62,14 +62,14 @@ final class Fleets {
         return ranks.stream().map(r -> new Candidate(worker, r.dpRank(), r.slot())).toList();
     }
 
-    static RoutingRequest request(
+    public static RoutingRequest request(
             List<Candidate> candidates, int promptTokens, PrefixMatch... matches) {
         return RoutingRequest.builder(candidates, promptTokens, List.of(matches))
                 .build()
                 .with(RoutingRequest.Detail.ALL);
     }
 
-    static RoutingRequest pin(RoutingRequest r, OptionalLong worker, OptionalInt rank) {
+    public static RoutingRequest pin(RoutingRequest r, OptionalLong worker, OptionalInt rank) {
         return RoutingRequest.builder(r.candidates(), r.promptTokens(), r.matches())
                 .pinnedWorker(worker)
                 .pinnedRank(rank)
@@ -78,7 +78,7 @@ final class Fleets {
     }
 
     /** Match of a prompt of {@code blocks} blocks: per slot 0, 1, ... its cumulative depths. */
-    static PrefixMatch tiers(int blockSize, int blocks, int[]... depths) {
+    public static PrefixMatch tiers(int blockSize, int blocks, int[]... depths) {
         int[] slots = new int[depths.length];
         Arrays.setAll(slots, i -> i);
         int[] flat = Arrays.stream(depths).flatMapToInt(Arrays::stream).toArray();
@@ -86,7 +86,7 @@ final class Fleets {
     }
 
     /** The same with device blocks only. */
-    static PrefixMatch device(int blockSize, int blocks, int... depths) {
+    public static PrefixMatch device(int blockSize, int blocks, int... depths) {
         int[][] all = new int[depths.length][Tier.COUNT];
         for (int i = 0; i < depths.length; i++) {
             Arrays.fill(all[i], depths[i]);

@@ -10,6 +10,10 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.warmpath.load.LoadTracker;
 import io.warmpath.prefix.WorkerSlot;
+import io.warmpath.routing.modes.Routers;
+import io.warmpath.routing.rates.LatencyPriors;
+import io.warmpath.routing.rates.Sent;
+import io.warmpath.routing.rates.WorkerRates;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.OptionalInt;

@@ -14,6 +14,7 @@ import io.warmpath.fault.GatewayException;
 import io.warmpath.fleet.Candidate;
 import io.warmpath.load.LoadTracker;
 import io.warmpath.prefix.WorkerSlot;
+import io.warmpath.routing.modes.Routers;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.OptionalInt;

@@ -9,6 +9,8 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.warmpath.load.LoadTracker;
 import io.warmpath.prefix.WorkerSlot;
+import io.warmpath.routing.modes.Routers;
+import io.warmpath.routing.rates.LatencyPriors;
 import java.util.List;
 import java.util.SplittableRandom;
 import org.junit.jupiter.api.Test;

@@ -11,6 +11,8 @@ import io.warmpath.fleet.Candidate;
 import io.warmpath.fleet.Taint;
 import io.warmpath.fleet.Worker;
 import io.warmpath.load.LoadTracker;
+import io.warmpath.routing.modes.Routers;
+import io.warmpath.routing.rates.LatencyPriors;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;

@@ -12,6 +12,7 @@ import io.warmpath.load.LoadBook;
 import io.warmpath.load.LoadTracker;
 import io.warmpath.prefix.PrefixMatch;
 import io.warmpath.prefix.WorkerSlot;
+import io.warmpath.routing.modes.Routers;
 import java.util.ArrayDeque;
 import java.util.Arrays;
 import java.util.Deque;

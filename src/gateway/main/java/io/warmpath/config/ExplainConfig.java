@@ -1,6 +1,7 @@
 package io.warmpath.config;
 
 import io.smallrye.config.WithDefault;
+import io.warmpath.config.setting.Setting;
 import java.util.Optional;
 
 /** Telling why a worker was chosen. */

@@ -1,6 +1,7 @@
 package io.warmpath.config;
 
 import io.smallrye.config.WithDefault;
+import io.warmpath.config.setting.Setting;
 import java.util.Optional;
 
 /** What others are told of the gateway's work. Part of {@link WarmpathConfig}. */

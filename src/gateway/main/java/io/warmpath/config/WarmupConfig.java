@@ -2,6 +2,8 @@ package io.warmpath.config;
 
 import io.smallrye.config.WithConverter;
 import io.smallrye.config.WithDefault;
+import io.warmpath.config.setting.Setting;
+import io.warmpath.config.setting.TimeSpan;
 import java.time.Duration;
 
 /** Requests that the gateway sends to itself before it is ready. */

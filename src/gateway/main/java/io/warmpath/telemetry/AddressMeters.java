@@ -2,7 +2,7 @@ package io.warmpath.telemetry;
 
 import io.micrometer.core.instrument.FunctionCounter;
 import io.micrometer.core.instrument.MeterRegistry;
-import io.warmpath.fleet.AddressGuard;
+import io.warmpath.fleet.address.AddressGuard;
 import java.util.Locale;
 
 /** Places that were named and not connected to. */

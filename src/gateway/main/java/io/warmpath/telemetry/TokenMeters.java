@@ -6,7 +6,7 @@ import io.micrometer.core.instrument.MeterRegistry;
 import io.warmpath.tokens.ModelTokens;
 import io.warmpath.tokens.PromptIndex;
 import io.warmpath.tokens.PromptIndex.Remembered;
-import io.warmpath.tokens.TokensCounters;
+import io.warmpath.tokens.text.TokensCounters;
 import java.util.function.ToDoubleFunction;
 import java.util.function.ToLongFunction;
 import org.jspecify.annotations.Nullable;

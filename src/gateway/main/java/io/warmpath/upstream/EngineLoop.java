@@ -1,7 +1,7 @@
 package io.warmpath.upstream;
 
 import io.netty.channel.EventLoop;
-import io.warmpath.fleet.SignsOfLife;
+import io.warmpath.fleet.monitor.SignsOfLife;
 import java.time.Duration;
 import java.util.concurrent.ScheduledFuture;
 import java.util.concurrent.TimeUnit;

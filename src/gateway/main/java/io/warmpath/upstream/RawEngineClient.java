@@ -1,9 +1,9 @@
 package io.warmpath.upstream;
 
 import io.vertx.core.Context;
-import io.warmpath.fleet.AddressGuard;
 import io.warmpath.fleet.EngineAddress;
-import io.warmpath.fleet.SignsOfLife;
+import io.warmpath.fleet.address.AddressGuard;
+import io.warmpath.fleet.monitor.SignsOfLife;
 import io.warmpath.upstream.tls.EngineTls;
 import java.time.Duration;
 import java.util.function.LongSupplier;

@@ -1,6 +1,6 @@
 package io.warmpath.upstream;
 
-import io.warmpath.fleet.SignsOfLife;
+import io.warmpath.fleet.monitor.SignsOfLife;
 import io.warmpath.net.Deadlines;
 import java.util.HashMap;
 import java.util.Map;

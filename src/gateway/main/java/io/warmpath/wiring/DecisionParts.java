@@ -4,6 +4,7 @@ import io.micrometer.core.instrument.FunctionCounter;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.warmpath.config.ExplainConfig;
 import io.warmpath.gateway.observe.DecisionLog;
+import io.warmpath.wiring.settings.StartFailure;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.InstantSource;

@@ -10,6 +10,7 @@ import io.warmpath.adapter.nativeindex.NativeIndexException;
 import io.warmpath.api.client.ClientApis;
 import io.warmpath.config.WarmpathConfig;
 import io.warmpath.wiring.control.ControlPlane;
+import io.warmpath.wiring.settings.StartFailure;
 import io.warmpath.wiring.warmup.Warmup;
 import jakarta.enterprise.event.Observes;
 import jakarta.enterprise.inject.Produces;

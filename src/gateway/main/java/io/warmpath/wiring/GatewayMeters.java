@@ -12,13 +12,15 @@ import io.warmpath.telemetry.LoadMeters;
 import io.warmpath.telemetry.TokenMeters;
 import io.warmpath.tokens.ModelTokens;
 import io.warmpath.tokens.PromptIndex;
+import io.warmpath.wiring.events.EventSubscriptions;
+import io.warmpath.wiring.fleet.FleetRuntime;
 import org.jspecify.annotations.Nullable;
 
 /** Binds every part that counts by itself; the request flow has meters of its own. */
-final class GatewayMeters {
+public final class GatewayMeters {
     private GatewayMeters() {}
 
-    static void bind(
+    public static void bind(
             MeterRegistry registry,
             @Nullable PrefixIndex index,
             LoadTracker load,

@@ -1,6 +1,7 @@
 package io.warmpath.wiring;
 
 import io.warmpath.access.KeyHash;
+import io.warmpath.wiring.settings.ExitCode;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStream;
@@ -46,12 +47,12 @@ final class KeyMain {
         List<String> list = List.of(args);
         if (list.isEmpty() || list.contains("--help") || list.contains("-h")) {
             (list.isEmpty() ? err : out).print(HELP);
-            return list.isEmpty() ? Serve.USAGE : 0;
+            return list.isEmpty() ? ExitCode.USAGE : 0;
         }
         String name = list.size() > 1 ? list.get(1) : "NAME";
         if (list.size() > 2 || !name.matches("[A-Za-z0-9._@/-]{1,128}")) {
             err.println("warmpath key: a name has letters, digits and . _ @ / - only.");
-            return Serve.USAGE;
+            return ExitCode.USAGE;
         }
         switch (list.getFirst()) {
             case "new" -> {
@@ -67,7 +68,7 @@ final class KeyMain {
             }
             default -> {
                 err.println("warmpath key: `" + list.getFirst() + "` is neither new nor hash.");
-                return Serve.USAGE;
+                return ExitCode.USAGE;
             }
         }
     }
@@ -81,7 +82,7 @@ final class KeyMain {
             key = line == null ? "" : line.strip();
         } catch (IOException e) {
             err.println("warmpath key: standard input cannot be read.");
-            return Serve.FAILED;
+            return ExitCode.FAILED;
         }
         if (key.length() < MIN_LENGTH) {
             err.println(
@@ -89,7 +90,7 @@ final class KeyMain {
                             + MIN_LENGTH
                             + " random characters or more, or its hash gives it away; make one with"
                             + " `warmpath key new`.");
-            return Serve.USAGE;
+            return ExitCode.USAGE;
         }
         print(name, key, out);
         return 0;

@@ -1,6 +1,8 @@
 package io.warmpath.wiring;
 
 import io.quarkus.runtime.annotations.QuarkusMain;
+import io.warmpath.wiring.relay.RelayMain;
+import io.warmpath.wiring.settings.ExitCode;
 import io.warmpath.wiring.warmup.Training;
 import java.io.PrintStream;
 import java.util.Arrays;
@@ -48,7 +50,7 @@ public final class Main {
             }
             default -> {
                 err.println("warmpath: unknown command `" + command + "`; try `warmpath help`.");
-                yield Serve.USAGE;
+                yield ExitCode.USAGE;
             }
         };
     }

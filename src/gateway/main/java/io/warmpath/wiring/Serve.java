@@ -5,15 +5,19 @@ import io.quarkus.runtime.QuarkusApplication;
 import io.quarkus.vertx.http.HttpServer;
 import io.smallrye.config.SmallRyeConfig;
 import io.smallrye.config.SmallRyeConfigBuilder;
-import io.warmpath.config.CommandLine;
-import io.warmpath.config.ConfigCheck;
-import io.warmpath.config.EventPlane;
-import io.warmpath.config.ServeHelp;
-import io.warmpath.config.SettingCatalog;
-import io.warmpath.config.TimeSpan;
-import io.warmpath.config.UsageException;
 import io.warmpath.config.WarmpathConfig;
+import io.warmpath.config.setting.SettingCatalog;
+import io.warmpath.config.setting.TimeSpan;
+import io.warmpath.config.source.CommandLine;
+import io.warmpath.config.source.ConfigCheck;
+import io.warmpath.config.source.ServeHelp;
+import io.warmpath.config.source.UsageException;
+import io.warmpath.config.state.EventPlane;
 import io.warmpath.net.server.ServerConnections;
+import io.warmpath.wiring.settings.ExitCode;
+import io.warmpath.wiring.settings.StartFailure;
+import io.warmpath.wiring.settings.WorkerSpecs;
+import io.warmpath.wiring.tokens.ModelSettings;
 import jakarta.inject.Inject;
 import java.io.IOException;
 import java.io.PrintStream;
@@ -31,11 +35,6 @@ import java.util.Map;
  * answered with sentences and not with a stack trace.
  */
 public final class Serve implements QuarkusApplication {
-    /** Exit code for what the command line or configuration got wrong. */
-    static final int USAGE = 2;
-
-    static final int FAILED = 1;
-
     private static final String FILE_KEY = "warmpath.config-file";
     private static final String FILE_ENVIRONMENT = "WARMPATH_CONFIG_FILE";
 
@@ -65,7 +64,7 @@ public final class Serve implements QuarkusApplication {
         }
         if (!problems.isEmpty()) {
             problems.forEach(p -> err.println("warmpath serve: " + p));
-            return USAGE;
+            return ExitCode.USAGE;
         }
         ServerConnections.enable();
         int[] code = {0};

@@ -11,6 +11,7 @@ import io.warmpath.telemetry.JsonLogFormatter;
 import io.warmpath.telemetry.MetricAliases;
 import io.warmpath.telemetry.RequestLog;
 import io.warmpath.telemetry.SpanTracing;
+import io.warmpath.wiring.settings.StartFailure;
 import java.time.Instant;
 import java.util.LinkedHashMap;
 import java.util.Map;

@@ -86,8 +86,7 @@ class ClientResourcesTest {
     /** REST would answer 406 where it cannot make what is accepted. */
     @ParameterizedTest
     @EnumSource(EnginePath.class)
-    void the_engine_and_not_rest_is_told_what_the_client_accepts(EnginePath path)
-            throws Exception {
+    void the_engine_and_not_rest_is_told_what_the_client_accepts(EnginePath path) throws Exception {
         start(path, ClientGate.OPEN);
         for (String accept : new String[] {"text/event-stream", "*/*", "application/x-own;q=0.5"}) {
             assertEquals(

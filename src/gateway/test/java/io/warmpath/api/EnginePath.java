@@ -1,7 +1,7 @@
 package io.warmpath.api;
 
 import io.vertx.core.Vertx;
-import io.warmpath.fleet.SignsOfLife;
+import io.warmpath.fleet.monitor.SignsOfLife;
 import io.warmpath.gateway.flow.GatewayOptions;
 import io.warmpath.upstream.EngineClient;
 import io.warmpath.upstream.RawEngineClient;

@@ -10,7 +10,7 @@ import com.fasterxml.jackson.databind.ObjectMapper;
 import io.warmpath.fleet.EngineKind;
 import io.warmpath.fleet.WorkerState;
 import io.warmpath.gateway.flow.GatewayOptions;
-import io.warmpath.tokens.PromptInput;
+import io.warmpath.tokens.template.PromptInput;
 import io.warmpath.upstream.UpstreamOptions;
 import java.io.InputStream;
 import java.lang.ref.WeakReference;

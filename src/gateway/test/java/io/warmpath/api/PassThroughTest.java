@@ -7,7 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.warmpath.fleet.EngineKind;
 import io.warmpath.fleet.WorkerState;
 import io.warmpath.gateway.flow.GatewayOptions;
-import io.warmpath.tokens.PromptInput;
+import io.warmpath.tokens.template.PromptInput;
 import io.warmpath.upstream.AnswerTimeouts;
 import io.warmpath.upstream.UpstreamOptions;
 import java.io.ByteArrayOutputStream;

@@ -19,7 +19,7 @@ import io.warmpath.fleet.Worker;
 import io.warmpath.fleet.WorkerState;
 import io.warmpath.routing.RouterMode;
 import io.warmpath.routing.RouterOptions;
-import io.warmpath.routing.Routers;
+import io.warmpath.routing.modes.Routers;
 import java.util.List;
 import java.util.Optional;
 import java.util.Random;

@@ -11,7 +11,7 @@ import io.vertx.core.json.JsonObject;
 import io.warmpath.fleet.EngineKind;
 import io.warmpath.fleet.WorkerState;
 import io.warmpath.gateway.migration.MigrationOptions;
-import io.warmpath.tokens.GuessedChatMl;
+import io.warmpath.tokens.template.GuessedChatMl;
 import java.net.SocketTimeoutException;
 import java.time.Duration;
 import java.util.List;

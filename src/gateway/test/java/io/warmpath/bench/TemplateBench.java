@@ -1,13 +1,13 @@
 package io.warmpath.bench;
 
-import io.warmpath.tokens.ChatTemplate;
-import io.warmpath.tokens.JinjaChatTemplate;
-import io.warmpath.tokens.PromptInput.Chat;
-import io.warmpath.tokens.PromptInput.Message;
 import io.warmpath.tokens.jinja.Template;
 import io.warmpath.tokens.profile.EngineProfile;
 import io.warmpath.tokens.profile.EnginePrompt;
 import io.warmpath.tokens.profile.ModelFacts;
+import io.warmpath.tokens.template.ChatTemplate;
+import io.warmpath.tokens.template.JinjaChatTemplate;
+import io.warmpath.tokens.template.PromptInput.Chat;
+import io.warmpath.tokens.template.PromptInput.Message;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.charset.StandardCharsets;

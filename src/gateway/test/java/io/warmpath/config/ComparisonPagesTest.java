@@ -3,6 +3,8 @@ package io.warmpath.config;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.warmpath.config.setting.SettingCatalog;
+import io.warmpath.config.source.CommandLine;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

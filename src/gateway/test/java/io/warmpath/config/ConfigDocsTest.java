@@ -3,6 +3,11 @@ package io.warmpath.config;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.warmpath.config.setting.SettingCatalog;
+import io.warmpath.config.setting.SettingKey;
+import io.warmpath.config.setting.SettingTable;
+import io.warmpath.config.source.ConfigReference;
+import io.warmpath.config.source.ServeHelp;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -35,7 +40,7 @@ class ConfigDocsTest {
     @Test
     void the_table_that_is_packed_is_current_and_says_all() throws IOException {
         String table = SettingTable.write(CATALOG.keys());
-        same(Path.of("src/gateway/main/resources/io/warmpath/config/settings.tsv"), table);
+        same(Path.of("src/gateway/main/resources/io/warmpath/config/setting/settings.tsv"), table);
         assertEquals(CATALOG.keys(), SettingTable.read(table));
         assertEquals(CATALOG.keys(), SettingTable.read());
     }

@@ -1,6 +1,12 @@
 package io.warmpath.config;
 
 import io.smallrye.config.WithDefault;
+import io.warmpath.config.setting.ByteSize;
+import io.warmpath.config.setting.Setting;
+import io.warmpath.config.setting.SettingCatalog;
+import io.warmpath.config.setting.SettingKey;
+import io.warmpath.config.setting.SettingNotes;
+import io.warmpath.config.setting.SettingTable;
 import java.lang.reflect.Method;
 import java.lang.reflect.ParameterizedType;
 import java.lang.reflect.Type;
@@ -68,7 +74,7 @@ final class SettingReader {
 
     private static boolean isGroup(Class<?> type) {
         return type.isInterface()
-                && type.getPackageName().equals(WarmpathConfig.class.getPackageName());
+                && type.getPackageName().startsWith(WarmpathConfig.class.getPackageName());
     }
 
     private static SettingKey key(Method m, Type type, String name) {

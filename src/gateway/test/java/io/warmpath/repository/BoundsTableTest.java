@@ -3,8 +3,8 @@ package io.warmpath.repository;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.warmpath.config.SettingCatalog;
-import io.warmpath.config.SettingKey;
+import io.warmpath.config.setting.SettingCatalog;
+import io.warmpath.config.setting.SettingKey;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;

@@ -2,7 +2,7 @@ package io.warmpath.upstream;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
-import io.warmpath.fleet.SignsOfLife;
+import io.warmpath.fleet.monitor.SignsOfLife;
 import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;

@@ -5,8 +5,9 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.warmpath.fleet.AddressRules;
+import io.warmpath.fleet.address.AddressRules;
 import io.warmpath.sim.SimOptions;
+import io.warmpath.wiring.settings.StartFailure;
 import java.net.InetAddress;
 import java.net.http.HttpResponse;
 import java.time.Duration;

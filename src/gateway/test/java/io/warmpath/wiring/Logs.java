@@ -9,12 +9,12 @@ import java.util.logging.Logger;
 import java.util.logging.SimpleFormatter;
 
 /** What one class writes into the log, until closed. */
-final class Logs extends Handler {
+public final class Logs extends Handler {
     private final Logger logger;
     private final Level before;
     private final List<LogRecord> records = new CopyOnWriteArrayList<>();
 
-    Logs(Class<?> of) {
+    public Logs(Class<?> of) {
         logger = Logger.getLogger(of.getName());
         before = logger.getLevel();
         logger.setLevel(Level.INFO);
@@ -22,7 +22,7 @@ final class Logs extends Handler {
     }
 
     /** The sentences of this level. */
-    List<String> at(Level level) {
+    public List<String> at(Level level) {
         return records.stream()
                 .filter(r -> r.getLevel().intValue() == level.intValue())
                 .map(new SimpleFormatter()::formatMessage)

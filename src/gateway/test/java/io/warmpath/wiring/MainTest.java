@@ -4,6 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.warmpath.access.KeyHash;
+import io.warmpath.wiring.settings.ExitCode;
 import java.io.ByteArrayInputStream;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
@@ -187,7 +188,7 @@ class MainTest {
 
     @Test
     void a_certificate_without_its_key_stops_the_start() {
-        assertEquals(Serve.USAGE, run("serve", "--tls-cert-path", "own.crt"));
+        assertEquals(ExitCode.USAGE, run("serve", "--tls-cert-path", "own.crt"));
         assertTrue(err().contains("--tls-key-path"), this::err);
     }
 }

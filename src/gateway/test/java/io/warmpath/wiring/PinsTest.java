@@ -8,6 +8,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
+import io.warmpath.wiring.index.StateParts;
 import java.net.http.HttpResponse;
 import java.nio.file.Files;
 import java.nio.file.Path;

@@ -19,6 +19,7 @@ import io.restassured.http.ContentType;
 import io.vertx.ext.web.Route;
 import io.vertx.ext.web.Router;
 import io.warmpath.access.KeyHash;
+import io.warmpath.wiring.settings.WatchedFile;
 import jakarta.inject.Inject;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;

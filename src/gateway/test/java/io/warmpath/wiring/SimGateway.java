@@ -28,7 +28,7 @@ import java.util.concurrent.TimeUnit;
  * The whole gateway in front of simulated engines, over plain Vert.x. Closing it checks that
  * nothing is left booked.
  */
-final class SimGateway {
+public final class SimGateway {
     private static final Duration SOON = Duration.ofSeconds(20);
 
     final SimpleMeterRegistry meters = new SimpleMeterRegistry();
@@ -50,7 +50,7 @@ final class SimGateway {
      * Returns when all engines get requests, and those of {@code settings} ({@code
      * warmpath.workers[0].url}), too.
      */
-    static SimGateway start(Map<String, String> settings, SimOptions.Builder... engines)
+    public static SimGateway start(Map<String, String> settings, SimOptions.Builder... engines)
             throws Exception {
         return started(settings, List.of(), engines);
     }
@@ -127,7 +127,7 @@ final class SimGateway {
     /**
      * @param headers names and values in turn
      */
-    HttpResponse<String> get(String path, String... headers)
+    public HttpResponse<String> get(String path, String... headers)
             throws IOException, InterruptedException {
         HttpRequest.Builder request = HttpRequest.newBuilder(url.resolve(path));
         if (headers.length > 0) {
@@ -143,7 +143,7 @@ final class SimGateway {
     /**
      * @param headers names and values in turn
      */
-    HttpResponse<String> post(String path, String json, String... headers)
+    public HttpResponse<String> post(String path, String json, String... headers)
             throws IOException, InterruptedException {
         HttpRequest.Builder request =
                 HttpRequest.newBuilder(url.resolve(path))
@@ -185,7 +185,7 @@ final class SimGateway {
         assertEquals(0, counted("warmpath.bookings.expired"));
     }
 
-    void close() throws Exception {
+    public void close() throws Exception {
         try {
             assertNothingIsBooked();
         } finally {

@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import io.vertx.core.Vertx;
+import io.warmpath.wiring.settings.StartFailure;
 import java.io.IOException;
 import java.net.URI;
 import java.nio.file.Path;

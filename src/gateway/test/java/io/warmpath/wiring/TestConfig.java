@@ -3,16 +3,16 @@ package io.warmpath.wiring;
 import io.smallrye.config.PropertiesConfigSource;
 import io.smallrye.config.SmallRyeConfigBuilder;
 import io.warmpath.config.WarmpathConfig;
-import io.warmpath.tokens.ModelSources;
 import io.warmpath.tokens.ModelTokens;
 import io.warmpath.tokens.TokensOptions;
+import io.warmpath.tokens.model.ModelSources;
 import java.util.Map;
 
 /** Configuration from a map and the defaults, without the runtime. */
-final class TestConfig {
+public final class TestConfig {
     private TestConfig() {}
 
-    static WarmpathConfig of(Map<String, String> properties) {
+    public static WarmpathConfig of(Map<String, String> properties) {
         return new SmallRyeConfigBuilder()
                 .withSources(new PropertiesConfigSource(properties, "test", 400))
                 .withMapping(WarmpathConfig.class)
@@ -21,7 +21,7 @@ final class TestConfig {
     }
 
     /** Token ids for no model at all. */
-    static ModelTokens noTokens() {
+    public static ModelTokens noTokens() {
         return new ModelTokens(
                 ModelSources.of(Map.of(), null),
                 source -> {

@@ -17,7 +17,7 @@ import java.util.concurrent.TimeUnit;
  * An engine's status endpoints, and one completion, over real HTTP; can be stopped and started
  * again on its port.
  */
-final class TestEngine implements AutoCloseable {
+public final class TestEngine implements AutoCloseable {
     private final Map<String, String> answers = new ConcurrentHashMap<>();
     private static final Set<String> HEALTH = Set.of("/health", "/ready", "/ping");
 
@@ -33,7 +33,7 @@ final class TestEngine implements AutoCloseable {
     }
 
     /** Serves model {@code tiny} as SGLang recorded it, with events at its own host. */
-    static TestEngine sglang() {
+    public static TestEngine sglang() {
         TestEngine engine = new TestEngine();
         engine.answers.put("/v1/models", recorded("sglang-models.json"));
         engine.answers.put("/server_info", recorded("sglang-server_info.json"));
@@ -106,19 +106,19 @@ final class TestEngine implements AutoCloseable {
         return Set.copyOf(authorizations);
     }
 
-    String url() {
+    public String url() {
         return "http://127.0.0.1:" + port;
     }
 
-    void health(int status) {
+    public void health(int status) {
         healthStatus = status;
     }
 
-    void stop() {
+    public void stop() {
         server.stop(0);
     }
 
-    void startAgain() {
+    public void startAgain() {
         server = listen(port);
     }
 

@@ -13,18 +13,19 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import org.jspecify.annotations.Nullable;
 
 /** Remembers subscriptions; refuses endpoints that contain {@code refuse}. Any thread. */
-final class TestFeed implements EventFeed {
-    final List<EventSource> open = new CopyOnWriteArrayList<>();
-    final List<EventSource> closed = new CopyOnWriteArrayList<>();
+public final class TestFeed implements EventFeed {
+    public final List<EventSource> open = new CopyOnWriteArrayList<>();
+    public final List<EventSource> closed = new CopyOnWriteArrayList<>();
 
     final Map<EventSource, SourceListener> listeners = new ConcurrentHashMap<>();
-    final Map<EventSource, Integer> computed = new ConcurrentHashMap<>();
+    public final Map<EventSource, Integer> computed = new ConcurrentHashMap<>();
     private final Map<EventSource, SourceStatus> told = new ConcurrentHashMap<>();
-    volatile long stored = 9;
-    volatile long offloaded;
+    public volatile long stored = 9;
+    public volatile long offloaded;
 
     /** From now on the source is in this state, and who listens is told. */
-    void change(EventSource source, EventView state, SourceStatus.Belief belief, String why) {
+    public void change(
+            EventSource source, EventView state, SourceStatus.Belief belief, String why) {
         EventView before = status(source).state();
         told.put(source, status(state, belief, why));
         listeners.get(source).changed(source, before, status(source));
@@ -98,7 +99,7 @@ final class TestFeed implements EventFeed {
         return List.of();
     }
 
-    List<EventSource> open() {
+    public List<EventSource> open() {
         return new ArrayList<>(open);
     }
 

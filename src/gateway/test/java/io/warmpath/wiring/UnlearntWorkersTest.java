@@ -7,13 +7,16 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.sun.net.httpserver.HttpServer;
 import io.vertx.core.Vertx;
-import io.warmpath.fleet.SignsOfLife;
 import io.warmpath.fleet.WorkerState;
 import io.warmpath.fleet.WorkerStatus;
+import io.warmpath.fleet.monitor.SignsOfLife;
 import io.warmpath.load.LoadTracker;
 import io.warmpath.prefix.ReferencePrefixIndex;
 import io.warmpath.prefix.SlotCredits;
 import io.warmpath.upstream.tls.EngineTls;
+import io.warmpath.wiring.fleet.FleetLog;
+import io.warmpath.wiring.fleet.FleetRuntime;
+import io.warmpath.wiring.settings.AddressSetup;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.OutputStream;

@@ -2,6 +2,7 @@ package io.warmpath.tokens;
 
 import io.warmpath.prefix.HashedPrompt;
 import io.warmpath.prefix.PrefixSpace;
+import io.warmpath.tokens.text.TextTokenizer;
 import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;

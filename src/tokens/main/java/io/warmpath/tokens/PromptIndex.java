@@ -2,6 +2,8 @@ package io.warmpath.tokens;
 
 import io.warmpath.prefix.HashedPrompt;
 import io.warmpath.prefix.PrefixSpace;
+import io.warmpath.tokens.text.TextTokenizer;
+import io.warmpath.tokens.text.UnencodableTextException;
 import org.jspecify.annotations.Nullable;
 
 /**

@@ -2,6 +2,8 @@ package io.warmpath.tokens;
 
 import io.warmpath.prefix.HashedPrompt;
 import io.warmpath.tokens.profile.EngineProfile;
+import io.warmpath.tokens.template.Continuation;
+import io.warmpath.tokens.template.PromptInput;
 import java.util.List;
 import java.util.Optional;
 

@@ -1,6 +1,7 @@
 package io.warmpath.tokens;
 
 import io.warmpath.tokens.profile.EngineProfile;
+import io.warmpath.tokens.template.PromptInput;
 import org.jspecify.annotations.Nullable;
 
 /**

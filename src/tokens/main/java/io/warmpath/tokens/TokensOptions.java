@@ -1,5 +1,7 @@
 package io.warmpath.tokens;
 
+import io.warmpath.tokens.text.TextTokenizer;
+
 /**
  * Limits of {@link ModelTokens}.
  *

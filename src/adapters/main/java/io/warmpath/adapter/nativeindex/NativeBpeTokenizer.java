@@ -1,8 +1,8 @@
 package io.warmpath.adapter.nativeindex;
 
-import io.warmpath.tokens.BpeParts;
-import io.warmpath.tokens.TextTokenizer;
-import io.warmpath.tokens.UnencodableTextException;
+import io.warmpath.tokens.text.BpeParts;
+import io.warmpath.tokens.text.TextTokenizer;
+import io.warmpath.tokens.text.UnencodableTextException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;

@@ -3,7 +3,7 @@ package io.warmpath.adapter.tokenizer;
 import com.fasterxml.jackson.core.JsonParser;
 import com.fasterxml.jackson.core.JsonToken;
 import com.fasterxml.jackson.databind.ObjectMapper;
-import io.warmpath.tokens.BpeParts;
+import io.warmpath.tokens.text.BpeParts;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;

@@ -1,7 +1,7 @@
 package io.warmpath.adapter.tokenizer;
 
 import com.fasterxml.jackson.databind.JsonNode;
-import io.warmpath.tokens.BpeParts;
+import io.warmpath.tokens.text.BpeParts;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;

@@ -1,8 +1,8 @@
 package io.warmpath.adapter.tokenizer;
 
 import ai.djl.huggingface.tokenizers.jni.TokenizersLibrary;
-import io.warmpath.tokens.TextTokenizer;
-import io.warmpath.tokens.UnencodableTextException;
+import io.warmpath.tokens.text.TextTokenizer;
+import io.warmpath.tokens.text.UnencodableTextException;
 import java.util.Optional;
 import java.util.concurrent.locks.ReadWriteLock;
 import java.util.concurrent.locks.ReentrantReadWriteLock;

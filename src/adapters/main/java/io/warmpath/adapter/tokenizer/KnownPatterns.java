@@ -1,7 +1,7 @@
 package io.warmpath.adapter.tokenizer;
 
 import com.fasterxml.jackson.databind.JsonNode;
-import io.warmpath.tokens.BpeParts.Pattern;
+import io.warmpath.tokens.text.BpeParts.Pattern;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;

@@ -3,7 +3,7 @@ package io.warmpath.adapter.tokenizer;
 import com.fasterxml.jackson.core.JacksonException;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
-import io.warmpath.tokens.TokenizerLoadException;
+import io.warmpath.tokens.model.TokenizerLoadException;
 import io.warmpath.tokens.profile.ModelFacts;
 import java.io.IOException;
 import java.nio.file.DirectoryStream;

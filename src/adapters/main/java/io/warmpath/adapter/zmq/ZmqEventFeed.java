@@ -8,7 +8,7 @@ import io.warmpath.events.FeedCalls;
 import io.warmpath.events.FeedHandle;
 import io.warmpath.events.SourceMark;
 import io.warmpath.events.SourceSession;
-import io.warmpath.fleet.AddressGuard;
+import io.warmpath.fleet.address.AddressGuard;
 import io.warmpath.prefix.PrefixIndex;
 import java.io.IOException;
 import java.io.UncheckedIOException;

@@ -5,7 +5,7 @@ import io.warmpath.events.EventFeed.SourceListener;
 import io.warmpath.events.EventSource;
 import io.warmpath.events.SourceMark;
 import io.warmpath.events.SourceSession;
-import io.warmpath.fleet.AddressGuard;
+import io.warmpath.fleet.address.AddressGuard;
 import java.io.IOException;
 import java.net.ProtocolException;
 import java.nio.ByteBuffer;

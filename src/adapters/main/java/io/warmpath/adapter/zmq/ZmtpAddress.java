@@ -1,8 +1,8 @@
 package io.warmpath.adapter.zmq;
 
-import io.warmpath.fleet.AddressGuard;
-import io.warmpath.fleet.Place;
-import io.warmpath.fleet.RefusedAddressException;
+import io.warmpath.fleet.address.AddressGuard;
+import io.warmpath.fleet.address.Place;
+import io.warmpath.fleet.address.RefusedAddressException;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;

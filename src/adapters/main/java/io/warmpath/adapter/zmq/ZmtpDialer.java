@@ -1,7 +1,7 @@
 package io.warmpath.adapter.zmq;
 
-import io.warmpath.fleet.AddressGuard;
-import io.warmpath.fleet.RefusedAddressException;
+import io.warmpath.fleet.address.AddressGuard;
+import io.warmpath.fleet.address.RefusedAddressException;
 import java.io.IOException;
 import java.net.SocketAddress;
 import java.net.UnknownHostException;

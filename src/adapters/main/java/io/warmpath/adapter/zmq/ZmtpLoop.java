@@ -1,6 +1,6 @@
 package io.warmpath.adapter.zmq;
 
-import io.warmpath.fleet.AddressGuard;
+import io.warmpath.fleet.address.AddressGuard;
 import java.nio.ByteBuffer;
 import java.nio.channels.ClosedChannelException;
 import java.nio.channels.SelectableChannel;

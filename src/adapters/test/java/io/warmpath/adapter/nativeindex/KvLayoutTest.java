@@ -8,7 +8,7 @@ import io.warmpath.pool.PageRecipe;
 import io.warmpath.prefix.PrefixIndex;
 import io.warmpath.prefix.Tier;
 import io.warmpath.prefix.WorkerSlot;
-import io.warmpath.tokens.BpeParts;
+import io.warmpath.tokens.text.BpeParts;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

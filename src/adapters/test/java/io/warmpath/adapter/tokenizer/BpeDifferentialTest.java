@@ -8,8 +8,8 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.fasterxml.jackson.databind.ObjectMapper;
 import io.warmpath.adapter.nativeindex.NativeBpeTokenizer;
-import io.warmpath.tokens.TextTokenizer;
-import io.warmpath.tokens.UnencodableTextException;
+import io.warmpath.tokens.text.TextTokenizer;
+import io.warmpath.tokens.text.UnencodableTextException;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

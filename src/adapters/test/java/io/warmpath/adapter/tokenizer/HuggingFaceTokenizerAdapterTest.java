@@ -6,7 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.fasterxml.jackson.databind.JsonNode;
-import io.warmpath.tokens.UnencodableTextException;
+import io.warmpath.tokens.text.UnencodableTextException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.ExecutorService;

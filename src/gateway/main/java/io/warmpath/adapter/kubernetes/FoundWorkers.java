@@ -1,7 +1,7 @@
 package io.warmpath.adapter.kubernetes;
 
-import io.warmpath.fleet.WorkerFields;
 import io.warmpath.fleet.WorkerSpec;
+import io.warmpath.fleet.source.WorkerFields;
 import java.util.Collection;
 import java.util.Collections;
 import java.util.Comparator;

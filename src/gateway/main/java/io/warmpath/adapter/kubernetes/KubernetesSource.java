@@ -1,8 +1,8 @@
 package io.warmpath.adapter.kubernetes;
 
-import io.warmpath.fleet.FleetSource;
-import io.warmpath.fleet.SourceName;
 import io.warmpath.fleet.WorkerSpec;
+import io.warmpath.fleet.source.FleetSource;
+import io.warmpath.fleet.source.SourceName;
 import java.time.Duration;
 import java.util.Collections;
 import java.util.HashMap;

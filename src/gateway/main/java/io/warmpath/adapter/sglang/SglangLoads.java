@@ -3,7 +3,7 @@ package io.warmpath.adapter.sglang;
 import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
-import io.warmpath.fleet.EngineLoad;
+import io.warmpath.fleet.probe.EngineLoad;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;

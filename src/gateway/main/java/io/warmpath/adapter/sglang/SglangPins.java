@@ -3,10 +3,10 @@ package io.warmpath.adapter.sglang;
 import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
-import io.warmpath.fleet.EngineHttp;
-import io.warmpath.fleet.PinProbe;
 import io.warmpath.fleet.PinSupport;
 import io.warmpath.fleet.Worker;
+import io.warmpath.fleet.probe.EngineHttp;
+import io.warmpath.fleet.probe.PinProbe;
 import java.io.IOException;
 
 /**

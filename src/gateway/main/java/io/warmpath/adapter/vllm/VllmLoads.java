@@ -1,6 +1,6 @@
 package io.warmpath.adapter.vllm;
 
-import io.warmpath.fleet.EngineLoad;
+import io.warmpath.fleet.probe.EngineLoad;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;

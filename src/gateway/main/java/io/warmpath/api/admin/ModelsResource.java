@@ -1,7 +1,7 @@
 package io.warmpath.api.admin;
 
 import com.fasterxml.jackson.annotation.JsonInclude;
-import io.warmpath.tokens.ReloadedModel;
+import io.warmpath.tokens.model.ReloadedModel;
 import jakarta.ws.rs.POST;
 import jakarta.ws.rs.Path;
 import jakarta.ws.rs.Produces;

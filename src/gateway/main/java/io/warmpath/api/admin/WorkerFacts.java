@@ -1,9 +1,9 @@
 package io.warmpath.api.admin;
 
 import io.warmpath.fleet.EngineKind;
-import io.warmpath.fleet.LoadPoll;
 import io.warmpath.fleet.PinSupport;
 import io.warmpath.fleet.Worker;
+import io.warmpath.fleet.monitor.LoadPoll;
 import java.util.Map;
 import java.util.Set;
 import java.util.function.Function;

@@ -18,7 +18,7 @@ import io.warmpath.gateway.flow.RequestFlow;
 import io.warmpath.gateway.plan.Advisor;
 import io.warmpath.gateway.request.InferenceRequest;
 import io.warmpath.routing.RoutingDecision;
-import io.warmpath.tokens.PromptInput;
+import io.warmpath.tokens.template.PromptInput;
 import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
@@ -35,24 +35,17 @@ public final class DirectApi {
         Buffer of(Advisor.Question asked, RoutingDecision decision, boolean tokensKnown);
     }
 
-    /** A question. */
-    public enum Ask {
-        BEST_WORKER(DirectJson::best, true),
-        POTENTIAL_LOADS(DirectJson::loads, false),
-        OVERLAP_SCORES(DirectJson::overlaps, false),
-        EXPLAIN(DirectJson::explained, true);
-
-        private final Form form;
-        private final boolean ofRequest;
-
-        /**
-         * @param ofRequest asks where a request would go: not to busy workers, and also when its
-         *     tokens are not known
-         */
-        Ask(Form form, boolean ofRequest) {
-            this.form = form;
-            this.ofRequest = ofRequest;
-        }
+    /**
+     * A question.
+     *
+     * @param ofRequest asks where a request would go: not to busy workers, and also when its tokens
+     *     are not known
+     */
+    public record Ask(Form form, boolean ofRequest) {
+        public static final Ask BEST_WORKER = new Ask(DirectJson::best, true);
+        public static final Ask POTENTIAL_LOADS = new Ask(DirectJson::loads, false);
+        public static final Ask OVERLAP_SCORES = new Ask(DirectJson::overlaps, false);
+        public static final Ask EXPLAIN = new Ask(DirectJson::explained, true);
     }
 
     private final RequestFlow flow;

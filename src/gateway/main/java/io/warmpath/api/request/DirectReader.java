@@ -18,7 +18,7 @@ import io.warmpath.gateway.request.InferenceRequest;
 import io.warmpath.gateway.request.RequestHints;
 import io.warmpath.net.HeapBytes;
 import io.warmpath.routing.RouterOverrides;
-import io.warmpath.tokens.PromptInput;
+import io.warmpath.tokens.template.PromptInput;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.HashSet;

@@ -6,7 +6,7 @@ import static io.warmpath.api.error.InvalidRequest.but;
 import com.fasterxml.jackson.core.JsonParser;
 import com.fasterxml.jackson.core.JsonToken;
 import io.warmpath.api.json.TokenIds;
-import io.warmpath.tokens.PromptInput;
+import io.warmpath.tokens.template.PromptInput;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;

@@ -7,7 +7,7 @@ import io.warmpath.api.request.RequestParser.Endpoint;
 import io.warmpath.fault.GatewayException;
 import io.warmpath.gateway.request.ByteRange;
 import io.warmpath.net.HeapBytes;
-import io.warmpath.tokens.PromptInput;
+import io.warmpath.tokens.template.PromptInput;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;

@@ -12,7 +12,7 @@ import io.warmpath.gateway.request.ByteRange;
 import io.warmpath.gateway.request.InferenceRequest;
 import io.warmpath.gateway.request.ModelName;
 import io.warmpath.gateway.request.RequestHints;
-import io.warmpath.tokens.PromptInput;
+import io.warmpath.tokens.template.PromptInput;
 import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;

@@ -11,7 +11,7 @@ import io.warmpath.session.ControlledSession;
 import io.warmpath.session.ControlledSessions;
 import io.warmpath.session.SessionControl;
 import io.warmpath.session.SessionControl.Action;
-import io.warmpath.tokens.PromptInput;
+import io.warmpath.tokens.template.PromptInput;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;

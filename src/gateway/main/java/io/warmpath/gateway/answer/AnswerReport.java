@@ -1,8 +1,8 @@
 package io.warmpath.gateway.answer;
 
 import io.warmpath.fleet.Candidate;
-import io.warmpath.fleet.EngineTokenizer;
 import io.warmpath.fleet.EventWatch;
+import io.warmpath.fleet.probe.EngineTokenizer;
 import io.warmpath.gateway.observe.FlowMetrics;
 import io.warmpath.gateway.observe.ModelMeters;
 import io.warmpath.gateway.prompt.AskedPrompt;
@@ -12,7 +12,7 @@ import io.warmpath.gateway.selfcheck.SelfCheck;
 import io.warmpath.gateway.shared.SharedCache;
 import io.warmpath.routing.RoutingDecision;
 import io.warmpath.session.WarmLedger;
-import io.warmpath.tokens.PromptInput;
+import io.warmpath.tokens.template.PromptInput;
 import io.warmpath.upstream.answer.AnswerScanner;
 import org.jspecify.annotations.Nullable;
 

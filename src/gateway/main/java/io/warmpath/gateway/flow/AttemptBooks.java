@@ -16,7 +16,7 @@ import io.warmpath.gateway.request.InferenceRequest;
 import io.warmpath.load.LoadBook;
 import io.warmpath.net.HeaderList;
 import io.warmpath.routing.RoutingDecision;
-import io.warmpath.routing.Sent;
+import io.warmpath.routing.rates.Sent;
 import io.warmpath.upstream.answer.AnswerScanner;
 import org.jspecify.annotations.Nullable;
 

@@ -21,7 +21,7 @@ import io.warmpath.gateway.plan.Planner;
 import io.warmpath.gateway.prompt.Engines;
 import io.warmpath.gateway.request.EngineForm;
 import io.warmpath.gateway.request.InferenceRequest;
-import io.warmpath.tokens.PromptInput;
+import io.warmpath.tokens.template.PromptInput;
 import io.warmpath.upstream.answer.StreamText;
 import java.nio.charset.StandardCharsets;
 import java.util.List;

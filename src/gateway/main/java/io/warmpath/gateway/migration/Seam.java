@@ -1,7 +1,7 @@
 package io.warmpath.gateway.migration;
 
 import io.warmpath.fleet.EngineKind;
-import io.warmpath.tokens.Continuation;
+import io.warmpath.tokens.template.Continuation;
 import org.jspecify.annotations.Nullable;
 
 /**

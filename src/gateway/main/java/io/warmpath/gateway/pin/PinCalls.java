@@ -7,7 +7,7 @@ import io.vertx.core.buffer.Buffer;
 import io.warmpath.fleet.Candidate;
 import io.warmpath.fleet.Fleet;
 import io.warmpath.fleet.PinSupport;
-import io.warmpath.fleet.PinSupports;
+import io.warmpath.fleet.probe.PinSupports;
 import io.warmpath.gateway.pin.PinMetrics.Result;
 import io.warmpath.gateway.prompt.PromptContent;
 import io.warmpath.gateway.prompt.TokenLanes;

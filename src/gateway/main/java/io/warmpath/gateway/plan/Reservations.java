@@ -7,7 +7,7 @@ import io.warmpath.fault.GatewayException;
 import io.warmpath.load.LoadBook;
 import io.warmpath.load.PromptBlocks;
 import io.warmpath.routing.RoutingDecision;
-import io.warmpath.routing.Sent;
+import io.warmpath.routing.rates.Sent;
 import java.time.Duration;
 import java.util.OptionalDouble;
 import java.util.concurrent.ConcurrentHashMap;

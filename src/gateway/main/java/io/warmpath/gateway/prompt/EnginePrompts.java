@@ -3,8 +3,8 @@ package io.warmpath.gateway.prompt;
 import io.warmpath.fleet.EngineKind;
 import io.warmpath.routing.PromptKnown;
 import io.warmpath.routing.SharedView;
-import io.warmpath.tokens.TextChunks;
 import io.warmpath.tokens.profile.EngineProfile;
+import io.warmpath.tokens.template.TextChunks;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 

@@ -6,7 +6,7 @@ import io.warmpath.prefix.HashedPrompt;
 import io.warmpath.prefix.PrefixMatch;
 import io.warmpath.prefix.PrefixQuery;
 import io.warmpath.prefix.PrefixSpace;
-import io.warmpath.tokens.TextChunks;
+import io.warmpath.tokens.template.TextChunks;
 import java.util.Arrays;
 import java.util.List;
 import org.jspecify.annotations.Nullable;

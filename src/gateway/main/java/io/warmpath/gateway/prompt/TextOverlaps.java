@@ -7,7 +7,7 @@ import io.warmpath.prefix.PrefixSpace;
 import io.warmpath.prefix.SideIndex;
 import io.warmpath.prefix.Tier;
 import io.warmpath.tokens.PromptIndex;
-import io.warmpath.tokens.TextChunks;
+import io.warmpath.tokens.template.TextChunks;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;

@@ -6,7 +6,7 @@ import io.warmpath.access.Visit;
 import io.warmpath.prefix.PrefixSpace;
 import io.warmpath.routing.RouterOverrides;
 import io.warmpath.routing.TaintRules;
-import io.warmpath.tokens.PromptInput;
+import io.warmpath.tokens.template.PromptInput;
 import java.util.OptionalInt;
 import java.util.OptionalLong;
 import org.jspecify.annotations.Nullable;

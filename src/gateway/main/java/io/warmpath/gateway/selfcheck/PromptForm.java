@@ -1,6 +1,6 @@
 package io.warmpath.gateway.selfcheck;
 
-import io.warmpath.tokens.PromptInput;
+import io.warmpath.tokens.template.PromptInput;
 import java.util.Locale;
 import org.jspecify.annotations.Nullable;
 

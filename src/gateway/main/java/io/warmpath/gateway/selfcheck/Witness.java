@@ -1,7 +1,7 @@
 package io.warmpath.gateway.selfcheck;
 
-import io.warmpath.fleet.EngineTokenizer.Question;
 import io.warmpath.fleet.Worker;
+import io.warmpath.fleet.probe.EngineTokenizer.Question;
 import java.util.function.Supplier;
 
 /**

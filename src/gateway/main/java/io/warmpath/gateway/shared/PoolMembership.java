@@ -1,9 +1,9 @@
 package io.warmpath.gateway.shared;
 
-import io.warmpath.fleet.HiCacheMetadata;
-import io.warmpath.fleet.PoolMetadata;
-import io.warmpath.fleet.VllmStoreMetadata;
 import io.warmpath.fleet.Worker;
+import io.warmpath.fleet.metadata.HiCacheMetadata;
+import io.warmpath.fleet.metadata.PoolMetadata;
+import io.warmpath.fleet.metadata.VllmStoreMetadata;
 import io.warmpath.pool.PageRecipe;
 import io.warmpath.pool.PoolLayout;
 import io.warmpath.pool.SglangPages;

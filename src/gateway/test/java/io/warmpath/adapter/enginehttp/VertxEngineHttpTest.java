@@ -14,7 +14,7 @@ import io.vertx.core.http.HttpClientOptions;
 import io.vertx.core.http.HttpServerOptions;
 import io.vertx.core.net.SocketAddress;
 import io.warmpath.api.Certificates;
-import io.warmpath.fleet.EngineHttp;
+import io.warmpath.fleet.probe.EngineHttp;
 import io.warmpath.upstream.tls.EngineTls;
 import java.io.IOException;
 import java.net.ConnectException;

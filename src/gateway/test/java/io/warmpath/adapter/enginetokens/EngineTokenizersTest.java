@@ -6,9 +6,9 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.warmpath.fleet.EngineKind;
-import io.warmpath.fleet.EngineTokenizer.Question;
 import io.warmpath.fleet.FakeEngine;
 import io.warmpath.fleet.Worker;
+import io.warmpath.fleet.probe.EngineTokenizer.Question;
 import io.warmpath.prefix.WorkerSlot;
 import java.io.IOException;
 import java.net.URI;

@@ -1,7 +1,7 @@
 package io.warmpath.adapter.kubernetes;
 
-import io.warmpath.fleet.FleetSource;
 import io.warmpath.fleet.WorkerSpec;
+import io.warmpath.fleet.source.FleetSource;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;

@@ -6,9 +6,9 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.nats.client.Connection;
 import io.nats.client.Nats;
-import io.warmpath.fleet.FleetSource;
-import io.warmpath.fleet.WorkerFields;
 import io.warmpath.fleet.WorkerSpec;
+import io.warmpath.fleet.source.FleetSource;
+import io.warmpath.fleet.source.WorkerFields;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.time.Duration;

@@ -4,7 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.warmpath.fleet.WorkerFields;
+import io.warmpath.fleet.source.WorkerFields;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.Map;

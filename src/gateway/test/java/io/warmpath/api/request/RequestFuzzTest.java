@@ -19,7 +19,7 @@ import io.warmpath.gateway.request.BodyEditor;
 import io.warmpath.gateway.request.BodyEdits;
 import io.warmpath.gateway.request.InferenceRequest;
 import io.warmpath.net.HeapBytes;
-import io.warmpath.tokens.PromptInput;
+import io.warmpath.tokens.template.PromptInput;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;

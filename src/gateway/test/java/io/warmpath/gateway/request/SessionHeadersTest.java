@@ -11,7 +11,7 @@ import io.warmpath.fault.GatewayException;
 import io.warmpath.routing.RouterOverrides;
 import io.warmpath.routing.TaintRules;
 import io.warmpath.session.AgentContext;
-import io.warmpath.tokens.PromptInput;
+import io.warmpath.tokens.template.PromptInput;
 import java.util.List;
 import java.util.OptionalInt;
 import java.util.OptionalLong;

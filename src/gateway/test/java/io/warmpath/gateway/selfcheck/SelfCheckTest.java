@@ -8,10 +8,10 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import io.warmpath.fleet.EngineKind;
-import io.warmpath.fleet.EngineTokenizer.Question;
 import io.warmpath.fleet.Worker;
+import io.warmpath.fleet.probe.EngineTokenizer.Question;
 import io.warmpath.prefix.WorkerSlot;
-import io.warmpath.tokens.PromptInput;
+import io.warmpath.tokens.template.PromptInput;
 import java.io.IOException;
 import java.net.URI;
 import java.util.ArrayDeque;

@@ -2,10 +2,10 @@ package io.warmpath.lab.policy;
 
 import io.warmpath.routing.BlockWeights;
 import io.warmpath.routing.CostKind;
-import io.warmpath.routing.LatencyPriors;
 import io.warmpath.routing.RouterMode;
 import io.warmpath.routing.RouterOptions;
 import io.warmpath.routing.SharedRule;
+import io.warmpath.routing.rates.LatencyPriors;
 import io.warmpath.sim.virtual.EngineModel;
 import java.util.List;
 import java.util.Optional;

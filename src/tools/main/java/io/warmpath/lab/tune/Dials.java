@@ -2,9 +2,9 @@ package io.warmpath.lab.tune;
 
 import io.warmpath.routing.BlockWeights;
 import io.warmpath.routing.CostKind;
-import io.warmpath.routing.LatencyPriors;
 import io.warmpath.routing.RouterMode;
 import io.warmpath.routing.RouterOptions;
+import io.warmpath.routing.rates.LatencyPriors;
 import java.math.BigDecimal;
 import java.util.ArrayList;
 import java.util.List;

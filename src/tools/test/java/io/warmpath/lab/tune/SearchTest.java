@@ -82,9 +82,9 @@ class SearchTest {
         assertEquals(
                 "warmpath.router.host-cache-hit-weight=0.75",
                 blocks.keys(blocks.start()).getLast());
-        Dials latency = Dials.latency(io.warmpath.routing.LatencyPriors.DEFAULT);
+        Dials latency = Dials.latency(io.warmpath.routing.rates.LatencyPriors.DEFAULT);
         assertEquals(
-                io.warmpath.routing.LatencyPriors.DEFAULT,
+                io.warmpath.routing.rates.LatencyPriors.DEFAULT,
                 latency.options(latency.start()).latency());
         assertTrue(
                 latency.keys(latency.start())

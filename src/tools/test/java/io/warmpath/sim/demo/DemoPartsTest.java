@@ -7,13 +7,13 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
-import io.warmpath.tokens.JinjaChatTemplate;
-import io.warmpath.tokens.PromptInput;
-import io.warmpath.tokens.PromptInput.Message;
 import io.warmpath.tokens.jinja.Template;
 import io.warmpath.tokens.profile.EngineProfile;
 import io.warmpath.tokens.profile.EnginePrompt;
 import io.warmpath.tokens.profile.ModelFacts;
+import io.warmpath.tokens.template.JinjaChatTemplate;
+import io.warmpath.tokens.template.PromptInput;
+import io.warmpath.tokens.template.PromptInput.Message;
 import java.time.Clock;
 import java.time.Duration;
 import java.util.ArrayList;

@@ -1,0 +1,225 @@
+package io.warmpath.fleet.probe;
+
+import io.warmpath.fleet.Capacity;
+import io.warmpath.fleet.EngineKind;
+import io.warmpath.fleet.EventEndpoint;
+import io.warmpath.fleet.WorkerProfile;
+import io.warmpath.fleet.WorkerSpec;
+import java.io.IOException;
+import java.net.ConnectException;
+import java.net.SocketTimeoutException;
+import java.net.URI;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+import java.util.function.ToIntFunction;
+
+/**
+ * Learns a worker by its model list and by the dialects of the known engines, in order.
+ *
+ * <p>Stateless, any thread; blocks as {@link EngineHttp} does.
+ */
+public final class DialectProbe implements WorkerProbe {
+    /** An engine of which only OpenAI's interface is known. Some have no path for health. */
+    private static final EngineDialect UNKNOWN =
+            new EngineDialect() {
+                @Override
+                public EngineKind kind() {
+                    return EngineKind.OPENAI;
+                }
+
+                @Override
+                public Optional<EngineFacts> ask(URI worker, EngineHttp http) {
+                    return Optional.empty();
+                }
+
+                @Override
+                public Health health(URI worker, EngineHttp http, Duration patience)
+                        throws IOException {
+                    EngineHttp.Answer answer = http.get(worker, "/health");
+                    return answer.status() == 404
+                            ? HealthAnswers.read("/v1/models", http.get(worker, "/v1/models"))
+                            : HealthAnswers.read("/health", answer);
+                }
+            };
+
+    private final EngineHttp http;
+    private final ModelList models;
+    private final List<EngineDialect> dialects;
+    private final Optional<String> healthPath;
+    private final Duration patience;
+    private final ToIntFunction<Set<String>> defaultBlockSize;
+
+    /**
+     * @param healthPath what is asked of every worker; empty: what its kind of engine is best asked
+     * @param patience with questions that an engine answers only after it has tried itself out
+     * @param defaultBlockSize tokens per block of workers that neither say nor are told, by the
+     *     models that they serve
+     */
+    public DialectProbe(
+            EngineHttp http,
+            ModelList models,
+            List<EngineDialect> dialects,
+            Optional<String> healthPath,
+            Duration patience,
+            ToIntFunction<Set<String>> defaultBlockSize) {
+        this.http = http;
+        this.models = models;
+        this.dialects = List.copyOf(dialects);
+        this.healthPath = healthPath;
+        this.patience = patience;
+        this.defaultBlockSize = defaultBlockSize;
+    }
+
+    @Override
+    public WorkerProfile learn(WorkerSpec spec) throws ProbeException {
+        try {
+            Set<String> served = spec.models().isEmpty() ? served(spec.url()) : spec.models();
+            EngineFacts facts = facts(spec);
+            int dpSize = firstPositive(spec.dpSize(), facts.dpSize(), 1);
+            return new WorkerProfile(
+                    facts.kind(),
+                    facts.version(),
+                    served,
+                    firstPositive(
+                            spec.blockSize(),
+                            facts.blockSize(),
+                            defaultBlockSize.applyAsInt(served)),
+                    spec.blockSize() == 0 && facts.blockSize() == 0,
+                    dpSize,
+                    spec.capacity().or(facts.capacity()),
+                    events(spec, facts, dpSize),
+                    facts.offload().with(spec.pool()),
+                    spec.priorities() == null ? facts.priorities() : spec.priorities(),
+                    facts.sessions(),
+                    disagreements(spec, facts));
+        } catch (IOException | IllegalArgumentException e) {
+            throw new ProbeException(ProbeAdvice.of(e), e);
+        }
+    }
+
+    /** The record counts all the same; but one of the two is wrong. */
+    private List<String> disagreements(WorkerSpec spec, EngineFacts facts) {
+        List<String> all = new ArrayList<>();
+        compare(all, "block-size", spec.blockSize(), facts.blockSize());
+        compare(all, "dp-size", spec.dpSize(), facts.dpSize());
+        compare(
+                all,
+                "max-num-batched-tokens",
+                spec.capacity().batchedTokens(),
+                facts.capacity().batchedTokens());
+        compare(all, "total-kv-blocks", spec.capacity().kvBlocks(), facts.capacity().kvBlocks());
+        return all;
+    }
+
+    private static void compare(List<String> all, String what, long told, long said) {
+        if (told > 0 && said > 0 && told != said) {
+            all.add(what + ": " + told + " by its record, " + said + " by its engine");
+        }
+    }
+
+    private Set<String> served(URI worker) throws IOException {
+        EngineHttp.Answer answer = http.get(worker, "/v1/models");
+        if (!answer.ok()) {
+            throw new EngineAnswerException(
+                    answer.status(), "GET /v1/models answered " + answer.status());
+        }
+        Set<String> names = models.read(answer.body());
+        if (names.isEmpty()) {
+            throw new EngineAnswerException(200, "GET /v1/models lists no model");
+        }
+        return names;
+    }
+
+    private EngineFacts facts(WorkerSpec spec) throws IOException {
+        EngineKind told = spec.kind();
+        for (EngineDialect dialect : dialects) {
+            if (told == null || told == dialect.kind()) {
+                Optional<EngineFacts> facts = dialect.ask(spec.url(), http);
+                if (facts.isPresent()) {
+                    return facts.get();
+                }
+            }
+        }
+        // An engine of the told kind that hides its interface is still of that kind.
+        return new EngineFacts(
+                told == null ? EngineKind.OPENAI : told, "", 0, 0, Capacity.UNKNOWN, List.of());
+    }
+
+    private static List<EventEndpoint> events(WorkerSpec spec, EngineFacts facts, int dpSize) {
+        String told = spec.eventsEndpoint();
+        if (told != null) {
+            return EventEndpoint.perRank(
+                    told, spec.replayEndpoint(), spec.eventsBind(), spec.topic(), dpSize);
+        }
+        return facts.events().stream().filter(e -> e.dpRank() < dpSize).toList();
+    }
+
+    private static int firstPositive(int a, int b, int otherwise) {
+        return a > 0 ? a : b > 0 ? b : otherwise;
+    }
+
+    @Override
+    public List<EngineLoad> load(WorkerSpec spec, EngineKind kind) throws ProbeException {
+        try {
+            for (EngineDialect dialect : dialects) {
+                if (dialect.kind() == kind) {
+                    return dialect.load(spec.url(), http);
+                }
+            }
+            return List.of();
+        } catch (IOException e) {
+            throw new ProbeException(spec.url() + ": " + e.getMessage(), e);
+        }
+    }
+
+    @Override
+    public Health health(WorkerSpec spec, EngineKind kind) {
+        return asked(
+                () ->
+                        healthPath.isPresent()
+                                ? told(spec, healthPath.get())
+                                : dialect(kind).health(spec.url(), http, patience));
+    }
+
+    @Override
+    public Health deepHealth(WorkerSpec spec, EngineKind kind) {
+        return asked(
+                () ->
+                        healthPath.isPresent()
+                                ? told(spec, healthPath.get())
+                                : dialect(kind).deepHealth(spec.url(), http, patience));
+    }
+
+    /** The operator's own path is the only question then, with the usual time-out. */
+    private Health told(WorkerSpec spec, String path) throws IOException {
+        return HealthAnswers.read(path, http.get(spec.url(), path));
+    }
+
+    private EngineDialect dialect(EngineKind kind) {
+        for (EngineDialect dialect : dialects) {
+            if (dialect.kind() == kind) {
+                return dialect;
+            }
+        }
+        return UNKNOWN;
+    }
+
+    private interface Question {
+        Health ask() throws IOException;
+    }
+
+    private static Health asked(Question question) {
+        try {
+            return question.ask();
+        } catch (ConnectException e) {
+            return new Health(Verdict.REFUSED, "connection refused");
+        } catch (SocketTimeoutException e) {
+            return new Health(Verdict.LATE, "its health check: " + e.getMessage());
+        } catch (IOException e) {
+            return new Health(Verdict.FAILING, "its health check: " + e.getMessage());
+        }
+    }
+}

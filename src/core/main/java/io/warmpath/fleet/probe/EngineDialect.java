@@ -1,0 +1,51 @@
+package io.warmpath.fleet.probe;
+
+import io.warmpath.fleet.EngineKind;
+import java.io.IOException;
+import java.net.URI;
+import java.time.Duration;
+import java.util.List;
+import java.util.Optional;
+
+/** The interface by which one kind of engine tells about itself. Stateless, any thread. */
+public interface EngineDialect {
+    EngineKind kind();
+
+    /**
+     * What the engine at {@code worker} says, or empty when another kind of engine answers there.
+     *
+     * @throws IOException when the engine could not be asked, or answered as this kind but
+     *     unreadably
+     */
+    Optional<EngineFacts> ask(URI worker, EngineHttp http) throws IOException;
+
+    /**
+     * Whether its process lives and takes requests, without a generated token.
+     *
+     * @param patience what the engine's own deep question may take, where this one leads to it
+     * @throws IOException when the engine could not be asked
+     */
+    default WorkerProbe.Health health(URI worker, EngineHttp http, Duration patience)
+            throws IOException {
+        return HealthAnswers.read("/health", http.get(worker, "/health"));
+    }
+
+    /**
+     * Whether it computes; may cost a generated token, and takes up to {@code patience}.
+     *
+     * @throws IOException when the engine could not be asked
+     */
+    default WorkerProbe.Health deepHealth(URI worker, EngineHttp http, Duration patience)
+            throws IOException {
+        return health(worker, http, patience);
+    }
+
+    /**
+     * What its ranks are doing now; empty when it does not tell.
+     *
+     * @throws IOException when the engine could not be asked, or answered unreadably
+     */
+    default List<EngineLoad> load(URI worker, EngineHttp http) throws IOException {
+        return List.of();
+    }
+}

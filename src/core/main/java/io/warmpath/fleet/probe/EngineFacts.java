@@ -1,0 +1,57 @@
+package io.warmpath.fleet.probe;
+
+import io.warmpath.fleet.Capacity;
+import io.warmpath.fleet.EngineKind;
+import io.warmpath.fleet.EventEndpoint;
+import io.warmpath.fleet.Offload;
+import io.warmpath.fleet.PriorityOrder;
+import io.warmpath.fleet.SessionSupport;
+import java.util.List;
+
+/**
+ * What an engine says about itself through an interface of its own.
+ *
+ * @param version as the engine writes it, may be empty
+ * @param blockSize tokens per KV block, 0 when it does not say
+ * @param dpSize data-parallel ranks, 0 when it does not say
+ * @param capacity of each rank, as far as it says
+ * @param events its event sockets, empty when it does not publish
+ * @param offload what it keeps below its device's memory
+ * @param priorities what it makes of priorities
+ * @param sessions how it keeps sessions
+ */
+public record EngineFacts(
+        EngineKind kind,
+        String version,
+        int blockSize,
+        int dpSize,
+        Capacity capacity,
+        List<EventEndpoint> events,
+        Offload offload,
+        PriorityOrder priorities,
+        SessionSupport sessions) {
+
+    /** An engine that says nothing of memory below its device's, of priorities or of sessions. */
+    public EngineFacts(
+            EngineKind kind,
+            String version,
+            int blockSize,
+            int dpSize,
+            Capacity capacity,
+            List<EventEndpoint> events) {
+        this(
+                kind,
+                version,
+                blockSize,
+                dpSize,
+                capacity,
+                events,
+                Offload.NONE,
+                PriorityOrder.NOT_TAKEN,
+                SessionSupport.STICKY);
+    }
+
+    public EngineFacts {
+        events = List.copyOf(events);
+    }
+}

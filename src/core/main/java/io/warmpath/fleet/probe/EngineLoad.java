@@ -1,0 +1,25 @@
+package io.warmpath.fleet.probe;
+
+import io.warmpath.fleet.Worker;
+
+/**
+ * What an engine says one of its ranks is doing now, whoever has sent it.
+ *
+ * @param running requests
+ * @param waiting requests in its queue
+ * @param usedTokens in KV blocks of these requests; negative: not told
+ * @param usage share of its KV blocks in use; negative: not told
+ */
+public record EngineLoad(int dpRank, int running, int waiting, long usedTokens, double usage) {
+    public int requests() {
+        return running + waiting;
+    }
+
+    /** KV blocks in use; 0 when neither engine nor worker tell enough. */
+    public double blocks(Worker worker) {
+        if (usedTokens >= 0 && worker.blockSize() > 0) {
+            return usedTokens / (double) worker.blockSize();
+        }
+        return usage >= 0 ? usage * worker.capacity().kvBlocks() : 0;
+    }
+}

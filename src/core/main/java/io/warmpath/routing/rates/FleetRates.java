@@ -1,0 +1,20 @@
+package io.warmpath.routing.rates;
+
+/**
+ * The candidates of a decision together: what a rank is taken for that has not shown anything else.
+ *
+ * @param utilisation their booked share of the last window: 0 is idle
+ * @param prefillFactor observed time to first token against the predicted one
+ * @param decodeFactor the same of decoding
+ * @param hostFactor the same of loading from host memory
+ * @param poolFactor the same of loading from slower tiers
+ */
+public record FleetRates(
+        double utilisation,
+        double prefillFactor,
+        double decodeFactor,
+        double hostFactor,
+        double poolFactor) {
+    /** Nothing was seen: as the priors say. */
+    public static final FleetRates UNSEEN = new FleetRates(0, 1, 1, 1, 1);
+}

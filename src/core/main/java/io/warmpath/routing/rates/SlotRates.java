@@ -1,0 +1,204 @@
+package io.warmpath.routing.rates;
+
+import io.warmpath.routing.rates.WorkerRates.Work;
+import java.util.LinkedHashSet;
+
+/**
+ * One slot's requests under way, and what its answers have taught.
+ *
+ * <p>Writers hold the monitor; {@link #state} is one volatile read.
+ *
+ * <p>Only answers that nothing else can have delayed are samples: for prefill those that found no
+ * prefill ahead, for decoding those beside which none began. With every answer as a sample a router
+ * learns its own queues and runs from them.
+ */
+final class SlotRates {
+    /** Shorter answers say more about chance than about speed. */
+    private static final int LEAST_OUTPUT = 16;
+
+    private final int slot;
+    private final LatencyPriors priors;
+    private final LinkedHashSet<Running> pending = new LinkedHashSet<>();
+    private double pendingMillis;
+    private long lastFirstNanos = Long.MIN_VALUE;
+    private long blindUntilNanos = Long.MIN_VALUE;
+    private int requests;
+    private long promptTokens;
+    private long begun;
+    private long window = Long.MIN_VALUE;
+    private double booked;
+    private double bookedBefore;
+    private Ratio prefill = Ratio.NONE;
+    private Ratio decode = Ratio.NONE;
+    private Ratio host = Ratio.NONE;
+    private Ratio pool = Ratio.NONE;
+    private volatile RateState state = RateState.IDLE;
+
+    SlotRates(int slot, LatencyPriors priors) {
+        this.slot = slot;
+        this.priors = priors;
+    }
+
+    int slot() {
+        return slot;
+    }
+
+    RateState state() {
+        return state;
+    }
+
+    synchronized Running begin(Work work, boolean streamed, long now) {
+        boolean alone = pending.isEmpty() && state.waitMillis(now) == 0;
+        Running r = new Running(work, now, streamed && alone);
+        begun++;
+        requests++;
+        promptTokens += work.promptTokens();
+        double ahead = work.aheadMillis();
+        if (streamed) {
+            pending.add(r);
+            pendingMillis += ahead;
+        } else {
+            long from = blindUntilNanos == Long.MIN_VALUE ? now : Math.max(now, blindUntilNanos);
+            blindUntilNanos = from + (long) (ahead * 1e6);
+        }
+        double out = work.outputTokens();
+        book(ahead + out * priors.growthMillis(1, work.promptTokens() + out / 2), now);
+        publish();
+        return r;
+    }
+
+    /** Of another gateway: no sample, and its work may have been booked before. */
+    synchronized Running beginOfPeer(Work work, boolean prefilled, long now) {
+        Running r = new Running(work, now, false);
+        begun++;
+        requests++;
+        promptTokens += work.promptTokens();
+        if (!prefilled) {
+            pending.add(r);
+            pendingMillis += work.aheadMillis();
+            double out = work.outputTokens();
+            book(
+                    work.aheadMillis()
+                            + out * priors.growthMillis(1, work.promptTokens() + out / 2),
+                    now);
+        }
+        publish();
+        return r;
+    }
+
+    synchronized void firstToken(Running r, long now) {
+        if (!pending.remove(r)) {
+            return;
+        }
+        pendingMillis -= r.work.aheadMillis();
+        lastFirstNanos = now;
+        r.firstNanos = now;
+        r.begunAtFirst = begun;
+        r.stepAtFirst = step(r.work);
+        r.undisturbed = pending.isEmpty();
+        if (r.alone) {
+            learnPrefill(r.work, (now - r.sentNanos) / 1e9);
+        }
+        publish();
+    }
+
+    synchronized void end(Running r, long outputTokens, long now) {
+        if (r.ended) {
+            return;
+        }
+        r.ended = true;
+        if (pending.remove(r)) {
+            pendingMillis -= r.work.aheadMillis();
+        }
+        if (r.undisturbed && r.begunAtFirst == begun && outputTokens >= LEAST_OUTPUT) {
+            double perStep = (r.stepAtFirst + step(r.work)) / 2;
+            decode = decode.with((now - r.firstNanos) / 1e9, (outputTokens - 1) * perStep / 1000);
+        }
+        requests--;
+        promptTokens -= r.work.promptTokens();
+        publish();
+    }
+
+    /** One step beside all that runs here now. */
+    private double step(Work w) {
+        return priors.stepMillis(requests, promptTokens + requests * w.outputTokens() / 2);
+    }
+
+    private void learnPrefill(Work w, double observed) {
+        double predicted = (w.prefillMillis() + w.stepMillis()) / 1000;
+        if (w.hostTokens() == 0 && w.poolTokens() == 0) {
+            prefill = prefill.with(observed, predicted);
+            return;
+        }
+        // What is left of the time once the computation is taken off; from one tier at a time.
+        double loading = Math.max(0, observed - w.prefillFactor() * predicted);
+        if (w.poolTokens() == 0) {
+            host = host.with(loading, priors.hostMillis(w.hostTokens()) / 1000);
+        } else if (w.hostTokens() == 0) {
+            pool = pool.with(loading, priors.poolMillis(w.poolTokens()) / 1000);
+        }
+    }
+
+    private void book(double millis, long now) {
+        long current = Math.floorDiv(now, RateState.WINDOW_NANOS);
+        if (current != window) {
+            bookedBefore = current == window + 1 ? booked : 0;
+            booked = 0;
+            window = current;
+        }
+        booked += millis;
+    }
+
+    private void publish() {
+        long service = 0;
+        double head = 0;
+        if (pending.isEmpty()) {
+            pendingMillis = 0; // what rounding has left
+        } else {
+            Running oldest = pending.getFirst();
+            service = Math.max(oldest.sentNanos, lastFirstNanos);
+            head = oldest.work.aheadMillis();
+        }
+        // release: pairs with the volatile read in state().
+        state =
+                new RateState(
+                        pending.size(),
+                        pendingMillis,
+                        service,
+                        head,
+                        blindUntilNanos,
+                        requests,
+                        promptTokens,
+                        window,
+                        booked,
+                        bookedBefore,
+                        prefill,
+                        decode,
+                        host,
+                        pool);
+    }
+
+    /** One request; fields are guarded by the slot's monitor. */
+    static final class Running {
+        private final Work work;
+        private final long sentNanos;
+
+        /** Found no prefill ahead. */
+        private final boolean alone;
+
+        private long firstNanos;
+        private long begunAtFirst;
+        private double stepAtFirst;
+
+        /** No other prefill was waiting when its first token came. */
+        private boolean undisturbed;
+
+        private boolean ended;
+
+        Running(Work work, long sentNanos, boolean alone) {
+            this.work = work;
+            this.sentNanos = sentNanos;
+            this.alone = alone;
+        }
+    }
+}

@@ -1,0 +1,228 @@
+package io.warmpath.routing.rates;
+
+import io.warmpath.fleet.Candidate;
+import io.warmpath.prefix.WorkerSlot;
+import io.warmpath.routing.Router;
+import java.util.List;
+import java.util.concurrent.atomic.AtomicReferenceArray;
+import java.util.function.LongSupplier;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What each rank has been sent, and how fast it turned out to be.
+ *
+ * <p>Any thread. {@link #state} is two volatile reads; what is sent, begins and ends takes the
+ * slot's own lock for a moment. Slot numbers are used again: a new incarnation starts anew.
+ */
+public final class WorkerRates implements Speeds {
+    private static final int FIRST_CAPACITY = 64;
+
+    /** How long what was summed up of a fleet stands: the share is a mean over 200 times that. */
+    private static final long FLEET_NANOS = RateState.WINDOW_NANOS / 200;
+
+    /** An answer's length moves the mean by this part. */
+    private static final double OUTPUT_WEIGHT = 1.0 / 64;
+
+    private final LatencyPriors priors;
+    private final LongSupplier nanoTime;
+
+    /** By slot number. Replaced by a larger one, and elements replaced, under the monitor only. */
+    private volatile AtomicReferenceArray<@Nullable SlotRates> slots =
+            new AtomicReferenceArray<>(FIRST_CAPACITY);
+
+    private volatile Known known = new Known(List.of(), 0, FleetRates.UNSEEN);
+
+    /** Written under the monitor. */
+    private volatile double outputTokens;
+
+    public WorkerRates(LatencyPriors priors, LongSupplier nanoTime) {
+        this.priors = priors;
+        this.nanoTime = nanoTime;
+        this.outputTokens = priors.outputTokens();
+    }
+
+    @Override
+    public long now() {
+        return nanoTime.getAsLong();
+    }
+
+    @Override
+    public double outputTokens() {
+        return outputTokens;
+    }
+
+    @Override
+    public RateState state(WorkerSlot slot) {
+        AtomicReferenceArray<@Nullable SlotRates> all = slots;
+        SlotRates rates = slot.index() < all.length() ? all.get(slot.index()) : null;
+        return rates == null || rates.slot() != slot.value() ? RateState.IDLE : rates.state();
+    }
+
+    /** Summed up again after {@link #FLEET_NANOS} only, because it reads every state. */
+    @Override
+    @SuppressWarnings("ReferenceEquality") // a snapshot gives the same list until the fleet changes
+    public FleetRates fleet(List<Candidate> candidates, long now) {
+        Known last = known;
+        if (last.of == candidates && now - last.atNanos < FLEET_NANOS) {
+            return last.rates;
+        }
+        FleetRates rates = sumUp(candidates, now);
+        known = new Known(candidates, now, rates);
+        return rates;
+    }
+
+    private FleetRates sumUp(List<Candidate> candidates, long now) {
+        long current = Math.floorDiv(now, RateState.WINDOW_NANOS);
+        double passed =
+                (double) Math.floorMod(now, RateState.WINDOW_NANOS) / RateState.WINDOW_NANOS;
+        double booked = 0;
+        Sum prefill = new Sum();
+        Sum decode = new Sum();
+        Sum host = new Sum();
+        Sum pool = new Sum();
+        for (int i = 0; i < candidates.size(); i++) {
+            RateState s = state(candidates.get(i).slot());
+            booked += s.bookedMillis(current, passed);
+            prefill.add(s.prefill());
+            decode.add(s.decode());
+            host.add(s.host());
+            pool.add(s.pool());
+        }
+        return new FleetRates(
+                booked / (candidates.size() * (RateState.WINDOW_NANOS / 1e6)),
+                prefill.factor(),
+                decode.factor(),
+                host.factor(),
+                pool.factor());
+    }
+
+    /**
+     * @param streamed its first token will be seen
+     */
+    public Sent sent(WorkerSlot slot, Work work, boolean streamed) {
+        SlotRates rates = of(slot);
+        SlotRates.Running running = rates.begin(work, streamed, now());
+        return new Sent() {
+            @Override
+            public void firstToken() {
+                rates.firstToken(running, now());
+            }
+
+            @Override
+            public void ended(long tokens) {
+                rates.end(running, tokens, now());
+                if (tokens > 0) {
+                    learnOutput((double) tokens);
+                }
+            }
+        };
+    }
+
+    /** As {@link Router#sentByPeer}. */
+    public Sent sentByPeer(
+            WorkerSlot slot, int prefillTokens, int promptTokens, boolean prefilled) {
+        SlotRates rates = of(slot);
+        Work work =
+                new Work(
+                        promptTokens,
+                        priors.prefillMillis(
+                                prefillTokens, Math.max(0, promptTokens - prefillTokens)),
+                        0,
+                        0,
+                        0,
+                        0,
+                        outputTokens,
+                        1);
+        SlotRates.Running running = rates.beginOfPeer(work, prefilled, now());
+        return new Sent() {
+            @Override
+            public void firstToken() {
+                rates.firstToken(running, now());
+            }
+
+            @Override
+            public void ended(long tokens) {
+                rates.end(running, -1, now());
+            }
+        };
+    }
+
+    private synchronized void learnOutput(double tokens) {
+        outputTokens = outputTokens + (tokens - outputTokens) * OUTPUT_WEIGHT;
+    }
+
+    private SlotRates of(WorkerSlot slot) {
+        AtomicReferenceArray<@Nullable SlotRates> all = slots;
+        SlotRates rates = slot.index() < all.length() ? all.get(slot.index()) : null;
+        return rates != null && rates.slot() == slot.value() ? rates : open(slot);
+    }
+
+    private synchronized SlotRates open(WorkerSlot slot) {
+        AtomicReferenceArray<@Nullable SlotRates> all = slots;
+        if (slot.index() >= all.length()) {
+            AtomicReferenceArray<@Nullable SlotRates> larger =
+                    new AtomicReferenceArray<>(Math.max(slot.index() + 1, 2 * all.length()));
+            for (int i = 0; i < all.length(); i++) {
+                larger.set(i, all.get(i));
+            }
+            slots = larger;
+            all = larger;
+        }
+        SlotRates there = all.get(slot.index());
+        if (there != null && there.slot() == slot.value()) {
+            return there;
+        }
+        SlotRates fresh = new SlotRates(slot.value(), priors);
+        if (there == null || isLater(slot.value(), there.slot())) {
+            all.set(slot.index(), fresh);
+        }
+        // Else a request decided on an older snapshot: it must not take the new one's place.
+        return fresh;
+    }
+
+    /** Incarnations count around. */
+    private static boolean isLater(int slot, int than) {
+        return (slot - than) >> WorkerSlot.NUMBER_BITS > 0;
+    }
+
+    private record Known(List<Candidate> of, long atNanos, FleetRates rates) {}
+
+    /** Of all ranks' samples. */
+    private static final class Sum {
+        private double observed;
+        private double predicted;
+
+        void add(Ratio ratio) {
+            observed += ratio.observed();
+            predicted += ratio.predicted();
+        }
+
+        double factor() {
+            return Ratio.fleetFactor(observed, predicted);
+        }
+    }
+
+    /**
+     * What a request asks of its worker.
+     *
+     * @param prefillMillis predicted, of the tokens that are not cached
+     * @param stepMillis predicted, of the step that gives the first token
+     * @param hostTokens cached tokens to fetch from host memory
+     * @param poolTokens cached tokens to fetch from slower tiers
+     * @param outputTokens expected
+     * @param prefillFactor by which the worker was taken to be slower than these predictions
+     */
+    public record Work(
+            int promptTokens,
+            double prefillMillis,
+            double loadMillis,
+            double stepMillis,
+            int hostTokens,
+            int poolTokens,
+            double outputTokens,
+            double prefillFactor) {
+        double aheadMillis() {
+            return prefillMillis + loadMillis;
+        }
+    }
+}

@@ -1,0 +1,243 @@
+package io.warmpath.routing.rates;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.warmpath.fleet.Candidate;
+import io.warmpath.prefix.WorkerSlot;
+import io.warmpath.routing.Fleets;
+import io.warmpath.routing.rates.WorkerRates.Work;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.SplittableRandom;
+import org.junit.jupiter.api.Test;
+
+/** What is learnt from answers, and from which ones. */
+class WorkerRatesTest {
+    private static final LatencyPriors P = LatencyPriors.DEFAULT;
+    private static final WorkerSlot SLOT = new WorkerSlot(70);
+
+    private long now = 5_000_000_000_000L;
+    private final WorkerRates rates = new WorkerRates(P, () -> now);
+
+    private void pass(double millis) {
+        now += (long) (millis * 1e6);
+    }
+
+    private static Work prefill(double millis) {
+        return new Work(1000, millis, 0, 0, 0, 0, 256, 1);
+    }
+
+    private void answer(Work work, double firstTokenMillis) {
+        answer(SLOT, work, firstTokenMillis);
+    }
+
+    private void answer(WorkerSlot slot, Work work, double firstTokenMillis) {
+        Sent s = rates.sent(slot, work, true);
+        pass(firstTokenMillis);
+        s.firstToken();
+        s.ended(-1);
+    }
+
+    /** Beside a fleet that is as its priors say. */
+    private double prefillFactor() {
+        return state().prefillFactor(FleetRates.UNSEEN);
+    }
+
+    private double decodeFactor() {
+        return state().decodeFactor(FleetRates.UNSEEN);
+    }
+
+    private double loadMillis(int host, int pool) {
+        return state().loadMillis(P, FleetRates.UNSEEN, host, pool);
+    }
+
+    private RateState state() {
+        return rates.state(SLOT);
+    }
+
+    @Test
+    void a_worker_half_as_fast_is_learnt_slowly_and_one_odd_answer_changes_little() {
+        answer(prefill(500), 5_000);
+        assertTrue(prefillFactor() < 1.1, "one answer ten times too late");
+        for (int i = 0; i < 1000; i++) {
+            answer(prefill(1000), 2000);
+        }
+        // 49 s of samples are kept at most, against 50 s of prior.
+        assertEquals(1.5 - 0.03, prefillFactor(), 0.02);
+    }
+
+    /** The one that was tried must not look better than the others for it. */
+    @Test
+    void a_rank_that_was_not_tried_is_taken_for_what_its_fleet_has_shown() {
+        List<Candidate> fleet = List.of(candidate(70), candidate(71));
+        for (int i = 0; i < 200; i++) {
+            answer(prefill(300), 100);
+            pass(1000);
+            FleetRates together = rates.fleet(fleet, now);
+            double untried = rates.state(new WorkerSlot(71)).prefillFactor(together);
+            assertEquals(untried, state().prefillFactor(together), "after " + i);
+        }
+        assertEquals(0.355, rates.fleet(fleet, now).prefillFactor(), 0.02);
+    }
+
+    @Test
+    void a_rank_unlike_its_fleet_is_known_by_its_own_answers() {
+        List<Candidate> fleet = List.of(candidate(70), candidate(71), candidate(72));
+        for (int i = 0; i < 200; i++) {
+            answer(new WorkerSlot(70), prefill(300), 100);
+            answer(new WorkerSlot(71), prefill(300), 300);
+            pass(1000);
+        }
+        FleetRates together = rates.fleet(fleet, now);
+        double fast = rates.state(new WorkerSlot(70)).prefillFactor(together);
+        double slow = rates.state(new WorkerSlot(71)).prefillFactor(together);
+        double untried = rates.state(new WorkerSlot(72)).prefillFactor(together);
+        assertEquals(together.prefillFactor(), untried);
+        assertTrue(fast < 0.97 * untried, fast + " and " + untried);
+        assertTrue(slow > 1.03 * untried, slow + " and " + untried);
+    }
+
+    private static Candidate candidate(int slot) {
+        return Fleets.ranks(slot, 16, slot).getFirst();
+    }
+
+    @Test
+    void answers_that_waited_for_others_teach_nothing() {
+        for (int i = 0; i < 50; i++) {
+            Sent first = rates.sent(SLOT, prefill(100), true);
+            Sent second = rates.sent(SLOT, prefill(100), true);
+            pass(100);
+            first.firstToken();
+            pass(900);
+            second.firstToken();
+            first.ended(-1);
+            second.ended(-1);
+        }
+        assertEquals(1, prefillFactor(), 1e-9);
+    }
+
+    @Test
+    void an_answer_behind_an_overdue_one_teaches_nothing() {
+        Sent stuck = rates.sent(SLOT, prefill(100), true);
+        pass(10_000);
+        assertEquals(0, state().waitMillis(now), "by prediction it is long done");
+        answer(prefill(100), 30_000);
+        assertEquals(1, prefillFactor());
+        stuck.ended(-1);
+    }
+
+    @Test
+    void answers_that_are_not_streamed_teach_nothing() {
+        for (int i = 0; i < 50; i++) {
+            Sent s = rates.sent(SLOT, prefill(100), false);
+            pass(5000);
+            s.firstToken();
+            s.ended(100);
+        }
+        assertEquals(1, prefillFactor());
+        assertEquals(1, decodeFactor());
+    }
+
+    @Test
+    void an_answer_without_a_first_token_teaches_nothing_and_leaves_nothing() {
+        Sent s = rates.sent(SLOT, prefill(100), true);
+        pass(5000);
+        s.ended(-1);
+        assertEquals(1, prefillFactor());
+        assertEquals(0, state().pending());
+        assertEquals(0, state().waitMillis(now));
+    }
+
+    @Test
+    void loading_rates_are_learnt_from_what_is_left_of_the_time() {
+        // 15,000 tokens at 75,000 a second instead of 150,000: 200 ms on top of the computation.
+        Work host = new Work(16_000, 100, 100, 0, 15_000, 0, 256, 1);
+        for (int i = 0; i < 2000; i++) {
+            answer(host, 300);
+        }
+        assertTrue(loadMillis(15_000, 0) > 136, "host " + loadMillis(15_000, 0));
+        assertEquals(200, loadMillis(0, 15_000), 1e-9);
+        assertEquals(1, prefillFactor(), "loading is not taken for slow computing");
+        Work pool = new Work(16_000, 100, 100, 0, 0, 15_000, 256, 1);
+        for (int i = 0; i < 2000; i++) {
+            answer(pool, 200);
+        }
+        assertTrue(loadMillis(0, 15_000) < 150, "pool " + loadMillis(0, 15_000));
+    }
+
+    @Test
+    void decoding_is_learnt_from_answers_beside_which_none_began() {
+        double step = P.stepMillis(1, 1000 + 128);
+        for (int i = 0; i < 1000; i++) {
+            Sent s = rates.sent(SLOT, prefill(100), true);
+            pass(107.5);
+            s.firstToken();
+            pass(2 * 255 * step);
+            s.ended(256);
+        }
+        assertEquals(1.66 - 0.03, decodeFactor(), 0.05);
+        double learnt = decodeFactor();
+        for (int i = 0; i < 50; i++) {
+            Sent s = rates.sent(SLOT, prefill(100), true);
+            pass(107.5);
+            s.firstToken();
+            Sent other = rates.sent(SLOT, prefill(100), true);
+            pass(60_000);
+            other.ended(-1);
+            s.ended(256);
+        }
+        assertEquals(learnt, decodeFactor(), 1e-9);
+    }
+
+    @Test
+    void factors_stay_within_bounds() {
+        for (int i = 0; i < 100; i++) {
+            answer(prefill(1), 10_000_000);
+        }
+        assertEquals(10, prefillFactor());
+        for (int i = 0; i < 3000; i++) {
+            answer(prefill(1_000_000), 1);
+        }
+        assertEquals(0.2, prefillFactor());
+    }
+
+    @Test
+    void prefill_that_is_not_seen_ends_by_the_clock() {
+        Sent a = rates.sent(SLOT, prefill(100), false);
+        Sent b = rates.sent(SLOT, prefill(50), false);
+        assertEquals(150, state().waitMillis(now), 1e-6);
+        pass(120);
+        assertEquals(30, state().waitMillis(now), 1e-6);
+        pass(120);
+        assertEquals(0, state().waitMillis(now));
+        a.ended(-1);
+        b.ended(-1);
+    }
+
+    /** Whatever the order of events, nothing is left when all have ended. */
+    @Test
+    void nothing_is_left_when_all_requests_have_ended() {
+        long seed = 42;
+        SplittableRandom random = new SplittableRandom(seed);
+        List<Sent> open = new ArrayList<>();
+        for (int i = 0; i < 20_000; i++) {
+            pass(random.nextDouble() * 50);
+            int what = random.nextInt(3);
+            if (what == 0 || open.isEmpty()) {
+                open.add(
+                        rates.sent(SLOT, prefill(random.nextDouble() * 300), random.nextBoolean()));
+            } else if (what == 1) {
+                open.get(random.nextInt(open.size())).firstToken();
+            } else {
+                open.remove(random.nextInt(open.size())).ended(random.nextInt(-1, 400));
+            }
+            assertTrue(state().waitMillis(now) >= 0, "seed " + seed + ", step " + i);
+        }
+        open.forEach(s -> s.ended(-1));
+        assertEquals(0, state().requests(), "seed " + seed);
+        assertEquals(0, state().promptTokens());
+        assertEquals(0, state().pending());
+        assertEquals(0, state().pendingMillis());
+    }
+}

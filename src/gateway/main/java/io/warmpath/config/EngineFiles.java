@@ -1,8 +1,0 @@
-package io.warmpath.config;
-
-/** Which workers may name folders of this machine, from which their tokenizers are taken. */
-public enum EngineFiles {
-    OFF,
-    CONFIGURED,
-    ALL
-}

@@ -1,9 +1,0 @@
-package io.warmpath.config;
-
-/** How KV events come from the engines to the gateway. */
-public enum EventPlane {
-    /** Straight from each engine, over ZeroMQ. */
-    ZMQ,
-    /** Through a JetStream stream, from relays beside the engines. */
-    NATS
-}

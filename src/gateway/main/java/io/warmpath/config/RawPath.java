@@ -1,9 +1,0 @@
-package io.warmpath.config;
-
-/** Whether answers may pass the server's HTTP codec. */
-public enum RawPath {
-    /** Past it wherever that is possible. */
-    AUTO,
-    /** Always through it: several times the CPU, for debugging. */
-    OFF
-}

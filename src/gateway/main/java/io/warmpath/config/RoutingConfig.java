@@ -1,6 +1,0 @@
-package io.warmpath.config;
-
-/** Settings of single router modes. */
-public interface RoutingConfig {
-    VllmCacheAwareConfig vllmCacheAware();
-}

@@ -1,0 +1,11 @@
+package io.warmpath.config.router;
+
+/** Which engines' pool is asked, as configured. */
+public enum SharedCacheType {
+    /** None. */
+    NONE,
+    /** SGLang's HiCache with the storage backend mooncake. */
+    HICACHE,
+    /** vLLM's MooncakeStoreConnector. */
+    MOONCAKE_STORE
+}

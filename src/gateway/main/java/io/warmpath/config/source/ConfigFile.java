@@ -1,0 +1,118 @@
+package io.warmpath.config.source;
+
+import io.warmpath.config.setting.SettingCatalog;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeMap;
+import org.eclipse.microprofile.config.spi.ConfigSource;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The file of {@code --config}, with its keys as {@link SettingCatalog} writes them. In the file
+ * the level {@code warmpath} may be left out and words be joined by underscores; {@code
+ * routing.policy} is {@code router.mode}. What is no key keeps its name. Immutable.
+ */
+final class ConfigFile implements ConfigSource {
+    /** Below the aliases, above everything packed into the jar. */
+    static final int ORDINAL = 280;
+
+    private static final String PREFIX = SettingCatalog.PREFIX + ".";
+
+    /** Keys that go by another name, too. */
+    private static final Map<String, String> ALSO =
+            Map.of(PREFIX + "routing.policy", PREFIX + "router.mode");
+
+    private final String name;
+    private final Map<String, String> properties = new LinkedHashMap<>();
+    private final List<String> problems = new ArrayList<>();
+
+    /**
+     * @param name of the file, for messages
+     * @param written its values by their keys as they stand there
+     */
+    ConfigFile(String name, SettingCatalog catalog, Map<String, String> written) {
+        this.name = name;
+        Map<String, String> spelt = new LinkedHashMap<>();
+        new TreeMap<>(written)
+                .forEach(
+                        (key, value) -> {
+                            String canonical = canonical(catalog, key);
+                            String other = spelt.put(canonical, key);
+                            if (other != null) {
+                                problems.add(
+                                        key
+                                                + " and "
+                                                + other
+                                                + " (from "
+                                                + name
+                                                + ") are one key; leave one of them out.");
+                            }
+                            properties.put(canonical, value);
+                            if (!canonical.startsWith(PREFIX)) {
+                                stranger(catalog, key);
+                            }
+                        });
+    }
+
+    private static String canonical(SettingCatalog catalog, String key) {
+        String full = full(key);
+        String also = ALSO.get(full.replace('_', '-'));
+        return also != null ? also : catalog.canonical(full).orElse(key);
+    }
+
+    private static String full(String key) {
+        return key.startsWith(PREFIX) ? key : PREFIX + key;
+    }
+
+    private void stranger(SettingCatalog catalog, String key) {
+        if (key.startsWith("\"" + PREFIX)) {
+            // YAML takes a key with dots as one name, so it would set nothing.
+            problems.add(
+                    key.replace("\"", "")
+                            + " (from "
+                            + name
+                            + ") must be written nested, one level per line.");
+        } else if (!key.startsWith("quarkus.")) {
+            problems.add(key + " (from " + name + ") is not a known key." + hint(catalog, key));
+        }
+    }
+
+    /** The key that was probably meant, in the writer's own manner; or where all of them stand. */
+    static String hint(SettingCatalog catalog, String key) {
+        List<String> known = new ArrayList<>(ALSO.keySet());
+        catalog.keys().forEach(k -> known.add(k.name()));
+        boolean underscores = key.contains("_") && !key.contains("-");
+        return Nearest.to(full(key).replaceAll("\\[\\d+]", "[*]").replace('_', '-'), known)
+                .map(k -> key.startsWith(PREFIX) ? k : k.substring(PREFIX.length()))
+                .map(k -> " Did you mean " + (underscores ? k.replace('-', '_') : k) + "?")
+                .orElse(" `serve --help` lists all keys.");
+    }
+
+    /** What is wrong with its keys, in sentences. */
+    List<String> problems() {
+        return List.copyOf(problems);
+    }
+
+    @Override
+    public Set<String> getPropertyNames() {
+        return properties.keySet();
+    }
+
+    @Override
+    public @Nullable String getValue(String property) {
+        return properties.get(property);
+    }
+
+    @Override
+    public String getName() {
+        return name;
+    }
+
+    @Override
+    public int getOrdinal() {
+        return ORDINAL;
+    }
+}

@@ -1,0 +1,124 @@
+package io.warmpath.wiring.fleet;
+
+import io.micrometer.core.instrument.MeterRegistry;
+import io.warmpath.adapter.kubernetes.KubernetesOptions;
+import io.warmpath.adapter.kubernetes.KubernetesSource;
+import io.warmpath.config.engine.KubernetesConfig;
+import io.warmpath.fleet.source.FleetSource;
+import io.warmpath.telemetry.KubernetesMeters;
+import io.warmpath.wiring.settings.StartFailure;
+import java.io.IOException;
+import java.net.URI;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Random;
+import org.jspecify.annotations.Nullable;
+
+/** Makes the source of workers that Kubernetes tells of, when it is wanted. Stateless. */
+public final class KubernetesParts {
+    private static final String NAMESPACE = "[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?";
+
+    private KubernetesParts() {}
+
+    /**
+     * Nothing of it is loaded, and the API is not asked, unless it is enabled.
+     *
+     * @throws StartFailure naming what is missing
+     */
+    public static Optional<FleetSource> source(KubernetesConfig config, MeterRegistry meters) {
+        if (!config.enabled()) {
+            return Optional.empty();
+        }
+        KubernetesSource source =
+                new KubernetesSource(
+                        options(config, System.getenv(), KubernetesOptions.SERVICE_ACCOUNT),
+                        new Random());
+        KubernetesMeters.bind(
+                meters,
+                source,
+                KubernetesSource::connected,
+                s -> s.problems().size(),
+                KubernetesSource::lists,
+                KubernetesSource::failures);
+        return Optional.of(source);
+    }
+
+    /**
+     * @param account directory where a pod finds token, certificates and its namespace
+     * @throws StartFailure naming what is missing
+     */
+    static KubernetesOptions options(
+            KubernetesConfig config, Map<String, String> environment, Path account) {
+        boolean inside = config.apiServer().isEmpty();
+        Path token = file(config.tokenFile(), inside ? account.resolve("token") : null);
+        Path ca = file(config.caFile(), inside ? account.resolve("ca.crt") : null);
+        return new KubernetesOptions(
+                inside ? ofCluster(environment) : address(config.apiServer().get()),
+                token,
+                ca,
+                namespace(config.namespace().orElseGet(() -> own(account))),
+                config.selector(),
+                config.resync());
+    }
+
+    private static @Nullable Path file(Optional<String> configured, @Nullable Path usual) {
+        Path file = configured.map(Path::of).orElse(usual);
+        if (file != null && !Files.isReadable(file)) {
+            throw new StartFailure(
+                    "warmpath.kubernetes: "
+                            + file
+                            + " cannot be read; in a pod, set automountServiceAccountToken to"
+                            + " true.");
+        }
+        return file;
+    }
+
+    private static URI ofCluster(Map<String, String> environment) {
+        String host = environment.get("KUBERNETES_SERVICE_HOST");
+        String port = environment.getOrDefault("KUBERNETES_SERVICE_PORT", "443");
+        if (host == null) {
+            throw new StartFailure(
+                    "warmpath.kubernetes.enabled needs a cluster: this process is not in a pod"
+                            + " (KUBERNETES_SERVICE_HOST is not set). Set"
+                            + " warmpath.kubernetes.api-server, for example to the address of"
+                            + " `kubectl proxy`.");
+        }
+        return address("https://" + (host.contains(":") ? "[" + host + "]" : host) + ":" + port);
+    }
+
+    private static URI address(String text) {
+        try {
+            URI uri = URI.create(text.strip().replaceAll("/+$", ""));
+            if (uri.getHost() != null
+                    && ("https".equals(uri.getScheme()) || "http".equals(uri.getScheme()))) {
+                return uri;
+            }
+        } catch (IllegalArgumentException e) {
+            // Said below.
+        }
+        throw new StartFailure(
+                "warmpath.kubernetes.api-server: `" + text + "` must look like https://host:6443.");
+    }
+
+    private static String namespace(String name) {
+        if (!name.matches(NAMESPACE)) {
+            throw new StartFailure(
+                    "warmpath.kubernetes.namespace: `" + name + "` is no name of a namespace.");
+        }
+        return name;
+    }
+
+    private static String own(Path account) {
+        Path file = account.resolve("namespace");
+        try {
+            return Files.readString(file).strip();
+        } catch (IOException e) {
+            throw new StartFailure(
+                    "warmpath.kubernetes.namespace must be set: "
+                            + file
+                            + " does not tell the gateway's own.");
+        }
+    }
+}

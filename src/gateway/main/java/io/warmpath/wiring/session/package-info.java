@@ -1,0 +1,5 @@
+/** Sessions, pins, and what several gateways tell each other of both. */
+@NullMarked
+package io.warmpath.wiring.session;
+
+import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,77 @@
+package io.warmpath.wiring.settings;
+
+import io.micrometer.core.instrument.MeterRegistry;
+import io.warmpath.config.WarmpathConfig;
+import io.warmpath.config.engine.MigrationConfig;
+import io.warmpath.config.engine.RawPath;
+import io.warmpath.config.engine.RetryConfig;
+import io.warmpath.config.router.RouterConfig;
+import io.warmpath.gateway.flow.GatewayOptions;
+import io.warmpath.gateway.flow.Retries;
+import io.warmpath.gateway.migration.Migration;
+import io.warmpath.gateway.migration.MigrationOptions;
+import io.warmpath.gateway.observe.DecisionLog;
+import io.warmpath.load.BookingListener;
+import io.warmpath.load.LoadBook;
+import io.warmpath.load.LoadTracker;
+import io.warmpath.routing.RouterOptions;
+import io.warmpath.routing.modes.Routers;
+import java.util.concurrent.ThreadLocalRandom;
+
+/** What decides on requests and carries them out, from the settings. Stateless. */
+public final class FlowSettings {
+    private FlowSettings() {}
+
+    public static LoadTracker loadTracker(RouterConfig r, long secret, BookingListener listener) {
+        return new LoadTracker(System::nanoTime, RouterSettings.load(r), secret, listener);
+    }
+
+    public static io.warmpath.routing.Router router(
+            WarmpathConfig config, LoadBook load, RouterOptions options, DecisionLog log) {
+        return Routers.create(
+                options,
+                VllmCacheAwareSettings.options(config.routing().vllmCacheAware()),
+                VllmCacheAwareSettings.perModel(config.routing().vllmCacheAware()),
+                load,
+                ThreadLocalRandom::current,
+                System::nanoTime,
+                log.isOn());
+    }
+
+    public static Migration migration(MigrationConfig config, MeterRegistry meters) {
+        return new Migration(
+                new MigrationOptions(
+                        config.limit(),
+                        (int) Math.min(config.maxSize().bytes(), Integer.MAX_VALUE),
+                        config.maxMemory().bytes()),
+                meters);
+    }
+
+    public static Retries retries(RetryConfig config) {
+        return new Retries(
+                new Retries.Options(
+                        config.maxWorkers(),
+                        config.budget(),
+                        config.budgetPerSecond(),
+                        config.hedgePercentile(),
+                        config.hedgeShare()),
+                System::nanoTime);
+    }
+
+    public static GatewayOptions options(WarmpathConfig config, long maxBodyBytes) {
+        GatewayOptions d = GatewayOptions.defaults();
+        return new GatewayOptions(
+                maxBodyBytes,
+                d.holdBytes(),
+                d.tailBytes(),
+                GatewayOptions.Explain.valueOf(config.explain().headers().name()),
+                config.tokens().deadline(),
+                config.http().retryAfter(),
+                d.bodyLinger(),
+                config.upstream().requestUsage() && RouterSettings.predictsCache(config.router()),
+                config.upstream().forwardNvext(),
+                config.upstream().rawPath() == RawPath.AUTO,
+                RouterSettings.classTolerations(config.router()),
+                ClientSettings.bounds(config.http(), maxBodyBytes));
+    }
+}

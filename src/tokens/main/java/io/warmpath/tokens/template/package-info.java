@@ -1,0 +1,5 @@
+/** Chat to text: templates, and what a continuation adds. */
+@NullMarked
+package io.warmpath.tokens.template;
+
+import org.jspecify.annotations.NullMarked;
