@@ -7,11 +7,13 @@ import io.quarkus.runtime.StartupEvent;
 import io.vertx.core.Vertx;
 import io.vertx.ext.web.Router;
 import io.warmpath.adapter.nativeindex.NativeIndexException;
+import io.warmpath.api.client.ClientApis;
 import io.warmpath.config.WarmpathConfig;
 import io.warmpath.wiring.control.ControlPlane;
 import io.warmpath.wiring.settings.StartFailure;
 import io.warmpath.wiring.warmup.Warmup;
 import jakarta.enterprise.event.Observes;
+import jakarta.enterprise.inject.Produces;
 import jakarta.inject.Inject;
 import jakarta.inject.Singleton;
 import java.util.Optional;
@@ -54,6 +56,13 @@ class GatewayBean {
 
     void start(@Observes StartupEvent event) {
         runtime.start();
+    }
+
+    /** What the resources for clients ask for. */
+    @Produces
+    @Singleton
+    ClientApis clients() {
+        return runtime.clients();
     }
 
     AdminParts admin() {

@@ -4,6 +4,7 @@ import io.micrometer.core.instrument.MeterRegistry;
 import io.vertx.core.Vertx;
 import io.vertx.ext.web.Router;
 import io.warmpath.api.Routes;
+import io.warmpath.api.client.ClientApis;
 import io.warmpath.api.connection.RawRequests;
 import io.warmpath.config.WarmpathConfig;
 import io.warmpath.fleet.address.AddressGuard;
@@ -185,6 +186,11 @@ final class GatewayRuntime implements AutoCloseable {
 
     void mount(Router router) {
         routes.mount(router);
+    }
+
+    /** What the resources for clients hand their requests to. */
+    ClientApis clients() {
+        return routes.apis();
     }
 
     /** What operators' questions are answered from. */

@@ -31,7 +31,7 @@ final class GatewayChild {
         Router router = Router.router(vertx);
         router.get("/test/metrics").handler(r -> r.response().end(text(meters)));
         gateway.mount(router);
-        AdminPartsRoute.mount(router, gateway.admin());
+        AdminPartsRoute.mount(router, gateway);
         gateway.start();
         int port =
                 vertx.createHttpServer(new HttpServerOptions().setHost("127.0.0.1").setPort(0))

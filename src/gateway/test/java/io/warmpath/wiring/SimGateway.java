@@ -103,7 +103,7 @@ public final class SimGateway {
         leaving = gateway::leaving;
         Router router = Router.router(vertx);
         gateway.mount(router);
-        AdminPartsRoute.mount(router, gateway.admin());
+        AdminPartsRoute.mount(router, gateway);
         gateway.start();
         HttpServer server =
                 vertx.createHttpServer(
