@@ -55,6 +55,7 @@ import io.warmpath.gateway.migration.Migration;
 import io.warmpath.gateway.migration.MigrationOptions;
 import io.warmpath.gateway.observe.DecisionLog;
 import io.warmpath.gateway.observe.FlowMetrics;
+import io.warmpath.gateway.observe.Tracing;
 import io.warmpath.gateway.pin.PinMetrics;
 import io.warmpath.gateway.pin.Pins;
 import io.warmpath.gateway.plan.EntranceParts;
@@ -191,6 +192,7 @@ final class Gateway implements AutoCloseable {
     volatile EventWatch events = EventWatch.OFF;
     volatile EngineTokenizer engineTokens = EngineTokenizer.NONE;
     volatile boolean warm = true;
+    volatile Tracing tracing = Tracing.NONE;
 
     /** Client connections that the gateway has not yet seen the end of. */
     final AtomicInteger connections = new AtomicInteger();
@@ -418,7 +420,8 @@ final class Gateway implements AutoCloseable {
         admission = new Admission(admitted, books, System::nanoTime);
         GatewayOptions options = path.options(limits);
         engines = new KeyedEngineClient(path.engines(vertx, upstream, tls), tls.keys());
-        FlowMetrics metrics = new FlowMetrics(meters);
+        FlowMetrics metrics =
+                new FlowMetrics(meters, (r, visit, began) -> tracing.begin(r, visit, began));
         EventWatch watch =
                 new EventWatch() {
                     @Override

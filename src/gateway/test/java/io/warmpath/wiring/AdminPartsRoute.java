@@ -20,7 +20,7 @@ final class AdminPartsRoute {
                 router,
                 type ->
                         ClientResource.class.isAssignableFrom(type)
-                                ? made(type, wanted -> gateway.clients())
+                                ? made(type, wanted -> gateway.routes().apis())
                                 : made(type, wanted -> part(wanted, gateway.admin())));
     }
 
