@@ -2,7 +2,6 @@ package io.warmpath.wiring;
 
 import io.micrometer.core.instrument.MeterRegistry;
 import io.vertx.core.Vertx;
-import io.vertx.ext.web.Router;
 import io.warmpath.api.Routes;
 import io.warmpath.config.WarmpathConfig;
 import io.warmpath.fleet.address.AddressGuard;

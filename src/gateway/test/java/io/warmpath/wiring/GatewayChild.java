@@ -28,7 +28,12 @@ final class GatewayChild {
         Vertx vertx = Vertx.vertx();
         SimpleMeterRegistry meters = new SimpleMeterRegistry();
         GatewayRuntime gateway =
-                new GatewayRuntime(TestConfig.of(settings), vertx, meters, Announcements.NONE, RequestRecords.NONE);
+                new GatewayRuntime(
+                        TestConfig.of(settings),
+                        vertx,
+                        meters,
+                        Announcements.NONE,
+                        RequestRecords.NONE);
         Router router = Router.router(vertx);
         router.get("/test/metrics").handler(r -> r.response().end(text(meters)));
         gateway.routes().mount(router);

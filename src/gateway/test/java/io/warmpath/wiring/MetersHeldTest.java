@@ -122,7 +122,12 @@ class MetersHeldTest {
         Watching meters = new Watching();
         Vertx vertx = Vertx.vertx();
         try (GatewayRuntime gateway =
-                new GatewayRuntime(TestConfig.of(properties), vertx, meters, Announcements.NONE, RequestRecords.NONE)) {
+                new GatewayRuntime(
+                        TestConfig.of(properties),
+                        vertx,
+                        meters,
+                        Announcements.NONE,
+                        RequestRecords.NONE)) {
             gateway.start();
             assertTrue(meters.all.size() > 40, () -> meters.all.size() + " meters");
             collectGarbage();

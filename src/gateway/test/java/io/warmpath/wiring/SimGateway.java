@@ -99,7 +99,12 @@ public final class SimGateway {
                 engines.size()
                         + settings.keySet().stream().filter(k -> k.endsWith("].url")).count();
         GatewayRuntime gateway =
-                new GatewayRuntime(TestConfig.of(properties), vertx, meters, Announcements.NONE, RequestRecords.NONE);
+                new GatewayRuntime(
+                        TestConfig.of(properties),
+                        vertx,
+                        meters,
+                        Announcements.NONE,
+                        RequestRecords.NONE);
         open.add(gateway);
         leaving = gateway::leaving;
         Router router = Router.router(vertx);

@@ -19,7 +19,6 @@ import io.warmpath.gateway.observe.FlowMetrics.Outcome;
 import io.warmpath.gateway.plan.Planner;
 import io.warmpath.gateway.prompt.Engines;
 import io.warmpath.gateway.request.EngineForm;
-import io.warmpath.gateway.request.GatewayJson;
 import io.warmpath.gateway.request.InferenceRequest;
 import io.warmpath.tokens.template.PromptInput;
 import io.warmpath.upstream.answer.StreamText;

@@ -46,8 +46,7 @@ public record LastChunks(byte[] first, boolean chat) {
     }
 
     private ObjectNode chunk() {
-        ObjectNode chunk =
-                (ObjectNode) GatewayJson.tree(new String(first, StandardCharsets.UTF_8));
+        ObjectNode chunk = (ObjectNode) GatewayJson.tree(new String(first, StandardCharsets.UTF_8));
         chunk.remove("usage");
         chunk.remove("prompt_token_ids");
         return chunk;
