@@ -7,6 +7,7 @@ import io.quarkus.runtime.StartupEvent;
 import io.vertx.core.Vertx;
 import io.vertx.ext.web.Router;
 import io.warmpath.adapter.nativeindex.NativeIndexException;
+import io.warmpath.api.client.ClientApis;
 import io.warmpath.config.WarmpathConfig;
 import io.warmpath.wiring.channel.RecordChannels;
 import io.warmpath.wiring.control.ControlPlane;
@@ -14,6 +15,7 @@ import io.warmpath.wiring.events.NatsParts;
 import io.warmpath.wiring.settings.StartFailure;
 import io.warmpath.wiring.warmup.Warmup;
 import jakarta.enterprise.event.Observes;
+import jakarta.enterprise.inject.Produces;
 import jakarta.inject.Inject;
 import jakarta.inject.Singleton;
 import java.util.Optional;
@@ -35,6 +37,7 @@ class GatewayBean {
             MeterRegistry meters,
             ControlPlane control,
             RecordChannels channels) {
+        this.channels = channels;
         channels.problem()
                 .ifPresent(
                         why -> {
@@ -44,9 +47,8 @@ class GatewayBean {
         if (channels.wantNats()) {
             channels.open(NatsParts.open(config.nats()), NatsParts.names(config.nats()));
         }
-        this.channels = channels;
         try {
-            runtime = new GatewayRuntime(config, vertx, meters, control, channels);
+            runtime = new GatewayRuntime(config, vertx, meters, control, channels.records());
         } catch (NativeIndexException e) {
             throw new StartFailure(String.valueOf(e.getMessage()));
         }
@@ -57,9 +59,9 @@ class GatewayBean {
                 .ifPresent(
                         why -> {
                             LOG.infof("All requests go through the server's codec: %s", why);
-                            runtime.rawRequests().close();
+                            runtime.routes().rawRequests().close();
                         });
-        runtime.mount(router);
+        runtime.routes().mount(router);
     }
 
     /** Why requests must not go past the runtime's server. */
@@ -74,6 +76,13 @@ class GatewayBean {
         runtime.start();
     }
 
+    /** What the resources for clients ask for. */
+    @Produces
+    @Singleton
+    ClientApis clients() {
+        return runtime.routes().apis();
+    }
+
     AdminParts admin() {
         return runtime.admin();
     }
@@ -86,7 +95,7 @@ class GatewayBean {
         LOG.info("Told to stop: /ready says so now; running answers may end");
         runtime.leaving();
         if (GracefulStop.isPossible()) {
-            GracefulStop.waitFor(runtime.rawRequests());
+            GracefulStop.waitFor(runtime.routes().rawRequests());
         }
     }
 

@@ -2,9 +2,7 @@ package io.warmpath.wiring;
 
 import io.micrometer.core.instrument.MeterRegistry;
 import io.vertx.core.Vertx;
-import io.vertx.ext.web.Router;
 import io.warmpath.api.Routes;
-import io.warmpath.api.connection.RawRequests;
 import io.warmpath.config.WarmpathConfig;
 import io.warmpath.fleet.address.AddressGuard;
 import io.warmpath.gateway.observe.FlowMetrics;
@@ -12,7 +10,7 @@ import io.warmpath.load.LoadTracker;
 import io.warmpath.routing.RouterOptions;
 import io.warmpath.tokens.ModelTokens;
 import io.warmpath.upstream.EngineClient;
-import io.warmpath.wiring.channel.RecordChannels;
+import io.warmpath.wiring.channel.RequestRecords;
 import io.warmpath.wiring.control.Announcements;
 import io.warmpath.wiring.engines.ClientParts;
 import io.warmpath.wiring.engines.EngineParts;
@@ -34,7 +32,6 @@ import io.warmpath.wiring.tokens.EngineTokenParts;
 import io.warmpath.wiring.tokens.TokenParts;
 import io.warmpath.wiring.warmup.WarmStart;
 import io.warmpath.wiring.warmup.Warmup;
-import org.jspecify.annotations.Nullable;
 
 /**
  * Every part of a running gateway, built from the configuration and put together here only.
@@ -63,22 +60,13 @@ final class GatewayRuntime implements AutoCloseable {
     private final WarmStart warmup;
     private final AdminParts admin;
 
-    /** Without channels of records. */
-    GatewayRuntime(
-            WarmpathConfig config, Vertx vertx, MeterRegistry meters, Announcements control) {
-        this(config, vertx, meters, control, null);
-    }
-
-    /**
-     * @param control tells what other gateways announce
-     * @param channels null: there are none
-     */
+    /** {@code control} tells what other gateways announce; {@code records} go to other systems. */
     GatewayRuntime(
             WarmpathConfig config,
             Vertx vertx,
             MeterRegistry meters,
             Announcements control,
-            @Nullable RecordChannels channels) {
+            RequestRecords records) {
         RouterOptions router =
                 SharedCacheParts.weighed(RouterSettings.options(config.router()), config);
         IdleSettings.warn(config);
@@ -119,9 +107,8 @@ final class GatewayRuntime implements AutoCloseable {
         sharedCache.follow(fleet.registry());
         warmup = WarmupPath.start(config, vertx, tokenParts, engineParts, caches);
         fleet.registry().addListener(warmup);
-        decisions = new DecisionParts(config.explain(), meters, RecordChannels.sink(channels));
-        telemetry =
-                new TelemetryParts(config.telemetry(), meters, RecordChannels.tracing(channels));
+        decisions = new DecisionParts(config.explain(), meters, records.decisions());
+        telemetry = new TelemetryParts(config.telemetry(), meters, records.usage());
         FlowMetrics metrics = new FlowMetrics(meters, telemetry.tracing());
         sessions =
                 new SessionParts(
@@ -199,8 +186,9 @@ final class GatewayRuntime implements AutoCloseable {
                         decisions);
     }
 
-    void mount(Router router) {
-        routes.mount(router);
+    /** What clients' requests come in by. */
+    Routes routes() {
+        return routes;
     }
 
     /** What operators' questions are answered from. */
@@ -215,11 +203,6 @@ final class GatewayRuntime implements AutoCloseable {
     /** The process will end soon: nobody should send more here, but what comes is answered. */
     void leaving() {
         leaving = true;
-    }
-
-    /** The requests that the runtime underneath knows nothing of. */
-    RawRequests rawRequests() {
-        return routes.rawRequests();
     }
 
     /** The part of the warm-up that needs no engine. */

@@ -23,6 +23,11 @@ import io.warmpath.api.admin.AdminRoute;
 import io.warmpath.api.admin.BusyThresholdResource;
 import io.warmpath.api.admin.DecisionsResource;
 import io.warmpath.api.admin.ReplayResource;
+import io.warmpath.api.client.ClientGate;
+import io.warmpath.api.client.DirectResource;
+import io.warmpath.api.client.InferenceResource;
+import io.warmpath.api.client.MessagesResource;
+import io.warmpath.api.client.TokenizeResource;
 import io.warmpath.fault.GatewayError;
 import io.warmpath.fault.GatewayException;
 import io.warmpath.fleet.Candidate;
@@ -517,7 +522,11 @@ final class Gateway implements AutoCloseable {
                 new AdminAccess(Optional.empty()),
                 new DecisionsResource(decisions),
                 new ReplayResource(decisions),
-                new BusyThresholdResource(admission, fleet));
+                new BusyThresholdResource(admission, fleet),
+                new InferenceResource(inference.apis()),
+                new MessagesResource(inference.apis()),
+                new DirectResource(inference.apis()),
+                new TokenizeResource(inference.apis()));
         HttpServer server =
                 vertx.createHttpServer(
                                 new HttpServerOptions()

@@ -7,6 +7,7 @@ import io.warmpath.fleet.Candidate;
 import io.warmpath.fleet.EngineKind;
 import io.warmpath.gateway.observe.FlowMetrics;
 import io.warmpath.gateway.observe.PrefillMeters;
+import io.warmpath.gateway.pin.SidePost;
 import io.warmpath.gateway.pin.WarmRequest;
 import io.warmpath.gateway.prompt.Engines;
 import io.warmpath.gateway.prompt.PromptContent;
@@ -103,7 +104,7 @@ public final class NextTurn implements UpstreamListener {
         this.requestId = request.requestId();
         this.model = request.model();
         this.servedModel = request.name().on(to.worker().kind());
-        this.salt = request.cacheSalt();
+        this.salt = request.salt().value();
         this.prompt = request.prompt();
         this.authorization = request.headers().get("authorization");
         this.promptTokens = promptTokens;
@@ -259,67 +260,30 @@ public final class NextTurn implements UpstreamListener {
             return;
         }
         int fresh = Math.max(1, ids.length - promptTokens);
-        PrefillBudget budget = parts.prefills();
-        long worker = to.worker().id();
-        if (!budget.take(worker, fresh)) {
+        if (!parts.prefills().take(to.worker().id(), fresh)) {
             parts.metrics().prefills().ended(PrefillMeters.Result.BUDGET);
             return;
         }
-        parts.engines()
-                .send(
-                        new WarmRequest(
-                                        requestId + "-next",
-                                        to,
-                                        servedModel,
-                                        salt,
-                                        authorization,
-                                        ids,
-                                        "")
-                                .upstream(),
-                        new Done(budget, worker, fresh, ids.length));
+        SidePost.send(
+                parts.engines(),
+                context.owner(),
+                new WarmRequest(requestId + "-next", to, servedModel, salt, authorization, ids, "")
+                        .upstream(),
+                null,
+                reply -> warmed(reply, fresh, ids.length));
     }
 
-    /** The answer, of which only its end matters. */
-    private final class Done implements UpstreamListener {
-        private final PrefillBudget budget;
-        private final long worker;
-        private final int fresh;
-        private final int whole;
-        private int code;
-
-        Done(PrefillBudget budget, long worker, int fresh, int whole) {
-            this.budget = budget;
-            this.worker = worker;
-            this.fresh = fresh;
-            this.whole = whole;
-        }
-
-        @Override
-        public void head(int status, MultiMap headers) {
-            code = status;
-        }
-
-        @Override
-        public void data(byte[] b, int from, int length) {}
-
-        @Override
-        public void end(byte[] b, int from, int length) {
-            budget.done(worker);
-            if (code == 200) {
-                parts.warmed()
-                        .add(chain, new WarmLedger.Warmed(to.slot().index(), whole - fresh, whole));
-                parts.metrics().prefills().computed(fresh);
-            } else {
-                parts.metrics().prefills().ended(PrefillMeters.Result.FAILED);
-                LOG.debugf("%s: the next turn's prompt was answered with %d", requestId, code);
-            }
-        }
-
-        @Override
-        public void failed(GatewayError error) {
-            budget.done(worker);
+    private void warmed(SidePost.Reply reply, int fresh, int whole) {
+        parts.prefills().done(to.worker().id());
+        if (reply.status() == 200) {
+            parts.warmed()
+                    .add(chain, new WarmLedger.Warmed(to.slot().index(), whole - fresh, whole));
+            parts.metrics().prefills().computed(fresh);
+        } else {
             parts.metrics().prefills().ended(PrefillMeters.Result.FAILED);
-            LOG.debugf("%s: the next turn's prompt failed: %s", requestId, error.message());
+            LOG.debugf(
+                    "%s: the next turn's prompt failed: %d %s",
+                    requestId, reply.status(), reply.text());
         }
     }
 }

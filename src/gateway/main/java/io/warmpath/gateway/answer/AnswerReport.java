@@ -62,7 +62,7 @@ public final class AnswerReport {
             WarmLedger.@Nullable Warmed warmed) {
         this.parts = parts;
         this.meters = meters;
-        this.several = request.several();
+        this.several = request.form().several();
         this.passThrough = request.passThrough();
         this.decision = decision;
         this.promptTokens = promptTokens;

@@ -430,7 +430,7 @@ final class Attempt implements UpstreamListener, UpstreamCall.Watch, Relocation.
         owner.won(this);
         InferenceRequest request = scope.request();
         MultiMap own = scope.explanation(books.decision(), books.promptTokens(), asked.priority());
-        if (own != null && request.explain() && p.isStream()) {
+        if (own != null && request.form().explain() && p.isStream()) {
             scope.answer.explain(books.decision());
         }
         if (p.scanner() != null && !request.hints().extras().isEmpty()) {

@@ -232,7 +232,7 @@ final class Exchange
             return false;
         }
         boolean begun = cause != RetryCause.UNREACHABLE;
-        boolean pinned = scope.request().pinnedWorker().isPresent();
+        boolean pinned = scope.request().routing().pinnedWorker().isPresent();
         switch (scope.parts
                 .retries()
                 .failed(scope.retryState, failed.candidate().worker().id(), begun, pinned)) {

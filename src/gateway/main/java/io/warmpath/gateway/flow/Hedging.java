@@ -42,7 +42,7 @@ final class Hedging {
         if (tried
                 || timer >= 0
                 || !request.stream()
-                || request.pinnedWorker().isPresent()
+                || request.routing().pinnedWorker().isPresent()
                 || request.hints().session() != null) {
             return;
         }

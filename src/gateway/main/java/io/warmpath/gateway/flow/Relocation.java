@@ -244,7 +244,7 @@ final class Relocation {
             return WhyNot.TOO_LARGE;
         } else if (failed.finished()) {
             return wantsUsage() && promptTokens == 0 ? WhyNot.FINISHED : null;
-        } else if (scope.request().pinnedWorker().isPresent()) {
+        } else if (scope.request().routing().pinnedWorker().isPresent()) {
             return WhyNot.PINNED;
         } else if (scope.request().hints().session() != null) {
             return WhyNot.SESSION;

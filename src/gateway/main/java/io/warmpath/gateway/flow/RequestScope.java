@@ -157,14 +157,14 @@ final class RequestScope {
         boolean explain =
                 switch (parts.options().explain()) {
                     case OFF -> false;
-                    case ON_REQUEST -> request.explain();
+                    case ON_REQUEST -> request.form().explain();
                     case ALWAYS -> true;
                 };
         if (!explain) {
             return null;
         }
         SessionTurn turn = session;
-        MultiMap own = Explanation.headers(decision, promptTokens, request.several());
+        MultiMap own = Explanation.headers(decision, promptTokens, request.form().several());
         Explanation.addHints(
                 own,
                 request,

@@ -24,7 +24,7 @@ final class WorkerChoice {
         Fleet fleet = scope.parts.planning().fleet();
         InferenceRequest request = scope.request();
         List<Candidate> all =
-                request.pinnedWorker().isPresent()
+                request.routing().pinnedWorker().isPresent()
                         ? Planner.anybody(fleet.snapshot(), request.model(), List.of())
                         : Planner.candidates(fleet, request.model(), List.of(), scope.draw);
         SessionTurn turn = scope.session();
@@ -46,7 +46,7 @@ final class WorkerChoice {
 
     /** Those that are well and could take over from this one. */
     static List<Candidate> wellOthers(RequestScope scope, Candidate from) {
-        return scope.request().pinnedWorker().isPresent()
+        return scope.request().routing().pinnedWorker().isPresent()
                 ? List.of()
                 : others(scope, from).stream()
                         .filter(c -> c.worker().state() == WorkerState.READY)

@@ -1,7 +1,7 @@
 package io.warmpath.gateway.migration;
 
-import io.vertx.core.json.JsonArray;
-import io.vertx.core.json.JsonObject;
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import io.warmpath.gateway.request.GatewayJson;
 import java.nio.charset.StandardCharsets;
 
 /**
@@ -19,36 +19,40 @@ public record LastChunks(byte[] first, boolean chat) {
      * @param cached as the engine has reported; negative: it has not
      */
     public String usage(int promptTokens, int made, long cached) {
-        JsonObject usage =
-                new JsonObject()
+        ObjectNode chunk = chunk();
+        chunk.putArray("choices");
+        ObjectNode usage =
+                chunk.putObject("usage")
                         .put("prompt_tokens", promptTokens)
                         .put("total_tokens", promptTokens + made)
                         .put("completion_tokens", made);
         if (cached >= 0) {
-            usage.put("prompt_tokens_details", new JsonObject().put("cached_tokens", cached));
+            usage.putObject("prompt_tokens_details").put("cached_tokens", cached);
         }
-        return event(chunk(new JsonArray()).put("usage", usage));
+        return event(chunk);
     }
 
     /** Says that the answer has become as long as the client allows. */
     public String cutByLength() {
-        JsonObject choice = new JsonObject().put("index", 0);
+        ObjectNode chunk = chunk();
+        ObjectNode choice = chunk.putArray("choices").addObject().put("index", 0);
         if (chat) {
-            choice.put("delta", new JsonObject());
+            choice.putObject("delta");
         } else {
             choice.put("text", "");
         }
-        return event(chunk(new JsonArray().add(choice.put("finish_reason", "length"))));
+        choice.put("finish_reason", "length");
+        return event(chunk);
     }
 
-    private JsonObject chunk(JsonArray choices) {
-        JsonObject chunk = new JsonObject(new String(first, StandardCharsets.UTF_8));
+    private ObjectNode chunk() {
+        ObjectNode chunk = (ObjectNode) GatewayJson.tree(new String(first, StandardCharsets.UTF_8));
         chunk.remove("usage");
         chunk.remove("prompt_token_ids");
-        return chunk.put("choices", choices);
+        return chunk;
     }
 
-    private static String event(JsonObject chunk) {
-        return "data: " + chunk.encode() + "\n\n";
+    private static String event(ObjectNode chunk) {
+        return "data: " + chunk + "\n\n";
     }
 }

@@ -108,7 +108,7 @@ public final class Pins {
     }
 
     static SessionKey.Scope scope(InferenceRequest request) {
-        return new SessionKey.Scope(request.model(), request.cacheSalt());
+        return new SessionKey.Scope(request.model(), request.salt().value());
     }
 
     /** Which workers keep a beginning of this prompt; null when none does. */

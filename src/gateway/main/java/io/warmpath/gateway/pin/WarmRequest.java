@@ -4,7 +4,7 @@ import io.vertx.core.MultiMap;
 import io.vertx.core.buffer.Buffer;
 import io.warmpath.fleet.Candidate;
 import io.warmpath.fleet.EngineKind;
-import io.warmpath.gateway.request.JsonText;
+import io.warmpath.gateway.request.GatewayJson;
 import io.warmpath.upstream.UpstreamRequest;
 import org.jspecify.annotations.Nullable;
 
@@ -50,12 +50,12 @@ public record WarmRequest(
 
     private Buffer body(boolean withRank) {
         StringBuilder b = new StringBuilder(128 + 6 * ids.length);
-        b.append("{\"model\":").append(JsonText.quoted(model));
+        b.append("{\"model\":").append(GatewayJson.quoted(model));
         b.append(",\"prompt\":");
-        JsonText.array(ids, b);
+        GatewayJson.array(ids, b);
         b.append(",\"max_tokens\":1,\"temperature\":0,\"stream\":false");
         if (!salt.isEmpty()) {
-            b.append(",\"cache_salt\":").append(JsonText.quoted(salt));
+            b.append(",\"cache_salt\":").append(GatewayJson.quoted(salt));
         }
         if (withRank) {
             b.append(",\"routed_dp_rank\":").append(to.dpRank());

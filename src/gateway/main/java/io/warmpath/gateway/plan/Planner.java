@@ -131,7 +131,7 @@ public final class Planner {
             long queuedNanos,
             Function<Worker, String> others,
             Tracing.@Nullable Trace trace) {
-        boolean inFull = request.explain() || log.isOn();
+        boolean inFull = request.form().explain() || log.isOn();
         RoutingDecision decision =
                 ask(
                         request,
@@ -142,7 +142,7 @@ public final class Planner {
                         circumstances(
                                 request, tokens, queuedNanos, inFull ? candidates : List.of()),
                         inFull ? RoutingRequest.Detail.ALL : RoutingRequest.Detail.CHOSEN,
-                        request.explain()
+                        request.form().explain()
                                 ? ineligible(request.model(), candidates, others)
                                 : List.of(),
                         trace);
@@ -199,10 +199,10 @@ public final class Planner {
                                                 tokens == null ? 0 : tokens.length(),
                                                 held)
                                         .prompts(named)
-                                        .pinnedWorker(request.pinnedWorker())
-                                        .pinnedRank(request.pinnedRank())
+                                        .pinnedWorker(request.routing().pinnedWorker())
+                                        .pinnedRank(request.routing().pinnedRank())
                                         .taints(taints(request))
-                                        .overrides(request.overrides())
+                                        .overrides(request.routing().overrides())
                                         .shared(tokens == null ? null : tokens.shared())
                                         .outputTokens(request.hints().expectedOutput())
                                         .detail(detail)
@@ -317,8 +317,8 @@ public final class Planner {
             int blockSize = candidates.get(i).worker().blockSize();
             if (blockSize > 0 && AskedPrompt.find(named, blockSize) == null) {
                 PromptBlocks blocks =
-                        prompt.named(load, request.model(), request.cacheSalt(), blockSize);
-                Boolean reuse = request.overrides().assumeKvReuse();
+                        prompt.named(load, request.model(), request.salt().value(), blockSize);
+                Boolean reuse = request.routing().overrides().assumeKvReuse();
                 named.add(reuse == null ? blocks : blocks.shared(reuse));
             }
         }
@@ -327,11 +327,15 @@ public final class Planner {
     /** The candidates that the client's pins and the workers' taints leave, maybe none. */
     public List<Candidate> eligible(InferenceRequest request, List<Candidate> candidates) {
         return Eligibility.left(
-                candidates, request.pinnedWorker(), request.pinnedRank(), taints(request));
+                candidates,
+                request.routing().pinnedWorker(),
+                request.routing().pinnedRank(),
+                taints(request));
     }
 
     private TaintRules taints(InferenceRequest request) {
-        return request.taints()
+        return request.routing()
+                .taints()
                 .tolerating(
                         classTolerations.getOrDefault(request.hints().policyClass(), List.of()));
     }

@@ -88,10 +88,6 @@ public final class Reservations {
         this.nanoTime = nanoTime;
     }
 
-    public int count() {
-        return open.size();
-    }
-
     /** Before anything is decided; {@link #open} asks again. */
     void refuseIfTaken(String id) {
         if (open.containsKey(id)) {

@@ -102,7 +102,7 @@ public final class TokenStep {
                         ? then
                         : prompt -> askPools(pools, context, request, candidates, prompt, then);
         boolean unread = request.passThrough() && request.prompt() instanceof PromptInput.Opaque;
-        if (unread || (!mode.looksAtTokens() && !request.explain())) {
+        if (unread || (!mode.looksAtTokens() && !request.form().explain())) {
             next.tokens(null); // the decision does not look at them
         } else if (engineIds.asks(request)) {
             make(context, request, candidates, ids -> ask(context, request, candidates, ids, next));

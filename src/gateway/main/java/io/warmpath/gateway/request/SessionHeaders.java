@@ -40,7 +40,7 @@ public final class SessionHeaders {
 
     /** The key of the session with that name: model and tenant separate it from others. */
     public static SessionKey key(InferenceRequest request, String id) {
-        return new SessionKey(new SessionKey.Scope(request.model(), request.cacheSalt()), id);
+        return new SessionKey(new SessionKey.Scope(request.model(), request.salt().value()), id);
     }
 
     /** The session of whoever has called this one's agent; empty when that is not said. */

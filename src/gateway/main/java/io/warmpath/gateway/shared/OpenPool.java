@@ -4,7 +4,7 @@ import io.warmpath.fleet.HostCopies;
 import io.warmpath.fleet.Worker;
 import io.warmpath.pool.PoolLayout;
 import io.warmpath.pool.PoolQuestion;
-import io.warmpath.pool.SelfCheck;
+import io.warmpath.pool.RecipeCheck;
 import io.warmpath.pool.SharedPool;
 import java.util.HashSet;
 import java.util.List;
@@ -30,7 +30,7 @@ final class OpenPool {
     private static final int LATE_IN_A_ROW = 20;
 
     final SharedPool pool;
-    final SelfCheck check;
+    final RecipeCheck check;
     final String name;
     private volatile Set<Long> workers = Set.of();
     private final AtomicInteger lateInARow = new AtomicInteger();
@@ -45,7 +45,7 @@ final class OpenPool {
     OpenPool(SharedPool pool, long nowNanos) {
         PoolLayout layout = pool.layout();
         this.pool = pool;
-        this.check = new SelfCheck(layout.recipe().pageSize(), KEPT_PROMPTS);
+        this.check = new RecipeCheck(layout.recipe().pageSize(), KEPT_PROMPTS);
         this.name = layout.masters().getFirst().getAuthority();
         this.sampledAt = new AtomicLong(nowNanos - SAMPLE_NANOS);
     }
@@ -100,10 +100,6 @@ final class OpenPool {
         }
     }
 
-    boolean isFailing() {
-        return failing.get();
-    }
-
     /** Whether a prompt that this worker gets should be kept for the self-check. */
     boolean wantsSample(Worker worker, long nowNanos) {
         HostCopies copies = worker.offload().host();
@@ -128,16 +124,16 @@ final class OpenPool {
     }
 
     /** What came of a look; said once per change. */
-    void checked(SelfCheck.Verdict verdict) {
+    void checked(RecipeCheck.Verdict verdict) {
         switch (verdict) {
-            case SelfCheck.Verdict.Nothing nothing when nothing.wrongRecipe() -> {
+            case RecipeCheck.Verdict.Nothing nothing when nothing.wrongRecipe() -> {
                 if (!mismatched) {
                     LOG.warnf("Shared cache (%s): %s", name, nothing.message());
                 }
                 mismatched = true;
             }
-            case SelfCheck.Verdict.Nothing empty -> LOG.debugf("%s: %s", name, empty.message());
-            case SelfCheck.Verdict.Fits fits -> {
+            case RecipeCheck.Verdict.Nothing empty -> LOG.debugf("%s: %s", name, empty.message());
+            case RecipeCheck.Verdict.Fits fits -> {
                 if (mismatched) {
                     LOG.infof(
                             "Shared cache (%s): %d of %d stored pages are found now",
@@ -145,7 +141,7 @@ final class OpenPool {
                 }
                 mismatched = false;
             }
-            case SelfCheck.Verdict.NothingToAsk nothing -> {}
+            case RecipeCheck.Verdict.NothingToAsk nothing -> {}
         }
     }
 }

@@ -11,7 +11,7 @@ import io.warmpath.pool.PoolHits;
 import io.warmpath.pool.PoolLayout;
 import io.warmpath.pool.PoolQuestion;
 import io.warmpath.pool.PoolUnavailableException;
-import io.warmpath.pool.SelfCheck;
+import io.warmpath.pool.RecipeCheck;
 import io.warmpath.pool.SharedPool;
 import io.warmpath.prefix.PrefixSpace;
 import io.warmpath.routing.RoutingDecision;
@@ -260,7 +260,7 @@ public final class SharedCache implements FleetListener, AutoCloseable {
         pool.pool
                 .check(sample)
                 .whenComplete(
-                        (SelfCheck.Verdict verdict, Throwable failure) -> {
+                        (RecipeCheck.Verdict verdict, Throwable failure) -> {
                             if (failure == null) {
                                 pool.checked(verdict);
                             } else {

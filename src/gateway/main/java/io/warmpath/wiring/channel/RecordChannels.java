@@ -8,7 +8,6 @@ import io.warmpath.api.admin.DecisionLines;
 import io.warmpath.config.ChannelsConfig;
 import io.warmpath.config.WarmpathConfig;
 import io.warmpath.gateway.observe.DecisionLog;
-import io.warmpath.gateway.observe.Tracing;
 import io.warmpath.telemetry.channel.ChannelMeters;
 import io.warmpath.telemetry.channel.RecordChannel;
 import io.warmpath.telemetry.channel.UsageTracing;
@@ -115,16 +114,11 @@ public class RecordChannels implements AutoCloseable {
         this.link.open(link, names);
     }
 
-    /** Follows every request; null where the channel is off. */
-    public static @Nullable Tracing tracing(@Nullable RecordChannels of) {
-        RecordChannel<UsageTracing.Usage> on = of == null ? null : of.usage;
-        return on == null ? null : new UsageTracing(on::offer, InstantSource.system());
-    }
-
-    /** Gets every decision; null where the channel is off. */
-    public static DecisionLog.@Nullable Sink sink(@Nullable RecordChannels of) {
-        RecordChannel<Supplier<byte[]>> on = of == null ? null : of.decisions;
-        return on == null ? null : new Decisions(on);
+    /** What is to be known of requests, where a channel is on. */
+    public RequestRecords records() {
+        return new RequestRecords(
+                usage == null ? null : new UsageTracing(usage::offer, InstantSource.system()),
+                decisions == null ? null : new Decisions(decisions));
     }
 
     /** Texts are made on the channel's thread. */

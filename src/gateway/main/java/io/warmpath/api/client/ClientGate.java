@@ -1,0 +1,212 @@
+package io.warmpath.api.client;
+
+import io.vertx.core.Context;
+import io.vertx.core.MultiMap;
+import io.warmpath.access.Authenticator;
+import io.warmpath.access.Caller;
+import io.warmpath.access.Grant;
+import io.warmpath.access.Verdict;
+import io.warmpath.access.Visit;
+import io.warmpath.api.connection.BodyReceiver;
+import io.warmpath.api.connection.ClientRequest;
+import io.warmpath.api.connection.VertxRequest;
+import io.warmpath.api.error.RequestIds;
+import io.warmpath.fault.GatewayError;
+import io.warmpath.gateway.request.Visits;
+import java.time.Duration;
+import java.util.concurrent.CompletionException;
+import org.jboss.logging.Logger;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Who may come in: asked inside the handlers of every endpoint for clients, after routing and
+ * before a body is read.
+ *
+ * <p>On the request's event loop; immutable. What a client has shown is taken out of its headers
+ * here, so that nobody behind can pass it on or log it.
+ */
+public final class ClientGate {
+    private static final Logger LOG = Logger.getLogger(ClientGate.class);
+
+    /** Lets everybody in and changes nothing. */
+    public static final ClientGate OPEN = new ClientGate(null, false);
+
+    private static final String BEARER = "bearer ";
+    private static final String API_KEY = "x-api-key";
+    private static final String TENANT = "x-tenant-id";
+
+    /** Of English; a guess that the engine's count replaces. */
+    private static final int BYTES_PER_TOKEN = 4;
+
+    /** A client that sends a body may do so for this long after it was refused. */
+    private static final long LINGER_MILLIS = Duration.ofSeconds(1).toMillis();
+
+    private static final GatewayError NOTHING_SHOWN =
+            new GatewayError.Unauthorized(
+                    "You did not provide an API key; send it as `Authorization: Bearer KEY` or"
+                            + " `x-api-key: KEY`.");
+
+    private final @Nullable Authenticator clients;
+    private final boolean forward;
+
+    private ClientGate(@Nullable Authenticator clients, boolean forward) {
+        this.clients = clients;
+        this.forward = forward;
+    }
+
+    /**
+     * @param forward what a client has shown is passed on to engines
+     */
+    public static ClientGate of(Authenticator clients, boolean forward) {
+        return new ClientGate(clients, forward);
+    }
+
+    /** What there is to be done for whoever may come in; on the request's event loop. */
+    public interface Next {
+        /**
+         * @param visit null: there are no limits
+         */
+        void on(@Nullable Visit visit);
+    }
+
+    /** Nobody has to show anything. */
+    public boolean isOpen() {
+        return clients == null;
+    }
+
+    /**
+     * Lets in or answers.
+     *
+     * @param charged the request costs tokens
+     */
+    public void enter(ClientRequest request, RequestIds ids, boolean charged, Next next) {
+        if (clients == null) {
+            next.on(null);
+            return;
+        }
+        String credential = credential(request.headers());
+        if (credential.isEmpty()) {
+            refuse(request, ids, NOTHING_SHOWN);
+            return;
+        }
+        decided(clients.check(credential), request, ids, charged, next);
+    }
+
+    private void decided(
+            Verdict verdict, ClientRequest request, RequestIds ids, boolean charged, Next next) {
+        switch (verdict) {
+            case Caller caller -> {
+                try {
+                    Visit visit = admit(caller, request, charged);
+                    next.on(visit);
+                } catch (Refusal e) {
+                    refuse(request, ids, e.error);
+                }
+            }
+            case Verdict.Refused refused ->
+                    refuse(request, ids, new GatewayError.Unauthorized(refused.why()));
+            case Verdict.Busy busy ->
+                    refuse(
+                            request,
+                            ids,
+                            new GatewayError.Overloaded(503, busy.why(), Duration.ofSeconds(1)));
+            case Verdict.Later later -> {
+                Context context = VertxRequest.context();
+                later.verdict()
+                        .whenComplete(
+                                (known, failure) -> {
+                                    Verdict now = known == null ? bug(failure) : known;
+                                    context.runOnContext(
+                                            v -> {
+                                                if (!request.isGone()) {
+                                                    decided(now, request, ids, charged, next);
+                                                }
+                                            });
+                                });
+            }
+        }
+    }
+
+    private static Verdict bug(@Nullable Throwable failure) {
+        Throwable cause =
+                failure instanceof CompletionException e && e.getCause() != null
+                        ? e.getCause()
+                        : failure;
+        LOG.error("a token could not be checked", cause);
+        return new Verdict.Refused("The token could not be checked; try again.");
+    }
+
+    private static final class Refusal extends Exception {
+        private final transient GatewayError error;
+
+        Refusal(GatewayError error) {
+            super(error.message(), null, false, false); // an answer, no trace
+            this.error = error;
+        }
+    }
+
+    private Visit admit(Caller caller, ClientRequest request, boolean charged) throws Refusal {
+        MultiMap headers = request.headers();
+        Visit visit = new Visit(caller, tenant(caller.grant(), headers));
+        long length = charged ? BodyReceiver.contentLength(headers) : 0;
+        Visit.Exceeded exceeded = visit.enter(charged ? Math.max(0, length) / BYTES_PER_TOKEN : -1);
+        visit.tell(request::putHeader);
+        if (exceeded != null) {
+            throw new Refusal(
+                    new GatewayError.RateLimited(
+                            exceeded.what(), exceeded.limit(), Duration.ofNanos(exceeded.nanos())));
+        }
+        headers.remove(TENANT);
+        if (!forward) {
+            headers.remove("authorization");
+            headers.remove(API_KEY);
+        }
+        if (charged && caller.tokens() != null) {
+            request.onEnd(
+                    status -> {
+                        if (status >= 400) {
+                            visit.unused();
+                        }
+                    });
+        }
+        Visits.put(VertxRequest.context(), visit);
+        return visit;
+    }
+
+    private static String tenant(Grant grant, MultiMap headers) throws Refusal {
+        String named = headers.get(TENANT);
+        if (named == null || named.equals(grant.tenant())) {
+            return grant.tenant();
+        }
+        if (!grant.namesTenants()) {
+            throw new Refusal(
+                    new GatewayError.Forbidden(
+                            "This API key may not act for the tenant in x-tenant-id; leave the"
+                                    + " header out."));
+        }
+        if (!Grant.isTenant(named)) {
+            throw new Refusal(
+                    new GatewayError.BadRequest(
+                            TENANT,
+                            "The header `x-tenant-id` has 1 to 128 letters, digits and the"
+                                    + " characters . _ @ / -"));
+        }
+        return named;
+    }
+
+    /** Empty when there is none. */
+    private static String credential(MultiMap headers) {
+        String authorization = headers.get("authorization");
+        if (authorization != null
+                && authorization.regionMatches(true, 0, BEARER, 0, BEARER.length())) {
+            return authorization.substring(BEARER.length()).strip();
+        }
+        String key = headers.get(API_KEY);
+        return key == null ? "" : key.strip();
+    }
+
+    private static void refuse(ClientRequest request, RequestIds ids, GatewayError error) {
+        request.refuse(error, ids.of(request.headers()));
+        request.discard(LINGER_MILLIS);
+    }
+}
