@@ -60,6 +60,10 @@ class GatewayBean {
         return runtime.admin();
     }
 
+    HealthParts health() {
+        return runtime.health();
+    }
+
     Warmup warmup() {
         return runtime.warmup();
     }

@@ -98,6 +98,7 @@ final class GatewayRuntime implements AutoCloseable {
     private final TelemetryParts telemetry;
     private final WarmStart warmup;
     private final AdminParts admin;
+    private final HealthParts health;
 
     /** Alone, or heard by nobody. */
     GatewayRuntime(WarmpathConfig config, Vertx vertx, MeterRegistry meters) {
@@ -268,6 +269,14 @@ final class GatewayRuntime implements AutoCloseable {
                         pins.refusals(),
                         Optional.ofNullable(replicas.sync()),
                         decisions.log());
+        health =
+                new HealthParts(
+                        fleet.registry(),
+                        this::notReady,
+                        caches.implementation(),
+                        events::connectedToNats,
+                        fleet::heard,
+                        Optional.ofNullable(shared).map(cache -> cache::answering));
     }
 
     void mount(Router router) {
@@ -277,6 +286,11 @@ final class GatewayRuntime implements AutoCloseable {
     /** What operators' questions are answered from. */
     AdminParts admin() {
         return admin;
+    }
+
+    /** What checks of health are answered from. */
+    HealthParts health() {
+        return health;
     }
 
     private String notReady() {
