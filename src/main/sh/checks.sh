@@ -54,6 +54,7 @@ check_scripts() {
             *) sh -n "$root/$script" ;;
         esac || exit 1
     done || return 1
+    python3 "$root/src/test/scripts/changed_lines.py" --self-test 2>&1 || return 1
     sh "$root/src/test/sh/launcher_test.sh"
 }
 
@@ -106,6 +107,7 @@ check_cpp_format() {
 # With the lock held, so that a demo started meanwhile does not build into the same directory.
 # A test that fails is run once more: many use real sockets and clocks on machines that are shared. One that passes then
 # is still told, loudly: it has a race that has to be found.
+# Two JVMs share a module's test classes, as much of their time is waiting.
 java_tests() {
     take_lock
     mooncake_for_tests
@@ -113,9 +115,9 @@ java_tests() {
     tested_stamp=$(input_stamp)
     rm -f "$stamp_file"
     # The modules after one with failing tests are tested too; its summary is looked for below.
-    maven verify -Dsurefire.rerunFailingTestsCount=1 -Dmaven.test.failure.ignore=true "$@" || return 1
+    maven verify -DforkCount=2 -Dsurefire.rerunFailingTestsCount=1 -Dmaven.test.failure.ignore=true "$@" || return 1
     say "the slowest test classes, in seconds:"
-    sed -n 's/.*Time elapsed: \([0-9.]*\) s.* -- in \(.*\)/\1 \2/p' "$build_log" | sort -rn | head -n 20 >&2
+    sed -n 's/.*Time elapsed: \([0-9.]*\) s.* -- in \(.*\)/\1 \2/p' "$build_log" | sort -rn | awk '!told[$2]++' | head -n 20 >&2
     if grep -q 'There are test failures' "$build_log"; then
         say "tests failed; the log is target/warmpath-build.log:"
         grep -E '^\[ERROR\] +[A-Za-z0-9_.]+Test[A-Za-z0-9_]*[.:]|^\[ERROR\] Tests run:' "$build_log" | cut -c1-300 >&2
@@ -221,6 +223,8 @@ demo_test() { played run_program demo --once --port "$demo_test_port" --html "$t
 
 pool_demo_test() { played run_program demo --pool --once --port "$demo_test_port" --html "$target/demo-pool.html"; }
 
+dev_test() { python3 "$root/src/test/e2e/dev_mode.py" --root "$root"; }
+
 agents_demo_test() { played run_program demo --agents --once --agent-turns 3 --html "$target/demo-agents.html"; }
 
 common_steps() {
@@ -275,6 +279,7 @@ everything() {
         step 'engines: the first seconds after a start' engines_test live start --at-once 24 --check
     fi
     step 'end to end: api clients' api_client_test
+    step 'dev: live reload' dev_test
     step 'demo --once' demo_test
     step 'demo --pool --once' pool_demo_test
     step 'demo --agents --once' agents_demo_test

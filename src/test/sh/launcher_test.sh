@@ -30,7 +30,7 @@ new_stage() {
     printf '#!/usr/bin/env bash\n' >"$project/.ci/run"
     : >"$calls"
     for tool in sh bash cat sed grep find cksum sort head tail tee mkdir rm mv cp date dirname basename readlink sleep tar \
-        gzip xargs touch chmod tr ls env cut; do
+        gzip xargs touch chmod tr ls env cut awk; do
         ln -s "$(command -v "$tool")" "$bin/$tool"
     done
     for tool in cmake make python3 strace valgrind; do
@@ -147,7 +147,7 @@ launch --version
 promise 'the version is the one in pom.xml' 'out_has "warmpath 9.8.7"'
 launch serv
 promise 'an unknown command is refused with status 2' 'status_is 2 && err_has "there is no command"'
-for name in demo serve sim capture render build native sbom check test verify k8s-check fuzz bench fmt; do
+for name in demo serve sim capture render dev build native sbom check test verify coverage k8s-check fuzz bench fmt; do
     launch help
     promise "help lists $name" 'out_has "  $name "'
     launch help "$name"

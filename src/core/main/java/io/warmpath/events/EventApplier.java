@@ -42,11 +42,6 @@ public final class EventApplier {
         final TreeSet<Integer> sideGroups = new TreeSet<>();
     }
 
-    /** For who needs no numbers of this source alone. */
-    public EventApplier(EventSource source, PrefixIndex index, EventCounters counters) {
-        this(source, index, counters, new SourceTally());
-    }
-
     EventApplier(EventSource source, PrefixIndex index, EventCounters counters, SourceTally tally) {
         if (source.slots().isEmpty()) {
             throw new IllegalArgumentException("event source " + source.worker() + " has no slot");

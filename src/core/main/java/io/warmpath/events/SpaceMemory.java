@@ -92,10 +92,6 @@ final class SpaceMemory {
         entries.clear();
     }
 
-    int size() {
-        return entries.size();
-    }
-
     private static String orEmpty(@Nullable String text) {
         return text == null ? "" : text;
     }

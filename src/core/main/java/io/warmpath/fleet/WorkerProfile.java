@@ -33,57 +33,6 @@ public record WorkerProfile(
         SessionSupport sessions,
         List<String> disagreements) {
 
-    /** The engine does not say how it keeps sessions. */
-    public WorkerProfile(
-            EngineKind kind,
-            String version,
-            Set<String> models,
-            int blockSize,
-            boolean blockSizeAssumed,
-            int dpSize,
-            Capacity capacity,
-            List<EventEndpoint> events,
-            Offload offload,
-            PriorityOrder priorities) {
-        this(
-                kind,
-                version,
-                models,
-                blockSize,
-                blockSizeAssumed,
-                dpSize,
-                capacity,
-                events,
-                offload,
-                priorities,
-                SessionSupport.STICKY,
-                List.of());
-    }
-
-    /** The engine does not say what it can take. */
-    public WorkerProfile(
-            EngineKind kind,
-            String version,
-            Set<String> models,
-            int blockSize,
-            boolean blockSizeAssumed,
-            int dpSize,
-            List<EventEndpoint> events) {
-        this(
-                kind,
-                version,
-                models,
-                blockSize,
-                blockSizeAssumed,
-                dpSize,
-                Capacity.UNKNOWN,
-                events,
-                Offload.NONE,
-                PriorityOrder.NOT_TAKEN,
-                SessionSupport.STICKY,
-                List.of());
-    }
-
     public WorkerProfile {
         models = Set.copyOf(models);
         events = List.copyOf(events);

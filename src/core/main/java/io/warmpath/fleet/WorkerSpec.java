@@ -117,41 +117,6 @@ public record WorkerSpec(
         }
     }
 
-    /** Nothing is said of a pool, of priorities, capacity, pins or a weight. */
-    public WorkerSpec(
-            URI url,
-            @Nullable String name,
-            OptionalLong id,
-            @Nullable EngineKind kind,
-            Set<String> models,
-            int blockSize,
-            int dpSize,
-            @Nullable String eventsEndpoint,
-            @Nullable String replayEndpoint,
-            boolean eventsBind,
-            String topic,
-            List<Taint> taints) {
-        this(
-                url,
-                name,
-                id,
-                kind,
-                models,
-                blockSize,
-                dpSize,
-                eventsEndpoint,
-                replayEndpoint,
-                eventsBind,
-                topic,
-                taints,
-                null,
-                null,
-                Capacity.UNKNOWN,
-                Map.of(),
-                null,
-                0);
-    }
-
     /** The weight, also where nobody tells one. */
     public double weightOrUsual() {
         return weight == 0 ? USUAL_WEIGHT : weight;

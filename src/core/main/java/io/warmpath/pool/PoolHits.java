@@ -40,11 +40,6 @@ public final class PoolHits {
         this.pagesFromCache = pagesFromCache;
     }
 
-    /** Nothing is held. */
-    public static PoolHits none(int pageSize, int pages) {
-        return new PoolHits(pageSize, pages, new int[0], 0, 0);
-    }
-
     /** Tokens of a page. */
     public int pageSize() {
         return pageSize;
@@ -63,15 +58,6 @@ public final class PoolHits {
     /** Pages held from the start of the prompt to the first that is not. */
     public int run() {
         return bounds.length > 0 && bounds[0] == 0 ? bounds[1] : 0;
-    }
-
-    /** Pages held. */
-    public int held() {
-        int held = 0;
-        for (int i = 0; i < bounds.length; i += 2) {
-            held += bounds[i + 1] - bounds[i];
-        }
-        return held;
     }
 
     /** Keys that the master was asked for. */

@@ -243,7 +243,7 @@ public final class ProbingPool implements SharedPool {
     }
 
     @Override
-    public CompletionStage<SelfCheck.Verdict> check(List<PoolQuestion> stored) {
+    public CompletionStage<RecipeCheck.Verdict> check(List<PoolQuestion> stored) {
         List<String> keys = new ArrayList<>();
         try {
             for (PoolQuestion question : stored) {
@@ -256,9 +256,9 @@ public final class ProbingPool implements SharedPool {
             return CompletableFuture.failedFuture(unavailable(e));
         }
         if (keys.isEmpty()) {
-            return CompletableFuture.completedFuture(new SelfCheck.Verdict.NothingToAsk());
+            return CompletableFuture.completedFuture(new RecipeCheck.Verdict.NothingToAsk());
         }
-        CompletableFuture<SelfCheck.Verdict> verdict = new CompletableFuture<>();
+        CompletableFuture<RecipeCheck.Verdict> verdict = new CompletableFuture<>();
         store.held(keys)
                 .thenCompose(held -> judge(keys, held))
                 .whenComplete(
@@ -272,7 +272,7 @@ public final class ProbingPool implements SharedPool {
         return verdict;
     }
 
-    private CompletionStage<SelfCheck.Verdict> judge(List<String> keys, BitSet held) {
+    private CompletionStage<RecipeCheck.Verdict> judge(List<String> keys, BitSet held) {
         int each = layout.recipe().keysPerPage();
         int pages = keys.size() / each;
         int whole = 0;
@@ -280,12 +280,12 @@ public final class ProbingPool implements SharedPool {
             whole += held.nextClearBit(i * each) >= (i + 1) * each ? 1 : 0;
         }
         if (whole > 0) {
-            return CompletableFuture.completedFuture(new SelfCheck.Verdict.Fits(pages, whole));
+            return CompletableFuture.completedFuture(new RecipeCheck.Verdict.Fits(pages, whole));
         }
         return store.some(KEYS_SHOWN)
                 .thenApply(
                         seen ->
-                                new SelfCheck.Verdict.Nothing(
+                                new RecipeCheck.Verdict.Nothing(
                                         pages,
                                         layout.recipe().description(),
                                         keys.getFirst(),

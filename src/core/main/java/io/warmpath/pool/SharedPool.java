@@ -26,7 +26,7 @@ public interface SharedPool extends AutoCloseable {
      *
      * @return fails as {@link #ask} does
      */
-    CompletionStage<SelfCheck.Verdict> check(List<PoolQuestion> stored);
+    CompletionStage<RecipeCheck.Verdict> check(List<PoolQuestion> stored);
 
     PoolStanding standing();
 

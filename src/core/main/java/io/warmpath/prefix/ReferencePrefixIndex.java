@@ -3,7 +3,7 @@ package io.warmpath.prefix;
 import io.warmpath.prefix.ContentTree.Block;
 import io.warmpath.prefix.ContentTree.Node;
 import io.warmpath.prefix.ContentTree.Residency;
-import io.warmpath.prefix.Orphans.Orphan;
+import io.warmpath.prefix.OrphanEvents.Orphan;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -48,7 +48,7 @@ public final class ReferencePrefixIndex implements PrefixIndex {
 
     private final ReentrantReadWriteLock lock = new ReentrantReadWriteLock();
     private final ContentTree tree = new ContentTree();
-    private final Orphans orphans;
+    private final OrphanEvents orphans;
     private final DecisionLimits decisionLimits;
 
     /** Of the approximate slots, by groups of {@link DecisionLimits#SLOTS}. */
@@ -85,7 +85,7 @@ public final class ReferencePrefixIndex implements PrefixIndex {
      * @param orphanLimit most (slot, block) pairs kept for want of a parent; the oldest go first
      */
     public ReferencePrefixIndex(long orphanLimit, DecisionLimits decisionLimits) {
-        this.orphans = new Orphans(orphanLimit);
+        this.orphans = new OrphanEvents(orphanLimit);
         this.decisionLimits = decisionLimits;
     }
 
@@ -236,7 +236,7 @@ public final class ReferencePrefixIndex implements PrefixIndex {
         Residency parent = event.hasParent() ? held.get(event.parent()) : null;
         Orphan arrived =
                 new Orphan(
-                        new Orphans.Key(slot, event.parent()),
+                        new OrphanEvents.Key(slot, event.parent()),
                         event.tier(),
                         event.hashes(),
                         content);

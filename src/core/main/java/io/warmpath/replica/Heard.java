@@ -51,10 +51,6 @@ final class Heard {
         this.expectedOutput = expectedOutput;
     }
 
-    boolean isCounted() {
-        return booking != null;
-    }
-
     /** Counts it where its rank is known to be; nothing when it is not, or counts already. */
     void count(Ranks ranks, LoadTracker load, PeerWork work) {
         Ranks.Place place = booking != null || fenced ? null : ranks.of(rank);

@@ -47,7 +47,7 @@ public final class SnapshotKeeper {
     private final Lease lease;
     private final Source source;
     private final Listener listener;
-    private final Orphans orphans;
+    private final OrphanConsumers orphans;
     private final LongSupplier millis;
     private long purged;
 
@@ -68,7 +68,7 @@ public final class SnapshotKeeper {
         this.lease = lease;
         this.source = source;
         this.listener = listener;
-        this.orphans = new Orphans(settings.orphanExpiry(), nanoTime);
+        this.orphans = new OrphanConsumers(settings.orphanExpiry(), nanoTime);
         this.millis = millis;
     }
 

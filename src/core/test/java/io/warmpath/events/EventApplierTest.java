@@ -335,7 +335,8 @@ class EventApplierTest {
         return new EventApplier(
                 new EventSource("w", rank, slots, "inproc://x", false, null, "", SIZE),
                 index,
-                counters);
+                counters,
+                new SourceTally());
     }
 
     private void apply(KvEvent... events) {

@@ -14,6 +14,7 @@ import java.net.URI;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.OptionalLong;
 import java.util.Set;
 import org.junit.jupiter.api.Test;
@@ -72,7 +73,12 @@ class FleetRegistryTest {
                 16,
                 false,
                 dpSize,
-                EventEndpoint.perRank("tcp://h:5557", null, false, "", dpSize));
+                Capacity.UNKNOWN,
+                EventEndpoint.perRank("tcp://h:5557", null, false, "", dpSize),
+                Offload.NONE,
+                PriorityOrder.NOT_TAKEN,
+                SessionSupport.STICKY,
+                List.of());
     }
 
     private static WorkerSpec named(String url, String name, OptionalLong id, int dpSize) {
@@ -88,7 +94,13 @@ class FleetRegistryTest {
                 null,
                 false,
                 "",
-                List.of(Taint.parse("gpu=a:NoSchedule")));
+                List.of(Taint.parse("gpu=a:NoSchedule")),
+                null,
+                null,
+                Capacity.UNKNOWN,
+                Map.of(),
+                null,
+                0);
     }
 
     private static WorkerSpec ofKind(String url, EngineKind kind) {
@@ -104,7 +116,13 @@ class FleetRegistryTest {
                 null,
                 false,
                 "",
-                List.of());
+                List.of(),
+                null,
+                null,
+                Capacity.UNKNOWN,
+                Map.of(),
+                null,
+                0);
     }
 
     private Worker worker(String name) {

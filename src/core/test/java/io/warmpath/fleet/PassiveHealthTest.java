@@ -42,7 +42,19 @@ class PassiveHealthTest {
                                 .build());
         fleet.learnt(
                 w.id(),
-                new WorkerProfile(EngineKind.VLLM, "", Set.of("m"), 16, false, 1, List.of()),
+                new WorkerProfile(
+                        EngineKind.VLLM,
+                        "",
+                        Set.of("m"),
+                        16,
+                        false,
+                        1,
+                        Capacity.UNKNOWN,
+                        List.of(),
+                        Offload.NONE,
+                        PriorityOrder.NOT_TAKEN,
+                        SessionSupport.STICKY,
+                        List.of()),
                 false);
         health.tick();
         return w;

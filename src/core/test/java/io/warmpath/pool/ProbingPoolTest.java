@@ -294,22 +294,22 @@ class ProbingPoolTest {
     @Test
     void the_self_check_tells_a_wrong_recipe_from_an_empty_pool() {
         ProbingPool pool = pool(PoolOptions.DEFAULTS);
-        SelfCheck check = new SelfCheck(PAGE, 2);
-        assertInstanceOf(SelfCheck.Verdict.NothingToAsk.class, verdict(pool, check));
+        RecipeCheck check = new RecipeCheck(PAGE, 2);
+        assertInstanceOf(RecipeCheck.Verdict.NothingToAsk.class, verdict(pool, check));
         check.stored(new PoolQuestion(new int[PAGE - 1]));
-        assertInstanceOf(SelfCheck.Verdict.NothingToAsk.class, verdict(pool, check));
+        assertInstanceOf(RecipeCheck.Verdict.NothingToAsk.class, verdict(pool, check));
 
         check.stored(prompt(30, 0));
         check.stored(prompt(30, 0));
         assertEquals(1, check.sample().size(), "the same prompt once");
-        SelfCheck.Verdict.Nothing empty =
-                assertInstanceOf(SelfCheck.Verdict.Nothing.class, verdict(pool, check));
+        RecipeCheck.Verdict.Nothing empty =
+                assertInstanceOf(RecipeCheck.Verdict.Nothing.class, verdict(pool, check));
         assertFalse(empty.wrongRecipe());
         assertEquals(4, empty.asked());
 
         store.keys.add("other-model_0123_0_k");
-        SelfCheck.Verdict.Nothing wrong =
-                assertInstanceOf(SelfCheck.Verdict.Nothing.class, verdict(pool, check));
+        RecipeCheck.Verdict.Nothing wrong =
+                assertInstanceOf(RecipeCheck.Verdict.Nothing.class, verdict(pool, check));
         assertTrue(wrong.wrongRecipe());
         for (String said :
                 List.of("other-model_0123_0_k", wrong.tried(), recipe.description(), "4 pages")) {
@@ -317,19 +317,19 @@ class ProbingPoolTest {
         }
 
         store(prompt(30, 0), 2, 3);
-        assertEquals(new SelfCheck.Verdict.Fits(4, 1), verdict(pool, check));
+        assertEquals(new RecipeCheck.Verdict.Fits(4, 1), verdict(pool, check));
     }
 
     @Test
     void the_self_check_keeps_the_newest_prompts() {
-        SelfCheck check = new SelfCheck(PAGE, 2);
+        RecipeCheck check = new RecipeCheck(PAGE, 2);
         for (int start = 0; start < 5; start++) {
             check.stored(prompt(1, start));
         }
         assertEquals(List.of(3, 4), check.sample().stream().map(q -> q.tokens()[0]).toList());
     }
 
-    private static SelfCheck.Verdict verdict(ProbingPool pool, SelfCheck check) {
+    private static RecipeCheck.Verdict verdict(ProbingPool pool, RecipeCheck check) {
         return pool.check(check.sample()).toCompletableFuture().join();
     }
 

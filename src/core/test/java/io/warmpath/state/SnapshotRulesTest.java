@@ -57,7 +57,7 @@ class SnapshotRulesTest {
     @Test
     void a_consumer_is_an_orphan_once_its_gateway_has_been_missed_for_long() {
         long[] now = {0};
-        Orphans orphans = new Orphans(Duration.ofNanos(100), () -> now[0]);
+        OrphanConsumers orphans = new OrphanConsumers(Duration.ofNanos(100), () -> now[0]);
         assertEquals(List.of(), orphans.look(List.of("a", "b"), Set.of("a")));
         now[0] = 99;
         assertEquals(List.of(), orphans.look(List.of("a", "b"), Set.of("a")));

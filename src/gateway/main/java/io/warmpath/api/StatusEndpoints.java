@@ -1,14 +1,16 @@
 package io.warmpath.api;
 
+import com.fasterxml.jackson.databind.node.ArrayNode;
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import io.vertx.core.buffer.Buffer;
 import io.vertx.core.http.HttpServerResponse;
-import io.vertx.core.json.JsonArray;
-import io.vertx.core.json.JsonObject;
 import io.vertx.ext.web.RoutingContext;
 import io.warmpath.access.Visit;
 import io.warmpath.api.error.RequestIds;
 import io.warmpath.fleet.Fleet;
 import io.warmpath.fleet.FleetSnapshot;
 import io.warmpath.fleet.Worker;
+import io.warmpath.gateway.request.GatewayJson;
 import io.warmpath.gateway.request.ModelName;
 import io.warmpath.gateway.request.ModelNames;
 import java.util.Map;
@@ -35,13 +37,14 @@ final class StatusEndpoints {
      * belongs to.
      */
     void models(RoutingContext rc, @Nullable Visit visit) {
-        JsonArray data = new JsonArray();
+        ObjectNode body = GatewayJson.object().put("object", "list");
+        ArrayNode data = body.putArray("data");
         for (ModelName model : names.listed(fleet.snapshot())) {
             if (visit != null && !visit.allows(model.asked())) {
                 continue;
             }
-            JsonObject entry =
-                    new JsonObject()
+            ObjectNode entry =
+                    data.addObject()
                             .put("id", model.asked())
                             .put("object", "model")
                             .put("created", 0)
@@ -52,9 +55,8 @@ final class StatusEndpoints {
             if (!model.lora().isEmpty()) {
                 entry.put("parent", model.base());
             }
-            data.add(entry);
         }
-        respond(rc, 200, new JsonObject().put("object", "list").put("data", data));
+        respond(rc, 200, body);
     }
 
     /** 200 while at least one worker gets requests. */
@@ -64,22 +66,15 @@ final class StatusEndpoints {
         for (Worker w : now.workers()) {
             ready += w.available() ? 1 : 0;
         }
-        respond(
-                rc,
-                ready > 0 ? 200 : 503,
-                new JsonObject()
-                        .put("status", ready > 0 ? "healthy" : "unhealthy")
-                        .put(
-                                "workers",
-                                new JsonObject()
-                                        .put("ready", ready)
-                                        .put("total", now.workers().size()))
-                        .put("models", now.models().size()));
+        ObjectNode body = GatewayJson.object().put("status", ready > 0 ? "healthy" : "unhealthy");
+        body.putObject("workers").put("ready", ready).put("total", now.workers().size());
+        body.put("models", now.models().size());
+        respond(rc, ready > 0 ? 200 : 503, body);
     }
 
     /** 200 as long as this process answers at all. */
     void live(RoutingContext rc, @Nullable Visit visit) {
-        respond(rc, 200, new JsonObject().put("status", "live"));
+        respond(rc, 200, GatewayJson.object().put("status", "live"));
     }
 
     /**
@@ -89,17 +84,15 @@ final class StatusEndpoints {
     void ready(RoutingContext rc, @Nullable Visit visit) {
         boolean served = fleet.snapshot().anyAvailable();
         String waiting = served ? notReady.get() : "waiting for a worker";
-        JsonObject body = new JsonObject().put("status", waiting.isEmpty() ? "ready" : waiting);
+        ObjectNode body = GatewayJson.object().put("status", waiting.isEmpty() ? "ready" : waiting);
         Map<String, String> problems = served ? Map.of() : fleet.problems();
         if (!problems.isEmpty()) {
-            JsonObject workers = new JsonObject();
-            problems.forEach(workers::put);
-            body.put("workers", workers);
+            problems.forEach(body.putObject("workers")::put);
         }
         respond(rc, waiting.isEmpty() ? 200 : 503, body);
     }
 
-    private void respond(RoutingContext rc, int code, JsonObject body) {
+    private void respond(RoutingContext rc, int code, ObjectNode body) {
         rc.request().resume();
         HttpServerResponse response = rc.response();
         response.setStatusCode(code);
@@ -108,6 +101,6 @@ final class StatusEndpoints {
         if (code == 503) {
             response.putHeader("retry-after", "1");
         }
-        response.end(body.toBuffer()); // Vert.x leaves the body out for HEAD
+        response.end(Buffer.buffer(GatewayJson.bytes(body))); // Vert.x leaves the body out for HEAD
     }
 }

@@ -53,7 +53,7 @@ public final class EndToEndHeaders {
         if (first == null
                 || first.equalsIgnoreCase("keep-alive")
                 || first.equalsIgnoreCase("close")) {
-            // The usual values name no header. A second Connection header would.
+            // Most values name no header. A second Connection header would.
             return headers.getAll("connection").size() > 1
                     ? String.join(",", headers.getAll("connection"))
                     : null;

@@ -14,8 +14,8 @@ public interface EngineClient extends AutoCloseable {
     UpstreamCall send(UpstreamRequest request, UpstreamListener listener);
 
     /**
-     * The worker fails its health checks: who watches a call to it that is silent for this long,
-     * and for each such time more, is told ({@link UpstreamCall#watchedBy}). Any thread.
+     * The worker fails its health checks: the watch of a call that is silent for this long, and for
+     * each such time more, is called ({@link UpstreamCall#watchedBy}). Any thread.
      */
     void unwell(String worker, Duration patience);
 

@@ -19,7 +19,7 @@ abstract class EngineLoop {
     private final ScheduledFuture<?> timer;
 
     /**
-     * @param signs told which engines send
+     * @param signs gets the names of engines that send
      * @param nanoTime as {@link System#nanoTime}
      */
     EngineLoop(EventLoop loop, UpstreamOptions options, SignsOfLife signs, LongSupplier nanoTime) {

@@ -161,7 +161,7 @@ final class RawConnection extends ChannelInboundHandlerAdapter {
         ByteBuf in = (ByteBuf) message;
         try {
             if (call == null) {
-                close(); // bytes that nobody has asked for
+                close(); // bytes without a request
                 return;
             }
             int n = in.readableBytes();

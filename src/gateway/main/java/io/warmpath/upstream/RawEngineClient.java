@@ -23,7 +23,7 @@ public final class RawEngineClient implements EngineClient {
     /**
      * @param http2 for engines that speak HTTP/2; closed with this one
      * @param guard asked of what names lead to; null: they lead anywhere
-     * @param signs told which engines send
+     * @param signs gets the names of engines that send
      * @param nanoTime as {@link System#nanoTime}
      */
     public RawEngineClient(

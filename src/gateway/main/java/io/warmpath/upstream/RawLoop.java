@@ -122,7 +122,7 @@ final class RawLoop extends EngineLoop {
 
     /**
      * Where the answer bytes of one read turn are put together. Turns of two connections never
-     * overlap on a loop, so all share it; valid until the turn's callback returns.
+     * overlap on a loop, so one serves all; valid until the turn's callback returns.
      */
     byte[] turn(int length) {
         if (turn.length < length) {

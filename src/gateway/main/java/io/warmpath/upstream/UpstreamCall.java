@@ -15,7 +15,7 @@ public interface UpstreamCall {
     void pause();
 
     /**
-     * Has {@code watch} told when the worker is unwell ({@link EngineClient#unwell}) and the call
+     * Calls {@code watch} when the worker is unwell ({@link EngineClient#unwell}) and the call
      * waits for it in vain; not while it is paused.
      */
     void watchedBy(Watch watch);
@@ -23,7 +23,7 @@ public interface UpstreamCall {
     /** Who can do something about a worker that is unwell and silent. */
     @FunctionalInterface
     interface Watch {
-        /** The call goes on, and is told of again, unless it is cancelled. */
+        /** The call goes on, and this is called again, unless it is cancelled. */
         void silent();
     }
 

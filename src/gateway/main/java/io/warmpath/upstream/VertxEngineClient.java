@@ -22,7 +22,7 @@ public final class VertxEngineClient implements EngineClient {
 
     /**
      * @param guard asked of what names lead to; null: they lead anywhere
-     * @param signs told which engines send
+     * @param signs gets the names of engines that send
      * @param nanoTime as {@link System#nanoTime}
      */
     public VertxEngineClient(

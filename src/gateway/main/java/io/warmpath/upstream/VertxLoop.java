@@ -32,7 +32,7 @@ import org.jspecify.annotations.Nullable;
 final class VertxLoop extends EngineLoop {
     private static final Logger LOG = Logger.getLogger(VertxLoop.class);
 
-    /** Bytes that an engine may send of one HTTP/2 stream that nobody reads. */
+    /** Bytes that an engine may send of one HTTP/2 stream that is not read. */
     private static final int STREAM_WINDOW = 64 << 10;
 
     /** HTTP/2 streams of one connection. */

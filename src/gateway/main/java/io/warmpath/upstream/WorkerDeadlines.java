@@ -6,8 +6,8 @@ import java.util.HashMap;
 import java.util.Map;
 
 /**
- * {@link Deadlines} of the calls of one event loop, which also tell when their workers were heard,
- * and are told when a worker that is unwell keeps silent. One thread.
+ * {@link Deadlines} of the calls of one event loop. They also report when a worker was heard, and
+ * call {@link Entry#silent} when a worker that is unwell keeps silent. One thread.
  */
 final class WorkerDeadlines {
     /** What waits for a worker. */
@@ -83,7 +83,7 @@ final class WorkerDeadlines {
     private final SignsOfLife signs;
 
     /**
-     * @param signs told, at each sweep, which workers have been heard since the last one
+     * @param signs gets, at each sweep, the workers that were heard since the last one
      */
     WorkerDeadlines(SignsOfLife signs) {
         this.signs = signs;
@@ -101,7 +101,7 @@ final class WorkerDeadlines {
     }
 
     /**
-     * From now on, until {@link #well}, its calls are told of each such time of silence.
+     * From now on, until {@link #well}, each such time of silence is reported to its calls.
      *
      * @param patience nanoseconds
      */

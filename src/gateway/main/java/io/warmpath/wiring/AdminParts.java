@@ -3,6 +3,7 @@ package io.warmpath.wiring;
 import io.warmpath.admission.Admission;
 import io.warmpath.api.admin.AdminAccess;
 import io.warmpath.api.admin.WorkerFacts;
+import io.warmpath.config.WarmpathConfig;
 import io.warmpath.events.PostedFeed;
 import io.warmpath.events.SourceReport;
 import io.warmpath.fleet.FleetRegistry;
@@ -15,7 +16,17 @@ import io.warmpath.session.ControlledSessions;
 import io.warmpath.session.SessionTable;
 import io.warmpath.session.pin.PinLedger;
 import io.warmpath.session.pin.PinRefusals;
+import io.warmpath.tokens.ModelTokens;
 import io.warmpath.tokens.model.ReloadedModel;
+import io.warmpath.wiring.events.EventParts;
+import io.warmpath.wiring.events.EventSubscriptions;
+import io.warmpath.wiring.fleet.FleetRuntime;
+import io.warmpath.wiring.index.OverlapParts;
+import io.warmpath.wiring.session.PinParts;
+import io.warmpath.wiring.session.ReplicaParts;
+import io.warmpath.wiring.session.SessionParts;
+import io.warmpath.wiring.settings.AdminToken;
+import io.warmpath.wiring.tokens.EngineTokenParts;
 import java.time.InstantSource;
 import java.util.List;
 import java.util.Optional;
@@ -48,4 +59,43 @@ record AdminParts(
         Optional<PinLedger> pins,
         PinRefusals refusals,
         Optional<ReplicaSync> replicas,
-        DecisionLog decisions) {}
+        DecisionLog decisions) {
+    static AdminParts of(
+            WarmpathConfig config,
+            AddressGuard addresses,
+            FleetRuntime fleet,
+            OverlapParts caches,
+            EngineTokenParts engineTokens,
+            Admission admission,
+            ModelTokens tokens,
+            EventParts events,
+            SessionParts sessions,
+            PinParts pins,
+            ReplicaParts replicas,
+            DecisionParts decisions) {
+        EventSubscriptions subscriptions = fleet.subscriptions();
+        return new AdminParts(
+                new AdminAccess(AdminToken.read(config.admin())),
+                fleet.registry(),
+                fleet.sources(),
+                addresses,
+                new WorkerFacts(
+                        fleet::engineLoads,
+                        caches.followsEvents(),
+                        engineTokens.check()::distrusted,
+                        pins.supports(),
+                        engineTokens::origins),
+                admission,
+                tokens::reload,
+                subscriptions == null ? List::of : subscriptions::reports,
+                InstantSource.system(),
+                Optional.ofNullable(events.posted()),
+                sessions.table(),
+                sessions.controlled(),
+                sessions.engineSessions()::id,
+                pins.ledger(),
+                pins.refusals(),
+                Optional.ofNullable(replicas.sync()),
+                decisions.log());
+    }
+}

@@ -3,6 +3,10 @@ package io.warmpath.wiring;
 import io.warmpath.fleet.FleetRegistry;
 import io.warmpath.fleet.source.SourceName;
 import io.warmpath.gateway.shared.SharedCache;
+import io.warmpath.wiring.events.EventParts;
+import io.warmpath.wiring.fleet.FleetRuntime;
+import io.warmpath.wiring.index.OverlapParts;
+import io.warmpath.wiring.index.SharedCacheParts;
 import java.util.Map;
 import java.util.Optional;
 import java.util.function.Supplier;
@@ -25,4 +29,19 @@ record HealthParts(
         Optional<String> index,
         Supplier<Optional<Boolean>> natsEvents,
         Supplier<Map<SourceName, Boolean>> fleetSources,
-        Optional<Supplier<SharedCache.Answering>> pools) {}
+        Optional<Supplier<SharedCache.Answering>> pools) {
+    static HealthParts of(
+            FleetRuntime fleet,
+            Supplier<String> notReady,
+            OverlapParts caches,
+            EventParts events,
+            SharedCacheParts sharedCache) {
+        return new HealthParts(
+                fleet.registry(),
+                notReady,
+                caches.implementation(),
+                events::connectedToNats,
+                fleet::heard,
+                Optional.ofNullable(sharedCache.cache()).map(cache -> cache::answering));
+    }
+}

@@ -1,5 +1,6 @@
 package io.warmpath.wiring;
 
+import io.quarkus.runtime.LaunchMode;
 import io.quarkus.runtime.annotations.QuarkusMain;
 import io.warmpath.wiring.relay.RelayMain;
 import io.warmpath.wiring.settings.ExitCode;
@@ -27,7 +28,10 @@ public final class Main {
 
     public static void main(String[] args) {
         int code = run(args, System.out, System.err);
-        System.exit(code);
+        // Dev mode ends the application with each change, and starts the next one in this process.
+        if (LaunchMode.current() != LaunchMode.DEVELOPMENT) {
+            System.exit(code);
+        }
     }
 
     /** Runs a command to its end; returns the exit code. */

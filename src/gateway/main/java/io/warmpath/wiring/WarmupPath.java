@@ -1,9 +1,11 @@
 package io.warmpath.wiring;
 
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
+import io.vertx.core.Vertx;
 import io.vertx.ext.web.Router;
 import io.warmpath.api.ClientGate;
 import io.warmpath.config.WarmpathConfig;
+import io.warmpath.fleet.EngineKind;
 import io.warmpath.fleet.Fleet;
 import io.warmpath.gateway.observe.DecisionLog;
 import io.warmpath.gateway.observe.FlowMetrics;
@@ -18,6 +20,7 @@ import io.warmpath.wiring.index.OverlapParts;
 import io.warmpath.wiring.settings.FlowSettings;
 import io.warmpath.wiring.settings.RouterSettings;
 import io.warmpath.wiring.tokens.TokenParts;
+import io.warmpath.wiring.warmup.WarmStart;
 import io.warmpath.wiring.warmup.Warmup;
 import java.lang.management.CompilationMXBean;
 import java.lang.management.ManagementFactory;
@@ -52,6 +55,28 @@ final class WarmupPath implements Warmup.Parts {
         this.engines = engines.apart();
     }
 
+    /**
+     * The gateway's warm-up, not started: at first for any engine, then for the first ready one.
+     */
+    static WarmStart start(
+            WarmpathConfig config,
+            Vertx vertx,
+            TokenParts tokens,
+            EngineParts engines,
+            OverlapParts caches) {
+        return new WarmStart(
+                target ->
+                        new Warmup(
+                                vertx,
+                                config.warmup().requests(),
+                                config.warmup().time(),
+                                target,
+                                WarmupPath::compileMillis,
+                                new WarmupPath(config, tokens, engines, caches, target)),
+                new Warmup.Target(tokens.models().anyModel().orElse("any"), EngineKind.OPENAI),
+                config.warmup().time());
+    }
+
     @Override
     public void mount(Router router, Fleet fleet, FlowMetrics metrics) {
         // Its visitor names no worker, and its prompts are larger than the smallest limit.
@@ -83,7 +108,7 @@ final class WarmupPath implements Warmup.Parts {
     }
 
     /** What the JVM's compilers have taken; 0 where there are none, as in a native executable. */
-    static long compileMillis() {
+    private static long compileMillis() {
         CompilationMXBean compilers = ManagementFactory.getCompilationMXBean();
         return compilers == null || !compilers.isCompilationTimeMonitoringSupported()
                 ? 0

@@ -75,7 +75,13 @@ class EngineProbeTest {
                 null,
                 false,
                 "t",
-                List.of());
+                List.of(),
+                null,
+                null,
+                Capacity.UNKNOWN,
+                Map.of(),
+                null,
+                0);
     }
 
     @Test

@@ -1,20 +1,26 @@
 package io.warmpath.api;
 
+import java.io.ByteArrayInputStream;
 import java.io.IOException;
-import java.io.InputStream;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.security.GeneralSecurityException;
 import java.security.KeyStore;
 import java.util.Base64;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
 import javax.net.ssl.KeyManagerFactory;
 import javax.net.ssl.SSLContext;
 import javax.net.ssl.TrustManagerFactory;
 
-/** Certificates that sign themselves, made by the JDK's keytool; a second each. */
+/**
+ * Certificates that sign themselves, made by the JDK's keytool; a second each, and so once in a JVM
+ * for a name and subject.
+ */
 public final class Certificates {
     private static final String PASSWORD = "changeit";
+    private static final Map<String, byte[]> STORES = new ConcurrentHashMap<>();
 
     /** One certificate with its key, as files and as a store. */
     public record Identity(Path certificate, Path key, KeyStore store) {}
@@ -25,7 +31,21 @@ public final class Certificates {
      * @param subject alternative name, such as {@code ip:127.0.0.1}
      */
     public static Identity make(Path folder, String name, String subject) throws Exception {
-        Path store = folder.resolve(name + ".p12");
+        byte[] store = STORES.get(name + " " + subject);
+        if (store == null) {
+            store = generated(folder.resolve(name + ".p12"), name, subject);
+            STORES.put(name + " " + subject, store);
+        }
+        KeyStore loaded = KeyStore.getInstance("PKCS12");
+        loaded.load(new ByteArrayInputStream(store), PASSWORD.toCharArray());
+        Path certificate = folder.resolve(name + ".crt");
+        Path key = folder.resolve(name + ".key");
+        pem(certificate, "CERTIFICATE", loaded.getCertificate("k").getEncoded());
+        pem(key, "PRIVATE KEY", loaded.getKey("k", PASSWORD.toCharArray()).getEncoded());
+        return new Identity(certificate, key, loaded);
+    }
+
+    private static byte[] generated(Path store, String name, String subject) throws Exception {
         run(
                 "-genkeypair",
                 "-alias",
@@ -46,15 +66,7 @@ public final class Certificates {
                 store.toString(),
                 "-storepass",
                 PASSWORD);
-        KeyStore loaded = KeyStore.getInstance("PKCS12");
-        try (InputStream in = Files.newInputStream(store)) {
-            loaded.load(in, PASSWORD.toCharArray());
-        }
-        Path certificate = folder.resolve(name + ".crt");
-        Path key = folder.resolve(name + ".key");
-        pem(certificate, "CERTIFICATE", loaded.getCertificate("k").getEncoded());
-        pem(key, "PRIVATE KEY", loaded.getKey("k", PASSWORD.toCharArray()).getEncoded());
-        return new Identity(certificate, key, loaded);
+        return Files.readAllBytes(store);
     }
 
     /** For a server that shows {@code own}, and asks for {@code client} when that is given. */

@@ -240,7 +240,7 @@ class EngineFramingTest {
 
     @Test
     void slow_readers_make_the_gateway_hold_little_each() throws Exception {
-        int streams = 100;
+        int streams = 25;
         String event = StreamingPathTest.token("x".repeat(8000));
         engine.script(
                 call -> {

@@ -232,7 +232,7 @@ class EngineTransportTest {
                 });
         List<RawClient> slow = new ArrayList<>();
         try {
-            for (int i = 0; i < 40; i++) {
+            for (int i = 0; i < 12; i++) {
                 RawClient client = new RawClient(gateway.port);
                 slow.add(client);
                 client.sendPost(Gateway.CHAT, Gateway.ASK.replace("hi", "slow"));

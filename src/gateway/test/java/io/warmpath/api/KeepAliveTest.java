@@ -396,7 +396,7 @@ class KeepAliveTest {
                         gone.release();
                     }
                 });
-        begin(GatewayOptions.defaults(), NEVER, Duration.ofSeconds(1), UpstreamOptions.defaults());
+        begin(GatewayOptions.defaults(), NEVER, Duration.ofMillis(500), UpstreamOptions.defaults());
         RawClient.Answer silent = gateway.post(Gateway.ASK);
         assertEquals(504, silent.status());
         assertTrue(silent.body().contains("request_timeout"), silent.body());

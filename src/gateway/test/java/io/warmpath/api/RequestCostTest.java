@@ -23,6 +23,7 @@ import java.util.Map;
 import java.util.Set;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /**
@@ -32,6 +33,7 @@ import org.junit.jupiter.api.Test;
  * <p>All are counted, not timed, so that a busy machine makes no difference. When one of them has
  * risen for a good reason, write the new number here and say in the commit why.
  */
+@Tag("measured")
 class RequestCostTest {
     /**
      * Allocated by the event loops per request (5 kB, 34 events), with the test's own router and

@@ -97,4 +97,30 @@ class InternalsTest {
                                 "lookup")),
                 uses(FIXTURE, new ClassFileImporter().importPackages(FIXTURE)));
     }
+
+    /** Classes that read or write JSON with Vert.x' types, beside Jackson's. */
+    private static Set<String> usersOfVertxJson(String base) {
+        Set<String> users = new TreeSet<>();
+        for (JavaClass type :
+                new ClassFileImporter()
+                        .withImportOption(
+                                place -> base.equals(FIXTURE) || !place.contains("/test-classes/"))
+                        .importPackages(base)) {
+            if (type.getDirectDependenciesFromSelf().stream()
+                    .anyMatch(
+                            d ->
+                                    d.getTargetClass()
+                                            .getPackageName()
+                                            .equals("io.vertx.core.json"))) {
+                users.add(type.getName());
+            }
+        }
+        return users;
+    }
+
+    @Test
+    void json_has_one_tree_which_is_jacksons() {
+        assertEquals(Set.of(), usersOfVertxJson(BASE));
+        assertEquals(Set.of(FIXTURE + ".gateway.SecondJson"), usersOfVertxJson(FIXTURE));
+    }
 }

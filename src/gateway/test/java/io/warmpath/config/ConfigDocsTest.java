@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.warmpath.config.setting.SettingCatalog;
 import io.warmpath.config.setting.SettingKey;
 import io.warmpath.config.setting.SettingTable;
+import io.warmpath.config.setting.SettingTableText;
 import io.warmpath.config.source.ConfigReference;
 import io.warmpath.config.source.ServeHelp;
 import java.io.IOException;
@@ -39,7 +40,7 @@ class ConfigDocsTest {
 
     @Test
     void the_table_that_is_packed_is_current_and_says_all() throws IOException {
-        String table = SettingTable.write(CATALOG.keys());
+        String table = SettingTableText.write(CATALOG.keys());
         same(Path.of("src/gateway/main/resources/io/warmpath/config/setting/settings.tsv"), table);
         assertEquals(CATALOG.keys(), SettingTable.read(table));
         assertEquals(CATALOG.keys(), SettingTable.read());

@@ -7,6 +7,7 @@ import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -65,8 +66,10 @@ public final class RenderedManifests {
         Path folder = Path.of("target/k8s/components");
         try {
             Files.createDirectories(folder);
+            // Another JVM of the tests may be reading it.
+            Path whole = Files.createTempFile(folder, "kustomization", ".new");
             Files.writeString(
-                    folder.resolve("kustomization.yaml"),
+                    whole,
                     """
                     apiVersion: kustomize.config.k8s.io/v1beta1
                     kind: Kustomization
@@ -77,6 +80,7 @@ public final class RenderedManifests {
                       - ../../../k8s/components/ingress
                       - ../../../k8s/components/http-route
                     """);
+            Files.move(whole, folder.resolve("kustomization.yaml"), StandardCopyOption.ATOMIC_MOVE);
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }

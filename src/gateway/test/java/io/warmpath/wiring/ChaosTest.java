@@ -259,7 +259,7 @@ class ChaosTest {
                     ChildJvm.again(
                             folder.resolve("engine" + number + ".log"),
                             "http://",
-                            io.warmpath.tools.Main.class,
+                            io.warmpath.tools.ToolsMain.class,
                             List.of(
                                     "sim",
                                     "--port=" + port,

@@ -5,6 +5,7 @@ import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import io.vertx.core.Vertx;
 import io.vertx.core.http.HttpServerOptions;
 import io.vertx.ext.web.Router;
+import io.warmpath.wiring.control.Announcements;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.stream.Collectors;
@@ -25,7 +26,8 @@ final class GatewayChild {
         }
         Vertx vertx = Vertx.vertx();
         SimpleMeterRegistry meters = new SimpleMeterRegistry();
-        GatewayRuntime gateway = new GatewayRuntime(TestConfig.of(settings), vertx, meters);
+        GatewayRuntime gateway =
+                new GatewayRuntime(TestConfig.of(settings), vertx, meters, Announcements.NONE);
         Router router = Router.router(vertx);
         router.get("/test/metrics").handler(r -> r.response().end(text(meters)));
         gateway.mount(router);

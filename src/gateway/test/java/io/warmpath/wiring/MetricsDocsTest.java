@@ -104,7 +104,7 @@ class MetricsDocsTest {
         ReferencePrefixIndex index = new ReferencePrefixIndex();
         LoadTracker load = new LoadTracker();
         FlowMetrics flow = new FlowMetrics(registry);
-        flow.compared("w", 1, 1);
+        flow.predictions().compared("w", 1, 1);
         flow.serves("m");
         flow.bodies(new BodyMemory(1));
         new Migration(MigrationOptions.DEFAULTS, registry).moved(Migration.Cause.BROKE);

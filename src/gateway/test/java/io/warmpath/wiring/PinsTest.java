@@ -274,7 +274,7 @@ class PinsTest {
         assertTrue(pins("queue_full") >= 1, "more came than may wait");
         assertTrue(pins("failed") >= 5, "what waited was asked for");
         assertEquals(0, gateway.gauge("warmpath.pins.held"));
-        assertEquals("no answer within PT0.3S", firstFailure());
+        assertEquals("no answer within 300 ms", firstFailure());
     }
 
     private String firstFailure() throws Exception {

@@ -112,7 +112,7 @@ class RecordedLogTest {
     private int lab(String... args) {
         out.reset();
         err.reset();
-        return io.warmpath.tools.Main.run(
+        return io.warmpath.tools.ToolsMain.run(
                 Stream.concat(Stream.of("lab"), Arrays.stream(args)).toArray(String[]::new),
                 System.in,
                 print(out),

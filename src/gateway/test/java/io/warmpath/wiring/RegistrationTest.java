@@ -25,6 +25,7 @@ import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -34,6 +35,7 @@ import org.junit.jupiter.api.io.TempDir;
  * processes, and are killed.
  */
 @Timeout(300)
+@Tag("slow")
 class RegistrationTest {
     private static final Duration SOON = Duration.ofSeconds(60);
     private static final Duration LEASE = Duration.ofSeconds(6);

@@ -25,7 +25,7 @@ import io.warmpath.pool.PoolLayout;
 import io.warmpath.pool.PoolQuestion;
 import io.warmpath.pool.PoolStanding;
 import io.warmpath.pool.PoolUnavailableException;
-import io.warmpath.pool.SelfCheck;
+import io.warmpath.pool.RecipeCheck;
 import io.warmpath.pool.SharedPool;
 import io.warmpath.prefix.PrefixSpace;
 import io.warmpath.prefix.WorkerSlot;
@@ -64,7 +64,7 @@ class SharedCacheTest {
         final List<List<PoolQuestion>> checked = new CopyOnWriteArrayList<>();
         Supplier<CompletableFuture<PoolHits>> answer =
                 () -> CompletableFuture.completedFuture(hits(0, 3));
-        SelfCheck.Verdict verdict = new SelfCheck.Verdict.Fits(4, 4);
+        RecipeCheck.Verdict verdict = new RecipeCheck.Verdict.Fits(4, 4);
         boolean closed;
 
         TestPool(PoolLayout layout) {
@@ -83,7 +83,7 @@ class SharedCacheTest {
         }
 
         @Override
-        public CompletionStage<SelfCheck.Verdict> check(List<PoolQuestion> stored) {
+        public CompletionStage<RecipeCheck.Verdict> check(List<PoolQuestion> stored) {
             checked.add(stored);
             return CompletableFuture.completedFuture(verdict);
         }
@@ -393,7 +393,7 @@ class SharedCacheTest {
         pass(Duration.ofSeconds(59));
         cache.check();
         assertEquals(0, only().checked.size(), "too early");
-        only().verdict = new SelfCheck.Verdict.Nothing(4, "SGLang 0.5.16", "h_0_k", "m_h_0_k");
+        only().verdict = new RecipeCheck.Verdict.Nothing(4, "SGLang 0.5.16", "h_0_k", "m_h_0_k");
         pass(Duration.ofSeconds(1));
         cache.check();
         cache.check();
@@ -406,7 +406,7 @@ class SharedCacheTest {
         pass(Duration.ofHours(1));
         cache.check();
         assertEquals(1, logs.at(Level.WARNING).size());
-        only().verdict = new SelfCheck.Verdict.Fits(4, 3);
+        only().verdict = new RecipeCheck.Verdict.Fits(4, 3);
         pass(Duration.ofHours(1));
         cache.check();
         assertEquals(0, meters.get("warmpath.shared.cache.mismatched").gauge().value());

@@ -12,6 +12,7 @@ import io.vertx.ext.web.Router;
 import io.warmpath.sim.SimEngine;
 import io.warmpath.sim.SimOptions;
 import io.warmpath.sim.model.SimTokenizer;
+import io.warmpath.wiring.control.Announcements;
 import java.io.IOException;
 import java.net.URI;
 import java.net.http.HttpClient;
@@ -96,7 +97,8 @@ public final class SimGateway {
         long workers =
                 engines.size()
                         + settings.keySet().stream().filter(k -> k.endsWith("].url")).count();
-        GatewayRuntime gateway = new GatewayRuntime(TestConfig.of(properties), vertx, meters);
+        GatewayRuntime gateway =
+                new GatewayRuntime(TestConfig.of(properties), vertx, meters, Announcements.NONE);
         open.add(gateway);
         leaving = gateway::leaving;
         Router router = Router.router(vertx);

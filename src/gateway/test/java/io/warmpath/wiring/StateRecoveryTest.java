@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import io.vertx.core.Vertx;
+import io.warmpath.wiring.control.Announcements;
 import io.warmpath.wiring.settings.StartFailure;
 import java.io.IOException;
 import java.net.URI;
@@ -126,7 +127,8 @@ class StateRecoveryTest {
                                                             "warmpath.router.use-kv-events",
                                                             "false")),
                                             vertx,
-                                            new SimpleMeterRegistry()));
+                                            new SimpleMeterRegistry(),
+                                            Announcements.NONE));
             assertTrue(
                     String.valueOf(e.getMessage()).contains("follows no KV events"),
                     e.getMessage());
@@ -142,7 +144,8 @@ class StateRecoveryTest {
                                                             "warmpath.index.implementation",
                                                             "java")),
                                             vertx,
-                                            new SimpleMeterRegistry()));
+                                            new SimpleMeterRegistry(),
+                                            Announcements.NONE));
             assertTrue(
                     String.valueOf(e.getMessage()).contains("needs the native index"),
                     e.getMessage());
@@ -158,7 +161,8 @@ class StateRecoveryTest {
                                                             "warmpath.events.plane",
                                                             "nats")),
                                             vertx,
-                                            new SimpleMeterRegistry()));
+                                            new SimpleMeterRegistry(),
+                                            Announcements.NONE));
             assertTrue(
                     String.valueOf(e.getMessage()).contains("lie in NATS' object store"),
                     e.getMessage());

@@ -1,7 +1,7 @@
 package io.warmpath.lab;
 
 import io.warmpath.lab.policy.Indexes;
-import io.warmpath.lab.policy.Policies;
+import io.warmpath.lab.policy.PolicyCatalog;
 import io.warmpath.lab.report.ComplaintTable;
 import io.warmpath.lab.report.Disagreement;
 import io.warmpath.lab.workload.Complaints;
@@ -28,18 +28,18 @@ final class Campaign {
         List<Result> results = new ArrayList<>();
         int done = 0;
         for (Scenario s : Complaints.ALL) {
-            List<Policies.Named> all = new ArrayList<>(flags.policies);
+            List<PolicyCatalog.Named> all = new ArrayList<>(flags.policies);
             for (ComplaintTable.Complaint c : ComplaintTable.ALL) {
                 if (c.scenario().equals(s.name())) {
-                    all.add(Policies.find(c.naive()).orElseThrow());
+                    all.add(PolicyCatalog.find(c.naive()).orElseThrow());
                 }
             }
             for (int seed = 1; seed <= flags.seeds; seed++) {
                 Workload workload = s.draw().apply(seed);
-                for (Policies.Named p : all.stream().distinct().toList()) {
+                for (PolicyCatalog.Named p : all.stream().distinct().toList()) {
                     Cell cell = new Cell(s, p, 1, seed, flags.lagMillis, flags.replicas());
                     progress.show(done, Complaints.ALL.size(), s.name() + " " + p.name());
-                    results.add(Run.play(cell, workload, indexes));
+                    results.add(CellRun.play(cell, workload, indexes));
                 }
             }
             done++;
@@ -56,10 +56,10 @@ final class Campaign {
                 Workload workload = s.draw().apply(seed);
                 for (double load : flags.loads) {
                     Disagreements pairs = new Disagreements(workload, indexes, flags.ours);
-                    for (Policies.Named p : flags.policies) {
+                    for (PolicyCatalog.Named p : flags.policies) {
                         Cell cell = new Cell(s, p, load, seed, flags.lagMillis, flags.replicas());
                         progress.show(results.size(), all, s.name() + " " + p.name() + " " + load);
-                        Observed observed = Run.observe(cell, workload, indexes, null);
+                        Observed observed = CellRun.observe(cell, workload, indexes, null);
                         results.add(observed.result(cell));
                         pairs.add(cell, observed);
                     }

@@ -1,6 +1,6 @@
 package io.warmpath.lab;
 
-import io.warmpath.lab.policy.Policies;
+import io.warmpath.lab.policy.PolicyCatalog;
 import io.warmpath.lab.workload.Scenario;
 
 /**
@@ -12,7 +12,7 @@ import io.warmpath.lab.workload.Scenario;
  */
 public record Cell(
         Scenario scenario,
-        Policies.Named policy,
+        PolicyCatalog.Named policy,
         double load,
         long seed,
         double lagMillis,
@@ -22,7 +22,7 @@ public record Cell(
     /** With routers that know nothing of each other. */
     Cell(
             Scenario scenario,
-            Policies.Named policy,
+            PolicyCatalog.Named policy,
             double load,
             long seed,
             double lagMillis,
@@ -31,7 +31,7 @@ public record Cell(
     }
 
     /** With one router. */
-    Cell(Scenario scenario, Policies.Named policy, double load, long seed) {
+    Cell(Scenario scenario, PolicyCatalog.Named policy, double load, long seed) {
         this(scenario, policy, load, seed, LAG_MILLIS, 1);
     }
 

@@ -1,7 +1,7 @@
 package io.warmpath.lab;
 
 import io.warmpath.lab.policy.Indexes;
-import io.warmpath.lab.policy.Policies;
+import io.warmpath.lab.policy.PolicyCatalog;
 import io.warmpath.lab.policy.Why;
 import io.warmpath.lab.report.Disagreement;
 import io.warmpath.lab.workload.Workload;
@@ -37,7 +37,7 @@ final class Disagreements {
 
     /** References share one memory: where they send a request says nothing. */
     void add(Cell cell, Observed observed) {
-        if (cell.policy().kind() != Policies.Kind.REFERENCE) {
+        if (cell.policy().kind() != PolicyCatalog.Kind.REFERENCE) {
             seen.put(cell, observed);
         }
     }
@@ -122,7 +122,7 @@ final class Disagreements {
 
     private Why ask(Cell cell, BitSet numbers) {
         Why why = new Why(numbers, cell.scenario().engines());
-        Observed again = Run.observe(cell, workload, indexes, why);
+        Observed again = CellRun.observe(cell, workload, indexes, why);
         numbers.stream()
                 .filter(i -> again.engine(i) != observed(cell).engine(i))
                 .findFirst()

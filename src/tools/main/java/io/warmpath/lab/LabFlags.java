@@ -1,6 +1,6 @@
 package io.warmpath.lab;
 
-import io.warmpath.lab.policy.Policies;
+import io.warmpath.lab.policy.PolicyCatalog;
 import io.warmpath.lab.workload.DecisionLogFile;
 import io.warmpath.lab.workload.Fault;
 import io.warmpath.lab.workload.Recorded;
@@ -24,7 +24,7 @@ final class LabFlags {
     boolean help;
     boolean quiet;
     List<Scenario> scenarios = new ArrayList<>();
-    List<Policies.Named> policies = new ArrayList<>();
+    List<PolicyCatalog.Named> policies = new ArrayList<>();
     double[] loads = {0.7, 0.9};
 
     /** What the user should know of what was read, before anything is played. */
@@ -234,14 +234,14 @@ final class LabFlags {
                 name, "a file", model, fleet, hostFactor, sloMillis, 1, List.of(), s -> workload);
     }
 
-    private static List<Policies.Named> policies(String names) {
-        List<Policies.Named> found = new ArrayList<>();
+    private static List<PolicyCatalog.Named> policies(String names) {
+        List<PolicyCatalog.Named> found = new ArrayList<>();
         for (String name : names.split(",", -1)) {
             if (name.equals("all")) {
-                found.addAll(Policies.ALL);
+                found.addAll(PolicyCatalog.ALL);
             } else {
                 found.add(
-                        Policies.find(name)
+                        PolicyCatalog.find(name)
                                 .orElseThrow(
                                         () ->
                                                 new IllegalArgumentException(

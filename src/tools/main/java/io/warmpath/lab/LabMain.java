@@ -1,14 +1,14 @@
 package io.warmpath.lab;
 
 import io.warmpath.lab.policy.Indexes;
-import io.warmpath.lab.policy.Policies;
+import io.warmpath.lab.policy.PolicyCatalog;
 import io.warmpath.lab.report.Advice;
 import io.warmpath.lab.report.Comparison;
 import io.warmpath.lab.report.ComplaintTable;
 import io.warmpath.lab.report.Html;
 import io.warmpath.lab.report.Lines;
+import io.warmpath.lab.report.ResultTable;
 import io.warmpath.lab.report.Standing;
-import io.warmpath.lab.report.Table;
 import io.warmpath.lab.workload.Scenario;
 import io.warmpath.lab.workload.Scenarios;
 import java.io.IOException;
@@ -150,7 +150,7 @@ public final class LabMain {
                     s.sloMillis() / 1000);
         }
         out.println("Policies");
-        for (Policies.Named p : Policies.ALL) {
+        for (PolicyCatalog.Named p : PolicyCatalog.ALL) {
             out.printf("  %-16s %s%n", p.name(), p.about());
         }
         return OK;
@@ -173,7 +173,7 @@ public final class LabMain {
                     seconds,
                     played / seconds);
         }
-        out.print(Table.of(results));
+        out.print(ResultTable.of(results));
         out.print(new Standing(results, flags.ours).markdown());
         if (flags.json != null) {
             Files.writeString(flags.json, Lines.json(results));
@@ -204,8 +204,8 @@ public final class LabMain {
         requireScenario(flags);
         Progress progress = new Progress(flags.quiet ? null : err, System::nanoTime);
         for (Scenario s : flags.scenarios) {
-            for (Policies.Named p : flags.policies) {
-                Capacity.Found found = new Capacity(indexes, progress).find(s, p);
+            for (PolicyCatalog.Named p : flags.policies) {
+                CapacitySearch.Found found = new CapacitySearch(indexes, progress).find(s, p);
                 out.printf(
                         Locale.ROOT,
                         "%-10s %-16s rate %.3f, %.2f requests/s, p90 %.0f ms%n",
@@ -228,7 +228,7 @@ public final class LabMain {
                         s.name() + " is about single engines; size takes scenarios without that");
             }
             for (double load : flags.loads) {
-                for (Policies.Named p : flags.policies) {
+                for (PolicyCatalog.Named p : flags.policies) {
                     Size.Found found = new Size(indexes, progress).find(s, p, load);
                     out.printf(
                             Locale.ROOT,

@@ -1,7 +1,7 @@
 package io.warmpath.lab;
 
 import io.warmpath.lab.policy.Indexes;
-import io.warmpath.lab.policy.Policies;
+import io.warmpath.lab.policy.PolicyCatalog;
 import io.warmpath.lab.workload.Scenario;
 import io.warmpath.lab.workload.Workload;
 import java.util.Objects;
@@ -27,7 +27,7 @@ final class Size {
     /**
      * @throws IllegalArgumentException when 1,024 are not enough
      */
-    Found find(Scenario scenario, Policies.Named policy, double load) {
+    Found find(Scenario scenario, PolicyCatalog.Named policy, double load) {
         Workload workload = scenario.draw().apply(1);
         int fails = 0;
         int keeps = MOST + 1;
@@ -37,7 +37,7 @@ final class Size {
         while (keeps - fails > 1) {
             progress.show(++tries, 8, scenario.name() + " " + policy.name() + " " + engines);
             Scenario of = scenario.withEngines(engines);
-            Result r = Run.play(new Cell(of, policy, load, 1), workload, indexes);
+            Result r = CellRun.play(new Cell(of, policy, load, 1), workload, indexes);
             if (r.ttft().p90() <= scenario.sloMillis()) {
                 keeps = engines;
                 best = r;

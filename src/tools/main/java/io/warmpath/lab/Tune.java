@@ -1,7 +1,7 @@
 package io.warmpath.lab;
 
 import io.warmpath.lab.policy.Indexes;
-import io.warmpath.lab.policy.Policies;
+import io.warmpath.lab.policy.PolicyCatalog;
 import io.warmpath.lab.tune.Dials;
 import io.warmpath.lab.tune.Search;
 import io.warmpath.lab.workload.Parts;
@@ -93,7 +93,8 @@ final class Tune {
         dials =
                 flags.tuned.equals("kv")
                         ? Dials.blocks(first.hostFactor() > 0)
-                        : Dials.latency(Policies.priors(first.model(), first.hostFactor() > 0));
+                        : Dials.latency(
+                                PolicyCatalog.priors(first.model(), first.hostFactor() > 0));
         for (int seed = 1; seed <= flags.seeds; seed++) {
             cells.addAll(cells(seed));
         }
@@ -111,15 +112,15 @@ final class Tune {
         return of;
     }
 
-    private Policies.Named have() {
-        return Policies.find(flags.tuned).orElseThrow();
+    private PolicyCatalog.Named have() {
+        return PolicyCatalog.find(flags.tuned).orElseThrow();
     }
 
-    private List<Policies.Named> policies() {
-        List<Policies.Named> of = new ArrayList<>(List.of(have()));
+    private List<PolicyCatalog.Named> policies() {
+        List<PolicyCatalog.Named> of = new ArrayList<>(List.of(have()));
         for (String name : List.of("kv", "agentic", "latency")) {
             if (!name.equals(flags.tuned)) {
-                of.add(Policies.find(name).orElseThrow());
+                of.add(PolicyCatalog.find(name).orElseThrow());
             }
         }
         return of;
@@ -156,16 +157,16 @@ final class Tune {
                                 flags.budget,
                                 new SplittableRandom(SEARCH_SEED),
                                 (point, cell) -> {
-                                    Policies.Named tried = tuned(point);
+                                    PolicyCatalog.Named tried = tuned(point);
                                     Result r = play(cells.get(cell), tried, true);
                                     return Math.log(flags.goal.of(r)) - starts[cell];
                                 })
                         .run(dials.start());
         played = all - cells.size() * (1 + policies().size());
         List<Result> held = new ArrayList<>();
-        List<Policies.Named> compared = new ArrayList<>(List.of(tuned(found.point())));
+        List<PolicyCatalog.Named> compared = new ArrayList<>(List.of(tuned(found.point())));
         compared.addAll(policies());
-        for (Policies.Named p : compared) {
+        for (PolicyCatalog.Named p : compared) {
             for (int seed = flags.seeds + 1; seed <= 2 * flags.seeds; seed++) {
                 for (Cell c : cells(seed)) {
                     held.add(play(c, p, false));
@@ -194,15 +195,15 @@ final class Tune {
         return Arrays.copyOf(of, n);
     }
 
-    private Policies.Named tuned(double[] point) {
-        return Policies.ours(TUNED, dials.options(point));
+    private PolicyCatalog.Named tuned(double[] point) {
+        return PolicyCatalog.ours(TUNED, dials.options(point));
     }
 
-    private Result play(Cell c, Policies.Named policy, boolean training) {
+    private Result play(Cell c, PolicyCatalog.Named policy, boolean training) {
         progress.show(played++, all, (training ? "training " : "held back ") + c.scenario().name());
         Workload workload = workload(c, training);
         Scenario part = c.scenario().withDraw(1 / Parts.KEPT, s -> workload);
-        return Run.play(
+        return CellRun.play(
                 new Cell(part, policy, c.load(), c.seed(), c.lagMillis(), c.replicas()),
                 workload,
                 indexes);

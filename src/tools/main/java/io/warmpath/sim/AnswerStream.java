@@ -1,13 +1,13 @@
 package io.warmpath.sim;
 
 import io.warmpath.sim.engine.Sequence;
-import io.warmpath.sim.http.Exchange;
+import io.warmpath.sim.http.SimExchange;
 import io.warmpath.sim.model.AnswerWriter;
 import java.util.Arrays;
 
 /** Writes one request's answer as its tokens come. Engine's thread only. */
 final class AnswerStream implements Sequence.Listener {
-    private final Exchange exchange;
+    private final SimExchange exchange;
     private final AnswerShape shape;
     private final AnswerShape.Head head;
     private final CompletionRequest request;
@@ -20,7 +20,7 @@ final class AnswerStream implements Sequence.Listener {
     private int cachedTokens;
 
     AnswerStream(
-            Exchange exchange,
+            SimExchange exchange,
             AnswerShape shape,
             AnswerShape.Head head,
             CompletionRequest request,

@@ -3,10 +3,10 @@ package io.warmpath.sim;
 import io.warmpath.sim.CompletionRequest.Malformed;
 import io.warmpath.sim.cache.CacheSpace;
 import io.warmpath.sim.engine.Sequence;
-import io.warmpath.sim.http.Exchange;
+import io.warmpath.sim.http.SimExchange;
 import io.warmpath.sim.model.AnswerWriter;
 import io.warmpath.sim.session.SessionRefused;
-import io.warmpath.sim.session.SessionTurn;
+import io.warmpath.sim.session.SimSessionTurn;
 import java.time.InstantSource;
 import java.util.Arrays;
 import java.util.List;
@@ -63,7 +63,7 @@ final class Completions {
     }
 
     /** Answers one request, now or later. */
-    void complete(Exchange exchange, CompletionRequest.Form form) {
+    void complete(SimExchange exchange, CompletionRequest.Form form) {
         received++;
         int status = faults.nextFailure();
         if (status != 0) {
@@ -107,7 +107,7 @@ final class Completions {
     }
 
     private void start(
-            Exchange exchange,
+            SimExchange exchange,
             CompletionRequest request,
             int[] prompt,
             Rank rank,
@@ -120,11 +120,11 @@ final class Completions {
         String given = sglang ? request.rid() : null;
         String id = given == null ? freshId(request) : given;
         try {
-            SessionTurn turn =
+            SimSessionTurn turn =
                     sglang
                             ? rank.sessions()
                                     .begin(request.session(), request.sessionId(), id, prompt)
-                            : new SessionTurn.Plain(prompt);
+                            : new SimSessionTurn.Plain(prompt);
             start(exchange, request, id, turn, rank, death);
         } catch (SessionRefused e) {
             refused(exchange, request, id, e.text(), prompt.length);
@@ -132,10 +132,10 @@ final class Completions {
     }
 
     private void start(
-            Exchange exchange,
+            SimExchange exchange,
             CompletionRequest request,
             String id,
-            SessionTurn turn,
+            SimSessionTurn turn,
             Rank rank,
             EventWriter.@Nullable Death death) {
         int[] prompt = turn.prompt();
@@ -197,7 +197,7 @@ final class Completions {
     }
 
     private Sequence.Listener listener(
-            Exchange exchange,
+            SimExchange exchange,
             EventWriter events,
             CompletionRequest request,
             String id,
@@ -243,7 +243,11 @@ final class Completions {
      * begun by then, as far as the client can see.
      */
     private void refused(
-            Exchange exchange, CompletionRequest request, String id, String why, int promptTokens) {
+            SimExchange exchange,
+            CompletionRequest request,
+            String id,
+            String why,
+            int promptTokens) {
         if (!request.stream()) {
             reject(exchange, request.form(), why, null);
             return;
@@ -263,7 +267,7 @@ final class Completions {
     }
 
     /** The rank asked for, else the least busy one. */
-    private Rank rank(Exchange exchange, CompletionRequest request) throws Malformed {
+    private Rank rank(SimExchange exchange, CompletionRequest request) throws Malformed {
         Integer asked = request.rank();
         String header = exchange.header("X-data-parallel-rank");
         if (asked == null && header != null) {
@@ -293,7 +297,7 @@ final class Completions {
         return least;
     }
 
-    private Runnable deathOf(Exchange exchange) {
+    private Runnable deathOf(SimExchange exchange) {
         // What was sent still arrives, then the stream ends unfinished: as the kernel closes the
         // sockets of a killed process.
         return switch (faults.end()) {
@@ -308,7 +312,7 @@ final class Completions {
         };
     }
 
-    private void fail(Exchange exchange, int status) {
+    private void fail(SimExchange exchange, int status) {
         String json = shape.error(status, "InjectedFailure", "This engine was told to fail.", null);
         int after = faults.retryAfterSeconds();
         exchange.respond(
@@ -319,7 +323,7 @@ final class Completions {
     }
 
     private void reject(
-            Exchange exchange,
+            SimExchange exchange,
             CompletionRequest.Form form,
             String message,
             @Nullable String param) {

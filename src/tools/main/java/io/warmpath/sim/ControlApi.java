@@ -4,7 +4,7 @@ import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.PropertyNamingStrategies;
 import com.fasterxml.jackson.databind.json.JsonMapper;
-import io.warmpath.sim.http.Exchange;
+import io.warmpath.sim.http.SimExchange;
 import java.time.Duration;
 import java.util.List;
 import java.util.Locale;
@@ -48,7 +48,7 @@ final class ControlApi {
     }
 
     /** False when the path is not one of these. */
-    boolean handle(Exchange exchange) {
+    boolean handle(SimExchange exchange) {
         try {
             switch (exchange.path()) {
                 case "/sim/stats" -> exchange.json(200, JSON.writeValueAsString(stats.get()));
@@ -107,7 +107,7 @@ final class ControlApi {
         return true;
     }
 
-    private static Faults.End scope(Exchange exchange) {
+    private static Faults.End scope(SimExchange exchange) {
         String scope = exchange.param("scope");
         if (scope == null) {
             return Faults.End.ENGINE;
@@ -120,7 +120,7 @@ final class ControlApi {
         }
     }
 
-    private static int number(Exchange exchange, String name, int otherwise) {
+    private static int number(SimExchange exchange, String name, int otherwise) {
         String value = exchange.param(name);
         if (value == null) {
             return otherwise;

@@ -4,8 +4,8 @@ import com.fasterxml.jackson.databind.JsonNode;
 import io.netty.channel.Channel;
 import io.warmpath.sim.CompletionRequest.Malformed;
 import io.warmpath.sim.CompletionRequest.Prompt;
-import io.warmpath.sim.http.Exchange;
 import io.warmpath.sim.http.HttpServer;
+import io.warmpath.sim.http.SimExchange;
 import io.warmpath.sim.model.AnswerWriter;
 import io.warmpath.sim.model.SimTokenizer;
 import java.time.Duration;
@@ -109,7 +109,7 @@ final class EngineApi {
         return ranks.stream().allMatch(Rank::clear);
     }
 
-    void handle(Exchange exchange) {
+    void handle(SimExchange exchange) {
         if (!exchange.path().startsWith("/sim/")) {
             exchange.muteWhile(faults::stopped);
         }
@@ -121,7 +121,7 @@ final class EngineApi {
         }
     }
 
-    private void answer(Exchange exchange) {
+    private void answer(SimExchange exchange) {
         boolean sglang = options.wire().sglang();
         switch (exchange.method() + " " + exchange.path()) {
             case "POST /v1/chat/completions" ->
@@ -162,7 +162,7 @@ final class EngineApi {
     }
 
     /** False when the path is not one of these. */
-    private boolean sglangOnly(Exchange exchange) {
+    private boolean sglangOnly(SimExchange exchange) {
         switch (exchange.method() + " " + exchange.path()) {
             case "POST /generate" ->
                     completions.complete(exchange, CompletionRequest.Form.GENERATE);
@@ -182,11 +182,11 @@ final class EngineApi {
         return true;
     }
 
-    private void health(Exchange exchange) {
+    private void health(SimExchange exchange) {
         exchange.respond(faults.healthStatus(), "text/plain", faults.healthText(), Map.of());
     }
 
-    private static void either(Exchange exchange, boolean served, Supplier<String> json) {
+    private static void either(SimExchange exchange, boolean served, Supplier<String> json) {
         if (served) {
             exchange.json(200, json.get());
         } else {
@@ -194,7 +194,7 @@ final class EngineApi {
         }
     }
 
-    private void flush(Exchange exchange, boolean served) {
+    private void flush(SimExchange exchange, boolean served) {
         if (!served) {
             exchange.json(404, NOT_FOUND);
             return;
@@ -209,7 +209,7 @@ final class EngineApi {
                 Map.of());
     }
 
-    private void tokenize(Exchange exchange) {
+    private void tokenize(SimExchange exchange) {
         try {
             JsonNode body = PromptIds.read(exchange);
             Prompt prompt =
@@ -234,7 +234,7 @@ final class EngineApi {
         }
     }
 
-    private void reject(Exchange exchange, String message, @Nullable String param) {
+    private void reject(SimExchange exchange, String message, @Nullable String param) {
         exchange.json(400, shape.error(400, "BadRequestError", message, param));
     }
 }

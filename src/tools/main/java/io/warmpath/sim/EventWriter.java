@@ -1,13 +1,13 @@
 package io.warmpath.sim;
 
-import io.warmpath.sim.http.Exchange;
+import io.warmpath.sim.http.SimExchange;
 import org.jspecify.annotations.Nullable;
 
 /**
  * Sends one answer, as events or whole, and breaks it off when that is planned. Engine's thread.
  */
 final class EventWriter {
-    private final Exchange exchange;
+    private final SimExchange exchange;
     private final @Nullable Death death;
     private int sent;
 
@@ -19,7 +19,7 @@ final class EventWriter {
      */
     record Death(int events, boolean stalls, Runnable act) {}
 
-    EventWriter(Exchange exchange, @Nullable Death death) {
+    EventWriter(SimExchange exchange, @Nullable Death death) {
         this.exchange = exchange;
         this.death = death;
     }

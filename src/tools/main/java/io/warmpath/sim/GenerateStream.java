@@ -1,7 +1,7 @@
 package io.warmpath.sim;
 
 import io.warmpath.sim.engine.Sequence;
-import io.warmpath.sim.http.Exchange;
+import io.warmpath.sim.http.SimExchange;
 import io.warmpath.sim.model.AnswerWriter;
 import java.time.Instant;
 import java.time.InstantSource;
@@ -12,7 +12,7 @@ import java.util.Locale;
  * from an engine that is started so, tells the new ones only. Engine's thread only.
  */
 final class GenerateStream implements Sequence.Listener {
-    private final Exchange exchange;
+    private final SimExchange exchange;
     private final EventWriter events;
     private final InstantSource clock;
     private final AnswerWriter writer;
@@ -36,7 +36,7 @@ final class GenerateStream implements Sequence.Listener {
     record Asked(String id, int promptTokens, String rank, boolean increments) {}
 
     GenerateStream(
-            Exchange exchange,
+            SimExchange exchange,
             EventWriter events,
             InstantSource clock,
             AnswerWriter writer,

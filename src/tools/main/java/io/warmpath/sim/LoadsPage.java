@@ -1,6 +1,6 @@
 package io.warmpath.sim;
 
-import io.warmpath.sim.http.Exchange;
+import io.warmpath.sim.http.SimExchange;
 import java.time.InstantSource;
 import java.util.List;
 import java.util.Locale;
@@ -23,7 +23,7 @@ final class LoadsPage {
         this.clock = clock;
     }
 
-    void answer(Exchange exchange) {
+    void answer(SimExchange exchange) {
         String wanted = exchange.param("include");
         Set<String> sections = wanted == null ? Set.of("core") : Set.of(wanted.split(",", -1));
         String format = exchange.param("format");
@@ -110,7 +110,7 @@ final class LoadsPage {
         }
     }
 
-    private static void refuse(Exchange exchange, String why) {
+    private static void refuse(SimExchange exchange, String why) {
         exchange.json(400, "{\"error\":{\"message\":" + AnswerShape.quoted(why) + "}}");
     }
 }

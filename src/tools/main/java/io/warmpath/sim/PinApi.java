@@ -4,7 +4,7 @@ import com.fasterxml.jackson.databind.JsonNode;
 import io.warmpath.sim.CompletionRequest.Malformed;
 import io.warmpath.sim.cache.CacheSpace;
 import io.warmpath.sim.cache.KvCache;
-import io.warmpath.sim.http.Exchange;
+import io.warmpath.sim.http.SimExchange;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
@@ -24,7 +24,7 @@ final class PinApi {
     }
 
     /** False when this build has no such route. */
-    boolean answer(Exchange exchange) {
+    boolean answer(SimExchange exchange) {
         if (options.agents().maxPinnedRatio() == null) {
             return false;
         }
@@ -56,7 +56,7 @@ final class PinApi {
     }
 
     /** A route that is there answers every other method so; false when it is not. */
-    boolean wrongMethod(Exchange exchange) {
+    boolean wrongMethod(SimExchange exchange) {
         if (options.agents().maxPinnedRatio() == null) {
             return false;
         }
@@ -64,7 +64,7 @@ final class PinApi {
         return true;
     }
 
-    private static void said(Exchange exchange, int pinned, @Nullable String rejected) {
+    private static void said(SimExchange exchange, int pinned, @Nullable String rejected) {
         String message =
                 pinned == 0
                         ? (rejected == null ? "No matching prefix found in cache to pin" : rejected)

@@ -5,7 +5,7 @@ import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import io.warmpath.sim.CompletionRequest.Malformed;
 import io.warmpath.sim.CompletionRequest.Prompt;
-import io.warmpath.sim.http.Exchange;
+import io.warmpath.sim.http.SimExchange;
 import io.warmpath.sim.model.SimTokenizer;
 import java.io.IOException;
 import java.util.concurrent.Executor;
@@ -27,7 +27,7 @@ final class PromptIds {
     }
 
     /** Calls {@code then} on the exchange's thread, unless the client has left meanwhile. */
-    void resolve(Exchange exchange, Prompt prompt, Consumer<int[]> then) {
+    void resolve(SimExchange exchange, Prompt prompt, Consumer<int[]> then) {
         switch (prompt) {
             case Prompt.Ids given -> then.accept(given.tokens());
             case Prompt.Text given -> {
@@ -51,7 +51,7 @@ final class PromptIds {
         }
     }
 
-    static JsonNode read(Exchange exchange) throws Malformed {
+    static JsonNode read(SimExchange exchange) throws Malformed {
         try {
             JsonNode body = JSON.readTree(exchange.body());
             if (body == null || body.isMissingNode()) {

@@ -119,10 +119,6 @@ final class Rank {
         return scheduler;
     }
 
-    KvCache cache() {
-        return cache;
-    }
-
     /** Pins what is cached of a prompt; what is copied for it is told. */
     KvCache.Pinned pin(int[] tokens, CacheSpace space, long ttlNanos) {
         KvCache.Pinned pinned = cache.pin(tokens, space, ttlNanos);

@@ -2,7 +2,7 @@ package io.warmpath.sim;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import io.warmpath.sim.CompletionRequest.Malformed;
-import io.warmpath.sim.http.Exchange;
+import io.warmpath.sim.http.SimExchange;
 import io.warmpath.sim.session.RankSessions;
 import java.util.HexFormat;
 import java.util.List;
@@ -26,7 +26,7 @@ final class SessionApi {
     }
 
     /** Answers with the id as a JSON string, or 400. */
-    void open(Exchange exchange) {
+    void open(SimExchange exchange) {
         try {
             JsonNode body = PromptIds.read(exchange);
             if (CompletionRequest.integer(body, "capacity_of_str_len", null) == null) {
@@ -56,7 +56,7 @@ final class SessionApi {
     }
 
     /** Answers 200, whether there was such a session or not. */
-    void close(Exchange exchange) {
+    void close(SimExchange exchange) {
         try {
             String id = CompletionRequest.optional(PromptIds.read(exchange), "session_id");
             if (id == null) {
@@ -86,7 +86,7 @@ final class SessionApi {
         return HexFormat.of().formatHex(id);
     }
 
-    private static void refuse(Exchange exchange, Malformed why) {
+    private static void refuse(SimExchange exchange, Malformed why) {
         exchange.json(400, "{\"error\":{\"message\":" + AnswerShape.quoted(why.text()) + "}}");
     }
 }

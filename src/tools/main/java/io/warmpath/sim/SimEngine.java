@@ -191,30 +191,8 @@ public final class SimEngine implements AutoCloseable {
         return replayPort;
     }
 
-    public SimOptions options() {
-        return options;
-    }
-
     public SimStats stats() {
         return onLoop(api::stats);
-    }
-
-    /** The next {@code count} event batches of every rank are numbered and kept, but not sent. */
-    public void dropEvents(int count) {
-        onLoop(
-                () -> {
-                    ranks.forEach(r -> r.publisher().dropNext(count));
-                    return true;
-                });
-    }
-
-    /** The next {@code count} completion requests (all when negative) fail; status 0 ends it. */
-    public void failRequests(int status, int count) {
-        onLoop(
-                () -> {
-                    api.faults().fail(status, count, 0);
-                    return true;
-                });
     }
 
     /** The next stream ends, and the engine with it, after this many events. */

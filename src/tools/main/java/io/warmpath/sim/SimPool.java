@@ -7,8 +7,8 @@ import io.netty.util.concurrent.DefaultThreadFactory;
 import io.netty.util.concurrent.Future;
 import io.warmpath.sim.cache.PagePool;
 import io.warmpath.sim.engine.PoolLink;
-import io.warmpath.sim.http.Exchange;
 import io.warmpath.sim.http.HttpServer;
+import io.warmpath.sim.http.SimExchange;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.util.Map;
@@ -82,7 +82,7 @@ public final class SimPool implements AutoCloseable {
         return link;
     }
 
-    private void handle(Exchange exchange) {
+    private void handle(SimExchange exchange) {
         switch (exchange.path()) {
             case "/role" -> text(exchange, "leader");
             case "/ha_status" -> text(exchange, "serving");
@@ -110,7 +110,7 @@ public final class SimPool implements AutoCloseable {
         }
     }
 
-    private static void text(Exchange exchange, String text) {
+    private static void text(SimExchange exchange, String text) {
         exchange.respond(200, "text/plain; version=0.0.4", text, Map.of());
     }
 
@@ -122,7 +122,7 @@ public final class SimPool implements AutoCloseable {
         return keys.toString();
     }
 
-    private void held(Exchange exchange) {
+    private void held(SimExchange exchange) {
         String keys = exchange.param("keys");
         if (keys == null || keys.isEmpty()) {
             exchange.json(

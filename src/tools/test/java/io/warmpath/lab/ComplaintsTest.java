@@ -3,7 +3,7 @@ package io.warmpath.lab;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.warmpath.lab.policy.Policies;
+import io.warmpath.lab.policy.PolicyCatalog;
 import io.warmpath.lab.report.ComplaintTable;
 import io.warmpath.lab.workload.Complaints;
 import io.warmpath.lab.workload.Scenario;
@@ -23,23 +23,23 @@ import org.junit.jupiter.params.provider.ValueSource;
  * are in src/perf/RESULTS.md too.
  */
 class ComplaintsTest {
-    private static final Policies.Named SCALE_8 =
-            Policies.ours(
+    private static final PolicyCatalog.Named SCALE_8 =
+            PolicyCatalog.ours(
                     "kv, prefill-load-scale 8",
                     RouterOptions.of(RouterMode.KV)
                             .with(BlockWeights.DEFAULT.withPrefillLoadScale(8)));
 
-    private static Policies.Named named(String name) {
-        return Policies.find(name).orElseThrow();
+    private static PolicyCatalog.Named named(String name) {
+        return PolicyCatalog.find(name).orElseThrow();
     }
 
-    private static Result play(String scenario, Policies.Named policy, long seed) {
+    private static Result play(String scenario, PolicyCatalog.Named policy, long seed) {
         Scenario s =
                 Complaints.ALL.stream()
                         .filter(c -> c.name().equals(scenario))
                         .findFirst()
                         .orElseThrow();
-        return Run.play(new Cell(s, policy, 1, seed), s.draw().apply(seed), LabMainTest.NATIVE);
+        return CellRun.play(new Cell(s, policy, 1, seed), s.draw().apply(seed), LabMainTest.NATIVE);
     }
 
     private static Result play(String scenario, String policy) {
@@ -149,7 +149,7 @@ class ComplaintsTest {
     void a_new_engine_gets_traffic_at_once() {
         assertEquals(0, play("new-worker", "longest-prefix").share(4), "the control");
         assertEquals(0, play("new-worker-later", "longest-prefix").share(4), "the control");
-        for (Policies.Named p : List.of(named("kv"), SCALE_8, named("latency"))) {
+        for (PolicyCatalog.Named p : List.of(named("kv"), SCALE_8, named("latency"))) {
             assertAtLeast(0.15, play("new-worker", p, 1).share(4), p.name());
             assertShares(0.15, 0.25, play("new-worker-later", p, 1));
         }

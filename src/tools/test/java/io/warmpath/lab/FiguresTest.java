@@ -4,7 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.warmpath.lab.policy.Policies;
+import io.warmpath.lab.policy.PolicyCatalog;
 import io.warmpath.lab.workload.Scenario;
 import io.warmpath.lab.workload.Scenarios;
 import io.warmpath.lab.workload.Workload;
@@ -58,8 +58,9 @@ class FiguresTest {
                 workload = scenario.draw().apply(1);
                 drawn = words[0];
             }
-            Policies.Named policy = Policies.find(words[1]).orElseThrow();
-            Result r = Run.play(new Cell(scenario, policy, LOAD, 1), workload, LabMainTest.NATIVE);
+            PolicyCatalog.Named policy = PolicyCatalog.find(words[1]).orElseThrow();
+            Result r =
+                    CellRun.play(new Cell(scenario, policy, LOAD, 1), workload, LabMainTest.NATIVE);
             measured.add(
                     String.format(
                             Locale.ROOT,

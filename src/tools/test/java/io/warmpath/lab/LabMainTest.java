@@ -9,7 +9,7 @@ import com.fasterxml.jackson.databind.json.JsonMapper;
 import io.warmpath.adapter.nativeindex.NativeBlockTracker;
 import io.warmpath.adapter.nativeindex.NativePrefixIndex;
 import io.warmpath.lab.policy.Indexes;
-import io.warmpath.lab.policy.Policies;
+import io.warmpath.lab.policy.PolicyCatalog;
 import io.warmpath.prefix.BlockTracker;
 import io.warmpath.prefix.DecisionLimits;
 import io.warmpath.prefix.PrefixIndex;
@@ -102,9 +102,9 @@ class LabMainTest {
         int from = page.indexOf(lead) + lead.length();
         JsonNode pairs = new JsonMapper().readTree(page.substring(from, page.indexOf('\n', from)));
         long rules =
-                Policies.ALL.stream()
-                        .filter(p -> p.kind() != Policies.Kind.REFERENCE)
-                        .map(Policies.Named::name)
+                PolicyCatalog.ALL.stream()
+                        .filter(p -> p.kind() != PolicyCatalog.Kind.REFERENCE)
+                        .map(PolicyCatalog.Named::name)
                         .distinct()
                         .count();
         assertEquals(rules - 1, pairs.size(), "ours against each of the others");

@@ -9,10 +9,12 @@ import com.fasterxml.jackson.databind.JsonNode;
 import io.warmpath.lab.workload.ChatShape;
 import io.warmpath.lab.workload.GroupShape;
 import io.warmpath.lab.workload.Workload;
+import io.warmpath.sim.cache.CachePolicy;
 import io.warmpath.sim.cache.CacheSpace;
 import io.warmpath.sim.cache.KvCache;
 import io.warmpath.sim.cache.SglangPageHasher;
 import io.warmpath.sim.engine.HostDma;
+import io.warmpath.sim.engine.QueueOrder;
 import io.warmpath.sim.engine.RankScheduler;
 import io.warmpath.sim.engine.Sequence;
 import io.warmpath.sim.engine.Timing;
@@ -157,9 +159,19 @@ class TruthCheckTest {
                         hostBlocks,
                         new SglangPageHasher(),
                         new HostDma(timers, timing, () -> {}),
+                        CachePolicy.LRU,
                         event -> {});
         RankScheduler rank =
-                new RankScheduler(cache, timing, timers, SEQUENCES, batchTokens, early, () -> {});
+                new RankScheduler(
+                        cache,
+                        timing,
+                        timers,
+                        SEQUENCES,
+                        batchTokens,
+                        early,
+                        QueueOrder.ARRIVAL,
+                        null,
+                        () -> {});
         Seen seen = new Seen(w.size());
         IntConsumer[] send = {n -> {}};
         Turns turns =

@@ -20,7 +20,6 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
-import java.util.concurrent.atomic.LongAdder;
 
 /**
  * The C++ prefix index behind the port: one native call per query, one per batch of events.
@@ -52,7 +51,6 @@ public final class NativePrefixIndex implements PrefixIndex, IndexSnapshots {
     private final CallGuard guard = new CallGuard();
     private final Map<PrefixSpace, Long> seeds = new ConcurrentHashMap<>();
     private final long plainSeed;
-    private final LongAdder malformed = new LongAdder();
 
     /** Freed after the last call. */
     private final List<Long> memories = new CopyOnWriteArrayList<>();
@@ -166,7 +164,6 @@ public final class NativePrefixIndex implements PrefixIndex, IndexSnapshots {
                 }
                 long size = EventPacker.sizeOf(event);
                 if (size < 0) {
-                    malformed.increment();
                     refused++;
                     continue;
                 }
@@ -191,7 +188,6 @@ public final class NativePrefixIndex implements PrefixIndex, IndexSnapshots {
                 "kvi_apply");
         packer.reset();
         long bad = s.outLong(KvLayout.APPLIED_MALFORMED_AT);
-        malformed.add(bad);
         return new ApplyResult(
                 s.outLong(KvLayout.APPLIED_APPLIED_AT),
                 s.outLong(KvLayout.APPLIED_ORPHANS_AT),
@@ -452,11 +448,6 @@ public final class NativePrefixIndex implements PrefixIndex, IndexSnapshots {
         } finally {
             guard.exit(s);
         }
-    }
-
-    /** Events that were refused as malformed or too large; also counted as ignored. */
-    public long malformed() {
-        return malformed.sum();
     }
 
     /**

@@ -20,9 +20,11 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Optional;
 import java.util.function.Supplier;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** What one call costs in memory, and that the ways to ask agree. */
+@Tag("measured")
 class NativeCallTest {
     private static final int BLOCK = 16;
     private static final int BLOCKS = 256;

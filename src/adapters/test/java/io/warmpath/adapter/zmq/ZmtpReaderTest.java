@@ -15,6 +15,7 @@ import java.util.Arrays;
 import java.util.HexFormat;
 import java.util.List;
 import java.util.Random;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** Against the bytes of real libzmq sockets, whole and in pieces, and against bytes of nobody. */
@@ -145,6 +146,7 @@ class ZmtpReaderTest {
     }
 
     /** A peer that declares 60 MiB and sends nothing of it costs a kilobyte. */
+    @Tag("measured")
     @Test
     void a_declared_length_allocates_little() throws Exception {
         ThreadMXBean threads = (ThreadMXBean) ManagementFactory.getThreadMXBean();

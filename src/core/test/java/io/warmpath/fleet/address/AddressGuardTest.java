@@ -14,6 +14,7 @@ import io.warmpath.fleet.FleetRegistry;
 import io.warmpath.fleet.HostCopies;
 import io.warmpath.fleet.Offload;
 import io.warmpath.fleet.PriorityOrder;
+import io.warmpath.fleet.SessionSupport;
 import io.warmpath.fleet.WorkerProfile;
 import io.warmpath.fleet.WorkerSpec;
 import io.warmpath.fleet.WorkerSpecBuilder;
@@ -186,7 +187,9 @@ class AddressGuardTest {
                         Capacity.UNKNOWN,
                         List.of(new EventEndpoint(0, events, false, null, "")),
                         new Offload(HostCopies.NONE, pool),
-                        PriorityOrder.NOT_TAKEN);
+                        PriorityOrder.NOT_TAKEN,
+                        SessionSupport.STICKY,
+                        List.of());
         WorkerProbe engine =
                 new WorkerProbe() {
                     @Override

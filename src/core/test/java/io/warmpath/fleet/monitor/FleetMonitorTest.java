@@ -4,11 +4,15 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertNotEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.warmpath.fleet.Capacity;
 import io.warmpath.fleet.EngineKind;
 import io.warmpath.fleet.FleetRegistry;
 import io.warmpath.fleet.HealthOptions;
+import io.warmpath.fleet.Offload;
 import io.warmpath.fleet.PassiveHealth;
+import io.warmpath.fleet.PriorityOrder;
 import io.warmpath.fleet.RequestOutcome;
+import io.warmpath.fleet.SessionSupport;
 import io.warmpath.fleet.Taint;
 import io.warmpath.fleet.Worker;
 import io.warmpath.fleet.WorkerProfile;
@@ -90,7 +94,19 @@ class FleetMonitorTest {
             if (!problem.isEmpty()) {
                 throw new ProbeException(problem);
             }
-            return new WorkerProfile(EngineKind.VLLM, "", Set.of("m"), 16, false, 1, List.of());
+            return new WorkerProfile(
+                    EngineKind.VLLM,
+                    "",
+                    Set.of("m"),
+                    16,
+                    false,
+                    1,
+                    Capacity.UNKNOWN,
+                    List.of(),
+                    Offload.NONE,
+                    PriorityOrder.NOT_TAKEN,
+                    SessionSupport.STICKY,
+                    List.of());
         }
 
         @Override

@@ -2,8 +2,12 @@ package io.warmpath.fleet.monitor;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
+import io.warmpath.fleet.Capacity;
 import io.warmpath.fleet.EngineKind;
 import io.warmpath.fleet.FleetRegistry;
+import io.warmpath.fleet.Offload;
+import io.warmpath.fleet.PriorityOrder;
+import io.warmpath.fleet.SessionSupport;
 import io.warmpath.fleet.Worker;
 import io.warmpath.fleet.WorkerProfile;
 import io.warmpath.fleet.WorkerSpec;
@@ -68,7 +72,21 @@ class LoadPollTest {
     private Worker ready(EngineKind kind) {
         Worker w = fleet.add(WorkerSpec.of("http://a:1"));
         fleet.learnt(
-                w.id(), new WorkerProfile(kind, "", Set.of("m"), 16, false, 1, List.of()), false);
+                w.id(),
+                new WorkerProfile(
+                        kind,
+                        "",
+                        Set.of("m"),
+                        16,
+                        false,
+                        1,
+                        Capacity.UNKNOWN,
+                        List.of(),
+                        Offload.NONE,
+                        PriorityOrder.NOT_TAKEN,
+                        SessionSupport.STICKY,
+                        List.of()),
+                false);
         return w;
     }
 

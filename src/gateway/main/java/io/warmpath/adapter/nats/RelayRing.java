@@ -28,7 +28,6 @@ final class RelayRing {
     private final ArrayDeque<Entry> sent = new ArrayDeque<>();
     private final ArrayDeque<Entry> waiting = new ArrayDeque<>();
     private long bytes;
-    private long waitingBytes;
     private long overflowed;
 
     RelayRing(long maxBytes) {
@@ -42,13 +41,11 @@ final class RelayRing {
         Entry e = new Entry(process, sequence, before, millis, batch);
         waiting.add(e);
         bytes += e.size();
-        waitingBytes += e.size();
         // The newest stays, however large.
         while (bytes > maxBytes && sent.size() + waiting.size() > 1) {
             Entry gone = sent.poll();
             if (gone == null) {
                 gone = waiting.remove();
-                waitingBytes -= gone.size();
                 overflowed++;
             }
             bytes -= gone.size();
@@ -85,7 +82,6 @@ final class RelayRing {
             }
             batches.add(e.batch);
             sent.add(waiting.remove());
-            waitingBytes -= e.size();
             e = waiting.peek();
         }
         return Envelope.batches(first.process, first.sequence, first.before, first.millis, batches);
@@ -139,10 +135,6 @@ final class RelayRing {
     /** Batches that wait to be sent. */
     synchronized int waiting() {
         return waiting.size();
-    }
-
-    synchronized long waitingBytes() {
-        return waitingBytes;
     }
 
     /** Batches that went before they were sent. */

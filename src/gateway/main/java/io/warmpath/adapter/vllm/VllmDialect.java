@@ -80,10 +80,6 @@ public final class VllmDialect implements EngineDialect {
         return metrics.ok() ? VllmLoads.read(metrics.body()) : List.of();
     }
 
-    static int blockSize(String metrics) {
-        return label(BLOCK_SIZE, metrics);
-    }
-
     private static int label(Pattern label, String metrics) {
         Matcher m = label.matcher(metrics);
         return m.find() ? Integer.parseInt(m.group(1)) : 0;

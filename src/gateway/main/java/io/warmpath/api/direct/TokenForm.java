@@ -67,8 +67,8 @@ final class TokenForm implements EngineForm {
     private void sglang(InferenceRequest request, BodyChanges changes, JsonGenerator json)
             throws IOException {
         json.writeBooleanField("stream", true);
-        if (!request.cacheSalt().isEmpty()) {
-            json.writeStringField("cache_salt", request.cacheSalt());
+        if (!request.salt().value().isEmpty()) {
+            json.writeStringField("cache_salt", request.salt().value());
         }
         if (changes.dpRank().isPresent()) {
             json.writeNumberField("routed_dp_rank", changes.dpRank().getAsInt());
@@ -91,8 +91,8 @@ final class TokenForm implements EngineForm {
         json.writeObjectFieldStart("stream_options");
         json.writeBooleanField("include_usage", true);
         json.writeEndObject();
-        if (!request.cacheSalt().isEmpty()) {
-            json.writeStringField("cache_salt", request.cacheSalt());
+        if (!request.salt().value().isEmpty()) {
+            json.writeStringField("cache_salt", request.salt().value());
         }
         for (Map.Entry<String, Object> p : parameters.parameters().entrySet()) {
             parameter(p.getKey(), p.getValue(), json);

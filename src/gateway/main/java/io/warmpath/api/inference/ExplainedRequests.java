@@ -169,7 +169,7 @@ public final class ExplainedRequests {
                 return;
             }
             over = true;
-            if (request.explain()) {
+            if (request.form().explain()) {
                 mine.explain(decision);
             }
             byte[] body =

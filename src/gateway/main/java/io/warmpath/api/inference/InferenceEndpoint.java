@@ -170,7 +170,7 @@ public final class InferenceEndpoint {
             InferenceRequest parsed,
             EngineForm form,
             Runnable gone) {
-        if (parsed.explain() || !parsed.hints().extras().isEmpty()) {
+        if (parsed.form().explain() || !parsed.hints().extras().isEmpty()) {
             return explained.start(context, client, requestId, parsed, form, gone);
         }
         Answer answer = client.answer(requestId, options.rawPath(), gone);

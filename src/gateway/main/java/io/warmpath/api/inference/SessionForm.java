@@ -178,8 +178,8 @@ final class SessionForm implements EngineForm {
                             json.writeStringField("id", append.session());
                             json.writeEndObject();
                             json.writeBooleanField("stream", request.stream());
-                            if (!request.cacheSalt().isEmpty()) {
-                                json.writeStringField("cache_salt", request.cacheSalt());
+                            if (!request.salt().value().isEmpty()) {
+                                json.writeStringField("cache_salt", request.salt().value());
                             }
                             if (changes.dpRank().isPresent()) {
                                 json.writeNumberField(

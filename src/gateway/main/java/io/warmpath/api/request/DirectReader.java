@@ -15,6 +15,7 @@ import io.warmpath.api.json.JsonInput;
 import io.warmpath.api.json.TokenIds;
 import io.warmpath.gateway.plan.Advisor;
 import io.warmpath.gateway.request.InferenceRequest;
+import io.warmpath.gateway.request.ModelName;
 import io.warmpath.gateway.request.RequestHints;
 import io.warmpath.net.HeapBytes;
 import io.warmpath.routing.RouterOverrides;
@@ -278,23 +279,19 @@ public final class DirectReader {
         fields.hints.readHeaders(headers);
         InferenceRequest request =
                 new InferenceRequest(
-                        requestId,
-                        "/v1/completions",
-                        headers,
-                        Buffer.buffer(0),
-                        model(models),
-                        true,
+                        new InferenceRequest.Received(
+                                requestId, "/v1/completions", headers, Buffer.buffer(0)),
+                        ModelName.plain(model(models)),
                         promptInput(body),
-                        fields.hints.salt(),
-                        null,
-                        worker == null ? fields.hints.worker() : OptionalLong.of(worker),
-                        rank == null ? fields.hints.rank() : OptionalInt.of(rank),
-                        fields.hints.taints(taints),
-                        overrides == null ? fields.hints.overrides() : overrides,
+                        new InferenceRequest.CacheSalt(fields.hints.salt(), null),
+                        new InferenceRequest.Routing(
+                                worker == null ? fields.hints.worker() : OptionalLong.of(worker),
+                                rank == null ? fields.hints.rank() : OptionalInt.of(rank),
+                                fields.hints.taints(taints),
+                                overrides == null ? fields.hints.overrides() : overrides),
                         hints(),
                         fields.edits(),
-                        explain,
-                        false);
+                        new InferenceRequest.Form(true, explain, false, false));
         return new Read(
                 new Advisor.Question(request, workers), reservation, life, mayWait, parameters);
     }

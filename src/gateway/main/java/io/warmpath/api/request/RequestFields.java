@@ -103,24 +103,15 @@ final class RequestFields {
             ExtrasReader.refuseQuery(requestHints);
         }
         return new InferenceRequest(
-                requestId,
-                target,
-                headers,
-                body,
+                new InferenceRequest.Received(requestId, target, headers, body),
                 ModelName.plain(model),
-                stream,
                 input,
-                hints.salt(),
-                hints.saltToSend(),
-                hints.worker(),
-                hints.rank(),
-                hints.taints(),
-                hints.overrides(),
+                new InferenceRequest.CacheSalt(hints.salt(), hints.saltToSend()),
+                new InferenceRequest.Routing(
+                        hints.worker(), hints.rank(), hints.taints(), hints.overrides()),
                 requestHints,
                 edits(),
-                explain,
-                passThrough,
-                several);
+                new InferenceRequest.Form(stream, explain, passThrough, several));
     }
 
     BodyEdits edits() {

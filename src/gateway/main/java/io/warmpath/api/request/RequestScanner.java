@@ -329,11 +329,6 @@ final class RequestScanner {
         return quoted(message * FIELDS);
     }
 
-    /** Without text: no content, or null. */
-    boolean hasContent(int message) {
-        return messages[message * FIELDS + 2] >= 0;
-    }
-
     /** Null when half a surrogate pair is in it. */
     @Nullable String content(int message) {
         return quoted(message * FIELDS + 2);

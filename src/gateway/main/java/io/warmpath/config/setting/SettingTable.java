@@ -11,43 +11,15 @@ import org.jspecify.annotations.Nullable;
 /**
  * All keys as a file beside this class, one line each: reading their annotations takes a fifth of a
  * start. Members are separated by tabs, the parts of lists by blanks; no text has a tab or a line
- * end. {@code ConfigDocsTest} writes it, and fails when it is stale.
+ * end. {@code SettingTableText} writes it; {@code ConfigDocsTest} fails when it is stale.
  */
 public final class SettingTable {
     private static final String FILE = "settings.tsv";
-    private static final String NO_DEFAULT = "-";
-    private static final String SOME_DEFAULT = "=";
+    static final String NO_DEFAULT = "-";
+    static final String SOME_DEFAULT = "=";
     private static final int MEMBERS = 17;
 
     private SettingTable() {}
-
-    public static String write(List<SettingKey> keys) {
-        StringBuilder out = new StringBuilder();
-        for (SettingKey k : keys) {
-            SettingNotes n = k.setting();
-            List<String> members =
-                    List.of(
-                            k.name(),
-                            k.form().name(),
-                            String.join(" ", k.choices()),
-                            k.defaultValue() == null ? NO_DEFAULT : SOME_DEFAULT + k.defaultValue(),
-                            Boolean.toString(k.required()),
-                            n.doc(),
-                            n.unit(),
-                            String.join(" ", n.flags()),
-                            String.join(" ", n.offFlags()),
-                            String.join(" ", n.env()),
-                            Double.toString(n.min()),
-                            Double.toString(n.max()),
-                            n.minTime(),
-                            n.maxTime(),
-                            n.minSize(),
-                            n.maxSize(),
-                            Boolean.toString(n.secret()));
-            out.append(String.join("\t", members)).append('\n');
-        }
-        return out.toString();
-    }
 
     /** The one that is packed. */
     public static List<SettingKey> read() {

@@ -1,21 +1,20 @@
 package io.warmpath.config.source;
 
+import io.smallrye.config.common.MapBackedConfigSource;
 import io.warmpath.config.setting.SettingCatalog;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Set;
+import java.util.Optional;
 import java.util.TreeMap;
-import org.eclipse.microprofile.config.spi.ConfigSource;
-import org.jspecify.annotations.Nullable;
 
 /**
  * The file of {@code --config}, with its keys as {@link SettingCatalog} writes them. In the file
  * the level {@code warmpath} may be left out and words be joined by underscores; {@code
  * routing.policy} is {@code router.mode}. What is no key keeps its name. Immutable.
  */
-final class ConfigFile implements ConfigSource {
+final class ConfigFile extends MapBackedConfigSource {
     /** Below the aliases, above everything packed into the jar. */
     static final int ORDINAL = 280;
 
@@ -25,16 +24,15 @@ final class ConfigFile implements ConfigSource {
     private static final Map<String, String> ALSO =
             Map.of(PREFIX + "routing.policy", PREFIX + "router.mode");
 
-    private final String name;
-    private final Map<String, String> properties = new LinkedHashMap<>();
-    private final List<String> problems = new ArrayList<>();
+    private final List<String> problems;
 
     /**
      * @param name of the file, for messages
      * @param written its values by their keys as they stand there
      */
     ConfigFile(String name, SettingCatalog catalog, Map<String, String> written) {
-        this.name = name;
+        List<String> wrong = new ArrayList<>();
+        Map<String, String> properties = new LinkedHashMap<>();
         Map<String, String> spelt = new LinkedHashMap<>();
         new TreeMap<>(written)
                 .forEach(
@@ -42,7 +40,7 @@ final class ConfigFile implements ConfigSource {
                             String canonical = canonical(catalog, key);
                             String other = spelt.put(canonical, key);
                             if (other != null) {
-                                problems.add(
+                                wrong.add(
                                         key
                                                 + " and "
                                                 + other
@@ -52,9 +50,11 @@ final class ConfigFile implements ConfigSource {
                             }
                             properties.put(canonical, value);
                             if (!canonical.startsWith(PREFIX)) {
-                                stranger(catalog, key);
+                                stranger(name, catalog, key).ifPresent(wrong::add);
                             }
                         });
+        problems = List.copyOf(wrong);
+        super(name, properties, ORDINAL);
     }
 
     private static String canonical(SettingCatalog catalog, String key) {
@@ -67,17 +67,19 @@ final class ConfigFile implements ConfigSource {
         return key.startsWith(PREFIX) ? key : PREFIX + key;
     }
 
-    private void stranger(SettingCatalog catalog, String key) {
+    private static Optional<String> stranger(String name, SettingCatalog catalog, String key) {
         if (key.startsWith("\"" + PREFIX)) {
             // YAML takes a key with dots as one name, so it would set nothing.
-            problems.add(
+            return Optional.of(
                     key.replace("\"", "")
                             + " (from "
                             + name
                             + ") must be written nested, one level per line.");
-        } else if (!key.startsWith("quarkus.")) {
-            problems.add(key + " (from " + name + ") is not a known key." + hint(catalog, key));
         }
+        return key.startsWith("quarkus.")
+                ? Optional.empty()
+                : Optional.of(
+                        key + " (from " + name + ") is not a known key." + hint(catalog, key));
     }
 
     /** The key that was probably meant, in the writer's own manner; or where all of them stand. */
@@ -93,26 +95,6 @@ final class ConfigFile implements ConfigSource {
 
     /** What is wrong with its keys, in sentences. */
     List<String> problems() {
-        return List.copyOf(problems);
-    }
-
-    @Override
-    public Set<String> getPropertyNames() {
-        return properties.keySet();
-    }
-
-    @Override
-    public @Nullable String getValue(String property) {
-        return properties.get(property);
-    }
-
-    @Override
-    public String getName() {
-        return name;
-    }
-
-    @Override
-    public int getOrdinal() {
-        return ORDINAL;
+        return problems;
     }
 }

@@ -1,11 +1,10 @@
 package io.warmpath.config.source;
 
+import io.smallrye.config.common.MapBackedConfigSource;
 import io.warmpath.config.setting.SettingCatalog;
 import io.warmpath.config.setting.SettingKey;
 import java.util.LinkedHashMap;
 import java.util.Map;
-import java.util.Set;
-import org.eclipse.microprofile.config.spi.ConfigSource;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -13,14 +12,15 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Weaker than the environment itself, stronger than files. Immutable.
  */
-public final class EnvironmentAliases implements ConfigSource {
+public final class EnvironmentAliases extends MapBackedConfigSource {
     /** Below 300, the environment. */
     public static final int ORDINAL = 290;
 
-    private final Map<String, String> properties = new LinkedHashMap<>();
-    private final Map<String, String> origins = new LinkedHashMap<>();
+    private final Map<String, String> origins;
 
     public EnvironmentAliases(SettingCatalog catalog, Map<String, String> environment) {
+        Map<String, String> properties = new LinkedHashMap<>();
+        Map<String, String> found = new LinkedHashMap<>();
         for (SettingKey key : catalog.keys()) {
             for (String alias : key.setting().env()) {
                 int colon = alias.indexOf(':');
@@ -30,34 +30,16 @@ public final class EnvironmentAliases implements ConfigSource {
                     String unit = colon < 0 ? "" : alias.substring(colon + 1);
                     boolean bare = value.strip().chars().allMatch(Character::isDigit);
                     properties.put(key.name(), bare ? value.strip() + unit : value);
-                    origins.put(key.name(), name);
+                    found.put(key.name(), name);
                 }
             }
         }
+        origins = found;
+        super("environment aliases", properties, ORDINAL);
     }
 
     /** The environment name that set this property, null when none did. */
     @Nullable String origin(String property) {
         return origins.get(property);
-    }
-
-    @Override
-    public Set<String> getPropertyNames() {
-        return properties.keySet();
-    }
-
-    @Override
-    public @Nullable String getValue(String property) {
-        return properties.get(property);
-    }
-
-    @Override
-    public String getName() {
-        return "environment aliases";
-    }
-
-    @Override
-    public int getOrdinal() {
-        return ORDINAL;
     }
 }

@@ -3,8 +3,6 @@ package io.warmpath.gateway.agent;
 import io.warmpath.fleet.Candidate;
 import io.warmpath.fleet.Worker;
 import io.warmpath.gateway.request.InferenceRequest;
-import io.warmpath.gateway.request.SessionHeaders;
-import io.warmpath.session.SessionControl;
 import io.warmpath.session.SessionKey;
 import io.warmpath.session.SessionTable.Turn;
 import java.util.List;
@@ -26,7 +24,11 @@ final class AffinityTurn implements SessionTurn {
     private @Nullable Candidate sentTo;
     private @Nullable Turn turn;
 
-    private AffinityTurn(
+    /**
+     * @param last no more turns will come
+     * @param closes a session that is not open here, which other gateways learn of
+     */
+    AffinityTurn(
             TurnParts parts,
             InferenceRequest request,
             SessionKey key,
@@ -37,32 +39,6 @@ final class AffinityTurn implements SessionTurn {
         this.key = key;
         this.last = last;
         this.closes = closes;
-    }
-
-    /**
-     * Null when it is no session's, or sessions are not bound here.
-     *
-     * @throws io.warmpath.fault.GatewayException BadRequest when a header is wrong
-     */
-    static @Nullable AffinityTurn of(TurnParts parts, InferenceRequest request) {
-        if (!parts.affinity().on()) {
-            return null;
-        }
-        String id = SessionHeaders.checked(request);
-        boolean last = SessionHeaders.last(request);
-        return id.isEmpty()
-                ? null
-                : new AffinityTurn(parts, request, SessionHeaders.key(request, id), last, false);
-    }
-
-    /** A turn of a session that is not open here: it may have been bound at another gateway. */
-    static @Nullable AffinityTurn of(
-            TurnParts parts, InferenceRequest request, SessionControl control) {
-        boolean closes = control.action() == SessionControl.Action.CLOSE;
-        return parts.affinity().on()
-                ? new AffinityTurn(
-                        parts, request, SessionHeaders.key(request, control.id()), closes, closes)
-                : null;
     }
 
     @Override

@@ -1,9 +1,9 @@
 package io.warmpath.gateway.agent;
 
 import io.vertx.core.MultiMap;
-import io.vertx.core.json.JsonObject;
 import io.warmpath.fault.GatewayError;
 import io.warmpath.gateway.prompt.TokenLanes;
+import io.warmpath.gateway.request.GatewayJson;
 import io.warmpath.session.ControlledSession;
 import io.warmpath.session.ControlledSessions;
 import io.warmpath.upstream.UpstreamListener;
@@ -111,7 +111,7 @@ final class AnswerKeeper implements UpstreamListener {
         if (message == null) {
             table.forget(session);
         } else {
-            byte[] last = new JsonObject(message.asMessage()).toBuffer().getBytes();
+            byte[] last = GatewayJson.bytes(message.asMessage());
             table.keep(session, ChatMessages.with(said, last));
         }
     }

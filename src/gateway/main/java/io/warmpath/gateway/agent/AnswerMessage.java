@@ -1,8 +1,8 @@
 package io.warmpath.gateway.agent;
 
-import io.vertx.core.json.DecodeException;
-import io.vertx.core.json.JsonArray;
-import io.vertx.core.json.JsonObject;
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.node.JsonNodeType;
+import io.warmpath.gateway.request.GatewayJson;
 import java.nio.charset.StandardCharsets;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -40,11 +40,11 @@ final class AnswerMessage {
                         .filter(line -> line.startsWith(DATA))
                         .map(line -> line.substring(DATA.length()).strip())
                         .filter(data -> data.startsWith("{"))
-                        .forEach(data -> message.choices(new JsonObject(data), "delta"));
+                        .forEach(data -> message.choices(GatewayJson.tree(data), "delta"));
             } else {
-                message.choices(new JsonObject(all), "message");
+                message.choices(GatewayJson.tree(all), "message");
             }
-        } catch (DecodeException | ClassCastException e) {
+        } catch (IllegalArgumentException e) {
             return null; // not a chat's answer
         }
         return message.several || (message.text.isEmpty() && message.calls.isEmpty())
@@ -52,36 +52,49 @@ final class AnswerMessage {
                 : message;
     }
 
-    private void choices(JsonObject chunk, String member) {
-        JsonArray choices = chunk.getJsonArray("choices");
-        for (int i = 0; choices != null && i < choices.size(); i++) {
-            JsonObject choice = choices.getJsonObject(i);
-            JsonObject said = choice.getJsonObject(member);
-            if (choice.getInteger("index", 0) != 0) {
+    private void choices(JsonNode chunk, String member) {
+        for (JsonNode choice : member(chunk, "choices", JsonNodeType.ARRAY)) {
+            JsonNode said = member(choice, member, JsonNodeType.OBJECT);
+            if (member(choice, "index", JsonNodeType.NUMBER).intValue() != 0) {
                 several = true;
-            } else if (said != null) {
+            } else if (said.isObject()) {
                 add(said);
             }
         }
     }
 
-    private void add(JsonObject said) {
-        if (said.getValue("content") instanceof String content) {
-            text.append(content);
+    private void add(JsonNode said) {
+        if (said.path("content").isTextual()) {
+            text.append(said.path("content").textValue());
         }
-        JsonArray more = said.getJsonArray("tool_calls");
-        for (int i = 0; more != null && i < more.size(); i++) {
-            JsonObject part = more.getJsonObject(i);
-            ToolCall call = calls.computeIfAbsent(part.getInteger("index", i), n -> new ToolCall());
-            call.id += part.getString("id", "");
-            JsonObject function = part.getJsonObject("function");
-            if (function != null) {
-                String name = function.getString("name");
-                String arguments = function.getString("arguments");
-                call.name += name == null ? "" : name;
-                call.arguments.append(arguments == null ? "" : arguments);
-            }
+        int i = 0;
+        for (JsonNode part : member(said, "tool_calls", JsonNodeType.ARRAY)) {
+            JsonNode index = member(part, "index", JsonNodeType.NUMBER);
+            int number = index.isNumber() ? index.intValue() : i;
+            i++;
+            ToolCall call = calls.computeIfAbsent(number, n -> new ToolCall());
+            call.id += part.path("id").asText("");
+            JsonNode function = member(part, "function", JsonNodeType.OBJECT);
+            call.name += function.path("name").asText("");
+            call.arguments.append(function.path("arguments").asText(""));
         }
+    }
+
+    /**
+     * Null or missing where it is not there.
+     *
+     * @throws IllegalArgumentException when it is of another type
+     */
+    private static JsonNode member(JsonNode of, String name, JsonNodeType type) {
+        JsonNode member = of.path(name);
+        if (!of.isObject() || !(member.isNull() || member.isMissingNode() || is(member, type))) {
+            throw new IllegalArgumentException("no " + type + " is given as " + name);
+        }
+        return member;
+    }
+
+    private static boolean is(JsonNode node, JsonNodeType type) {
+        return node.getNodeType() == type;
     }
 
     /** As a member of {@code messages}. */
@@ -111,7 +124,7 @@ final class AnswerMessage {
         return message;
     }
 
-    /** What the client will send after it, with {@code content} for what nobody knows yet. */
+    /** What the client will send after it, with {@code content} for what is not known yet. */
     Map<String, @Nullable Object> reply(String content) {
         Map<String, @Nullable Object> message = new LinkedHashMap<>();
         if (calls.isEmpty()) {

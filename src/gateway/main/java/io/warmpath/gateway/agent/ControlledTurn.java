@@ -11,7 +11,6 @@ import io.warmpath.gateway.request.BodyChanges;
 import io.warmpath.gateway.request.EngineForm;
 import io.warmpath.gateway.request.InferenceRequest;
 import io.warmpath.gateway.request.SessionAppend;
-import io.warmpath.gateway.request.SessionHeaders;
 import io.warmpath.session.ControlledSession;
 import io.warmpath.session.ControlledSession.Place;
 import io.warmpath.session.ControlledSessions;
@@ -19,7 +18,6 @@ import io.warmpath.session.ControlledSessions.Event;
 import io.warmpath.session.SessionControl;
 import io.warmpath.session.SessionControl.Action;
 import io.warmpath.session.SessionKey;
-import io.warmpath.session.SharedSessions;
 import io.warmpath.upstream.UpstreamListener;
 import java.util.Arrays;
 import java.util.List;
@@ -79,22 +77,19 @@ final class ControlledTurn implements SessionTurn {
             Context context,
             InferenceRequest request,
             EngineForm form,
-            SessionKey key,
             SessionControl control,
-            ControlledSession session,
-            byte @Nullable [] said,
-            boolean adopted) {
+            TurnSession of) {
         this.parts = parts;
         this.engines = parts.sessions();
         this.table = parts.sessions().table;
         this.context = context;
         this.request = request;
         this.form = form;
-        this.key = key;
         this.control = control;
-        this.session = session;
-        this.said = said;
-        this.adopted = adopted;
+        this.key = of.key();
+        this.session = of.session();
+        this.said = of.said();
+        this.adopted = of.adopted();
     }
 
     /**
@@ -108,63 +103,10 @@ final class ControlledTurn implements SessionTurn {
             InferenceRequest request,
             EngineForm form,
             SessionControl control) {
-        ControlledSessions table = parts.sessions().table;
-        SessionKey key = SessionHeaders.key(request, control.id());
-        boolean first = control.action() == Action.OPEN || control.action() == Action.BIND;
-        ControlledSession session;
-        byte[] said = null;
-        boolean adopted = false;
-        if (first) {
-            session = table.open(key, control.timeoutSeconds(), control.action() == Action.BIND);
-            if (session == null) {
-                return null;
-            }
-            said = SessionHistory.said(table, session, request);
-        } else {
-            session = table.find(key);
-            boolean brings = !form.historyAdded() && SessionHistory.brings(request);
-            if (!brings && !form.historyAdded()) {
-                throw new GatewayException(
-                        new GatewayError.SessionConflict(
-                                control.id(),
-                                session == null
-                                        ? GatewayError.SessionConflict.Why.NOT_OPEN
-                                        : GatewayError.SessionConflict.Why.NO_HISTORY));
-            }
-            if (session == null) {
-                session = adopted(parts, key, control);
-                adopted = session != null;
-            } else {
-                table.began(session);
-            }
-            if (session == null) {
-                table.count(Event.UNKNOWN);
-                return null;
-            }
-            if (brings) {
-                table.bringsHistory(session);
-            }
-            if (control.action() == Action.CLOSE) {
-                table.take(key, session);
-            } else {
-                said = SessionHistory.said(table, session, request);
-            }
-        }
-        if (control.action() != Action.CLOSE) {
-            parts.sessions().shared.turn(key, session);
-        }
-        return new ControlledTurn(
-                parts, context, request, form, key, control, session, said, adopted);
-    }
-
-    /** The session that another gateway had so far; a close needs none, and is told to it. */
-    private static @Nullable ControlledSession adopted(
-            TurnParts parts, SessionKey key, SessionControl control) {
-        SharedSessions.Elsewhere there =
-                control.action() == Action.CLOSE ? null : parts.sessions().shared.elsewhere(key);
-        return there == null
+        TurnSession session = TurnSession.of(parts.sessions(), request, form, control);
+        return session == null
                 ? null
-                : parts.sessions().table.adopt(key, there.timeoutSeconds(), there.staysOnly());
+                : new ControlledTurn(parts, context, request, form, control, session);
     }
 
     @Override
@@ -454,7 +396,7 @@ final class ControlledTurn implements SessionTurn {
             parts.affinity().ended(key, control.action() == Action.CLOSE);
         }
         if (opening && word == Word.OPENED) {
-            table.take(key, session); // nobody has heard that it is open
+            table.take(key, session); // no engine or client knows yet that it is open
         }
         if (!table.isThere(key, session)) {
             table.release(session);

@@ -1,20 +1,18 @@
 package io.warmpath.gateway.agent;
 
+import com.fasterxml.jackson.databind.node.ObjectNode;
 import io.vertx.core.Context;
 import io.vertx.core.MultiMap;
 import io.vertx.core.buffer.Buffer;
-import io.vertx.core.json.JsonObject;
-import io.warmpath.fault.GatewayError;
 import io.warmpath.fleet.Worker;
+import io.warmpath.gateway.pin.SidePost;
+import io.warmpath.gateway.request.GatewayJson;
 import io.warmpath.session.ControlledSession.Place;
 import io.warmpath.session.ControlledSessions;
 import io.warmpath.session.SessionNews;
 import io.warmpath.session.SharedSessions;
 import io.warmpath.upstream.EngineClient;
-import io.warmpath.upstream.UpstreamCall;
-import io.warmpath.upstream.UpstreamListener;
 import io.warmpath.upstream.UpstreamRequest;
-import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
@@ -26,9 +24,6 @@ import org.jspecify.annotations.Nullable;
  * <p>{@link #open} on a request's event loop, {@link #ask} on any loop; answers come on the same.
  */
 public final class EngineSessions {
-    /** An answer is an id or a short error. */
-    private static final int MAX_ANSWER_BYTES = 64 << 10;
-
     /** What the engine gets beyond the client's idle time: the gateway closes first. */
     private static final int ENGINE_GRACE_SECONDS = 30;
 
@@ -87,8 +82,8 @@ public final class EngineSessions {
             int timeoutSeconds,
             @Nullable String authorization,
             Consumer<@Nullable String> done) {
-        JsonObject body =
-                new JsonObject()
+        ObjectNode body =
+                GatewayJson.object()
                         .put("capacity_of_str_len", CAPACITY)
                         .put("session_id", id(at))
                         .put("streaming", true)
@@ -106,7 +101,7 @@ public final class EngineSessions {
             Context context,
             Worker worker,
             String path,
-            JsonObject body,
+            ObjectNode body,
             Duration timeout,
             @Nullable String authorization,
             Consumer<@Nullable String> done) {
@@ -115,94 +110,25 @@ public final class EngineSessions {
         if (authorization != null) {
             extra.add("authorization", authorization);
         }
-        Asked asked = new Asked(done);
-        UpstreamCall call =
-                engines.send(
-                        new UpstreamRequest(
-                                worker.name(),
-                                worker.url(),
-                                path,
-                                MultiMap.caseInsensitiveMultiMap(),
-                                extra,
-                                body.toBuffer(),
-                                false,
-                                true),
-                        asked);
-        long timer =
-                context.owner()
-                        .setTimer(
-                                Math.max(1, timeout.toMillis()),
-                                t -> {
-                                    if (asked.finish(
-                                            "no answer within " + timeout.toMillis() + " ms")) {
-                                        call.cancel();
-                                    }
-                                });
-        asked.whenDone(() -> context.owner().cancelTimer(timer));
+        UpstreamRequest request =
+                new UpstreamRequest(
+                        worker.name(),
+                        worker.url(),
+                        path,
+                        MultiMap.caseInsensitiveMultiMap(),
+                        extra,
+                        Buffer.buffer(GatewayJson.bytes(body)),
+                        false,
+                        true);
+        SidePost.send(engines, context.owner(), request, timeout, r -> done.accept(problem(r)));
     }
 
-    /** One answer; on the loop of its call. */
-    private static final class Asked implements UpstreamListener {
-        private final Consumer<@Nullable String> done;
-        private final Buffer text = Buffer.buffer();
-        private Runnable after = () -> {};
-        private int status;
-        private boolean finished;
-
-        Asked(Consumer<@Nullable String> done) {
-            this.done = done;
+    private static @Nullable String problem(SidePost.Reply reply) {
+        if (reply.status() == 0 || reply.status() == 200) {
+            return reply.status() == 0 ? reply.text() : null;
         }
-
-        void whenDone(Runnable then) {
-            if (finished) {
-                then.run();
-            } else {
-                after = then;
-            }
-        }
-
-        boolean finish(@Nullable String problem) {
-            if (finished) {
-                return false;
-            }
-            finished = true;
-            after.run();
-            done.accept(problem);
-            return true;
-        }
-
-        @Override
-        public void head(int code, MultiMap headers) {
-            status = code;
-        }
-
-        @Override
-        public void data(byte[] b, int from, int length) {
-            if (text.length() + length <= MAX_ANSWER_BYTES) {
-                text.appendBytes(b, from, length);
-            }
-        }
-
-        @Override
-        public void end(byte[] b, int from, int length) {
-            data(b, from, length);
-            finish(status == 200 ? null : "status " + status + message());
-        }
-
-        private String message() {
-            String all = text.toString(StandardCharsets.UTF_8);
-            try {
-                JsonObject error = new JsonObject(all).getJsonObject("error");
-                String said = error == null ? null : error.getString("message");
-                return said == null ? "" : ", " + said;
-            } catch (io.vertx.core.json.DecodeException | ClassCastException e) {
-                return ""; // no JSON: it may be a page with addresses in it
-            }
-        }
-
-        @Override
-        public void failed(GatewayError error) {
-            finish(error.message());
-        }
+        // An answer that is no JSON may be a page with addresses in it.
+        String said = GatewayJson.tree(reply.text()).path("error").path("message").textValue();
+        return "status " + reply.status() + (said == null ? "" : ", " + said);
     }
 }

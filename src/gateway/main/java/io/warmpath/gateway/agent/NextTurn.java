@@ -6,7 +6,8 @@ import io.warmpath.fault.GatewayError;
 import io.warmpath.fleet.Candidate;
 import io.warmpath.fleet.EngineKind;
 import io.warmpath.gateway.observe.FlowMetrics;
-import io.warmpath.gateway.observe.FlowMetrics.Prefill;
+import io.warmpath.gateway.observe.PrefillMeters;
+import io.warmpath.gateway.pin.SidePost;
 import io.warmpath.gateway.pin.WarmRequest;
 import io.warmpath.gateway.prompt.Engines;
 import io.warmpath.gateway.prompt.PromptContent;
@@ -31,7 +32,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Warms the worker for a chat's next turn: reads along with the answer and, once it has ended,
- * sends the beginning of the next prompt to the same rank, for one token that nobody reads.
+ * sends the beginning of the next prompt to the same rank, for one token that is thrown away.
  *
  * <p>That beginning is what two next prompts have in common that differ in their last message only:
  * the template itself decides what becomes of reasoning in past turns. It is sent as token ids, in
@@ -50,7 +51,7 @@ public final class NextTurn implements UpstreamListener {
     private static final int WARMED = 40_000;
 
     /**
-     * What all of them share.
+     * Parts that all next turns use.
      *
      * @param prefills what they may cost
      * @param warmed what has been computed ahead
@@ -103,7 +104,7 @@ public final class NextTurn implements UpstreamListener {
         this.requestId = request.requestId();
         this.model = request.model();
         this.servedModel = request.name().on(to.worker().kind());
-        this.salt = request.cacheSalt();
+        this.salt = request.salt().value();
         this.prompt = request.prompt();
         this.authorization = request.headers().get("authorization");
         this.promptTokens = promptTokens;
@@ -113,7 +114,7 @@ public final class NextTurn implements UpstreamListener {
 
     /**
      * What listens to the engine in place of {@code client}, and hands everything on to it; {@code
-     * client} itself where no next turn is to be warmed.
+     * client} itself where no next turn is to be warmed. For a client that has asked for it.
      *
      * @param promptTokens of this turn; 0 when they are not known
      * @param blocks of this turn, by which the next one is recognised
@@ -129,14 +130,13 @@ public final class NextTurn implements UpstreamListener {
         boolean chat =
                 request.prompt() instanceof PromptInput.Chat
                         || request.prompt() instanceof PromptInput.Conversation;
-        if (!parts.prefills().on()
-                || !request.hints().speculativePrefill()
-                || request.passThrough()
-                || !chat) {
+        if (!parts.prefills().on() || request.passThrough() || !chat) {
             return client;
         }
         if (promptTokens == 0 || to.worker().kind() == EngineKind.OPENAI) {
-            parts.metrics().prefill(Prefill.UNKNOWN); // such an engine may not take ids
+            parts.metrics()
+                    .prefills()
+                    .ended(PrefillMeters.Result.UNKNOWN); // such an engine may not take ids
             return client;
         }
         return new NextTurn(parts, context, request, to, promptTokens, blocks, client);
@@ -182,7 +182,7 @@ public final class NextTurn implements UpstreamListener {
         }
         if (kept.size() + length > MAX_ANSWER_BYTES) {
             answer = null;
-            parts.metrics().prefill(Prefill.TOO_LONG);
+            parts.metrics().prefills().ended(PrefillMeters.Result.TOO_LONG);
         } else {
             kept.write(b, from, length);
         }
@@ -190,13 +190,13 @@ public final class NextTurn implements UpstreamListener {
 
     private void begin(byte[] whole) {
         if (parts.prefills().isBusy(parts.load().load(to.slot()).prefillTokens())) {
-            parts.metrics().prefill(Prefill.BUSY);
+            parts.metrics().prefills().ended(PrefillMeters.Result.BUSY);
             return;
         }
         try {
             parts.lanes().lengthy(() -> tokenise(whole));
         } catch (RejectedExecutionException e) {
-            parts.metrics().prefill(Prefill.QUEUE_FULL);
+            parts.metrics().prefills().ended(PrefillMeters.Result.QUEUE_FULL);
         }
     }
 
@@ -256,71 +256,34 @@ public final class NextTurn implements UpstreamListener {
 
     private void send(int[] ids) {
         if (ids.length == 0) {
-            parts.metrics().prefill(Prefill.UNKNOWN);
+            parts.metrics().prefills().ended(PrefillMeters.Result.UNKNOWN);
             return;
         }
         int fresh = Math.max(1, ids.length - promptTokens);
-        PrefillBudget budget = parts.prefills();
-        long worker = to.worker().id();
-        if (!budget.take(worker, fresh)) {
-            parts.metrics().prefill(Prefill.BUDGET);
+        if (!parts.prefills().take(to.worker().id(), fresh)) {
+            parts.metrics().prefills().ended(PrefillMeters.Result.BUDGET);
             return;
         }
-        parts.engines()
-                .send(
-                        new WarmRequest(
-                                        requestId + "-next",
-                                        to,
-                                        servedModel,
-                                        salt,
-                                        authorization,
-                                        ids,
-                                        "")
-                                .upstream(),
-                        new Done(budget, worker, fresh, ids.length));
+        SidePost.send(
+                parts.engines(),
+                context.owner(),
+                new WarmRequest(requestId + "-next", to, servedModel, salt, authorization, ids, "")
+                        .upstream(),
+                null,
+                reply -> warmed(reply, fresh, ids.length));
     }
 
-    /** The answer, of which only its end matters. */
-    private final class Done implements UpstreamListener {
-        private final PrefillBudget budget;
-        private final long worker;
-        private final int fresh;
-        private final int whole;
-        private int code;
-
-        Done(PrefillBudget budget, long worker, int fresh, int whole) {
-            this.budget = budget;
-            this.worker = worker;
-            this.fresh = fresh;
-            this.whole = whole;
-        }
-
-        @Override
-        public void head(int status, MultiMap headers) {
-            code = status;
-        }
-
-        @Override
-        public void data(byte[] b, int from, int length) {}
-
-        @Override
-        public void end(byte[] b, int from, int length) {
-            budget.done(worker);
-            if (code == 200) {
-                parts.warmed()
-                        .add(chain, new WarmLedger.Warmed(to.slot().index(), whole - fresh, whole));
-                parts.metrics().prefilled(fresh);
-            } else {
-                parts.metrics().prefill(Prefill.FAILED);
-                LOG.debugf("%s: the next turn's prompt was answered with %d", requestId, code);
-            }
-        }
-
-        @Override
-        public void failed(GatewayError error) {
-            budget.done(worker);
-            parts.metrics().prefill(Prefill.FAILED);
-            LOG.debugf("%s: the next turn's prompt failed: %s", requestId, error.message());
+    private void warmed(SidePost.Reply reply, int fresh, int whole) {
+        parts.prefills().done(to.worker().id());
+        if (reply.status() == 200) {
+            parts.warmed()
+                    .add(chain, new WarmLedger.Warmed(to.slot().index(), whole - fresh, whole));
+            parts.metrics().prefills().computed(fresh);
+        } else {
+            parts.metrics().prefills().ended(PrefillMeters.Result.FAILED);
+            LOG.debugf(
+                    "%s: the next turn's prompt failed: %d %s",
+                    requestId, reply.status(), reply.text());
         }
     }
 }

@@ -2,9 +2,9 @@ package io.warmpath.gateway.agent;
 
 import io.vertx.core.Context;
 import io.vertx.core.Vertx;
-import io.vertx.core.json.JsonObject;
 import io.warmpath.fleet.Fleet;
 import io.warmpath.fleet.Worker;
+import io.warmpath.gateway.request.GatewayJson;
 import io.warmpath.session.ControlledSession.Place;
 import java.time.Duration;
 import java.util.ArrayDeque;
@@ -121,7 +121,7 @@ public final class SessionCloser implements Consumer<Place> {
                 loop,
                 worker,
                 "/close_session",
-                new JsonObject().put("session_id", engines.id(job.place())),
+                GatewayJson.object().put("session_id", engines.id(job.place())),
                 TIMEOUT,
                 null,
                 problem -> {

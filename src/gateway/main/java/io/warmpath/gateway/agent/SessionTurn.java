@@ -43,12 +43,12 @@ public interface SessionTurn {
         ready.go();
     }
 
-    /** What the engine is told of the session. */
+    /** Adds the session to what the engine gets. */
     default BodyChanges changes(BodyChanges so) {
         return so;
     }
 
-    /** The engine is told of what is new only; the rest its session holds. */
+    /** The engine gets only what is new; its session holds the rest. */
     default boolean appends() {
         return false;
     }
@@ -58,7 +58,7 @@ public interface SessionTurn {
         return client;
     }
 
-    /** The engine has refused what was told of the session: it is to be asked again, in full. */
+    /** The engine has refused the session: it is to be asked again, with the whole prompt. */
     default boolean askAgain() {
         return false;
     }

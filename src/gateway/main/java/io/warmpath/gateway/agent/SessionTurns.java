@@ -9,6 +9,7 @@ import io.warmpath.gateway.plan.Planner;
 import io.warmpath.gateway.prompt.TokenLanes;
 import io.warmpath.gateway.request.EngineForm;
 import io.warmpath.gateway.request.InferenceRequest;
+import io.warmpath.gateway.request.SessionHeaders;
 import io.warmpath.session.Affinity;
 import io.warmpath.session.SessionControl;
 import java.util.function.Consumer;
@@ -38,11 +39,27 @@ public final class SessionTurns {
      */
     public @Nullable SessionTurn of(Context context, InferenceRequest request, EngineForm form) {
         SessionControl control = request.hints().session();
-        if (control == null) {
-            return AffinityTurn.of(parts, request);
+        if (control != null) {
+            SessionTurn turn = ControlledTurn.of(parts, context, request, form, control);
+            return turn == null ? bound(request, control) : turn;
         }
-        SessionTurn turn = ControlledTurn.of(parts, context, request, form, control);
-        return turn == null ? AffinityTurn.of(parts, request, control) : turn;
+        if (!parts.affinity().on()) {
+            return null;
+        }
+        String id = SessionHeaders.checked(request);
+        boolean last = SessionHeaders.last(request);
+        return id.isEmpty()
+                ? null
+                : new AffinityTurn(parts, request, SessionHeaders.key(request, id), last, false);
+    }
+
+    /** A turn of a session that is not open here: it may have been bound at another gateway. */
+    private @Nullable SessionTurn bound(InferenceRequest request, SessionControl control) {
+        boolean closes = control.action() == SessionControl.Action.CLOSE;
+        return parts.affinity().on()
+                ? new AffinityTurn(
+                        parts, request, SessionHeaders.key(request, control.id()), closes, closes)
+                : null;
     }
 
     /**

@@ -6,7 +6,7 @@ import io.warmpath.gateway.prompt.TokenLanes;
 import io.warmpath.session.Affinity;
 
 /**
- * What turns of sessions share.
+ * Parts that all turns of sessions use.
  *
  * @param affinity where a session's requests go
  * @param sessions that clients open and close

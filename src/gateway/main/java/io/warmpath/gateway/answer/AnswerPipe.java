@@ -21,7 +21,7 @@ public final class AnswerPipe {
         OTHER;
 
         /**
-         * @param passThrough nobody wants to know what is in it
+         * @param passThrough its content is not looked at
          */
         public static Kind of(int status, MultiMap headers, boolean passThrough) {
             String type = headers.get("content-type");

@@ -7,7 +7,6 @@ import io.warmpath.gateway.observe.FlowMetrics;
 import io.warmpath.gateway.observe.ModelMeters;
 import io.warmpath.gateway.prompt.AskedPrompt;
 import io.warmpath.gateway.request.InferenceRequest;
-import io.warmpath.gateway.selfcheck.LengthCheck;
 import io.warmpath.gateway.selfcheck.SelfCheck;
 import io.warmpath.gateway.shared.SharedCache;
 import io.warmpath.routing.RoutingDecision;
@@ -17,15 +16,15 @@ import io.warmpath.upstream.answer.AnswerScanner;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What was thought of one attempt when it was sent, held against what its engine says at the end:
- * cached tokens, the prompt's length, what must be stored now. On the request's event loop.
+ * What was predicted for one attempt, compared with what its engine reports at the end: cached
+ * tokens, the prompt's length, what must be stored now. On the request's event loop.
  */
 public final class AnswerReport {
     /** So many whole blocks beyond what was cached are computed for certain, and stored. */
     private static final int CERTAIN_BLOCKS = 2;
 
     /**
-     * What all reports share.
+     * Parts that all reports use.
      *
      * @param warmed what has been computed ahead
      * @param shared the pools of the workers; null: none is asked
@@ -46,7 +45,7 @@ public final class AnswerReport {
     private final boolean passThrough;
     private final @Nullable Continued stream;
     private final boolean beginningOnly; // what is cached beyond it was not predicted
-    private final @Nullable LengthCheck check;
+    private final SelfCheck.@Nullable Check check;
     private final @Nullable Runnable pooled;
     private final WarmLedger.@Nullable Warmed warmed;
 
@@ -58,12 +57,12 @@ public final class AnswerReport {
             int promptTokens,
             @Nullable Continued stream,
             boolean beginningOnly,
-            @Nullable LengthCheck check,
+            SelfCheck.@Nullable Check check,
             @Nullable Runnable pooled,
             WarmLedger.@Nullable Warmed warmed) {
         this.parts = parts;
         this.meters = meters;
-        this.several = request.several();
+        this.several = request.form().several();
         this.passThrough = request.passThrough();
         this.decision = decision;
         this.promptTokens = promptTokens;
@@ -116,7 +115,7 @@ public final class AnswerReport {
                 shared == null || request.passThrough()
                         ? null
                         : shared.sent(to.worker(), prompt.knownIds(to.worker()), request.space());
-        LengthCheck check =
+        SelfCheck.Check check =
                 beginningOnly || request.passThrough()
                         ? null
                         : check(parts.selfCheck(), request, prompt, to, model);
@@ -133,7 +132,7 @@ public final class AnswerReport {
                 warmed);
     }
 
-    private static @Nullable LengthCheck check(
+    private static SelfCheck.@Nullable Check check(
             SelfCheck selfCheck,
             InferenceRequest request,
             AskedPrompt prompt,
@@ -160,7 +159,7 @@ public final class AnswerReport {
     /**
      * The answer has ended.
      *
-     * @param s has read it; null: nobody has
+     * @param s has read it; null: its body was not read along
      * @param streamedNanos from its first token to its end; -1 where it was no stream
      */
     public void compare(@Nullable AnswerScanner s, int status, long streamedNanos) {
@@ -176,16 +175,20 @@ public final class AnswerReport {
         int predicted = decision.chosen().cachedTokens();
         boolean whole = promptTokens >= 0 && !beginningOnly && !several;
         if (whole && !passThrough) {
-            metrics.predicted(promptTokens, predicted); // beside what is reported, else misleading
+            metrics.predictions()
+                    .predicted(promptTokens, predicted); // beside what is reported, else misleading
         }
         if (s != null && s.cachedTokens() >= 0) {
-            metrics.reported(s.cachedTokens());
+            metrics.predictions().reported(s.cachedTokens());
             if (warmed != null) {
-                metrics.prefilledHit(warmed.hit(s.cachedTokens()));
+                metrics.prefills().found(warmed.hit(s.cachedTokens()));
             }
             if (whole) {
-                metrics.compared(
-                        decision.chosen().candidate().worker().name(), predicted, s.cachedTokens());
+                metrics.predictions()
+                        .compared(
+                                decision.chosen().candidate().worker().name(),
+                                predicted,
+                                s.cachedTokens());
             }
         }
         if (s != null && s.promptTokens() >= 0 && check != null) {

@@ -1,8 +1,8 @@
 package io.warmpath.gateway.answer;
 
-import io.vertx.core.json.DecodeException;
-import io.vertx.core.json.JsonObject;
+import com.fasterxml.jackson.databind.JsonNode;
 import io.warmpath.fault.GatewayError;
+import io.warmpath.gateway.request.GatewayJson;
 import java.io.ByteArrayOutputStream;
 import java.nio.charset.StandardCharsets;
 
@@ -36,16 +36,11 @@ final class EngineRefusal {
     /** The engine's own message; whatever it has sent when it is not as engines write errors. */
     private String reason() {
         String text = body.toString(StandardCharsets.UTF_8).strip();
-        try {
-            JsonObject json = new JsonObject(text);
-            if (json.getValue("error") instanceof JsonObject error) {
-                json = error;
-            }
-            if (json.getValue("message") instanceof String message) {
-                text = message;
-            }
-        } catch (DecodeException e) {
-            // Not JSON: the text itself.
+        JsonNode json = GatewayJson.tree(text);
+        JsonNode message =
+                (json.path("error").isObject() ? json.path("error") : json).path("message");
+        if (message.isTextual()) {
+            text = message.textValue();
         }
         if (text.isEmpty() || status < 400) {
             return "The engine answered " + status + " and no stream.";

@@ -1,6 +1,5 @@
 /**
- * What a client gets: the answer as it goes out, what is held back of it, and what is told beside
- * it.
+ * What a client gets: the answer as it goes out, what is held back of it, and what is added to it.
  */
 @NullMarked
 package io.warmpath.gateway.answer;

@@ -22,14 +22,15 @@ import io.warmpath.upstream.UpstreamListener;
 import io.warmpath.upstream.UpstreamRequest;
 import io.warmpath.upstream.answer.StreamText;
 import java.util.List;
+import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One try of one request on one worker: books it, sends it, passes the answer on.
+ * One try of one request on one worker: books it, sends it, passes the answer on. {@link
+ * AttemptState} has the table of its states.
  *
- * <p>Until the first token nothing reaches the client ({@code released} is false), so a failure can
- * be answered by another attempt. A detached attempt has lost its request to another attempt; what
- * still comes is thrown away. All on the request's event loop.
+ * <p>Until the first token nothing reaches the client, so that a failure can be answered by another
+ * attempt. All on the request's event loop.
  */
 final class Attempt implements UpstreamListener, UpstreamCall.Watch, Relocation.Source {
     /** A detached error answer is read this far, so that its connection can be used again. */
@@ -41,15 +42,14 @@ final class Attempt implements UpstreamListener, UpstreamCall.Watch, Relocation.
     private final AttemptOwner owner;
     private final AttemptBooks books;
     private @Nullable UpstreamCall call;
-    private @Nullable MultiMap headers;
+    private AttemptState state = AttemptState.READY;
+    private @Nullable MultiMap headers; // from the head on
     private @Nullable AnswerPipe pipe; // from the head on
     private @Nullable Relocation kept; // until the request has it
     private EngineAsk asked = EngineAsk.NOTHING;
     private @Nullable PinTurn pin;
     private long received;
     private int status;
-    private boolean released;
-    private boolean detached;
 
     /**
      * @param continued the stream that it goes on with; null: it begins the answer
@@ -62,7 +62,11 @@ final class Attempt implements UpstreamListener, UpstreamCall.Watch, Relocation.
         this.scope = scope;
         this.owner = owner;
         this.books = new AttemptBooks(scope, decided, continued);
-        this.released = continued != null;
+    }
+
+    private void become(AttemptState next) {
+        assert state.mayBecome(next) : state + " to " + next;
+        state = next;
     }
 
     Planner.Decided decided() {
@@ -74,8 +78,9 @@ final class Attempt implements UpstreamListener, UpstreamCall.Watch, Relocation.
         return books.candidate();
     }
 
-    boolean released() {
-        return released;
+    /** Its answer reaches the client. */
+    boolean passesOn() {
+        return state == AttemptState.PASSING;
     }
 
     void start(boolean freshConnection) {
@@ -118,6 +123,7 @@ final class Attempt implements UpstreamListener, UpstreamCall.Watch, Relocation.
                                         ? listener(to, session)
                                         : continued.joining(this));
         call.watchedBy(this);
+        become(AttemptState.SENT);
     }
 
     /** What listens to the engine, before the client. */
@@ -128,7 +134,9 @@ final class Attempt implements UpstreamListener, UpstreamCall.Watch, Relocation.
 
     /** The request goes on elsewhere: free the worker, let an error answer run out. */
     void detach() {
-        detached = true;
+        if (!state.isOver()) {
+            become(state == AttemptState.READY ? AttemptState.CLOSED : AttemptState.DETACHED);
+        }
         close();
     }
 
@@ -142,7 +150,7 @@ final class Attempt implements UpstreamListener, UpstreamCall.Watch, Relocation.
 
     @Override
     public void head(int code, MultiMap engineHeaders) {
-        if (detached) {
+        if (state != AttemptState.SENT) {
             return;
         }
         try {
@@ -174,7 +182,8 @@ final class Attempt implements UpstreamListener, UpstreamCall.Watch, Relocation.
                                 candidate().worker().name(), "a redirect"));
                 return;
             }
-            prepare(code, engineHeaders);
+            pipe = pipe(code, engineHeaders);
+            become(AttemptState.HOLDING);
         } catch (RuntimeException e) {
             owner.crashed(e);
         }
@@ -182,8 +191,10 @@ final class Attempt implements UpstreamListener, UpstreamCall.Watch, Relocation.
 
     /** The client reads a stream already: only another one can be a part of it. */
     private void goOn(int code, MultiMap engineHeaders) {
-        prepare(code, engineHeaders);
-        if (pipe != null && pipe.isStream()) {
+        AnswerPipe p = pipe(code, engineHeaders);
+        pipe = p;
+        if (p.isStream()) {
+            become(AttemptState.PASSING);
             return;
         }
         detach();
@@ -196,7 +207,7 @@ final class Attempt implements UpstreamListener, UpstreamCall.Watch, Relocation.
         }
     }
 
-    private void prepare(int code, MultiMap engineHeaders) {
+    private AnswerPipe pipe(int code, MultiMap engineHeaders) {
         AnswerPipe.Kind kind =
                 AnswerPipe.Kind.of(code, engineHeaders, scope.request().passThrough());
         Continued continued = books.continued();
@@ -209,21 +220,20 @@ final class Attempt implements UpstreamListener, UpstreamCall.Watch, Relocation.
             text = keeper == null ? null : keeper.text();
         }
         GatewayOptions options = scope.parts.options();
-        pipe =
-                new AnswerPipe(
-                        scope.answer,
-                        kind,
-                        text,
-                        options.holdBytes(),
-                        options.tailBytes(),
-                        asked.cutsUsage());
+        return new AnswerPipe(
+                scope.answer,
+                kind,
+                text,
+                options.holdBytes(),
+                options.tailBytes(),
+                asked.cutsUsage());
     }
 
     @Override
     public void data(byte[] b, int from, int length) {
         received += length;
         AnswerPipe p = pipe;
-        if (detached || p == null) {
+        if (!state.isRead() || p == null) {
             if (received > DRAIN_BYTES && call != null) {
                 call.cancel();
             }
@@ -246,7 +256,7 @@ final class Attempt implements UpstreamListener, UpstreamCall.Watch, Relocation.
     }
 
     private void passOn(AnswerPipe p, byte[] b, int from, int length, int complete) {
-        if (!released) {
+        if (state == AttemptState.HOLDING) {
             if (p.hold(b, from, length, complete)) {
                 return;
             }
@@ -264,7 +274,8 @@ final class Attempt implements UpstreamListener, UpstreamCall.Watch, Relocation.
     @Override
     public void end(byte[] b, int from, int length) {
         AnswerPipe p = pipe;
-        if (detached || p == null) {
+        if (!state.isRead() || p == null) {
+            become(AttemptState.CLOSED);
             return;
         }
         try {
@@ -281,9 +292,10 @@ final class Attempt implements UpstreamListener, UpstreamCall.Watch, Relocation.
             if (!EngineFailures.isWorkersFault(status)) {
                 books.tellFleet(RequestOutcome.OK);
             }
-            if (!released) {
+            if (state == AttemptState.HOLDING) {
                 release(p);
             }
+            become(AttemptState.CLOSED);
             owner.finish(status < 400 ? Outcome.OK : Outcome.ENGINE_ERROR);
             p.end(b, from, cut ? 0 : length);
             if (pin != null) {
@@ -297,13 +309,16 @@ final class Attempt implements UpstreamListener, UpstreamCall.Watch, Relocation.
     @Override
     public void failed(GatewayError error) {
         books.failed(error);
+        AttemptState before = state;
+        become(AttemptState.CLOSED);
         close();
-        if (detached) {
+        if (before == AttemptState.DETACHED) {
             return;
         }
         try {
-            boolean stale = isStaleConnection(error);
-            if (stale && !released && owner.leftToOther(this)) {
+            boolean begun = before == AttemptState.PASSING || books.continued() != null;
+            boolean stale = before == AttemptState.SENT && isStaleConnection(error);
+            if (stale && !begun && owner.leftToOther(this)) {
                 return;
             }
             if (stale && owner.retryOnFreshConnection(this)) {
@@ -313,7 +328,7 @@ final class Attempt implements UpstreamListener, UpstreamCall.Watch, Relocation.
             if (EngineFailures.isLostConnection(error)) {
                 books.lost();
             }
-            if (released) {
+            if (begun) {
                 breakAnswer(error);
             } else if (!owner.leftToOther(this)) {
                 answerOrRetry(error);
@@ -329,7 +344,6 @@ final class Attempt implements UpstreamListener, UpstreamCall.Watch, Relocation.
      */
     private boolean isStaleConnection(GatewayError error) {
         return error instanceof GatewayError.UpstreamBroke
-                && headers == null
                 && call != null
                 && call.reusedConnection()
                 && books.isJustSent();
@@ -355,7 +369,7 @@ final class Attempt implements UpstreamListener, UpstreamCall.Watch, Relocation.
     @Override
     public void silent() {
         UpstreamCall waiting = call;
-        if (detached || waiting == null) {
+        if (waiting == null || state.isOver()) {
             return;
         }
         try {
@@ -363,7 +377,7 @@ final class Attempt implements UpstreamListener, UpstreamCall.Watch, Relocation.
             if (others.isEmpty()) {
                 return;
             }
-            if (!released) {
+            if (!passesOn() && books.continued() == null) {
                 if (scope.request().stream()
                         && (owner.leftToOther(this)
                                 || owner.retryElsewhere(this, RetryCause.TIMEOUT))) {
@@ -412,28 +426,27 @@ final class Attempt implements UpstreamListener, UpstreamCall.Watch, Relocation.
 
     /** From here on the client gets what there is. */
     private void release(AnswerPipe p) {
-        released = true;
+        become(AttemptState.PASSING);
         owner.won(this);
         InferenceRequest request = scope.request();
         MultiMap own = scope.explanation(books.decision(), books.promptTokens(), asked.priority());
-        if (own != null && request.explain() && p.isStream()) {
+        if (own != null && request.form().explain() && p.isStream()) {
             scope.answer.explain(books.decision());
         }
         if (p.scanner() != null && !request.hints().extras().isEmpty()) {
             scope.answer.facts(this::facts);
         }
-        MultiMap engineHeaders = headers == null ? MultiMap.caseInsensitiveMultiMap() : headers;
         // A stream that may get an error event at its end cannot promise its length.
-        scope.answer.head(status, engineHeaders, own, !p.isStream());
+        scope.answer.head(status, Objects.requireNonNull(headers), own, !p.isStream());
         owner.answered(kept);
         kept = null;
     }
 
     private void close() {
-        Relocation nobodys = kept;
-        if (nobodys != null) {
+        Relocation unused = kept;
+        if (unused != null) {
             kept = null;
-            nobodys.drop();
+            unused.drop();
         }
         books.close(status, pipe);
     }

@@ -22,7 +22,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The books of one attempt: the load booked on its worker, and what the fleet, the router, the
- * meters, the trace and the log of decisions are told of it. Opened once, closed once. On the
+ * meters, the trace and the log of decisions get from it. Opened once, closed once. On the
  * request's event loop.
  */
 final class AttemptBooks {
@@ -227,7 +227,7 @@ final class AttemptBooks {
         fleet().ended(candidate().worker().id(), outcome, started);
     }
 
-    /** Nobody listens there. */
+    /** The connection to the worker is gone, or none could be made. */
     void lost() {
         fleet().reportFailure(candidate().worker().id());
     }

@@ -7,13 +7,13 @@ import io.warmpath.gateway.observe.FlowMetrics.RetryCause;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** Whose attempts are made: decides what becomes of the request when one gets on, or fails. */
+/** The request of an attempt: decides what follows when the attempt answers or fails. */
 interface AttemptOwner {
-    /** This one answers the client; another one that was asked beside it is stopped. */
+    /** This attempt answers the client; another one that was asked beside it is stopped. */
     void won(Attempt winner);
 
     /**
-     * The answer has begun to reach the client: nobody else will be asked, but to go on with it.
+     * The answer has begun to reach the client: another worker may only continue it.
      *
      * @param kept of the answer; null: it will not go on elsewhere
      */
@@ -35,14 +35,14 @@ interface AttemptOwner {
     boolean leftToOther(Attempt failed);
 
     /**
-     * Tries another worker, if there is one, the request has not been sent to too many already and
-     * there have not been too many retries lately.
+     * RetryState another worker, if there is one, the request has not been sent to too many already
+     * and there have not been too many retries lately.
      *
      * @return false when the caller has to answer with what it has
      */
     boolean retryElsewhere(Attempt failed, RetryCause cause);
 
-    /** Tries the same worker again over a new connection. */
+    /** RetryState the same worker again over a new connection. */
     boolean retryOnFreshConnection(Attempt failed);
 
     /** Asks the same worker again with the whole prompt, when it has lost the turn's session. */

@@ -35,8 +35,8 @@ record EngineAsk(
         GatewayOptions options = scope.parts.options();
         InferenceRequest request = scope.request();
         BodyChanges changes = BodyChanges.NONE;
-        if (request.saltToSend() != null) {
-            changes = changes.withCacheSalt(request.saltToSend());
+        if (request.salt().toSend() != null) {
+            changes = changes.withCacheSalt(request.salt().toSend());
         }
         String model = request.name().on(to.worker().kind());
         if (!model.equals(request.name().asked())) {

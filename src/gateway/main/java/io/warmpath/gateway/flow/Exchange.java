@@ -131,11 +131,11 @@ final class Exchange
      */
     private void ask(Planner.Decided decided, boolean freshConnection, @Nullable Continued stream) {
         become(stream == null ? RequestState.ASKED : RequestState.ANSWERING);
-        boolean first = scope.tries.attempt();
+        boolean first = scope.retryState.attempt();
         if (LOG.isDebugEnabled()) {
             LOG.debugf(
                     "%s attempt %d: %s",
-                    scope.request().requestId(), scope.tries.attempts(), decided.decision());
+                    scope.request().requestId(), scope.retryState.attempts(), decided.decision());
         }
         Attempt next = new Attempt(scope, this, decided, stream);
         attempt = next;
@@ -197,6 +197,7 @@ final class Exchange
 
     @Override
     public void won(Attempt winner) {
+        become(RequestState.ANSWERING);
         Attempt loser = hedging == null ? null : hedging.won(winner, attempt);
         if (loser != null) {
             nowRuns(winner);
@@ -211,8 +212,8 @@ final class Exchange
             return false;
         }
         long worker = failed.candidate().worker().id();
-        scope.tries.failed(worker);
-        scope.tries.hasBegun(worker);
+        scope.retryState.failed(worker);
+        scope.retryState.hasBegun(worker);
         nowRuns(other);
         failed.detach();
         return true;
@@ -231,11 +232,11 @@ final class Exchange
             return false;
         }
         boolean begun = cause != RetryCause.UNREACHABLE;
-        boolean pinned = scope.request().pinnedWorker().isPresent();
+        boolean pinned = scope.request().routing().pinnedWorker().isPresent();
         switch (scope.parts
                 .retries()
-                .failed(scope.tries, failed.candidate().worker().id(), begun, pinned)) {
-            case NOBODY_ELSE -> {
+                .failed(scope.retryState, failed.candidate().worker().id(), begun, pinned)) {
+            case NO_OTHER -> {
                 return false;
             }
             case NO_BUDGET -> {
@@ -258,10 +259,10 @@ final class Exchange
 
     @Override
     public boolean retryOnFreshConnection(Attempt failed) {
-        if (isOver() || scope.tries.areMany()) {
+        if (isOver() || scope.retryState.areMany()) {
             return false;
         }
-        scope.tries.hasBegun(failed.candidate().worker().id());
+        scope.retryState.hasBegun(failed.candidate().worker().id());
         failed.detach();
         scope.parts.metrics().retried(RetryCause.STALE_CONNECTION);
         ask(failed.decided(), true, null);
@@ -271,7 +272,7 @@ final class Exchange
     @Override
     public boolean askAgainInFull(Attempt failed) {
         SessionTurn session = scope.session();
-        if (isOver() || scope.tries.areMany() || session == null || !session.askAgain()) {
+        if (isOver() || scope.retryState.areMany() || session == null || !session.askAgain()) {
             return false;
         }
         failed.detach();
@@ -281,7 +282,7 @@ final class Exchange
 
     @Override
     public boolean retryAllLater(Attempt failed) {
-        if (isOver() || !scope.tries.secondRound()) {
+        if (isOver() || !scope.retryState.secondRound()) {
             return false;
         }
         failed.detach();
@@ -298,7 +299,6 @@ final class Exchange
 
     @Override
     public void answered(@Nullable Relocation kept) {
-        become(RequestState.ANSWERING);
         relocation = kept;
         scope.answered(kept != null);
     }
@@ -322,7 +322,7 @@ final class Exchange
         }
         Relocation moving = relocation;
         if (moving != null) {
-            scope.tries.failed(failed.candidate().worker().id());
+            scope.retryState.failed(failed.candidate().worker().id());
             become(RequestState.MOVING);
             return moving.move(failed, error);
         }
@@ -441,8 +441,9 @@ final class Exchange
         if (isOver()) {
             return;
         }
+        boolean begun = state == RequestState.ANSWERING || state == RequestState.MOVING;
         finish(Outcome.INTERNAL);
-        if (running != null && running.released()) {
+        if (begun) {
             scope.answer.reset();
         } else {
             scope.answer.fail(new GatewayError.Internal(scope.request().requestId()));

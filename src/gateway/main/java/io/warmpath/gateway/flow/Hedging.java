@@ -36,13 +36,13 @@ final class Hedging {
         this.owner = owner;
     }
 
-    /** Has another worker asked when the first token takes longer than is usual. */
+    /** Has another worker asked when the first token takes longer than most did lately. */
     void later() {
         InferenceRequest request = scope.request();
         if (tried
                 || timer >= 0
                 || !request.stream()
-                || request.pinnedWorker().isPresent()
+                || request.routing().pinnedWorker().isPresent()
                 || request.hints().session() != null) {
             return;
         }
@@ -56,7 +56,7 @@ final class Hedging {
     private void now() {
         timer = -1;
         Attempt late = owner.running();
-        if (late == null || late.released() || !scope.tries.mayGoTwice()) {
+        if (late == null || late.passesOn() || !scope.retryState.mayHedge()) {
             return;
         }
         tried = true;
@@ -72,7 +72,7 @@ final class Hedging {
                 metrics.hedged(Hedge.NO_WORKER);
                 return;
             }
-            scope.tries.attempt();
+            scope.retryState.attempt();
             Attempt next = owner.beside(second);
             beside = next;
             scope.booked(second);

@@ -1,7 +1,5 @@
 package io.warmpath.gateway.flow;
 
-import io.vertx.core.json.JsonArray;
-import io.vertx.core.json.JsonObject;
 import io.warmpath.fault.GatewayError;
 import io.warmpath.fault.GatewayException;
 import io.warmpath.fleet.Candidate;
@@ -9,12 +7,13 @@ import io.warmpath.fleet.EngineKind;
 import io.warmpath.gateway.answer.AnswerFacts;
 import io.warmpath.gateway.answer.Continued;
 import io.warmpath.gateway.answer.StreamMove;
+import io.warmpath.gateway.migration.ContinuationPoint;
 import io.warmpath.gateway.migration.ContinuedBody;
 import io.warmpath.gateway.migration.KeptStream;
+import io.warmpath.gateway.migration.LastChunks;
 import io.warmpath.gateway.migration.Migration;
 import io.warmpath.gateway.migration.Migration.Cause;
 import io.warmpath.gateway.migration.NotContinuedException;
-import io.warmpath.gateway.migration.Seam;
 import io.warmpath.gateway.migration.WhyNot;
 import io.warmpath.gateway.observe.FlowMetrics.Outcome;
 import io.warmpath.gateway.plan.Planner;
@@ -55,7 +54,7 @@ final class Relocation {
         AnswerFacts facts();
     }
 
-    /** Whose stream it is. */
+    /** The request of the stream. */
     interface Owner {
         boolean isOver();
 
@@ -83,7 +82,7 @@ final class Relocation {
     private final KeptStream kept;
     private final int promptTokens;
     private final boolean chat;
-    private final Seams seams;
+    private final ContinuationFinder continuations;
     private @Nullable Cause cause; // of the last move
 
     private Relocation(
@@ -92,14 +91,14 @@ final class Relocation {
             KeptStream kept,
             int promptTokens,
             boolean chat,
-            Seams seams) {
+            ContinuationFinder continuations) {
         this.scope = scope;
         this.owner = owner;
         this.migration = scope.parts.moving().migration();
         this.kept = kept;
         this.promptTokens = promptTokens;
         this.chat = chat;
-        this.seams = seams;
+        this.continuations = continuations;
     }
 
     /**
@@ -115,11 +114,13 @@ final class Relocation {
         }
         InferenceRequest request = scope.request();
         boolean chat = request.target().startsWith("/v1/chat/");
-        Seams seams = new Seams(scope, chat, owner::later);
-        long bytes = (seams.keepsTexts() ? 2L : 1L) * request.body().length();
+        ContinuationFinder continuations = new ContinuationFinder(scope, chat, owner::later);
+        long bytes = (continuations.keepsTexts() ? 2L : 1L) * request.body().length();
         Migration migration = scope.parts.moving().migration();
         KeptStream kept = migration.keep((int) Math.min(Integer.MAX_VALUE, bytes));
-        return kept == null ? null : new Relocation(scope, owner, kept, promptTokens, chat, seams);
+        return kept == null
+                ? null
+                : new Relocation(scope, owner, kept, promptTokens, chat, continuations);
     }
 
     /**
@@ -158,7 +159,7 @@ final class Relocation {
         String model = scope.request().model();
         String text = ContinuedBody.text(kept.text().escaped());
         int pieces = kept.text().pieces();
-        Seam known = seams.known(pieces);
+        ContinuationPoint known = continuations.known(pieces);
         LOG.infof(
                 "%s: %s; its stream is to %s after %d events",
                 scope.request().requestId(),
@@ -172,11 +173,12 @@ final class Relocation {
                     .lengthy(
                             () -> {
                                 int made = Math.max(pieces, count(model, failed.candidate(), text));
-                                Seam here = known != null ? known : seams.find(text);
+                                ContinuationPoint here =
+                                        known != null ? known : continuations.find(text);
                                 owner.later(() -> goOn(failed, made, here, error, broke));
                             });
         } catch (RejectedExecutionException e) {
-            Seam here = known != null ? known : seams.unproven(text);
+            ContinuationPoint here = known != null ? known : continuations.unproven(text);
             goOn(failed, pieces, here, error, broke); // on this thread: what is left is splicing
         }
         return true;
@@ -199,12 +201,12 @@ final class Relocation {
         }
         String text = ContinuedBody.text(kept.text().escaped());
         int pieces = kept.text().pieces();
-        Seam known = seams.known(pieces);
-        Seam now = known != null ? known : seams.unproven(text);
+        ContinuationPoint known = continuations.known(pieces);
+        ContinuationPoint now = known != null ? known : continuations.unproven(text);
         if (others.stream().anyMatch(c -> isProven(c, now, known != null))) {
             move.run();
         } else if (known == null && others.stream().anyMatch(Relocation::isVllm)) {
-            seams.look(
+            continuations.look(
                     text,
                     pieces,
                     found -> {
@@ -218,7 +220,7 @@ final class Relocation {
         }
     }
 
-    private static boolean goesOn(Candidate candidate, Seam here) {
+    private static boolean goesOn(Candidate candidate, ContinuationPoint here) {
         return here.whyNot(candidate.worker().kind()) == null;
     }
 
@@ -227,7 +229,7 @@ final class Relocation {
     }
 
     /** It goes on there, whatever a template that has not been asked might say. */
-    private static boolean isProven(Candidate candidate, Seam here, boolean asked) {
+    private static boolean isProven(Candidate candidate, ContinuationPoint here, boolean asked) {
         boolean open = !asked && here.asksTemplate() && isVllm(candidate);
         return !open && goesOn(candidate, here);
     }
@@ -242,7 +244,7 @@ final class Relocation {
             return WhyNot.TOO_LARGE;
         } else if (failed.finished()) {
             return wantsUsage() && promptTokens == 0 ? WhyNot.FINISHED : null;
-        } else if (scope.request().pinnedWorker().isPresent()) {
+        } else if (scope.request().routing().pinnedWorker().isPresent()) {
             return WhyNot.PINNED;
         } else if (scope.request().hints().session() != null) {
             return WhyNot.SESSION;
@@ -255,7 +257,7 @@ final class Relocation {
 
     /** Another worker may not be asked; what only lacks its end needs none. */
     private boolean isAtLimit() {
-        return kept.moves() >= migration.options().limit() || scope.tries.areMany();
+        return kept.moves() >= migration.options().limit() || scope.retryState.areMany();
     }
 
     private boolean wantsUsage() {
@@ -271,7 +273,7 @@ final class Relocation {
         };
     }
 
-    /** The text's tokens; 0 where nobody knows. */
+    /** The text's tokens; 0 when they cannot be counted. */
     private int count(String model, Candidate from, String text) {
         try {
             return tokens(model, from, text) - tokens(model, from, "");
@@ -290,14 +292,15 @@ final class Relocation {
                 .orElse(0);
     }
 
-    private void goOn(Source failed, int made, Seam here, GatewayError error, Cause broke) {
+    private void goOn(
+            Source failed, int made, ContinuationPoint here, GatewayError error, Cause broke) {
         if (owner.isOver()) {
             return;
         }
         try {
             if (failed.finished()) {
                 cause = broke;
-                complete(usage(made, failed.cachedTokens()));
+                complete(lastChunks().usage(promptTokens, made, failed.cachedTokens()));
                 return;
             }
             ContinuedBody body = ContinuedBody.of(scope.request().body().getBytes(), chat);
@@ -307,7 +310,10 @@ final class Relocation {
                     throw new NotContinuedException(WhyNot.FINISHED);
                 }
                 cause = broke;
-                complete(lastChunk() + (wantsUsage() ? usage(made, failed.cachedTokens()) : ""));
+                LastChunks last = lastChunks();
+                String usage =
+                        wantsUsage() ? last.usage(promptTokens, made, failed.cachedTokens()) : "";
+                complete(last.cutByLength() + usage);
                 return;
             }
             if (isAtLimit()) {
@@ -315,7 +321,7 @@ final class Relocation {
             }
             Planner.Decided decided = WorkerChoice.elsewhere(scope, c -> goesOn(c, here));
             if (decided == null) {
-                throw new NotContinuedException(whyNobody(failed, here));
+                throw new NotContinuedException(whyNoWorker(failed, here));
             }
             cause = broke;
             kept.moved();
@@ -348,7 +354,7 @@ final class Relocation {
         }
     }
 
-    private WhyNot whyNobody(Source failed, Seam here) {
+    private WhyNot whyNoWorker(Source failed, ContinuationPoint here) {
         WhyNot onVllm = here.whyNot(EngineKind.VLLM);
         boolean there =
                 WorkerChoice.others(scope, failed.candidate()).stream()
@@ -363,47 +369,8 @@ final class Relocation {
         owner.completed(end);
     }
 
-    /**
-     * What the engine would have counted, as far as it can be counted here: the prompt exactly, the
-     * answer by its text.
-     *
-     * @param cached as the engine has reported; negative: it has not
-     */
-    private String usage(int made, long cached) {
-        JsonObject chunk = chunk();
-        chunk.put("choices", new JsonArray());
-        JsonObject usage =
-                new JsonObject()
-                        .put("prompt_tokens", promptTokens)
-                        .put("total_tokens", promptTokens + made)
-                        .put("completion_tokens", made);
-        if (cached >= 0) {
-            usage.put("prompt_tokens_details", new JsonObject().put("cached_tokens", cached));
-        }
-        chunk.put("usage", usage);
-        return "data: " + chunk.encode() + "\n\n";
-    }
-
-    /** One like the stream's others. */
-    private JsonObject chunk() {
-        JsonObject chunk =
-                new JsonObject(new String(kept.text().firstEvent(), StandardCharsets.UTF_8));
-        chunk.remove("usage");
-        chunk.remove("prompt_token_ids");
-        return chunk;
-    }
-
-    /** Says that the answer has become as long as the client allows. */
-    private String lastChunk() {
-        JsonObject chunk = chunk();
-        JsonObject choice = new JsonObject().put("index", 0);
-        if (chat) {
-            choice.put("delta", new JsonObject());
-        } else {
-            choice.put("text", "");
-        }
-        chunk.put("choices", new JsonArray().add(choice.put("finish_reason", "length")));
-        return "data: " + chunk.encode() + "\n\n";
+    private LastChunks lastChunks() {
+        return new LastChunks(kept.text().firstEvent(), chat);
     }
 
     private void giveUp(WhyNot why) {

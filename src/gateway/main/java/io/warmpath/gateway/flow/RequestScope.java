@@ -33,7 +33,7 @@ final class RequestScope {
     final EngineForm form;
     final TimedAnswer answer;
     final AskedPrompt prompt;
-    final Tries tries;
+    final RetryState retryState;
     final Tracing.@Nullable Trace trace;
     final double draw; // see Fleet.open
     private final long started;
@@ -64,7 +64,7 @@ final class RequestScope {
         this.visit = visit;
         this.draw = parts.planning().fleet().draw();
         this.prompt = new AskedPrompt(parts.planning().tokens());
-        this.tries = new Tries(parts.retries().maxWorkers());
+        this.retryState = new RetryState(parts.retries().maxWorkers());
         this.trace = parts.metrics().tracing().begin(request, started);
     }
 
@@ -73,7 +73,7 @@ final class RequestScope {
         return request;
     }
 
-    /** Why there is nobody to ask; null: its model is served, and the client may see it. */
+    /** Why no worker can be asked; null: the model is served, and the client may use it. */
     @Nullable GatewayError whyUnserved() {
         String asked = request.name().asked();
         if (visit != null && !visit.allows(asked)) {
@@ -157,14 +157,14 @@ final class RequestScope {
         boolean explain =
                 switch (parts.options().explain()) {
                     case OFF -> false;
-                    case ON_REQUEST -> request.explain();
+                    case ON_REQUEST -> request.form().explain();
                     case ALWAYS -> true;
                 };
         if (!explain) {
             return null;
         }
         SessionTurn turn = session;
-        MultiMap own = Explanation.headers(decision, promptTokens, request.several());
+        MultiMap own = Explanation.headers(decision, promptTokens, request.form().several());
         Explanation.addHints(
                 own,
                 request,
@@ -176,7 +176,7 @@ final class RequestScope {
 
     /** What listens to the engine, and warms it for the next turn when the client wants that. */
     UpstreamListener beside(Candidate to, UpstreamListener client) {
-        return form.isAsSent()
+        return form.isAsSent() && request.hints().speculativePrefill()
                 ? NextTurn.beside(
                         parts.sending().nextTurns(),
                         context,
@@ -196,7 +196,7 @@ final class RequestScope {
     }
 
     /**
-     * The answer has begun to reach the client: lets go of what nobody needs any more.
+     * The answer has begun to reach the client: drops what no further attempt needs.
      *
      * @param mayMove it may have to be asked again
      */

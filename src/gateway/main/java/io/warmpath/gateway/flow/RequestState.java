@@ -6,11 +6,11 @@ package io.warmpath.gateway.flow;
  * <pre>
  * state      event                          next       what happens
  * ARRIVED    its model is served            TOKENISING tokens are made, pools are asked
- * TOKENISING the prompt is known, or not    QUEUED     it enters; at once where nobody waits
+ * TOKENISING the prompt is known, or not    QUEUED     it enters; at once where the queue is empty
  * QUEUED     it may start                   ASKED      decided, booked, sent to a worker
  * ASKED      the worker failed, others left ASKED      decided again without it, sent once more
  * ASKED      its first token is late        ASKED      a second worker is asked beside the first
- * ASKED      nobody could be reached        PAUSED     a moment passes, once
+ * ASKED      no worker could be reached     PAUSED     a moment passes, once
  * PAUSED     the moment is over             QUEUED     all workers may be asked again
  * ASKED      first token, or whole answer   ANSWERING  it is passed on; the loser beside is stopped
  * ANSWERING  the worker failed its stream   MOVING     what was said is counted, a place is looked for

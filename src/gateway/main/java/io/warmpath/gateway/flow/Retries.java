@@ -20,14 +20,14 @@ public final class Retries {
      * @param budgetPerSecond retries that are allowed without that
      * @param hedgePercentile of the times to the first token after which a request is hedged; 0:
      *     none is
-     * @param hedgeShare hedges per request, of all of the last ten seconds
+     * @param hedgeFraction hedges per request, of all of the last ten seconds
      */
     public record Options(
             int maxWorkers,
             double budget,
             int budgetPerSecond,
             double hedgePercentile,
-            double hedgeShare) {
+            double hedgeFraction) {
         public static final Options DEFAULTS = new Options(2, 0.2, 10, 0, 0.05);
 
         public Options {
@@ -41,7 +41,7 @@ public final class Retries {
     public Retries(Options options, LongSupplier nanoTime) {
         this.options = options;
         this.retries = new RetryBudget(options.budget(), options.budgetPerSecond(), nanoTime);
-        this.hedges = new RetryBudget(options.hedgeShare(), 0, nanoTime);
+        this.hedges = new RetryBudget(options.hedgeFraction(), 0, nanoTime);
     }
 
     int maxWorkers() {
@@ -66,7 +66,7 @@ public final class Retries {
         /** Another worker may be asked. */
         ELSEWHERE,
         /** The request is bound to its worker, or too many have been asked already. */
-        NOBODY_ELSE,
+        NO_OTHER,
         /** There were too many retries lately. */
         NO_BUDGET
     }
@@ -74,18 +74,18 @@ public final class Retries {
     /**
      * A worker has failed one request.
      *
-     * @param tries of the request, which gets to know
-     * @param begun the worker may have begun with it; who could not be reached has not: nothing is
-     *     done twice then, and no budget is used
+     * @param request notes the failure
+     * @param begun the worker may have begun with it; one that could not be reached has not:
+     *     nothing is done twice then, and no budget is used
      * @param pinned the client has named the worker
      */
-    Verdict failed(Tries tries, long worker, boolean begun, boolean pinned) {
-        tries.failed(worker);
+    Verdict failed(RetryState request, long worker, boolean begun, boolean pinned) {
+        request.failed(worker);
         if (begun) {
-            tries.hasBegun(worker);
+            request.hasBegun(worker);
         }
-        if (!tries.mayGoOn() || pinned) {
-            return Verdict.NOBODY_ELSE;
+        if (!request.mayAskAnother() || pinned) {
+            return Verdict.NO_OTHER;
         }
         return !begun || mayRetry() ? Verdict.ELSEWHERE : Verdict.NO_BUDGET;
     }

@@ -4,15 +4,15 @@ import java.util.concurrent.atomic.AtomicLongArray;
 import java.util.function.LongSupplier;
 
 /**
- * Lets something be done at most for a share of the requests of the last ten seconds, and some
- * times a second anyway, so that a quiet gateway may do it too.
+ * Allows repeats (retries, or hedges) up to a fraction of the requests of the last ten seconds, and
+ * a few each second without any request, so that a gateway with little traffic may repeat too.
  *
  * <p>Any thread, without locks; two threads at the limit may both pass it.
  */
 final class RetryBudget {
     private static final int SECONDS = 10;
 
-    private final double share;
+    private final double fraction;
     private final int perSecond;
     private final LongSupplier nanoTime;
 
@@ -23,15 +23,16 @@ final class RetryBudget {
     private final long began;
 
     /**
-     * @param share of requests, 0 to 1
+     * @param fraction of requests, 0 to 1
      * @param perSecond what is allowed without any request
      * @param nanoTime as {@link System#nanoTime}
      */
-    RetryBudget(double share, int perSecond, LongSupplier nanoTime) {
-        if (!(share >= 0 && share <= 1) || perSecond < 0) {
-            throw new IllegalArgumentException(share + " of requests, " + perSecond + " a second");
+    RetryBudget(double fraction, int perSecond, LongSupplier nanoTime) {
+        if (!(fraction >= 0 && fraction <= 1) || perSecond < 0) {
+            throw new IllegalArgumentException(
+                    fraction + " of requests, " + perSecond + " a second");
         }
-        this.share = share;
+        this.fraction = fraction;
         this.perSecond = perSecond;
         this.nanoTime = nanoTime;
         this.began = nanoTime.getAsLong();
@@ -42,10 +43,10 @@ final class RetryBudget {
         add(requests, second());
     }
 
-    /** It may be done once more, and is. */
+    /** Takes one repeat from the budget; false when it is used up. */
     boolean take() {
         int now = second();
-        double allowed = share * sum(requests, now) + (double) perSecond * SECONDS;
+        double allowed = fraction * sum(requests, now) + (double) perSecond * SECONDS;
         if (sum(done, now) + 1 > allowed) {
             return false;
         }

@@ -6,7 +6,7 @@ import io.warmpath.gateway.prompt.TokenStep;
 import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 
-/** Tells when the tokens of a request that is followed were known, and when the pools answered. */
+/** Tells the trace of a request when its tokens were known, and when the pools answered. */
 final class TracedTokens implements TokenStep.Next {
     private final Tracing.Trace trace;
     private final RequestScope scope;

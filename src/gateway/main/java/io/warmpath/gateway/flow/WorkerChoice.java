@@ -24,7 +24,7 @@ final class WorkerChoice {
         Fleet fleet = scope.parts.planning().fleet();
         InferenceRequest request = scope.request();
         List<Candidate> all =
-                request.pinnedWorker().isPresent()
+                request.routing().pinnedWorker().isPresent()
                         ? Planner.anybody(fleet.snapshot(), request.model(), List.of())
                         : Planner.candidates(fleet, request.model(), List.of(), scope.draw);
         SessionTurn turn = scope.session();
@@ -34,7 +34,8 @@ final class WorkerChoice {
     /** Those that have not failed the request. */
     private static List<Candidate> others(RequestScope scope) {
         Fleet fleet = scope.parts.planning().fleet();
-        return Planner.candidates(fleet, scope.request().model(), scope.tries.failed(), scope.draw);
+        return Planner.candidates(
+                fleet, scope.request().model(), scope.retryState.failed(), scope.draw);
     }
 
     /** Those beside this worker that have not failed the request. */
@@ -45,7 +46,7 @@ final class WorkerChoice {
 
     /** Those that are well and could take over from this one. */
     static List<Candidate> wellOthers(RequestScope scope, Candidate from) {
-        return scope.request().pinnedWorker().isPresent()
+        return scope.request().routing().pinnedWorker().isPresent()
                 ? List.of()
                 : others(scope, from).stream()
                         .filter(c -> c.worker().state() == WorkerState.READY)
@@ -75,7 +76,7 @@ final class WorkerChoice {
 
     /**
      * @param fit which candidates can be asked
-     * @return null: nobody is there who has not failed this request
+     * @return null: all workers that are there have failed this request
      */
     static Planner.@Nullable Decided elsewhere(RequestScope scope, Predicate<Candidate> fit) {
         List<Candidate> left = others(scope).stream().filter(fit).toList();

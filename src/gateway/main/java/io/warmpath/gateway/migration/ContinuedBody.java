@@ -1,18 +1,17 @@
 package io.warmpath.gateway.migration;
 
 import com.fasterxml.jackson.core.JsonToken;
+import com.fasterxml.jackson.databind.JsonNode;
 import io.vertx.core.buffer.Buffer;
-import io.vertx.core.json.DecodeException;
-import io.vertx.core.json.Json;
-import io.vertx.core.json.JsonArray;
-import io.vertx.core.json.JsonObject;
 import io.warmpath.gateway.migration.BodyMembers.Member;
+import io.warmpath.gateway.request.GatewayJson;
 import io.warmpath.upstream.answer.StreamText;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
+import java.util.Objects;
 import java.util.Set;
 
 /**
@@ -119,18 +118,18 @@ public final class ContinuedBody {
             return false;
         }
         return !(format.kind() == JsonToken.START_OBJECT
-                && "text".equals(object(format).getValue("type")));
+                && "text".equals(tree(format).path("type").textValue()));
     }
 
     private boolean controlsSession() {
         Member nvext = members.get("nvext");
         return nvext != null
                 && nvext.kind() == JsonToken.START_OBJECT
-                && object(nvext).getValue("session_control") != null;
+                && tree(nvext).hasNonNull("session_control");
     }
 
-    private JsonObject object(Member m) {
-        return new JsonObject(
+    private JsonNode tree(Member m) {
+        return GatewayJson.tree(
                 new String(body, m.start(), m.end() - m.start(), StandardCharsets.UTF_8));
     }
 
@@ -163,24 +162,14 @@ public final class ContinuedBody {
 
     private List<String> stops() {
         Member stop = members.get("stop");
-        if (stop == null || stop.isNull()) {
+        if (stop == null) {
             return List.of();
         }
-        if (stop.kind() == JsonToken.VALUE_STRING) {
-            return List.of(stop.text());
-        }
-        List<String> all = new ArrayList<>();
-        try {
-            String json =
-                    new String(
-                            body, stop.start(), stop.end() - stop.start(), StandardCharsets.UTF_8);
-            for (Object s : new JsonArray(json)) {
-                all.add(String.valueOf(s));
-            }
-        } catch (DecodeException e) {
-            return List.of(); // the engine has taken it for something else
-        }
-        return all;
+        return switch (stop.kind()) {
+            case VALUE_STRING -> List.of(stop.text());
+            case START_ARRAY -> tree(stop).valueStream().map(JsonNode::asText).toList();
+            default -> List.of(); // the engine has taken it for something else
+        };
     }
 
     /** No token is left of what the client allows. */
@@ -188,7 +177,7 @@ public final class ContinuedBody {
         return limit() >= 0 && limit() <= made;
     }
 
-    /** Tokens that the answer may have; -1 where nobody says. */
+    /** Tokens that the answer may have; -1 when the request does not say. */
     private long limit() {
         long least = -1;
         for (String name : LIMITS) {
@@ -273,7 +262,7 @@ public final class ContinuedBody {
 
     /** What the inside of a JSON string says. */
     public static String text(byte[] escaped) {
-        Object text = Json.decodeValue('"' + new String(escaped, StandardCharsets.UTF_8) + '"');
-        return text instanceof String s ? s : "";
+        String json = '"' + new String(escaped, StandardCharsets.UTF_8) + '"';
+        return Objects.requireNonNull(GatewayJson.tree(json).textValue(), "not JSON");
     }
 }

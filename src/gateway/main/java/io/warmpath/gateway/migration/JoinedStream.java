@@ -1,11 +1,11 @@
 package io.warmpath.gateway.migration;
 
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.node.ObjectNode;
 import io.vertx.core.MultiMap;
 import io.vertx.core.buffer.Buffer;
-import io.vertx.core.json.DecodeException;
-import io.vertx.core.json.JsonArray;
-import io.vertx.core.json.JsonObject;
 import io.warmpath.fault.GatewayError;
+import io.warmpath.gateway.request.GatewayJson;
 import io.warmpath.upstream.UpstreamListener;
 import java.nio.charset.StandardCharsets;
 import org.jspecify.annotations.Nullable;
@@ -20,7 +20,7 @@ import org.jspecify.annotations.Nullable;
 public final class JoinedStream implements UpstreamListener {
     private static final String DATA = "data:";
 
-    private final JsonObject first;
+    private final JsonNode first;
     private final @Nullable JoinedUsage usage;
     private final UpstreamListener next;
     private Buffer pending = Buffer.buffer();
@@ -32,16 +32,9 @@ public final class JoinedStream implements UpstreamListener {
      */
     public JoinedStream(byte[] firstEvent, @Nullable JoinedUsage usage, UpstreamListener next) {
         this.usage = usage;
-        this.first = object(new String(firstEvent, StandardCharsets.UTF_8));
+        // An engine of another kind may write no JSON: its own names stay.
+        this.first = GatewayJson.tree(new String(firstEvent, StandardCharsets.UTF_8));
         this.next = next;
-    }
-
-    private static JsonObject object(String data) {
-        try {
-            return new JsonObject(data);
-        } catch (DecodeException e) {
-            return new JsonObject(); // an engine of another kind; its own names stay
-        }
     }
 
     @Override
@@ -61,7 +54,7 @@ public final class JoinedStream implements UpstreamListener {
     @Override
     public void end(byte[] b, int from, int length) {
         add(b, from, length);
-        ready.appendBuffer(pending); // what is no whole event is nobody's to change
+        ready.appendBuffer(pending); // an unfinished event is passed on as it is
         pending = Buffer.buffer();
         byte[] whole = take();
         next.end(whole, 0, whole.length);
@@ -119,58 +112,51 @@ public final class JoinedStream implements UpstreamListener {
             ready.appendString(event); // [DONE]
             return;
         }
-        JsonObject chunk;
-        try {
-            chunk = new JsonObject(json);
-        } catch (DecodeException e) {
+        if (!(GatewayJson.tree(json) instanceof ObjectNode chunk)) {
             ready.appendString(event);
-            return;
-        }
-        if (chunk.containsKey("error") || rewrite(chunk)) {
-            ready.appendString(DATA).appendString(" ").appendString(chunk.encode());
-            ready.appendString("\n\n");
+        } else if (chunk.has("error") || rewrite(chunk)) {
+            ready.appendString(DATA + " " + chunk + "\n\n");
         }
     }
 
     /**
      * @return false when nothing is left that the client should get
      */
-    private boolean rewrite(JsonObject chunk) {
+    private boolean rewrite(ObjectNode chunk) {
         for (String name : new String[] {"id", "created", "model", "system_fingerprint"}) {
-            if (chunk.containsKey(name) && first.containsKey(name)) {
-                chunk.put(name, first.getValue(name));
+            if (chunk.has(name) && first.has(name)) {
+                chunk.set(name, first.get(name));
             }
         }
         if (usage != null) {
             usage.join(chunk);
         }
-        if (chunk.getValue("prompt_token_ids") != null) {
+        if (chunk.hasNonNull("prompt_token_ids")) {
             chunk.putNull("prompt_token_ids"); // they were the client's first event's
         }
-        if (!(chunk.getValue("choices") instanceof JsonArray choices) || choices.isEmpty()) {
+        if (!chunk.path("choices").isArray()
+                || !(chunk.path("choices").path(0) instanceof ObjectNode choice)) {
             return true;
         }
-        if (!(choices.getValue(0) instanceof JsonObject choice)) {
-            return true;
-        }
-        if (choice.getValue("prompt_token_ids") != null) {
+        if (choice.hasNonNull("prompt_token_ids")) {
             choice.putNull("prompt_token_ids");
         }
-        if (choice.getValue("delta") instanceof JsonObject delta && delta.containsKey("role")) {
+        if (choice.path("delta") instanceof ObjectNode delta && delta.has("role")) {
             delta.remove("role");
-            return !isEmpty(delta.getValue("content"))
-                    || !isEmpty(delta.getValue("tool_calls"))
-                    || !isEmpty(delta.getValue("reasoning"))
-                    || !isEmpty(delta.getValue("reasoning_content"))
-                    || choice.getValue("finish_reason") != null
-                    || chunk.getValue("usage") != null;
+            return !isEmpty(delta.path("content"))
+                    || !isEmpty(delta.path("tool_calls"))
+                    || !isEmpty(delta.path("reasoning"))
+                    || !isEmpty(delta.path("reasoning_content"))
+                    || choice.hasNonNull("finish_reason")
+                    || chunk.hasNonNull("usage");
         }
         return true;
     }
 
-    private static boolean isEmpty(@Nullable Object value) {
-        return value == null
-                || (value instanceof String s && s.isEmpty())
-                || (value instanceof JsonArray a && a.isEmpty());
+    private static boolean isEmpty(JsonNode value) {
+        return value.isNull()
+                || value.isMissingNode()
+                || (value.isTextual() && value.textValue().isEmpty())
+                || (value.isArray() && value.isEmpty());
     }
 }

@@ -1,6 +1,7 @@
 package io.warmpath.gateway.migration;
 
-import io.vertx.core.json.JsonObject;
+import com.fasterxml.jackson.databind.node.NumericNode;
+import com.fasterxml.jackson.databind.node.ObjectNode;
 
 /**
  * The usage of an answer of which another engine has made the first part: the client's own prompt,
@@ -17,13 +18,13 @@ public record JoinedUsage(int made, int promptTokens, long cachedTokens) {
      *
      * @param chunk of its stream, with usage or without
      */
-    void join(JsonObject chunk) {
-        if (chunk.getValue("sglext") instanceof JsonObject more) {
+    void join(ObjectNode chunk) {
+        if (chunk.path("sglext") instanceof ObjectNode more) {
             more.remove("cached_tokens_details");
         }
-        if (!(chunk.getValue("usage") instanceof JsonObject usage)
-                || !(usage.getValue("prompt_tokens") instanceof Number prompt)
-                || !(usage.getValue("completion_tokens") instanceof Number completion)) {
+        if (!(chunk.path("usage") instanceof ObjectNode usage)
+                || !(usage.path("prompt_tokens") instanceof NumericNode prompt)
+                || !(usage.path("completion_tokens") instanceof NumericNode completion)) {
             return;
         }
         int own = promptTokens > 0 ? promptTokens : Math.max(0, prompt.intValue() - made);
@@ -31,9 +32,9 @@ public record JoinedUsage(int made, int promptTokens, long cachedTokens) {
         usage.put("prompt_tokens", own);
         usage.put("completion_tokens", completion.intValue() + before);
         usage.put("total_tokens", own + completion.intValue() + before);
-        if (usage.getValue("prompt_tokens_details") instanceof JsonObject) {
+        if (usage.path("prompt_tokens_details").isObject()) {
             long cached = Math.max(0, Math.min(cachedTokens, own));
-            usage.put("prompt_tokens_details", new JsonObject().put("cached_tokens", cached));
+            usage.putObject("prompt_tokens_details").put("cached_tokens", cached);
         }
     }
 }

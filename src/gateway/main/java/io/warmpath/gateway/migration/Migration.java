@@ -10,8 +10,8 @@ import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What all requests share that may be gone on with elsewhere: the options, the memory that is kept
- * for it, and the meters. Any thread.
+ * What all requests have in common that may continue on another worker: the options, the memory
+ * that is kept for it, and the meters. Any thread.
  */
 public final class Migration {
     /** What broke a stream that was gone on with. */

@@ -22,7 +22,7 @@ public final class DecisionLog {
     /** Keeps nothing and costs nothing. */
     public static final DecisionLog OFF = new DecisionLog(0, null, InstantSource.system());
 
-    /** Stands for a decision that nobody keeps. */
+    /** Number of a decision that is not kept. */
     static final long UNLOGGED = -1;
 
     /**
@@ -81,7 +81,7 @@ public final class DecisionLog {
 
     /**
      * @param size decisions that are kept
-     * @param sink null: nobody
+     * @param sink null: none
      */
     public DecisionLog(int size, @Nullable Sink sink, InstantSource clock) {
         this.ring = new AtomicReferenceArray<>(size);

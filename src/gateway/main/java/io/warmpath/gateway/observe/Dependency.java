@@ -26,7 +26,7 @@ public final class Dependency {
     }
 
     public void worked() {
-        // Plain read first: the usual case must not write to a shared cache line.
+        // Plain read first: what works must not write to a shared cache line.
         if (failing.get() && failing.compareAndSet(true, false)) {
             log.infof("%s works again", name);
         }

@@ -7,17 +7,14 @@ import io.micrometer.core.instrument.Timer;
 import io.warmpath.gateway.request.BodyMemory;
 import io.warmpath.routing.RouterMode;
 import java.time.Duration;
-import java.util.EnumMap;
-import java.util.Locale;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.LongAdder;
-import java.util.function.Function;
 import java.util.stream.LongStream;
 
 /**
- * What is told of the request flow: meters, all of which are looked up once, here; and where wanted
+ * Meters of the request flow, all of which are looked up once, here; and where wanted a trace of
  * the steps of single requests. Any thread.
  *
  * <p>Names are {@code warmpath.*} and appear as {@code warmpath_*} in Prometheus' text.
@@ -103,31 +100,6 @@ public final class FlowMetrics {
         ABSENT
     }
 
-    /** What became of a prompt that was to be computed before it comes. */
-    public enum Prefill {
-        /** The engine has computed it. */
-        OK,
-        /** The engine has refused it, or could not be reached. */
-        FAILED,
-        /** Users' requests leave the worker no time. */
-        BUSY,
-        /** Too many, or too many tokens, for this worker already. */
-        BUDGET,
-        /** The tokenising queue was full. */
-        QUEUE_FULL,
-        /** Its tokens are not known, or the engine may not take them. */
-        UNKNOWN,
-        /** The answer before it was too long to be kept. */
-        TOO_LONG
-    }
-
-    /** How a prediction compares with what the engine reported. */
-    public enum Prediction {
-        EQUAL,
-        OVER,
-        UNDER
-    }
-
     private static final Duration[] STEPS =
             LongStream.of(10, 25, 50, 100, 250, 500, 1_000, 2_500, 5_000, 10_000, 50_000, 250_000)
                     .mapToObj(us -> Duration.ofNanos(1_000 * us))
@@ -136,28 +108,21 @@ public final class FlowMetrics {
     private static final int MAX_MODELS = 100;
     private static final String OTHER_MODELS = "other";
 
-    private final Map<Outcome, Counter> outcomes;
-    private final Map<RetryCause, Counter> retries;
+    private final EnumCounters<Outcome> outcomes;
+    private final EnumCounters<RetryCause> retries;
     private final Counter retriesRefused;
-    private final Map<Hedge, Counter> hedges;
-    private final Map<WithoutTokens, Counter> withoutTokens;
-    private final Map<Overload, Counter> overloads;
+    private final EnumCounters<Hedge> hedges;
+    private final EnumCounters<WithoutTokens> withoutTokens;
+    private final EnumCounters<Overload> overloads;
     private final Counter noMemory;
     private final Counter byText;
-    private final Map<EngineAnswer, Counter> engineAnswers;
-    private final Map<Prediction, Counter> predictions;
-    private final Map<Prefill, Counter> prefills;
-    private final Counter prefilledTokens;
-    private final Counter prefilledHits;
-    private final Map<String, Map<Prediction, Counter>> workerPredictions =
-            new ConcurrentHashMap<>();
+    private final EnumCounters<EngineAnswer> engineAnswers;
     private final MeterRegistry registry;
     private final Tracing tracing;
-    private final Map<RouterMode, Counter> decisions;
+    private final PredictionMeters predictions;
+    private final PrefillMeters prefills;
+    private final EnumCounters<RouterMode> decisions;
     private final Counter indexFailures;
-    private final Counter promptTokens;
-    private final Counter predictedTokens;
-    private final Counter reportedTokens;
     private final Map<String, ModelMeters> models = new ConcurrentHashMap<>();
     private final Timer tokenising;
     private final Timer matching;
@@ -172,72 +137,64 @@ public final class FlowMetrics {
     }
 
     /**
-     * @param tracing told of the steps of single requests
+     * @param tracing gets the steps of single requests
      */
     public FlowMetrics(MeterRegistry registry, Tracing tracing) {
         this.registry = registry;
         this.tracing = tracing;
+        this.predictions = new PredictionMeters(registry);
+        this.prefills = new PrefillMeters(registry);
         outcomes =
-                counters(
+                new EnumCounters<>(
                         registry,
                         Outcome.class,
-                        o ->
-                                Counter.builder("warmpath.requests")
-                                        .description("Inference requests by how they ended")
-                                        .tag("outcome", tag(o)));
+                        "outcome",
+                        "warmpath.requests",
+                        "Inference requests by how they ended");
         retries =
-                counters(
+                new EnumCounters<>(
                         registry,
                         RetryCause.class,
-                        c ->
-                                Counter.builder("warmpath.retries")
-                                        .description("Second tries before the first byte")
-                                        .tag("cause", tag(c)));
+                        "cause",
+                        "warmpath.retries",
+                        "Second tries before the first byte");
         retriesRefused =
-                Counter.builder("warmpath.retries.refused")
-                        .description("Second tries not made because there were too many lately")
-                        .register(registry);
+                counter(
+                        "warmpath.retries.refused",
+                        "Second tries not made because there were too many lately");
         hedges =
-                counters(
+                new EnumCounters<>(
                         registry,
                         Hedge.class,
-                        h ->
-                                Counter.builder("warmpath.hedges")
-                                        .description(
-                                                "Second workers asked because a first token was"
-                                                        + " late, and who answered first")
-                                        .tag("result", tag(h)));
+                        "result",
+                        "warmpath.hedges",
+                        "Second workers asked because a first token was late, and who answered"
+                                + " first");
         withoutTokens =
-                counters(
+                new EnumCounters<>(
                         registry,
                         WithoutTokens.class,
-                        c ->
-                                Counter.builder("warmpath.requests.without.tokens")
-                                        .description("Requests routed by load alone")
-                                        .tag("cause", tag(c)));
+                        "cause",
+                        "warmpath.requests.without.tokens",
+                        "Requests routed by load alone");
         byText =
-                Counter.builder("warmpath.requests.by.text")
-                        .description(
-                                "Requests routed by their text's prefix, as nobody knew their"
-                                        + " tokens")
-                        .register(registry);
+                counter(
+                        "warmpath.requests.by.text",
+                        "Requests routed by their text's prefix, as nobody knew their tokens");
         engineAnswers =
-                counters(
+                new EnumCounters<>(
                         registry,
                         EngineAnswer.class,
-                        a ->
-                                Counter.builder("warmpath.engine.tokenize")
-                                        .description(
-                                                "Prompts whose token ids an engine was to make")
-                                        .tag("result", tag(a)));
+                        "result",
+                        "warmpath.engine.tokenize",
+                        "Prompts whose token ids an engine was to make");
         overloads =
-                counters(
+                new EnumCounters<>(
                         registry,
                         Overload.class,
-                        c ->
-                                Counter.builder("warmpath.overload.rejections")
-                                        .description("Requests refused because of load")
-                                        .tag("cause", tag(c)));
+                        "cause",
+                        "warmpath.overload.rejections",
+                        "Requests refused because of load");
         noMemory =
                 Counter.builder("warmpath.overload.rejections")
                         .description("Requests refused because of load")
@@ -250,61 +207,18 @@ public final class FlowMetrics {
         Gauge.builder("warmpath.queue.requests", queued, LongAdder::doubleValue)
                 .description("Requests that wait for a rank with room")
                 .register(registry);
-        prefills =
-                counters(
-                        registry,
-                        Prefill.class,
-                        p ->
-                                Counter.builder("warmpath.prefill.ahead")
-                                        .description(
-                                                "Prompts of next turns that clients asked to have"
-                                                        + " computed ahead")
-                                        .tag("result", tag(p)));
-        prefilledTokens =
-                Counter.builder("warmpath.prefill.ahead.tokens")
-                        .description(
-                                "Tokens of such prompts beyond those of the turn before, computed")
-                        .register(registry);
-        prefilledHits =
-                Counter.builder("warmpath.prefill.ahead.hit.tokens")
-                        .description(
-                                "Of these tokens, those that the next turn's engine reported as"
-                                        + " cached")
-                        .register(registry);
-        predictions =
-                counters(
-                        registry,
-                        Prediction.class,
-                        p ->
-                                Counter.builder("warmpath.predictions")
-                                        .description(
-                                                "Predicted against reported cached tokens, per"
-                                                        + " request")
-                                        .tag("result", tag(p)));
         decisions =
-                counters(
+                new EnumCounters<>(
                         registry,
                         RouterMode.class,
-                        m ->
-                                Counter.builder("warmpath.decisions")
-                                        .description("Routing decisions, second ones included")
-                                        .tag("mode", m.flag()));
+                        RouterMode::flag,
+                        "mode",
+                        "warmpath.decisions",
+                        "Routing decisions, second ones included");
         indexFailures =
-                Counter.builder("warmpath.index.failures")
-                        .description("Look-ups that failed; the request was routed by load alone")
-                        .register(registry);
-        promptTokens =
-                Counter.builder("warmpath.prompt.tokens")
-                        .description("Prompt tokens of requests whose tokens are known")
-                        .register(registry);
-        predictedTokens =
-                Counter.builder("warmpath.cached.tokens.predicted")
-                        .description("Cached tokens predicted on the chosen workers")
-                        .register(registry);
-        reportedTokens =
-                Counter.builder("warmpath.cached.tokens.reported")
-                        .description("Cached tokens that engines reported")
-                        .register(registry);
+                counter(
+                        "warmpath.index.failures",
+                        "Look-ups that failed; the request was routed by load alone");
         tokenising = step("warmpath.tokenising", "Prompt to token ids");
         matching = step("warmpath.match", "Look-up of a prompt's blocks in the index");
         choosing = step("warmpath.decide", "Choice of a rank, without the look-up");
@@ -322,13 +236,23 @@ public final class FlowMetrics {
         return tracing;
     }
 
+    /** What was predicted of engines' caches, and what they reported. */
+    public PredictionMeters predictions() {
+        return predictions;
+    }
+
+    /** Prompts that are computed ahead. */
+    public PrefillMeters prefills() {
+        return prefills;
+    }
+
     public void started() {
         active.increment();
     }
 
     public void ended(Outcome outcome) {
         active.decrement();
-        count(outcomes, outcome);
+        outcomes.count(outcome);
     }
 
     /** The fleet serves this model: its meters are there before its first request. */
@@ -353,13 +277,13 @@ public final class FlowMetrics {
 
     /** A request that never became one: refused before it could be started. */
     public void rejected() {
-        count(outcomes, Outcome.REJECTED);
+        outcomes.count(Outcome.REJECTED);
     }
 
     /** A request that never became one: all bodies together take what they may. */
     public void noMemory() {
         noMemory.increment();
-        count(outcomes, Outcome.OVERLOADED);
+        outcomes.count(Outcome.OVERLOADED);
     }
 
     /** Shows what the bodies take; once. */
@@ -372,7 +296,11 @@ public final class FlowMetrics {
 
     /** The client left before its request was complete. */
     public void cancelledEarly() {
-        count(outcomes, Outcome.CANCELLED);
+        outcomes.count(Outcome.CANCELLED);
+    }
+
+    private Counter counter(String name, String description) {
+        return Counter.builder(name).description(description).register(registry);
     }
 
     private Timer step(String name, String description) {
@@ -399,27 +327,12 @@ public final class FlowMetrics {
         tokenising.record(nanos, TimeUnit.NANOSECONDS);
     }
 
-    public void prefill(Prefill result) {
-        count(prefills, result);
-    }
-
-    /** A next turn's prompt was computed; this many of its tokens were new. */
-    public void prefilled(int tokens) {
-        prefill(Prefill.OK);
-        prefilledTokens.increment(tokens);
-    }
-
-    /** So many tokens that were computed ahead have been found by the next turn. */
-    public void prefilledHit(int tokens) {
-        prefilledHits.increment(tokens);
-    }
-
     public void decided(RouterMode mode) {
-        count(decisions, mode);
+        decisions.count(mode);
     }
 
     public void retried(RetryCause cause) {
-        count(retries, cause);
+        retries.count(cause);
     }
 
     public void retryRefused() {
@@ -427,11 +340,11 @@ public final class FlowMetrics {
     }
 
     public void hedged(Hedge result) {
-        count(hedges, result);
+        hedges.count(result);
     }
 
     public void withoutTokens(WithoutTokens cause) {
-        count(withoutTokens, cause);
+        withoutTokens.count(cause);
     }
 
     public void byText() {
@@ -439,11 +352,11 @@ public final class FlowMetrics {
     }
 
     public void askedEngine(EngineAnswer answer) {
-        count(engineAnswers, answer);
+        engineAnswers.count(answer);
     }
 
     public void overloaded(Overload cause) {
-        count(overloads, cause);
+        overloads.count(cause);
     }
 
     public void queued() {
@@ -457,65 +370,5 @@ public final class FlowMetrics {
 
     public void indexFailed() {
         indexFailures.increment();
-    }
-
-    public void predicted(int prompt, int cached) {
-        promptTokens.increment(prompt);
-        predictedTokens.increment(cached);
-    }
-
-    public void reported(long cached) {
-        reportedTokens.increment((double) cached);
-    }
-
-    /** The worker has said how much of a prompt was cached. */
-    public void compared(String worker, int predicted, long reported) {
-        Prediction p =
-                predicted == reported
-                        ? Prediction.EQUAL
-                        : predicted > reported ? Prediction.OVER : Prediction.UNDER;
-        count(predictions, p);
-        count(workerPredictions.computeIfAbsent(worker, this::workerPredictions), p);
-    }
-
-    private Map<Prediction, Counter> workerPredictions(String worker) {
-        return counters(
-                registry,
-                Prediction.class,
-                p ->
-                        Counter.builder("warmpath.worker.predictions")
-                                .description(
-                                        "Predicted against reported cached tokens, per request to"
-                                                + " the worker")
-                                .tag("worker", worker)
-                                .tag("result", tag(p)));
-    }
-
-    /** The worker has gone, and its meters with it. */
-    public void forget(String worker) {
-        Map<Prediction, Counter> gone = workerPredictions.remove(worker);
-        if (gone != null) {
-            gone.values().forEach(registry::remove);
-        }
-    }
-
-    private static <E extends Enum<E>> Map<E, Counter> counters(
-            MeterRegistry registry, Class<E> type, Function<E, Counter.Builder> builder) {
-        Map<E, Counter> counters = new EnumMap<>(type);
-        for (E value : type.getEnumConstants()) {
-            counters.put(value, builder.apply(value).register(registry));
-        }
-        return counters;
-    }
-
-    private static <E extends Enum<E>> void count(Map<E, Counter> counters, E value) {
-        Counter counter = counters.get(value);
-        if (counter != null) {
-            counter.increment();
-        }
-    }
-
-    private static String tag(Enum<?> value) {
-        return value.name().toLowerCase(Locale.ROOT);
     }
 }

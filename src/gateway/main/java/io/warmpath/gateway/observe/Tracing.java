@@ -7,9 +7,9 @@ import io.warmpath.routing.RoutingDecision;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Where the steps of single requests are told, for those who follow one request through many
- * systems. Called on the request's event loop; must not block, and must not throw. Times are
- * nanoseconds of the flow's clock.
+ * Gets the steps of single requests, so that one request can be followed through many systems.
+ * Called on the request's event loop; must not block, and must not throw. Times are nanoseconds of
+ * the flow's clock.
  */
 public interface Tracing {
     /** Follows nothing. */

@@ -1,4 +1,4 @@
-/** What is told of requests outside: meters, spans, and the log of decisions. */
+/** What can be seen of requests from outside: meters, spans, and the log of decisions. */
 @NullMarked
 package io.warmpath.gateway.observe;
 

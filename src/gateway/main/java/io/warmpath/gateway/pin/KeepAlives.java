@@ -1,14 +1,14 @@
 package io.warmpath.gateway.pin;
 
+import com.fasterxml.jackson.databind.JsonNode;
 import io.vertx.core.Context;
 import io.vertx.core.Vertx;
-import io.vertx.core.json.DecodeException;
-import io.vertx.core.json.JsonObject;
 import io.warmpath.fleet.Candidate;
 import io.warmpath.fleet.Fleet;
 import io.warmpath.fleet.PinSupport;
 import io.warmpath.fleet.Worker;
 import io.warmpath.gateway.pin.PinMetrics.KeepAlive;
+import io.warmpath.gateway.request.GatewayJson;
 import io.warmpath.load.LoadBook;
 import io.warmpath.session.PrefillBudget;
 import io.warmpath.session.pin.Pin;
@@ -200,16 +200,9 @@ public final class KeepAlives {
 
     /** What was cached, as the answer says; -1 when it does not. */
     private static long cached(String answer) {
-        try {
-            JsonObject usage = new JsonObject(answer).getJsonObject("usage", new JsonObject());
-            JsonObject details =
-                    usage.getValue("prompt_tokens_details") instanceof JsonObject d
-                            ? d
-                            : new JsonObject();
-            return details.getValue("cached_tokens") instanceof Number n ? n.longValue() : -1;
-        } catch (DecodeException | ClassCastException e) {
-            return -1;
-        }
+        JsonNode usage = GatewayJson.tree(answer).path("usage");
+        JsonNode cached = usage.path("prompt_tokens_details").path("cached_tokens");
+        return cached.isNumber() ? cached.longValue() : -1;
     }
 
     private @Nullable Candidate rank(Pin pin) {

@@ -1,8 +1,7 @@
 package io.warmpath.gateway.pin;
 
-import io.vertx.core.json.DecodeException;
-import io.vertx.core.json.JsonObject;
-import io.warmpath.gateway.request.JsonText;
+import com.fasterxml.jackson.databind.JsonNode;
+import io.warmpath.gateway.request.GatewayJson;
 
 /**
  * What is said to engines about pins, and what they answer. Stateless.
@@ -35,10 +34,10 @@ final class PinMessages {
      */
     static String pin(int[] ids, int ttlSeconds, String salt) {
         StringBuilder b = new StringBuilder(64 + 6 * ids.length).append("{\"token_ids\":");
-        JsonText.array(ids, b);
+        GatewayJson.array(ids, b);
         b.append(",\"ttl_seconds\":").append(ttlSeconds);
         if (!salt.isEmpty()) {
-            b.append(",\"cache_salt\":").append(JsonText.quoted(salt));
+            b.append(",\"cache_salt\":").append(GatewayJson.quoted(salt));
         }
         return b.append('}').toString();
     }
@@ -48,7 +47,7 @@ final class PinMessages {
         return ",\"kv_hints\":{\"protocol_version\":\""
                 + PROTOCOL
                 + "\",\"message_id\":"
-                + JsonText.quoted(message)
+                + GatewayJson.quoted(message)
                 + ",\"actions\":[{\"action_id\":\"0\",\"action_type\":\"Pin\",\"action_version\":\""
                 + PROTOCOL
                 + "\",\"payload\":{\"ttl_seconds\":"
@@ -65,16 +64,15 @@ final class PinMessages {
         if (mayPass(status)) {
             return new Answer.Failed(why(reply));
         }
-        JsonObject said;
-        try {
-            said = new JsonObject(reply.text());
-        } catch (DecodeException e) {
+        JsonNode said = GatewayJson.tree(reply.text());
+        if (!said.isObject()) {
             return new Answer.Refused(status == 200 ? "not JSON: " + reply.text() : why(reply));
         }
-        if (status != 200 || !"ok".equals(said.getValue("status"))) {
+        if (status != 200 || !"ok".equals(said.path("status").textValue())) {
             return new Answer.Refused(words(said, reply.text()));
         }
-        int nodes = said.getValue("nodes_pinned") instanceof Number n ? n.intValue() : -1;
+        JsonNode pinned = said.path("nodes_pinned");
+        int nodes = pinned.isNumber() ? pinned.intValue() : -1;
         return nodes == 0
                 ? new Answer.Refused(words(said, "nothing of it is in its cache any more"))
                 : new Answer.Granted(Math.max(0, nodes), words(said, ""));
@@ -99,13 +97,13 @@ final class PinMessages {
     }
 
     /** In the member that builds have had for it; why not before all else. */
-    private static String words(JsonObject said, String otherwise) {
-        Object error = said.getValue("error");
-        if (error instanceof JsonObject inner) {
-            return words(inner, otherwise);
+    private static String words(JsonNode said, String otherwise) {
+        if (said.path("error").isObject()) {
+            return words(said.path("error"), otherwise);
         }
         for (String name : new String[] {"reject_reason", "reason", "message", "error"}) {
-            if (said.getValue(name) instanceof String text && !text.isEmpty()) {
+            String text = said.path(name).asText("");
+            if (said.path(name).isTextual() && !text.isEmpty()) {
                 return text.length() > MAX_WORDS ? text.substring(0, MAX_WORDS) : text;
             }
         }

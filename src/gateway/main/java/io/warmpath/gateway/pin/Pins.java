@@ -25,7 +25,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Prompts that clients want to have kept in cache: what they ask for goes to the worker once the
- * answer has ended, and routing is told who keeps what.
+ * answer has ended, and routing learns which worker keeps what.
  *
  * <p>Any thread, and nothing here waits: a pin never delays or fails the user's answer.
  */
@@ -108,10 +108,10 @@ public final class Pins {
     }
 
     static SessionKey.Scope scope(InferenceRequest request) {
-        return new SessionKey.Scope(request.model(), request.cacheSalt());
+        return new SessionKey.Scope(request.model(), request.salt().value());
     }
 
-    /** Who keeps a beginning of this prompt; null when nobody does. */
+    /** Which workers keep a beginning of this prompt; null when none does. */
     public @Nullable PinView view(
             InferenceRequest request, List<Candidate> candidates, @Nullable EnginePrompts tokens) {
         if (ledger.size() == 0 || tokens == null || !ledger.any(scope(request))) {

@@ -17,7 +17,7 @@ import org.jspecify.annotations.Nullable;
  * A small question to an engine beside the users' requests, answered in time or not at all. On one
  * event loop; {@code then} is called exactly once.
  */
-final class SidePost implements UpstreamListener {
+public final class SidePost implements UpstreamListener {
     private static final int MAX_BODY_BYTES = 64 << 10;
 
     /**
@@ -26,7 +26,7 @@ final class SidePost implements UpstreamListener {
      * @param status 0 when there was no whole answer
      * @param text the answer's body, or why there is none
      */
-    record Reply(int status, String text) {}
+    public record Reply(int status, String text) {}
 
     private final Vertx vertx;
     private final Consumer<Reply> then;
@@ -41,17 +41,21 @@ final class SidePost implements UpstreamListener {
         this.then = then;
     }
 
-    static void send(
+    /**
+     * @param timeout null: as long as an answer of the engine may take
+     */
+    public static void send(
             EngineClient engines,
             Vertx vertx,
             UpstreamRequest request,
-            Duration timeout,
+            @Nullable Duration timeout,
             Consumer<Reply> then) {
         SidePost post = new SidePost(vertx, then);
-        post.timer =
-                vertx.setTimer(
-                        Math.max(1, timeout.toMillis()),
-                        t -> post.giveUp("no answer within " + timeout));
+        if (timeout != null) {
+            long millis = Math.max(1, timeout.toMillis());
+            String why = "no answer within " + timeout.toMillis() + " ms";
+            post.timer = vertx.setTimer(millis, t -> post.giveUp(why));
+        }
         post.call = engines.send(request, post);
     }
 

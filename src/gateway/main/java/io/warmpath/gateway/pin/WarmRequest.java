@@ -4,12 +4,12 @@ import io.vertx.core.MultiMap;
 import io.vertx.core.buffer.Buffer;
 import io.warmpath.fleet.Candidate;
 import io.warmpath.fleet.EngineKind;
-import io.warmpath.gateway.request.JsonText;
+import io.warmpath.gateway.request.GatewayJson;
 import io.warmpath.upstream.UpstreamRequest;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A request that nobody waits for: token ids to one rank, for one token, at the lowest priority.
+ * A request whose answer is not read: token ids to one rank, for one token, at the lowest priority.
  *
  * @param model as that worker calls it
  * @param salt cache salt, empty when there is none
@@ -50,12 +50,12 @@ public record WarmRequest(
 
     private Buffer body(boolean withRank) {
         StringBuilder b = new StringBuilder(128 + 6 * ids.length);
-        b.append("{\"model\":").append(JsonText.quoted(model));
+        b.append("{\"model\":").append(GatewayJson.quoted(model));
         b.append(",\"prompt\":");
-        JsonText.array(ids, b);
+        GatewayJson.array(ids, b);
         b.append(",\"max_tokens\":1,\"temperature\":0,\"stream\":false");
         if (!salt.isEmpty()) {
-            b.append(",\"cache_salt\":").append(JsonText.quoted(salt));
+            b.append(",\"cache_salt\":").append(GatewayJson.quoted(salt));
         }
         if (withRank) {
             b.append(",\"routed_dp_rank\":").append(to.dpRank());

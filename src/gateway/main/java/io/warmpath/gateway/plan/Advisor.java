@@ -130,8 +130,8 @@ public final class Advisor {
     }
 
     /**
-     * Waits for its turn, decides and books, until {@link #reservations} is told otherwise or
-     * nothing was heard of it for its time to live. On the question's event loop.
+     * Waits for its turn, decides and books, until {@link #reservations} releases it or its time to
+     * live has passed without news. On the question's event loop.
      *
      * @return what to do when the caller leaves; harmless after the answer
      */

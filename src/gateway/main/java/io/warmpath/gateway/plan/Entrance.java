@@ -137,7 +137,8 @@ public final class Entrance {
     }
 
     /**
-     * Pins and taints leave somebody, but nobody who is free. What nobody meets is refused later.
+     * Pins and taints leave some workers, all of them busy. A pin or taint that excludes all
+     * workers is refused later.
      */
     static boolean isBusy(
             Planner planner,

@@ -6,7 +6,7 @@ import java.time.Duration;
 import java.util.function.LongSupplier;
 
 /**
- * What all entrances share.
+ * Parts that all entrances use.
  *
  * @param retryAfter what {@code Retry-After} says when no worker is there
  * @param nanoTime as {@link System#nanoTime}

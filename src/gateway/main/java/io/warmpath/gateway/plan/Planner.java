@@ -120,7 +120,7 @@ public final class Planner {
      * @param named its blocks by name, one entry per block size met so far; added to
      * @param queuedNanos how long it has waited
      * @param others why a ready worker or rank is not among the candidates
-     * @param trace told how long it took; null: nobody wants to know
+     * @param trace gets how long it took; null: the request is not traced
      */
     public Decided decide(
             InferenceRequest request,
@@ -131,7 +131,7 @@ public final class Planner {
             long queuedNanos,
             Function<Worker, String> others,
             Tracing.@Nullable Trace trace) {
-        boolean inFull = request.explain() || log.isOn();
+        boolean inFull = request.form().explain() || log.isOn();
         RoutingDecision decision =
                 ask(
                         request,
@@ -142,7 +142,7 @@ public final class Planner {
                         circumstances(
                                 request, tokens, queuedNanos, inFull ? candidates : List.of()),
                         inFull ? RoutingRequest.Detail.ALL : RoutingRequest.Detail.CHOSEN,
-                        request.explain()
+                        request.form().explain()
                                 ? ineligible(request.model(), candidates, others)
                                 : List.of(),
                         trace);
@@ -199,10 +199,10 @@ public final class Planner {
                                                 tokens == null ? 0 : tokens.length(),
                                                 held)
                                         .prompts(named)
-                                        .pinnedWorker(request.pinnedWorker())
-                                        .pinnedRank(request.pinnedRank())
+                                        .pinnedWorker(request.routing().pinnedWorker())
+                                        .pinnedRank(request.routing().pinnedRank())
                                         .taints(taints(request))
-                                        .overrides(request.overrides())
+                                        .overrides(request.routing().overrides())
                                         .shared(tokens == null ? null : tokens.shared())
                                         .outputTokens(request.hints().expectedOutput())
                                         .detail(detail)
@@ -223,23 +223,23 @@ public final class Planner {
             InferenceRequest request,
             @Nullable EnginePrompts tokens,
             long queuedNanos,
-            List<Candidate> told) {
+            List<Candidate> publishers) {
         Set<EngineKind> drifted = tokens == null ? Set.of() : drifted(request, tokens);
         PromptKnown known = tokens == null ? PromptKnown.TOKENS : tokens.known();
         return queuedNanos == 0
-                        && told.isEmpty()
+                        && publishers.isEmpty()
                         && drifted.isEmpty()
                         && known == PromptKnown.TOKENS
                 ? Circumstances.NONE
                 : new Circumstances(
-                        queuedNanos, told.stream().map(events::of).toList(), drifted, known);
+                        queuedNanos, publishers.stream().map(events::of).toList(), drifted, known);
     }
 
     /**
      * Engines that have other ids of such prompts: what they say they hold is not found by ours.
      */
     private Set<EngineKind> drifted(InferenceRequest request, EnginePrompts prompt) {
-        return overlaps.toldByEngines() && !prompt.isText()
+        return overlaps.reportedByEngines() && !prompt.isText()
                 ? selfCheck.distrusted(request.model(), request.prompt())
                 : Set.of();
     }
@@ -317,8 +317,8 @@ public final class Planner {
             int blockSize = candidates.get(i).worker().blockSize();
             if (blockSize > 0 && AskedPrompt.find(named, blockSize) == null) {
                 PromptBlocks blocks =
-                        prompt.named(load, request.model(), request.cacheSalt(), blockSize);
-                Boolean reuse = request.overrides().assumeKvReuse();
+                        prompt.named(load, request.model(), request.salt().value(), blockSize);
+                Boolean reuse = request.routing().overrides().assumeKvReuse();
                 named.add(reuse == null ? blocks : blocks.shared(reuse));
             }
         }
@@ -327,11 +327,15 @@ public final class Planner {
     /** The candidates that the client's pins and the workers' taints leave, maybe none. */
     public List<Candidate> eligible(InferenceRequest request, List<Candidate> candidates) {
         return Eligibility.left(
-                candidates, request.pinnedWorker(), request.pinnedRank(), taints(request));
+                candidates,
+                request.routing().pinnedWorker(),
+                request.routing().pinnedRank(),
+                taints(request));
     }
 
     private TaintRules taints(InferenceRequest request) {
-        return request.taints()
+        return request.routing()
+                .taints()
                 .tolerating(
                         classTolerations.getOrDefault(request.hints().policyClass(), List.of()));
     }

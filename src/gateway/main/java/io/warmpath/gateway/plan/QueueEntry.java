@@ -17,13 +17,13 @@ import org.jspecify.annotations.Nullable;
  * One request's stay in its model's queue. On the request's event loop; the queue itself is shared
  * by all loops and calls back by way of the loop.
  *
- * <p>Told to start, a request always reports that it did, also when its client has gone meanwhile:
- * the next one waits for that.
+ * <p>A request that is called always reports that it has started, also when its client has gone
+ * meanwhile: the next one waits for that.
  */
 final class QueueEntry {
     /** What became of a request at the queue. */
     enum Outcome {
-        /** It has started or will be told to. */
+        /** It has started, or waits to be called. */
         TAKEN,
         FULL,
         /** It does not want to wait and would have to. */
@@ -130,7 +130,7 @@ final class QueueEntry {
         }
     }
 
-    /** Any thread. Null: nobody serves the model any more, so there is nothing to wait for. */
+    /** Any thread. Null: no worker serves the model any more, so there is nothing to wait for. */
     private @Nullable List<Candidate> eligible() {
         List<Candidate> candidates = parts.planner().eligible(request, who.get());
         return candidates.isEmpty() ? null : parts.admission().free(request.model(), candidates);

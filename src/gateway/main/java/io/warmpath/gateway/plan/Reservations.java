@@ -53,7 +53,7 @@ public final class Reservations {
             until = nanoTime.getAsLong() + lifeNanos;
         }
 
-        /** Its booking's own expiry is for bookings that nobody watches. */
+        /** Renews its booking, which would expire by itself. */
         synchronized void keep() {
             booking.progress(outputTokens);
         }
@@ -86,10 +86,6 @@ public final class Reservations {
         this.load = load;
         this.admission = admission;
         this.nanoTime = nanoTime;
-    }
-
-    public int count() {
-        return open.size();
     }
 
     /** Before anything is decided; {@link #open} asks again. */

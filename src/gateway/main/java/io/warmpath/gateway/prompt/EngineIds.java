@@ -138,7 +138,7 @@ public final class EngineIds {
         new Asking(context, candidates, known, metrics, next).start(request, missing);
     }
 
-    /** This worker has told that it has no tokenizer to ask. */
+    /** This worker has said that it has no tokenizer to ask. */
     public boolean isAbsent(Worker worker) {
         return saidAbsent.contains(worker.id());
     }

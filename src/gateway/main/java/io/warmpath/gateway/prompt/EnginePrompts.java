@@ -66,7 +66,7 @@ public final class EnginePrompts {
         return new EnginePrompts(vllm, sglang, other, pools, known);
     }
 
-    /** The same, as engines have told it. */
+    /** The same, as engines have answered. */
     EnginePrompts asked() {
         return new EnginePrompts(vllm, sglang, other, shared, PromptKnown.ASKED);
     }

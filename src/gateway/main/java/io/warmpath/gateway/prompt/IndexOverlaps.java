@@ -149,7 +149,7 @@ public final class IndexOverlaps implements Overlaps {
     }
 
     @Override
-    public boolean toldByEngines() {
+    public boolean reportedByEngines() {
         return !decisionsInIndex;
     }
 

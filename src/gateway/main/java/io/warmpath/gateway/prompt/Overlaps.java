@@ -49,10 +49,10 @@ public interface Overlaps {
     }
 
     /**
-     * Engines have told what is known, with their own token ids; false: it was told with those
+     * What is known came from engines, with their own token ids; false: it was recorded with those
      * predicted here, which find themselves again however wrong they are.
      */
-    default boolean toldByEngines() {
+    default boolean reportedByEngines() {
         return false;
     }
 
@@ -93,8 +93,8 @@ public interface Overlaps {
             }
 
             @Override
-            public boolean toldByEngines() {
-                return real.toldByEngines();
+            public boolean reportedByEngines() {
+                return real.reportedByEngines();
             }
 
             @Override

@@ -14,8 +14,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * What a prompt is to the gateway: its token ids, or, with an index that hashes prompts itself, the
  * hashes of its blocks, one list for each block size that was asked for. A block size that came
- * since is not known then: its workers are routed by load for this request. Or, when nobody knows
- * its tokens, the chunks of its text.
+ * since is not known then: its workers are routed by load for this request. Or, when no one can
+ * know its tokens, the chunks of its text.
  *
  * <p>One thread at a time. Arrays are not copied.
  */

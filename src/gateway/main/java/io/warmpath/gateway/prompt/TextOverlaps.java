@@ -107,8 +107,8 @@ public final class TextOverlaps implements Overlaps {
     }
 
     @Override
-    public boolean toldByEngines() {
-        return tokens.toldByEngines();
+    public boolean reportedByEngines() {
+        return tokens.reportedByEngines();
     }
 
     @Override

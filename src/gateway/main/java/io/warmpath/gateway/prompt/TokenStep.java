@@ -34,8 +34,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * Prompt to tokens, or, with an index that makes them itself, straight to hashes and depths: at
  * once when that is cheap, else on the tokenising threads and back. What has no tokens here is
- * asked from engines, and what they do not tell is known by its text. Then, where engines share
- * pools, what those hold of it.
+ * asked from engines, and where they do not answer its text stands for it. Then shared pools are
+ * asked what they hold of it.
  *
  * <p>Tokens are advice. Whatever goes wrong, {@code next} runs exactly once, on the request's event
  * loop, with null when nothing is known.
@@ -102,7 +102,7 @@ public final class TokenStep {
                         ? then
                         : prompt -> askPools(pools, context, request, candidates, prompt, then);
         boolean unread = request.passThrough() && request.prompt() instanceof PromptInput.Opaque;
-        if (unread || (!mode.looksAtTokens() && !request.explain())) {
+        if (unread || (!mode.looksAtTokens() && !request.form().explain())) {
             next.tokens(null); // the decision does not look at them
         } else if (engineIds.asks(request)) {
             make(context, request, candidates, ids -> ask(context, request, candidates, ids, next));
@@ -198,7 +198,7 @@ public final class TokenStep {
         }
     }
 
-    /** Nobody knows the prompt's tokens. */
+    /** The prompt's tokens cannot be known. */
     private void unknown(Context context, InferenceRequest request, Next next) {
         if (!takesTexts || TextChunks.isQuick(request.prompt(), QUICK_CHARS)) {
             next.tokens(text(request));
@@ -208,7 +208,7 @@ public final class TokenStep {
     }
 
     /**
-     * What stands for tokens that nobody knows. Any thread; never throws.
+     * The chunks of text that stand for unknown tokens. Any thread; never throws.
      *
      * @return null when there is none
      */
@@ -257,7 +257,9 @@ public final class TokenStep {
                             : lookUp == null
                                     ? PromptContent.of(ids.get())
                                     : PromptContent.of(lookUp.match(ids.get()));
-            case Later later -> throw new IllegalStateException("asked to wait where nobody waits");
+            case Later later ->
+                    throw new IllegalStateException(
+                            "a thread that may take its time asked to be called later");
         };
     }
 
@@ -303,7 +305,7 @@ public final class TokenStep {
         }
     }
 
-    /** Null: nobody here knows it, and nobody else is asked. */
+    /** Null: it is not known here, and no engine is asked. */
     private @Nullable EnginePrompts counted(
             InferenceRequest request, @Nullable EnginePrompts prompt, long begin) {
         health.worked();

@@ -45,7 +45,7 @@ public final class BodyEditor {
             set(at.rank(), "routed_dp_rank", Integer.toString(changes.dpRank().getAsInt()));
         }
         if (changes.cacheSalt() != null) {
-            set(at.cacheSalt(), "cache_salt", JsonText.quoted(changes.cacheSalt()));
+            set(at.cacheSalt(), "cache_salt", GatewayJson.quoted(changes.cacheSalt()));
         }
         if (changes.model() != null) {
             model(changes.model());
@@ -57,7 +57,7 @@ public final class BodyEditor {
             set(at.temperature(), "temperature", "0");
         }
         if (changes.sessionId() != null) {
-            set(ByteRange.ABSENT, "session_id", JsonText.quoted(changes.sessionId()));
+            set(ByteRange.ABSENT, "session_id", GatewayJson.quoted(changes.sessionId()));
         }
         if (changes.includeUsage()) {
             includeUsage();
@@ -84,7 +84,7 @@ public final class BodyEditor {
         if (old.present() && body.getByte(old.start()) != '"') {
             splices.add(new Splice(old, name));
         } else {
-            set(old, "model", JsonText.quoted(name));
+            set(old, "model", GatewayJson.quoted(name));
         }
     }
 

@@ -21,7 +21,7 @@ public final class BodyPace {
     private final long least;
 
     /**
-     * @param span zero: nobody is too slow
+     * @param span zero: no client is too slow
      */
     public BodyPace(Duration span, LongSupplier nanoTime) {
         this.span = span;
@@ -73,7 +73,7 @@ public final class BodyPace {
             begin();
         }
 
-        /** It is there, or nobody waits for it any more; harmless when called again. */
+        /** It is complete, or its client has gone; harmless when called again. */
         public void end() {
             deadlines.remove(this);
         }

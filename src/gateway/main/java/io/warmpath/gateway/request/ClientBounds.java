@@ -14,7 +14,7 @@ import java.time.Duration;
  */
 public record ClientBounds(
         Duration keepAlive, Duration requestTimeout, Duration bodySpan, long bodyMemory) {
-    /** Nobody is spared, nothing is bounded. */
+    /** No limit of any kind. */
     public static final ClientBounds OFF =
             new ClientBounds(Duration.ZERO, Duration.ZERO, Duration.ZERO, Long.MAX_VALUE);
 

@@ -14,89 +14,97 @@ import org.jspecify.annotations.Nullable;
 /**
  * One validated request: what the decision needs, and the bytes that are sent on.
  *
- * @param requestId the client's or a new one; goes to the log, the engine and the answer
- * @param target path and query as the client sent them
- * @param headers the client's headers
- * @param body the client's bytes; never changed in place
- * @param name of the model
- * @param stream the client wants an event stream
  * @param prompt what will become tokens
- * @param cacheSalt separates caches of equal prompts; empty when there is none
- * @param saltToSend value that the engine has to find in {@code cache_salt} because a header or
- *     {@code nvext} gave it; null when the body says it already
- * @param pinnedWorker the client names the worker, u64
- * @param pinnedRank the client names the dp rank
- * @param taints what the client makes of workers' taints
- * @param overrides how the worker shall be chosen for this request
+ * @param routing how the worker shall be chosen for this request
  * @param hints about urgency and size
  * @param edits where fields can be added to the body
- * @param explain the client asked for the decision's reasons
- * @param passThrough of an API whose answer is not looked into, and mostly its prompt neither:
- *     embeddings, images, responses and the like
- * @param several answers are asked for ({@code n}): what an engine reports as cached is then partly
- *     what it has just computed for the first of them
+ * @param form of the answer
  */
 public record InferenceRequest(
-        String requestId,
-        String target,
-        MultiMap headers,
-        Buffer body,
+        Received received,
         ModelName name,
-        boolean stream,
         PromptInput prompt,
-        String cacheSalt,
-        @Nullable String saltToSend,
-        OptionalLong pinnedWorker,
-        OptionalInt pinnedRank,
-        TaintRules taints,
-        RouterOverrides overrides,
+        CacheSalt salt,
+        Routing routing,
         RequestHints hints,
         BodyEdits edits,
-        boolean explain,
-        boolean passThrough,
-        boolean several) {
+        Form form) {
+    private static final PromptInput NO_PROMPT = new PromptInput.Opaque("answered already");
+
     /**
-     * For one answer.
+     * What the client has sent.
      *
-     * @param model its name, which stands for itself until {@link #named}
+     * @param requestId the client's or a new one; goes to the log, the engine and the answer
+     * @param target path and query as the client sent them
+     * @param body the client's bytes; never changed in place
      */
-    public InferenceRequest(
-            String requestId,
-            String target,
-            MultiMap headers,
-            Buffer body,
-            String model,
-            boolean stream,
-            PromptInput prompt,
-            String cacheSalt,
-            @Nullable String saltToSend,
+    public record Received(String requestId, String target, MultiMap headers, Buffer body) {}
+
+    /**
+     * What separates the caches of equal prompts.
+     *
+     * @param value empty when there is none
+     * @param toSend value that the engine has to find in {@code cache_salt} because a header or
+     *     {@code nvext} gave it; null when the body says it already
+     */
+    public record CacheSalt(String value, @Nullable String toSend) {
+        public static final CacheSalt NONE = new CacheSalt("", null);
+    }
+
+    /**
+     * @param pinnedWorker the client names the worker, u64
+     * @param pinnedRank the client names the dp rank
+     * @param taints what the client makes of workers' taints
+     */
+    public record Routing(
             OptionalLong pinnedWorker,
             OptionalInt pinnedRank,
             TaintRules taints,
-            RouterOverrides overrides,
-            RequestHints hints,
-            BodyEdits edits,
-            boolean explain,
-            boolean passThrough) {
-        this(
-                requestId,
-                target,
-                headers,
-                body,
-                ModelName.plain(model),
-                stream,
-                prompt,
-                cacheSalt,
-                saltToSend,
-                pinnedWorker,
-                pinnedRank,
-                taints,
-                overrides,
-                hints,
-                edits,
-                explain,
-                passThrough,
-                false);
+            RouterOverrides overrides) {
+        /** The client leaves the choice to the router. */
+        public static final Routing FREE =
+                new Routing(
+                        OptionalLong.empty(),
+                        OptionalInt.empty(),
+                        TaintRules.NONE,
+                        RouterOverrides.NONE);
+    }
+
+    /**
+     * @param stream the client wants an event stream
+     * @param explain the client asked for the decision's reasons
+     * @param passThrough of an API whose answer is not looked into, and mostly its prompt neither:
+     *     embeddings, images, responses and the like
+     * @param several answers are asked for ({@code n}): what an engine reports as cached is then
+     *     partly what it has just computed for the first of them
+     */
+    public record Form(boolean stream, boolean explain, boolean passThrough, boolean several) {
+        /** One answer in one piece. */
+        public static final Form WHOLE = new Form(false, false, false, false);
+    }
+
+    public String requestId() {
+        return received.requestId;
+    }
+
+    public String target() {
+        return received.target;
+    }
+
+    public MultiMap headers() {
+        return received.headers;
+    }
+
+    public Buffer body() {
+        return received.body;
+    }
+
+    public boolean stream() {
+        return form.stream;
+    }
+
+    public boolean passThrough() {
+        return form.passThrough;
     }
 
     /** The model as workers list it. */
@@ -107,9 +115,9 @@ public record InferenceRequest(
     /** Which blocks of caches are this request's. */
     public PrefixSpace space() {
         String lora = name.lora();
-        return lora.isEmpty() && cacheSalt.isEmpty()
+        return lora.isEmpty() && salt.value.isEmpty()
                 ? PrefixSpace.NONE
-                : new PrefixSpace(lora, cacheSalt);
+                : new PrefixSpace(lora, salt.value);
     }
 
     /** The same with what its model's name stands for; to be done once. */
@@ -118,66 +126,46 @@ public record InferenceRequest(
         if (known.equals(name)) {
             return this;
         }
-        boolean salted = !known.namespace().isEmpty() && !passThrough;
-        String salt = salted ? known.salt(cacheSalt) : cacheSalt;
+        String own = known.salt(salt.value);
+        boolean salted = !known.namespace().isEmpty() && !passThrough();
         return new InferenceRequest(
-                requestId,
-                target,
-                headers,
-                body,
+                received,
                 known,
-                stream,
                 prompt,
-                salt,
-                salted ? salt : saltToSend,
-                pinnedWorker,
-                pinnedRank,
-                taints,
-                overrides,
+                salted ? new CacheSalt(own, own) : salt,
+                routing,
                 hints,
                 edits,
-                explain,
-                passThrough,
-                several);
+                form);
     }
 
     /**
      * The same as a request of this client: within its tenant's caches, in its class. Before {@link
      * #named}, and once.
      *
-     * @param visit null: nobody in particular
+     * @param visit null: the client is not known
      */
     public InferenceRequest of(@Nullable Visit visit) {
         if (visit == null) {
             return this;
         }
-        String salt = visit.salt(cacheSalt);
+        String own = visit.salt(salt.value);
         String policyClass = visit.caller().grant().policyClass();
-        boolean salted = !salt.equals(cacheSalt);
+        boolean salted = !own.equals(salt.value);
         if (!salted && policyClass.isEmpty()) {
             return this;
         }
         // Of what is passed on, only the responses API has such a member.
-        boolean sends = !passThrough || target.startsWith("/v1/responses");
+        boolean sends = !passThrough() || target().startsWith("/v1/responses");
         return new InferenceRequest(
-                requestId,
-                target,
-                headers,
-                body,
+                received,
                 name,
-                stream,
                 prompt,
-                salt,
-                salted && sends ? salt : saltToSend,
-                pinnedWorker,
-                pinnedRank,
-                taints,
-                overrides,
+                new CacheSalt(own, salted && sends ? own : salt.toSend),
+                routing,
                 policyClass.isEmpty() ? hints : hints.in(policyClass),
                 edits,
-                explain,
-                passThrough,
-                several);
+                form);
     }
 
     /** The same without what is only needed until an answer has begun to reach the client. */
@@ -187,30 +175,18 @@ public record InferenceRequest(
 
     /** The same without its prompt, but with its body: it may have to be asked again. */
     public InferenceRequest begun() {
-        return without(body);
+        return without(body());
     }
 
     private InferenceRequest without(Buffer left) {
         return new InferenceRequest(
-                requestId,
-                target,
-                headers,
-                left,
+                new Received(requestId(), target(), headers(), left),
                 name,
-                stream,
                 NO_PROMPT,
-                cacheSalt,
-                saltToSend,
-                pinnedWorker,
-                pinnedRank,
-                taints,
-                overrides,
+                salt,
+                routing,
                 hints,
                 edits,
-                explain,
-                passThrough,
-                several);
+                form);
     }
-
-    private static final PromptInput NO_PROMPT = new PromptInput.Opaque("answered already");
 }

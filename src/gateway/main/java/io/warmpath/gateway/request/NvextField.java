@@ -1,6 +1,6 @@
 package io.warmpath.gateway.request;
 
-/** What a client may ask to be told beside the answer ({@code nvext}). */
+/** What a client may ask for beside the answer ({@code nvext}). */
 public enum NvextField {
     /** In the answer's {@code nvext}: who has answered. */
     WORKER_ID,

@@ -14,12 +14,12 @@ import org.jspecify.annotations.Nullable;
  * @param expectedOutput tokens the answer will probably have; 0 when not said
  * @param policyClass family of policy classes; empty when not said
  * @param speculativePrefill the next turn's prompt is to be computed ahead
- * @param enginePriority what the engine is to be told, more important when higher; null: nothing
+ * @param enginePriority priority that the engine gets, more important when higher; null: nothing
  * @param session what is to become of the engine's session; null: it has none
  * @param pin the prompt is to be kept in cache; null: as all others are
  * @param agent whose turn it is, as the body says
  * @param greedy the likeliest token each time, whatever the body says of sampling
- * @param extras what is to be told beside the answer
+ * @param extras what the client wants to know beside the answer
  */
 public record RequestHints(
         double priority,

@@ -5,7 +5,7 @@ package io.warmpath.gateway.request;
  *
  * @param session as the engine knows it
  * @param ids what is new
- * @param outcome told how it went, at most once, on the request's event loop
+ * @param outcome gets the result, at most once, on the request's event loop
  */
 public record SessionAppend(String session, int[] ids, Outcome outcome) {
     /** How it went. */

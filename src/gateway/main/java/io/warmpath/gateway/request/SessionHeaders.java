@@ -38,9 +38,9 @@ public final class SessionHeaders {
         return first(id, headers, OTHERS, request.hints().agent().session());
     }
 
-    /** The session of that name, as it is told from those of other models and tenants. */
+    /** The key of the session with that name: model and tenant separate it from others. */
     public static SessionKey key(InferenceRequest request, String id) {
-        return new SessionKey(new SessionKey.Scope(request.model(), request.cacheSalt()), id);
+        return new SessionKey(new SessionKey.Scope(request.model(), request.salt().value()), id);
     }
 
     /** The session of whoever has called this one's agent; empty when that is not said. */

@@ -34,7 +34,7 @@ final class LengthRecord {
             boolean is = was ? window != 0 : Integer.bitCount(window) >= DIFFERING;
             int after = window | (is ? DISTRUSTED : 0);
             if (after == before) {
-                return Turn.NONE; // the usual case does not write
+                return Turn.NONE; // the same answer as before does not write
             }
             if (state.compareAndSet(before, after)) {
                 return is == was ? Turn.NONE : is ? Turn.LOST : Turn.WON;

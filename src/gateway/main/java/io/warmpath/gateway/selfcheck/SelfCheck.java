@@ -6,7 +6,6 @@ import io.warmpath.fleet.EngineKind;
 import io.warmpath.fleet.Worker;
 import io.warmpath.fleet.probe.EngineTokenizer;
 import io.warmpath.fleet.probe.EngineTokenizer.Question;
-import io.warmpath.gateway.selfcheck.LengthRecord.Turn;
 import io.warmpath.tokens.template.PromptInput;
 import java.io.IOException;
 import java.time.Duration;
@@ -31,8 +30,8 @@ import org.jspecify.annotations.Nullable;
  * those that differ for good: their template or tokenizer is not the engine's.
  *
  * <p>Per model, kind of engine and {@link PromptForm}; the rule is {@link LengthRecord}'s. Losing
- * trust is warned of once, with the place where prompts part if the engine can be asked, winning it
- * back is told once. Any thread; nothing here blocks but what runs on the executor.
+ * trust is logged once as a warning, with the place where prompts part if the engine can be asked;
+ * winning it back is logged once. Any thread; nothing here blocks but what runs on the executor.
  */
 public final class SelfCheck {
     private static final Logger LOG = Logger.getLogger(SelfCheck.class);
@@ -125,7 +124,7 @@ public final class SelfCheck {
      * @param question what its engine is to be asked; called only when it is kept
      * @return null when there is nothing to compare
      */
-    public @Nullable LengthCheck sent(
+    public @Nullable Check sent(
             String model,
             Worker worker,
             PromptInput prompt,
@@ -146,30 +145,47 @@ public final class SelfCheck {
                 kept = track.waiting.compareAndSet(before, mine) ? mine : null;
             }
         }
-        return new LengthCheck(this, track, length, kept);
+        return new Check(track, length, kept);
+    }
+
+    /** One request sent to one worker, until that says how long the prompt was. */
+    public final class Check {
+        private final Track track;
+        private final int predicted;
+        final @Nullable Witness witness;
+
+        private Check(Track track, int predicted, @Nullable Witness witness) {
+            this.track = track;
+            this.predicted = predicted;
+            this.witness = witness;
+        }
+
+        /**
+         * The answer is complete. Any thread; never blocks.
+         *
+         * @param promptTokens as the engine reported
+         */
+        public void answered(long promptTokens) {
+            compared(track, predicted, promptTokens, witness);
+        }
     }
 
     private Track newTrack(Drift drift) {
-        LengthRecord record = new LengthRecord();
-        return new Track(drift, record, new SelfCheckMeters(registry, drift, record));
+        return new Track(registry, drift);
     }
 
-    void compared(LengthCheck check, long reported) {
-        Track track = check.track;
-        boolean same = check.predicted == reported;
-        track.meters.compared(same);
-        Witness witness = check.witness;
+    private void compared(Track track, int predicted, long reported, @Nullable Witness witness) {
+        boolean same = predicted == reported;
         if (witness != null) {
             track.waiting.compareAndSet(witness, null);
             if (!same) {
                 track.proof.set(witness);
             }
         }
-        Turn turn = track.record.add(!same);
-        switch (turn) {
+        switch (track.compared(!same)) {
             case LOST -> {
                 distrusted.incrementAndGet();
-                report(track, check.predicted, reported);
+                report(track, predicted, reported);
             }
             case WON -> {
                 distrusted.decrementAndGet();

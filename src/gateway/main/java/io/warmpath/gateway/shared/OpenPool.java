@@ -4,7 +4,7 @@ import io.warmpath.fleet.HostCopies;
 import io.warmpath.fleet.Worker;
 import io.warmpath.pool.PoolLayout;
 import io.warmpath.pool.PoolQuestion;
-import io.warmpath.pool.SelfCheck;
+import io.warmpath.pool.RecipeCheck;
 import io.warmpath.pool.SharedPool;
 import java.util.HashSet;
 import java.util.List;
@@ -26,11 +26,11 @@ final class OpenPool {
 
     private static final long SAMPLE_NANOS = 1_000_000_000;
 
-    /** Answers in a row that nobody could wait for: then it is told. */
+    /** After so many late answers in a row the pool is logged as too slow. */
     private static final int LATE_IN_A_ROW = 20;
 
     final SharedPool pool;
-    final SelfCheck check;
+    final RecipeCheck check;
     final String name;
     private volatile Set<Long> workers = Set.of();
     private final AtomicInteger lateInARow = new AtomicInteger();
@@ -45,7 +45,7 @@ final class OpenPool {
     OpenPool(SharedPool pool, long nowNanos) {
         PoolLayout layout = pool.layout();
         this.pool = pool;
-        this.check = new SelfCheck(layout.recipe().pageSize(), KEPT_PROMPTS);
+        this.check = new RecipeCheck(layout.recipe().pageSize(), KEPT_PROMPTS);
         this.name = layout.masters().getFirst().getAuthority();
         this.sampledAt = new AtomicLong(nowNanos - SAMPLE_NANOS);
     }
@@ -60,7 +60,7 @@ final class OpenPool {
         workers = Set.copyOf(more);
     }
 
-    /** True when nobody is left. */
+    /** True when no member is left. */
     boolean leave(long worker) {
         Set<Long> fewer = new HashSet<>(workers);
         fewer.remove(worker);
@@ -91,7 +91,7 @@ final class OpenPool {
 
     /** In time. */
     void answered() {
-        // Plain reads first: the usual case must not write to a shared cache line.
+        // Plain reads first: a pool that works must not write to a shared cache line.
         if (lateInARow.get() != 0) {
             lateInARow.set(0);
         }
@@ -128,16 +128,16 @@ final class OpenPool {
     }
 
     /** What came of a look; said once per change. */
-    void checked(SelfCheck.Verdict verdict) {
+    void checked(RecipeCheck.Verdict verdict) {
         switch (verdict) {
-            case SelfCheck.Verdict.Nothing nothing when nothing.wrongRecipe() -> {
+            case RecipeCheck.Verdict.Nothing nothing when nothing.wrongRecipe() -> {
                 if (!mismatched) {
                     LOG.warnf("Shared cache (%s): %s", name, nothing.message());
                 }
                 mismatched = true;
             }
-            case SelfCheck.Verdict.Nothing empty -> LOG.debugf("%s: %s", name, empty.message());
-            case SelfCheck.Verdict.Fits fits -> {
+            case RecipeCheck.Verdict.Nothing empty -> LOG.debugf("%s: %s", name, empty.message());
+            case RecipeCheck.Verdict.Fits fits -> {
                 if (mismatched) {
                     LOG.infof(
                             "Shared cache (%s): %d of %d stored pages are found now",
@@ -145,7 +145,7 @@ final class OpenPool {
                 }
                 mismatched = false;
             }
-            case SelfCheck.Verdict.NothingToAsk nothing -> {}
+            case RecipeCheck.Verdict.NothingToAsk nothing -> {}
         }
     }
 }

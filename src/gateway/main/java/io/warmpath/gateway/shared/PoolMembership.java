@@ -25,30 +25,30 @@ sealed interface PoolMembership {
     record Member(PoolLayout layout) implements PoolMembership {}
 
     static PoolMembership of(Worker worker, SharedOptions options) {
-        PoolMetadata told = worker.offload().pool();
+        PoolMetadata published = worker.offload().pool();
         boolean ours =
                 switch (options.kind()) {
-                    case HICACHE -> told instanceof HiCacheMetadata;
-                    case MOONCAKE_STORE -> told instanceof VllmStoreMetadata;
+                    case HICACHE -> published instanceof HiCacheMetadata;
+                    case MOONCAKE_STORE -> published instanceof VllmStoreMetadata;
                 };
-        if (told == null || !ours) {
+        if (published == null || !ours) {
             return new None();
         }
-        if (told.pageSize() != worker.blockSize()) {
+        if (published.pageSize() != worker.blockSize()) {
             return new Unusable(
                     "page-size mismatch: its pages have "
-                            + told.pageSize()
+                            + published.pageSize()
                             + " tokens, its blocks here "
                             + worker.blockSize()
                             + "; they must agree");
         }
         try {
             PageRecipe recipe =
-                    switch (told) {
+                    switch (published) {
                         case HiCacheMetadata sglang -> recipe(sglang, worker, options);
                         case VllmStoreMetadata vllm -> recipe(vllm);
                     };
-            return new Member(new PoolLayout(recipe, masters(told, options)));
+            return new Member(new PoolLayout(recipe, masters(published, options)));
         } catch (IllegalArgumentException e) {
             return new Unusable(String.valueOf(e.getMessage()));
         }

@@ -11,7 +11,7 @@ import io.warmpath.pool.PoolHits;
 import io.warmpath.pool.PoolLayout;
 import io.warmpath.pool.PoolQuestion;
 import io.warmpath.pool.PoolUnavailableException;
-import io.warmpath.pool.SelfCheck;
+import io.warmpath.pool.RecipeCheck;
 import io.warmpath.pool.SharedPool;
 import io.warmpath.prefix.PrefixSpace;
 import io.warmpath.routing.RoutingDecision;
@@ -60,7 +60,7 @@ public final class SharedCache implements FleetListener, AutoCloseable {
     private final Map<PoolLayout, OpenPool> pools = new ConcurrentHashMap<>();
     private final Map<Long, OpenPool> byWorker = new ConcurrentHashMap<>();
     private final Map<Long, String> unusable = new HashMap<>(); // fleet changes only
-    private final AtomicBoolean toldNone = new AtomicBoolean();
+    private final AtomicBoolean warnedOfNone = new AtomicBoolean();
 
     /**
      * @param opener begins to follow a pool; called when its first worker has come
@@ -173,7 +173,7 @@ public final class SharedCache implements FleetListener, AutoCloseable {
 
     private List<OpenPool> poolsOf(List<Candidate> candidates) {
         if (pools.isEmpty()) {
-            if (!candidates.isEmpty() && toldNone.compareAndSet(false, true)) {
+            if (!candidates.isEmpty() && warnedOfNone.compareAndSet(false, true)) {
                 LOG.warnf(
                         "Shared cache: no workers have HiCache enabled: none has told %s, so no pool"
                                 + " is asked. %s",
@@ -270,7 +270,7 @@ public final class SharedCache implements FleetListener, AutoCloseable {
         pool.pool
                 .check(sample)
                 .whenComplete(
-                        (SelfCheck.Verdict verdict, Throwable failure) -> {
+                        (RecipeCheck.Verdict verdict, Throwable failure) -> {
                             if (failure == null) {
                                 pool.checked(verdict);
                             } else {

@@ -1,5 +1,6 @@
 /**
- * Pools that engines share, as the gateway asks them: who is in which, and when to stop waiting.
+ * Shared pools of engines, as the gateway asks them: which worker is in which, and when to stop
+ * waiting.
  */
 @NullMarked
 package io.warmpath.gateway.shared;

@@ -73,8 +73,8 @@ public final class ServerCodec {
     }
 
     /**
-     * Bytes are there that nobody behind has seen, the first ones unless this connection has TLS:
-     * with it, a request may have come with the end of its handshake.
+     * Bytes are there that no handler behind has seen, the first ones unless this connection has
+     * TLS: with it, a request may have come with the end of its handshake.
      */
     static void opened(Channel channel) {
         Channel listener = channel.parent();

@@ -10,7 +10,7 @@ import org.jspecify.annotations.Nullable;
  * Sees every accepted connection before Vert.x does: puts a {@link LastRequestGate} into those
  * without TLS ({@link ServerPipeline#guard} comes too late for what Vert.x answers before any
  * route), and a {@link ClientClock} into all. Requests of those without TLS go past the codec from
- * the first one on, once their listener was told how ({@link ServerCodec#pass}).
+ * the first one on, once their listener knows how ({@link ServerCodec#pass}).
  *
  * <p>Netty makes the one instance by its name in {@code META-INF/services}, once {@link #enable}
  * was called before the first listener. Any thread.

@@ -163,7 +163,7 @@ public final class ServerPipeline {
     /**
      * What a decoder has got and not read yet.
      *
-     * @return in bytes; negative when it cannot be told
+     * @return in bytes; negative when it is not known
      */
     static int unread(ByteToMessageDecoder decoder) {
         MethodHandle unread = UNREAD;

@@ -4,7 +4,7 @@ import io.vertx.core.MultiMap;
 
 /**
  * Status line and headers of one answer. Shared by the answers of a connection whose heads have the
- * same bytes, so nobody may change {@code headers}.
+ * same bytes: {@code headers} must stay unchanged.
  */
 public record AnswerHead(
         int status,

@@ -3,7 +3,6 @@ package io.warmpath.upstream.answer;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.nio.ByteOrder;
-import java.nio.charset.StandardCharsets;
 
 /**
  * Finds the few members that matter in an OpenAI answer or chunk, fed in pieces cut anywhere.
@@ -28,72 +27,24 @@ final class AnswerJson {
         BAD
     }
 
-    /** What a value means at its place. */
-    private enum Role {
-        NONE,
-        ROOT,
-        CHOICES,
-        CHOICE,
-        DELTA,
-        /** Output when it is a non-empty string, list or object. */
-        OUTPUT,
-        FINISH,
-        ERROR,
-        USAGE,
-        DETAILS,
-        PROMPT_TOKENS,
-        COMPLETION_TOKENS,
-        CACHED_TOKENS
-    }
-
-    /** Kinds of output: what a client shows as the answer. */
-    static final int TEXT_OUTPUT = 1;
-
-    static final int REASONING_OUTPUT = 2;
-    static final int IDS_OUTPUT = 4;
-
-    /** Tool calls, function calls, refusals. */
-    static final int OTHER_OUTPUT = 8;
-
     private static final int MAX_DEPTH = 5;
-    private static final byte[] CHOICES = key("choices");
-    private static final byte[] USAGE = key("usage");
-    private static final byte[] ERROR = key("error");
-    private static final byte[] TEXT = key("text");
-    private static final byte[] OUTPUT_IDS = key("output_ids");
-    private static final byte[] DELTA = key("delta");
-    private static final byte[] MESSAGE = key("message");
-    private static final byte[] FINISH_REASON = key("finish_reason");
-    private static final byte[] TOKEN_IDS = key("token_ids");
-    private static final byte[] CONTENT = key("content");
-    private static final byte[] REASONING = key("reasoning");
-    private static final byte[] REASONING_CONTENT = key("reasoning_content");
-    private static final byte[] TOOL_CALLS = key("tool_calls");
-    private static final byte[] FUNCTION_CALL = key("function_call");
-    private static final byte[] REFUSAL = key("refusal");
-    private static final byte[] PROMPT_TOKENS = key("prompt_tokens");
-    private static final byte[] COMPLETION_TOKENS = key("completion_tokens");
-    private static final byte[] PROMPT_TOKENS_DETAILS = key("prompt_tokens_details");
-    private static final byte[] CACHED_TOKENS = key("cached_tokens");
-
     private static final VarHandle LONGS =
             MethodHandles.byteArrayViewVarHandle(long[].class, ByteOrder.LITTLE_ENDIAN);
     private static final long ONES = 0x0101010101010101L;
     private static final long HIGH = 0x8080808080808080L;
 
-    private final Role[] stack = new Role[MAX_DEPTH];
+    private final AnswerMember[] stack = new AnswerMember[MAX_DEPTH];
     private int depth;
     private State state = State.VALUE;
-    private Role role = Role.ROOT; // of the value that comes next or is being read
+    private AnswerMember role = AnswerMember.ROOT; // of the value that comes next or is being read
     private boolean escaped;
     private boolean emptySoFar; // string or skipped container being read
     private int skipDepth;
-    private final byte[] key = new byte[PROMPT_TOKENS_DETAILS.length];
+    private final byte[] key = new byte[AnswerMember.LONGEST_NAME];
     private int keyLength;
     private boolean nullScalar;
     private long number; // -1 when the scalar is not a plain non-negative integer
 
-    private int kind; // of the output that is being read
     private int outputs; // kinds of those that were not empty
     private boolean finish;
     private boolean error;
@@ -107,7 +58,7 @@ final class AnswerJson {
     void reset() {
         depth = 0;
         state = State.VALUE;
-        role = Role.ROOT;
+        role = AnswerMember.ROOT;
         escaped = false;
         outputs = 0;
         finish = false;
@@ -138,7 +89,7 @@ final class AnswerJson {
     }
 
     boolean inOutputText() {
-        return state == State.STRING && role == Role.OUTPUT;
+        return state == State.STRING && role.output() != 0;
     }
 
     /** Consumes at least one byte, but for a scalar's end. */
@@ -185,10 +136,10 @@ final class AnswerJson {
             }
             case COLON -> state = c == ':' ? State.VALUE : State.BAD;
             case AFTER_VALUE -> {
-                boolean array = stack[depth - 1] == Role.CHOICES;
+                boolean array = stack[depth - 1] == AnswerMember.CHOICES;
                 if (c == ',') {
                     if (array) {
-                        role = Role.CHOICE;
+                        role = AnswerMember.CHOICE;
                         state = State.VALUE;
                     } else {
                         state = State.KEY_OR_END;
@@ -204,11 +155,11 @@ final class AnswerJson {
     }
 
     private void startValue(byte c) {
-        if (role == Role.ROOT && c != '{') {
+        if (role == AnswerMember.ROOT && c != '{') {
             state = State.BAD;
             return;
         }
-        noChoices &= role != Role.CHOICE || c == ']';
+        noChoices &= role != AnswerMember.CHOICE || c == ']';
         switch (c) {
             case '"' -> {
                 emptySoFar = true;
@@ -217,7 +168,7 @@ final class AnswerJson {
             case '{' -> {
                 switch (role) {
                     case ROOT, CHOICE, DELTA, USAGE, DETAILS -> {
-                        if (role == Role.USAGE) {
+                        if (role == AnswerMember.USAGE) {
                             usage = true;
                             promptTokens = -1;
                             completionTokens = -1;
@@ -229,16 +180,16 @@ final class AnswerJson {
                 }
             }
             case '[' -> {
-                if (role == Role.CHOICES) {
+                if (role == AnswerMember.CHOICES) {
                     noChoices = true;
                     push(State.VALUE);
-                    role = Role.CHOICE;
+                    role = AnswerMember.CHOICE;
                 } else {
                     startSkip();
                 }
             }
             case ']' -> {
-                if (depth > 0 && stack[depth - 1] == Role.CHOICES) {
+                if (depth > 0 && stack[depth - 1] == AnswerMember.CHOICES) {
                     pop(); // no choices
                 } else {
                     state = State.BAD;
@@ -264,9 +215,9 @@ final class AnswerJson {
     }
 
     private void startSkip() {
-        if (role == Role.ERROR) {
+        if (role == AnswerMember.ERROR) {
             error = true;
-        } else if (role == Role.FINISH) {
+        } else if (role == AnswerMember.FINISH) {
             finish = true;
         }
         emptySoFar = true;
@@ -285,9 +236,7 @@ final class AnswerJson {
             } else if (c != ' ' && c != '\n' && c != '\t' && c != '\r') {
                 if (emptySoFar) {
                     emptySoFar = false;
-                    if (role == Role.OUTPUT) {
-                        outputs |= kind;
-                    }
+                    outputs |= role.output();
                 }
                 if (c == '{' || c == '[') {
                     skipDepth++;
@@ -318,11 +267,11 @@ final class AnswerJson {
         } else if (state == State.SKIP_STRING) {
             state = State.SKIP;
         } else {
-            if (role == Role.OUTPUT && !emptySoFar) {
-                outputs |= kind;
+            if (!emptySoFar) {
+                outputs |= role.output();
             }
-            finish |= role == Role.FINISH;
-            error |= role == Role.ERROR;
+            finish |= role == AnswerMember.FINISH;
+            error |= role == AnswerMember.ERROR;
             state = State.AFTER_VALUE;
         }
         return p + 1;
@@ -352,7 +301,7 @@ final class AnswerJson {
             if (close < end && b[close] == '"') { // all of it is here, and without escapes
                 keyLength = Math.min(close - p, key.length + 1);
                 System.arraycopy(b, p, key, 0, Math.min(keyLength, key.length));
-                role = child(stack[depth - 1]);
+                role = stack[depth - 1].member(key, keyLength);
                 state = State.COLON;
                 return close + 1;
             }
@@ -365,7 +314,7 @@ final class AnswerJson {
             } else if (c == '\\') {
                 escaped = true;
             } else if (c == '"') {
-                role = child(stack[depth - 1]);
+                role = stack[depth - 1].member(key, keyLength);
                 state = State.COLON;
                 return p;
             } else {
@@ -410,70 +359,6 @@ final class AnswerJson {
         }
     }
 
-    private Role child(Role parent) {
-        return switch (parent) {
-            case ROOT ->
-                    is(CHOICES)
-                            ? Role.CHOICES
-                            : is(USAGE)
-                                    ? Role.USAGE
-                                    : is(ERROR)
-                                            ? Role.ERROR
-                                            : is(TEXT)
-                                                    ? output(TEXT_OUTPUT)
-                                                    : is(OUTPUT_IDS) || is(TOKEN_IDS)
-                                                            ? output(IDS_OUTPUT)
-                                                            : Role.NONE;
-            case CHOICE ->
-                    is(DELTA) || is(MESSAGE)
-                            ? Role.DELTA
-                            : is(TEXT)
-                                    ? output(TEXT_OUTPUT)
-                                    : is(TOKEN_IDS)
-                                            ? output(IDS_OUTPUT)
-                                            : is(FINISH_REASON) ? Role.FINISH : Role.NONE;
-            case DELTA -> inDelta();
-            case USAGE ->
-                    is(PROMPT_TOKENS)
-                            ? Role.PROMPT_TOKENS
-                            : is(COMPLETION_TOKENS)
-                                    ? Role.COMPLETION_TOKENS
-                                    : is(PROMPT_TOKENS_DETAILS) ? Role.DETAILS : Role.NONE;
-            case DETAILS -> is(CACHED_TOKENS) ? Role.CACHED_TOKENS : Role.NONE;
-            default -> Role.NONE;
-        };
-    }
-
-    private Role inDelta() {
-        if (is(CONTENT)) {
-            return output(TEXT_OUTPUT);
-        } else if (is(REASONING) || is(REASONING_CONTENT)) {
-            return output(REASONING_OUTPUT);
-        } else if (is(TOKEN_IDS)) {
-            return output(IDS_OUTPUT);
-        }
-        return is(TOOL_CALLS) || is(FUNCTION_CALL) || is(REFUSAL)
-                ? output(OTHER_OUTPUT)
-                : Role.NONE;
-    }
-
-    private Role output(int itsKind) {
-        kind = itsKind;
-        return Role.OUTPUT;
-    }
-
-    private boolean is(byte[] name) {
-        if (keyLength != name.length) {
-            return false;
-        }
-        for (int i = 0; i < name.length; i++) {
-            if (key[i] != name[i]) {
-                return false;
-            }
-        }
-        return true;
-    }
-
     /** A whole object has been fed and nothing behind it. */
     boolean isComplete() {
         return state == State.END;
@@ -488,9 +373,9 @@ final class AnswerJson {
         return outputs != 0;
     }
 
-    /** Of the output that {@link #feedToOutput} has come to. */
+    /** {@link AnswerMember#output} of the output that {@link #feedToOutput} has come to. */
     int outputKind() {
-        return kind;
+        return role.output();
     }
 
     /** Kinds of all outputs that were not empty. */
@@ -520,9 +405,5 @@ final class AnswerJson {
 
     long cachedTokens() {
         return cachedTokens;
-    }
-
-    private static byte[] key(String text) {
-        return text.getBytes(StandardCharsets.US_ASCII);
     }
 }

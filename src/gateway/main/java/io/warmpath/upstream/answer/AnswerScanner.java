@@ -87,7 +87,7 @@ public final class AnswerScanner {
     /**
      * For {@code text/event-stream}.
      *
-     * @param kept gets the text of every complete event; null: nobody wants it
+     * @param kept gets the text of every complete event; null: the text is not kept
      */
     public static AnswerScanner ofEvents(@Nullable StreamText kept) {
         if (kept != null) {

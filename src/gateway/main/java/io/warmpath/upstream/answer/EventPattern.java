@@ -94,7 +94,7 @@ final class EventPattern {
         return textEnd;
     }
 
-    /** What kind of output the pattern's text is, as {@link AnswerJson#outputKind}. */
+    /** What kind of output the pattern's text is, as {@link AnswerMember#output}. */
     int kind() {
         return kind;
     }

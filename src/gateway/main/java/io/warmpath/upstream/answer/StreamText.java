@@ -118,7 +118,7 @@ public final class StreamText {
                 closes += event[closes] == '\\' ? 2 : 1;
             }
             closes = Math.min(closes, end);
-            if (json.outputKind() == AnswerJson.TEXT_OUTPUT) {
+            if (json.outputKind() == AnswerMember.TEXT_OUTPUT.output()) {
                 append(event, opens, closes);
                 if (lost) {
                     return;
@@ -133,14 +133,14 @@ public final class StreamText {
     /**
      * An event with one output, which is text of this kind.
      *
-     * @param kind as {@link AnswerJson#outputKind}
+     * @param kind as {@link AnswerMember#output}
      */
     void text(byte[] b, int from, int to, int kind) {
         if (lost || from == to) {
             return;
         }
         kinds |= kind;
-        if (kind == AnswerJson.TEXT_OUTPUT) {
+        if (kind == AnswerMember.TEXT_OUTPUT.output()) {
             append(b, from, to);
         }
     }
@@ -194,13 +194,13 @@ public final class StreamText {
         return first.clone();
     }
 
-    /** Reasoning was told apart from the answer. */
+    /** Reasoning came apart from the answer. */
     public boolean hasReasoning() {
-        return (kinds & AnswerJson.REASONING_OUTPUT) != 0;
+        return (kinds & AnswerMember.REASONING_OUTPUT.output()) != 0;
     }
 
     /** There was output that is neither text nor reasoning, such as tool calls. */
     public boolean hasOther() {
-        return (kinds & AnswerJson.OTHER_OUTPUT) != 0;
+        return (kinds & AnswerMember.OTHER_OUTPUT.output()) != 0;
     }
 }

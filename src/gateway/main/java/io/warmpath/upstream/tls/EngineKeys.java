@@ -66,10 +66,6 @@ public final class EngineKeys {
         return "Bearer " + key;
     }
 
-    public boolean isEmpty() {
-        return byAddress.isEmpty();
-    }
-
     /** Null: it wants none. Parses the address, but only where there are keys. */
     public @Nullable String of(URI worker) {
         Map<String, String> keys = byAddress;

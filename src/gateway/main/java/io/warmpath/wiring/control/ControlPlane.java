@@ -1,14 +1,16 @@
 package io.warmpath.wiring.control;
 
-import io.vertx.core.json.DecodeException;
-import io.vertx.core.json.JsonObject;
+import com.fasterxml.jackson.databind.node.ObjectNode;
 import io.warmpath.adapter.nats.NatsLink;
 import io.warmpath.adapter.nats.NatsNames;
+import io.warmpath.gateway.request.GatewayJson;
 import jakarta.enterprise.inject.Instance;
 import jakarta.enterprise.inject.spi.DefinitionException;
 import jakarta.inject.Inject;
 import jakarta.inject.Singleton;
+import java.nio.charset.StandardCharsets;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.concurrent.atomic.LongAdder;
@@ -48,11 +50,12 @@ public class ControlPlane implements Announcements {
 
     @Override
     public void say(Kind kind, Map<String, Object> details) {
-        JsonObject json = new JsonObject(new LinkedHashMap<>(details));
-        json.put("kind", kind.name()).put("router", router);
+        Map<String, Object> json = new LinkedHashMap<>(details);
+        json.put("kind", kind.name());
+        json.put("router", router);
         try {
             out.get()
-                    .send(json.encode())
+                    .send(new String(GatewayJson.bytes(json), StandardCharsets.UTF_8))
                     .exceptionally(
                             e -> {
                                 LOG.debugf("%s was not told: %s", kind, e.getMessage());
@@ -70,27 +73,25 @@ public class ControlPlane implements Announcements {
 
     @Incoming("control-in")
     void heard(String text) {
-        try {
-            JsonObject json = new JsonObject(text);
-            String from = json.getString("router", "");
-            if (from.equals(router)) {
-                return;
-            }
-            received.increment();
-            String kind = json.getString("kind", "");
-            json.remove("kind");
-            json.remove("router");
-            if (kind.equals(Kind.RESET.name())) {
-                LOG.warnf(
-                        "The gateway %s has dropped the shared snapshots and the stream's content;"
-                                + " this one still knows what was in them",
-                        from);
-            } else {
-                // A later version may say what this one has no name for.
-                LOG.infof("The gateway %s: %s %s", from, kind.toLowerCase(Locale.ROOT), json);
-            }
-        } catch (DecodeException e) {
-            LOG.debugf("a control message that cannot be read: %s", e.getMessage());
+        if (!(GatewayJson.tree(text) instanceof ObjectNode json)) {
+            LOG.debugf("a control message that cannot be read: %s", text);
+            return;
+        }
+        String from = json.path("router").asText("");
+        if (from.equals(router)) {
+            return;
+        }
+        received.increment();
+        String kind = json.path("kind").asText("");
+        json.remove(List.of("kind", "router"));
+        if (kind.equals(Kind.RESET.name())) {
+            LOG.warnf(
+                    "The gateway %s has dropped the shared snapshots and the stream's content;"
+                            + " this one still knows what was in them",
+                    from);
+        } else {
+            // A later version may say what this one has no name for.
+            LOG.infof("The gateway %s: %s %s", from, kind.toLowerCase(Locale.ROOT), json);
         }
     }
 }

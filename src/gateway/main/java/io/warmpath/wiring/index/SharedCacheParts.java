@@ -10,6 +10,7 @@ import io.warmpath.config.router.SharedCacheConfig;
 import io.warmpath.config.router.SharedCacheHits;
 import io.warmpath.config.router.SharedCacheType;
 import io.warmpath.config.state.IndexImplementation;
+import io.warmpath.fleet.FleetRegistry;
 import io.warmpath.fleet.address.AddressGuard;
 import io.warmpath.fleet.address.Place;
 import io.warmpath.gateway.shared.SharedCache;
@@ -173,6 +174,13 @@ public final class SharedCacheParts implements AutoCloseable {
             }
         }
         return all;
+    }
+
+    /** Pools of workers that come are asked, if any is. */
+    public void follow(FleetRegistry registry) {
+        if (cache != null) {
+            registry.addListener(cache);
+        }
     }
 
     /** Null: no pool is asked. */

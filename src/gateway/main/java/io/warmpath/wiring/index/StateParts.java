@@ -208,11 +208,15 @@ public final class StateParts implements AutoCloseable {
         }
     }
 
-    /** Begins to write. */
+    /**
+     * Begins to write.
+     *
+     * @param feed null: no events are followed, and there is nothing to write
+     */
     @SuppressWarnings("FutureReturnValueIgnored") // look() and expire() let nothing out
-    public void start(EventFeed feed, FleetRegistry fleet) {
+    public void start(@Nullable EventFeed feed, FleetRegistry fleet) {
         SnapshotPlace to = place;
-        if (to == null) {
+        if (to == null || feed == null) {
             return;
         }
         this.feed = feed;

@@ -6,16 +6,25 @@ import io.warmpath.routing.RouterMode;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
+import org.jboss.logging.Logger;
 
 /** What is set and does less in this set-up than its name says. Stateless. */
 public final class IdleSettings {
     /** Of {@code warmpath.state.shared.threshold}; who has set it to that misses nothing. */
     private static final long THRESHOLD = 1_000_000;
 
+    private static final Logger LOG = Logger.getLogger(IdleSettings.class);
+
     private IdleSettings() {}
 
+    /** Once, at start; names kept for older configurations too. */
+    public static void warn(WarmpathConfig config) {
+        RouterSettings.deprecation(config.router()).ifPresent(LOG::warn);
+        of(config).forEach(LOG::warn);
+    }
+
     /** In sentences, for the log of the start. */
-    public static List<String> of(WarmpathConfig config) {
+    static List<String> of(WarmpathConfig config) {
         List<String> told = new ArrayList<>();
         boolean stream =
                 RouterSettings.followsEvents(config.router())

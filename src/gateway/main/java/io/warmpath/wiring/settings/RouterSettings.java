@@ -59,7 +59,7 @@ public final class RouterSettings {
     }
 
     /** What to tell the operator about names that will go; empty when none is used. */
-    public static Optional<String> deprecation(RouterConfig r) {
+    static Optional<String> deprecation(RouterConfig r) {
         return r.overlapScoreWeight()
                 .map(
                         w ->

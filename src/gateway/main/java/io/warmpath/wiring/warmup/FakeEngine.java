@@ -10,7 +10,6 @@ import java.net.URI;
 import java.nio.charset.StandardCharsets;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.atomic.AtomicInteger;
 import org.jboss.logging.Logger;
 
 /**
@@ -26,7 +25,6 @@ final class FakeEngine implements AutoCloseable {
     private final String model;
     private final ServerSocket server;
     private final Set<Socket> open = ConcurrentHashMap.newKeySet();
-    private final AtomicInteger served = new AtomicInteger();
     private final byte[] chatStream;
     private final byte[] textStream;
     private final byte[] chatWhole;
@@ -66,11 +64,6 @@ final class FakeEngine implements AutoCloseable {
                         + server.getInetAddress().getHostAddress().replaceFirst("^(.*:.*)$", "[$1]")
                         + ":"
                         + server.getLocalPort());
-    }
-
-    /** Inference requests answered. */
-    int served() {
-        return served.get();
     }
 
     private void accept() {
@@ -115,7 +108,6 @@ final class FakeEngine implements AutoCloseable {
         if (!line.startsWith("POST ")) {
             return response("404 Not Found", "application/json", "{}");
         }
-        served.incrementAndGet();
         boolean chat = line.contains("/chat/");
         if (new String(request.body(), StandardCharsets.UTF_8).contains("\"stream\":true")) {
             return chat ? chatStream : textStream;

@@ -15,7 +15,7 @@ import io.warmpath.pool.PoolOptions;
 import io.warmpath.pool.PoolQuestion;
 import io.warmpath.pool.PoolUnavailableException;
 import io.warmpath.pool.ProbingPool;
-import io.warmpath.pool.SelfCheck;
+import io.warmpath.pool.RecipeCheck;
 import io.warmpath.pool.SglangPages;
 import io.warmpath.pool.SglangRanks;
 import io.warmpath.pool.SglangVersion;
@@ -174,18 +174,18 @@ class RealMasterTest {
         PageRecipe right = sglang("0.5.23", false, SglangRanks.of(1, 1), "");
         PoolQuestion question = prompt(6, 7_000_000);
         master.put(keys(right, question, 0, 6), 64);
-        SelfCheck check = new SelfCheck(PAGE, 4);
+        RecipeCheck check = new RecipeCheck(PAGE, 4);
         check.stored(question);
         assertEquals(
-                new SelfCheck.Verdict.Fits(4, 4),
+                new RecipeCheck.Verdict.Fits(4, 4),
                 pool(right, FRESH, master.url())
                         .check(check.sample())
                         .toCompletableFuture()
                         .join());
         PageRecipe wrong = sglang("0.5.16", false, SglangRanks.of(1, 1), "other");
-        SelfCheck.Verdict.Nothing nothing =
+        RecipeCheck.Verdict.Nothing nothing =
                 assertInstanceOf(
-                        SelfCheck.Verdict.Nothing.class,
+                        RecipeCheck.Verdict.Nothing.class,
                         pool(wrong, FRESH, master.url())
                                 .check(check.sample())
                                 .toCompletableFuture()

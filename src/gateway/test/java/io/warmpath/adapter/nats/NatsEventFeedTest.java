@@ -39,6 +39,7 @@ import org.awaitility.core.ConditionFactory;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -219,6 +220,7 @@ class NatsEventFeedTest {
         }
     }
 
+    @Tag("slow")
     @Test
     void a_full_store_loses_nothing_and_is_told() throws Exception {
         JetStreamManagement streams = link.connection().orElseThrow().jetStreamManagement();

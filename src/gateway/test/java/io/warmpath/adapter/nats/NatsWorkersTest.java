@@ -21,6 +21,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -31,6 +32,10 @@ class NatsWorkersTest {
     private static final Duration SOON = Duration.ofSeconds(30);
     private static final NatsNames NAMES = new NatsNames("test", "workers");
     private static final Duration LEASE = Duration.ofSeconds(2);
+
+    /** Whoever is not heard of has left by then. */
+    private static final Duration MORE_THAN_A_LEASE = Duration.ofMillis(2500);
+
     private static final NatsWorkers.Timing TIMING =
             new NatsWorkers.Timing(Duration.ofMillis(50), Duration.ofMillis(700));
 
@@ -169,7 +174,7 @@ class NatsWorkersTest {
         hosts("a");
         assertTrue(System.nanoTime() - before >= LEASE.toNanos());
         assertEquals(1, source.ranOut());
-        turns(LEASE.plus(LEASE));
+        turns(MORE_THAN_A_LEASE);
         assertEquals(List.of("put a", "put b", "remove b"), events, "renewals are no changes");
         assertEquals(0, source.outages());
     }
@@ -179,10 +184,11 @@ class NatsWorkersTest {
         write(1, written(spec("a"), LEASE));
         hosts("a");
         register(spec("a"), 1, LEASE, "2");
-        turns(LEASE.plus(LEASE));
+        turns(MORE_THAN_A_LEASE);
         assertEquals(List.of("put a"), events);
     }
 
+    @Tag("slow")
     @Test
     void without_a_server_nothing_leaves_and_then_every_lease_begins_anew() throws Exception {
         register(spec("a"), 1, LEASE, "1");
@@ -203,6 +209,7 @@ class NatsWorkersTest {
         assertEquals(1, events.stream().filter("put b"::equals).count(), "b is not told again");
     }
 
+    @Tag("slow")
     @Test
     void a_server_that_stands_still_costs_nobody_a_lease() throws Exception {
         register(spec("a"), 1, LEASE, "1");
@@ -211,7 +218,7 @@ class NatsWorkersTest {
         long until = System.nanoTime() + 3 * LEASE.toNanos();
         await().atMost(SOON).until(() -> System.nanoTime() - until > 0);
         server.resume();
-        turns(LEASE.plus(LEASE));
+        turns(MORE_THAN_A_LEASE);
         assertEquals(List.of("put a"), events);
         assertEquals(1, source.outages());
     }
@@ -227,7 +234,7 @@ class NatsWorkersTest {
             c.close();
         }
         await().atMost(SOON).until(() -> source.outages() == 1);
-        turns(LEASE.plus(LEASE));
+        turns(MORE_THAN_A_LEASE);
         assertEquals(List.of("put a"), events);
     }
 
@@ -251,7 +258,7 @@ class NatsWorkersTest {
         hosts("a");
         Registration second = register(spec("a", "weight", 2), 1, LEASE, "2");
         await().atMost(SOON).until(() -> events.size() == 2);
-        turns(LEASE.plus(LEASE));
+        turns(MORE_THAN_A_LEASE);
         assertEquals(List.of("put a", "put a"), events, "they do not take turns");
         assertEquals(2, fleet.values().iterator().next().weight());
         second.close();

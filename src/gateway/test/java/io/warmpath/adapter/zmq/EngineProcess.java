@@ -2,7 +2,7 @@ package io.warmpath.adapter.zmq;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
-import io.warmpath.tools.Main;
+import io.warmpath.tools.ToolsMain;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStreamReader;
@@ -46,7 +46,7 @@ final class EngineProcess implements AutoCloseable {
                                 "--enable-native-access=ALL-UNNAMED",
                                 "-cp",
                                 System.getProperty("java.class.path"),
-                                Main.class.getName(),
+                                ToolsMain.class.getName(),
                                 "sim",
                                 "--port",
                                 String.valueOf(ports[0]),

@@ -31,6 +31,7 @@ import java.util.function.LongSupplier;
 import org.awaitility.core.ConditionFactory;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -67,6 +68,7 @@ class ZmqEventFeedTest {
     }
 
     /** A poller without sockets returns at once: the thread once took a whole core that way. */
+    @Tag("measured")
     @Test
     void a_feed_without_sources_sleeps() {
         AtomicInteger looks = new AtomicInteger();

@@ -14,10 +14,14 @@ import io.vertx.core.Vertx;
 import io.vertx.core.http.HttpServer;
 import io.vertx.ext.web.Router;
 import io.warmpath.api.ApiServer;
+import io.warmpath.fleet.Capacity;
 import io.warmpath.fleet.EngineKind;
 import io.warmpath.fleet.EventEndpoint;
 import io.warmpath.fleet.FleetRegistry;
+import io.warmpath.fleet.Offload;
 import io.warmpath.fleet.PinSupport;
+import io.warmpath.fleet.PriorityOrder;
+import io.warmpath.fleet.SessionSupport;
 import io.warmpath.fleet.Worker;
 import io.warmpath.fleet.WorkerProfile;
 import io.warmpath.fleet.WorkerSpec;
@@ -131,7 +135,12 @@ class WorkersResourceTest {
                         32,
                         false,
                         2,
-                        EventEndpoint.perRank("tcp://10.0.0.1:5557", null, false, "kv", 2)),
+                        Capacity.UNKNOWN,
+                        EventEndpoint.perRank("tcp://10.0.0.1:5557", null, false, "kv", 2),
+                        Offload.NONE,
+                        PriorityOrder.NOT_TAKEN,
+                        SessionSupport.STICKY,
+                        List.of()),
                 false);
         given().spec(api)
                 .get("/workers/18446744073709551615")

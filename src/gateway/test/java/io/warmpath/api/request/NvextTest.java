@@ -114,15 +114,18 @@ class NvextTest {
     void either_of_two_names_of_one_worker_is_enough() {
         for (String name :
                 new String[] {"backend_instance_id", "decode_worker_id", "prefill_worker_id"}) {
-            assertEquals(OptionalLong.of(7), chat("'" + name + "':7").pinnedWorker(), name);
+            assertEquals(
+                    OptionalLong.of(7), chat("'" + name + "':7").routing().pinnedWorker(), name);
         }
         InferenceRequest same =
                 chat("'prefill_worker_id':7,'decode_worker_id':7,'prefill_dp_rank':1,'dp_rank':1");
-        assertEquals(OptionalLong.of(7), same.pinnedWorker());
-        assertEquals(OptionalInt.of(1), same.pinnedRank());
-        assertEquals(OptionalInt.of(1), chat("'prefill_dp_rank':1").pinnedRank());
+        assertEquals(OptionalLong.of(7), same.routing().pinnedWorker());
+        assertEquals(OptionalInt.of(1), same.routing().pinnedRank());
+        assertEquals(OptionalInt.of(1), chat("'prefill_dp_rank':1").routing().pinnedRank());
         assertEquals(
-                OptionalInt.empty(), chat("'prefill_dp_rank':4294967295").pinnedRank(), "none");
+                OptionalInt.empty(),
+                chat("'prefill_dp_rank':4294967295").routing().pinnedRank(),
+                "none");
     }
 
     @Test
@@ -155,14 +158,15 @@ class NvextTest {
                         "3",
                         prefix + "prefill-dp-rank",
                         "3");
-        assertEquals(OptionalLong.of(9), r.pinnedWorker());
-        assertEquals(OptionalInt.of(3), r.pinnedRank());
+        assertEquals(OptionalLong.of(9), r.routing().pinnedWorker());
+        assertEquals(OptionalInt.of(3), r.routing().pinnedRank());
         for (String name : new String[] {"prefill-instance-id", "prefill-dp-rank"}) {
             assertEquals(prefix + name, refused("", prefix + name, "seven").param());
         }
         assertEquals(
                 OptionalInt.of(1),
                 chat("'dp_rank':1,'prefill_dp_rank':2", prefix + "prefill-dp-rank", "4294967295")
+                        .routing()
                         .pinnedRank());
     }
 

@@ -241,10 +241,10 @@ class RequestFuzzTest {
             return r.model()
                     + r.stream()
                     + prompt
-                    + r.cacheSalt()
-                    + r.saltToSend()
-                    + r.pinnedWorker()
-                    + r.pinnedRank()
+                    + r.salt().value()
+                    + r.salt().toSend()
+                    + r.routing().pinnedWorker()
+                    + r.routing().pinnedRank()
                     + r.edits();
         } catch (GatewayException e) {
             return e.error().toString();

@@ -77,8 +77,8 @@ class RequestParserTest {
                         List.of(new Message("system", "be\nshort"), new Message("user", "hé")),
                         true),
                 r.prompt());
-        assertEquals("", r.cacheSalt());
-        assertNull(r.saltToSend());
+        assertEquals("", r.salt().value());
+        assertNull(r.salt().toSend());
     }
 
     @Test
@@ -105,7 +105,7 @@ class RequestParserTest {
         for (String name : new String[] {"\"n\"", "\"\\u006e\""}) {
             String body = "{\"model\":\"m\"," + member.replace("\"n\"", name) + USER + "}";
             InferenceRequest request = parse(Endpoint.CHAT, Buffer.buffer(body));
-            assertEquals(several, request.several(), body);
+            assertEquals(several, request.form().several(), body);
         }
     }
 
@@ -306,8 +306,8 @@ class RequestParserTest {
             InferenceRequest r = parse(Endpoint.CHAT, json);
             assertEquals("m", r.model(), json);
             assertTrue(r.stream(), json);
-            assertEquals("s", r.cacheSalt(), json);
-            assertEquals(OptionalInt.of(1), r.pinnedRank(), json);
+            assertEquals("s", r.salt().value(), json);
+            assertEquals(OptionalInt.of(1), r.routing().pinnedRank(), json);
             assertEquals(
                     new PromptInput.Chat(List.of(new Message("user", "hi")), true),
                     r.prompt(),
@@ -469,10 +469,10 @@ class RequestParserTest {
                         USER
                                 + ",\"cache_salt\":\"top\",\"nvext\":{\"backend_instance_id\":"
                                 + "18446744073709551615,\"dp_rank\":2,\"cache_salt\":\"ext\"}");
-        assertEquals(OptionalLong.of(-1), r.pinnedWorker());
-        assertEquals(OptionalInt.of(2), r.pinnedRank());
-        assertEquals("ext", r.cacheSalt());
-        assertEquals("ext", r.saltToSend());
+        assertEquals(OptionalLong.of(-1), r.routing().pinnedWorker());
+        assertEquals(OptionalInt.of(2), r.routing().pinnedRank());
+        assertEquals("ext", r.salt().value());
+        assertEquals("ext", r.salt().toSend());
         InferenceRequest h =
                 chat(
                         USER + ",\"nvext\":{\"backend_instance_id\":1,\"dp_rank\":2}",
@@ -482,9 +482,9 @@ class RequestParserTest {
                         "3",
                         "x-tenant-id",
                         "t");
-        assertEquals(OptionalLong.of(9), h.pinnedWorker());
-        assertEquals(OptionalInt.of(3), h.pinnedRank());
-        assertEquals("t", h.cacheSalt());
+        assertEquals(OptionalLong.of(9), h.routing().pinnedWorker());
+        assertEquals(OptionalInt.of(3), h.routing().pinnedRank());
+        assertEquals("t", h.salt().value());
     }
 
     @Test
@@ -497,11 +497,13 @@ class RequestParserTest {
                                 + "\"shared_cache_multiplier\":1,\"router_temperature\":0.25,"
                                 + "\"assume_kv_reuse\":false,\"track_prefill_tokens\":true,"
                                 + "\"later\":{\"x\":[]}},\"dp_rank\":1}");
-        assertEquals(new RouterOverrides(2.0, 0.5, 3.0, 1.0, 0.25, false, true), r.overrides());
-        assertEquals(OptionalInt.of(1), r.pinnedRank());
+        assertEquals(
+                new RouterOverrides(2.0, 0.5, 3.0, 1.0, 0.25, false, true),
+                r.routing().overrides());
+        assertEquals(OptionalInt.of(1), r.routing().pinnedRank());
         String none = ",\"nvext\":{\"router_config_override\":{\"overlap_score_credit\":null}}";
-        assertEquals(RouterOverrides.NONE, chat(USER + none).overrides());
-        assertEquals(RouterOverrides.NONE, chat(USER).overrides());
+        assertEquals(RouterOverrides.NONE, chat(USER + none).routing().overrides());
+        assertEquals(RouterOverrides.NONE, chat(USER).routing().overrides());
     }
 
     @Test
@@ -512,7 +514,7 @@ class RequestParserTest {
     @Test
     void a_rank_in_the_body_is_a_pin_and_must_not_contradict_a_header() {
         InferenceRequest r = chat(USER + ",\"routed_dp_rank\":1");
-        assertEquals(OptionalInt.of(1), r.pinnedRank());
+        assertEquals(OptionalInt.of(1), r.routing().pinnedRank());
         assertTrue(r.edits().hasRank());
         assertThrows(
                 GatewayException.class,

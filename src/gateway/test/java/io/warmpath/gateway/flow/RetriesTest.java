@@ -56,18 +56,19 @@ class RetriesTest {
     @Test
     void a_worker_that_has_begun_costs_budget_and_counts() {
         Retries retries = retries(0, 0);
-        Tries tries = new Tries(2);
+        RetryState tries = new RetryState(2);
         assertEquals(Retries.Verdict.ELSEWHERE, retries.failed(tries, 1, false, false));
         assertEquals(Retries.Verdict.NO_BUDGET, retries.failed(tries, 2, true, false));
         assertEquals(List.of(1L, 2L), tries.failed());
-        assertEquals(Retries.Verdict.NOBODY_ELSE, retries.failed(tries, 3, true, false));
+        assertEquals(Retries.Verdict.NO_OTHER, retries.failed(tries, 3, true, false));
     }
 
     @Test
     void whoever_is_bound_to_its_worker_uses_no_budget() {
         Retries retries = new Retries(new Retries.Options(3, 0, 1, 0, 0), () -> now);
         for (int i = 0; i < 20; i++) {
-            assertEquals(Retries.Verdict.NOBODY_ELSE, retries.failed(new Tries(3), 1, true, true));
+            assertEquals(
+                    Retries.Verdict.NO_OTHER, retries.failed(new RetryState(3), 1, true, true));
         }
         assertEquals(10, taken(retries, 100));
     }

@@ -20,10 +20,9 @@ import io.warmpath.gateway.observe.FlowMetrics;
 import io.warmpath.gateway.request.BodyEdits;
 import io.warmpath.gateway.request.ByteRange;
 import io.warmpath.gateway.request.InferenceRequest;
+import io.warmpath.gateway.request.ModelName;
 import io.warmpath.gateway.request.RequestHints;
 import io.warmpath.prefix.WorkerSlot;
-import io.warmpath.routing.RouterOverrides;
-import io.warmpath.routing.TaintRules;
 import io.warmpath.tokens.template.PromptInput;
 import java.io.IOException;
 import java.net.URI;
@@ -31,8 +30,6 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
-import java.util.OptionalInt;
-import java.util.OptionalLong;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
@@ -88,23 +85,18 @@ class EngineIdsTest {
 
     private static InferenceRequest request(String model, PromptInput prompt) {
         return new InferenceRequest(
-                "id",
-                "/v1/completions",
-                MultiMap.caseInsensitiveMultiMap().add("authorization", "Bearer key"),
-                Buffer.buffer("{}"),
-                model,
-                false,
+                new InferenceRequest.Received(
+                        "id",
+                        "/v1/completions",
+                        MultiMap.caseInsensitiveMultiMap().add("authorization", "Bearer key"),
+                        Buffer.buffer("{}")),
+                ModelName.plain(model),
                 prompt,
-                "",
-                null,
-                OptionalLong.empty(),
-                OptionalInt.empty(),
-                TaintRules.NONE,
-                RouterOverrides.NONE,
+                InferenceRequest.CacheSalt.NONE,
+                InferenceRequest.Routing.FREE,
                 RequestHints.NONE,
                 NO_EDITS,
-                false,
-                false);
+                InferenceRequest.Form.WHOLE);
     }
 
     private EngineIds ids(EngineTokenizer engines, Executor threads, int atOnce, Duration wait) {

@@ -8,13 +8,9 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.vertx.core.MultiMap;
 import io.vertx.core.buffer.Buffer;
 import io.warmpath.fault.GatewayException;
-import io.warmpath.routing.RouterOverrides;
-import io.warmpath.routing.TaintRules;
 import io.warmpath.session.AgentContext;
 import io.warmpath.tokens.template.PromptInput;
 import java.util.List;
-import java.util.OptionalInt;
-import java.util.OptionalLong;
 import java.util.Set;
 import org.junit.jupiter.api.Test;
 
@@ -39,23 +35,14 @@ class SessionHeadersTest {
             map.add(headers[i], headers[i + 1]);
         }
         return new InferenceRequest(
-                "id",
-                "/v1/completions",
-                map,
-                Buffer.buffer("{}"),
-                "m",
-                false,
+                new InferenceRequest.Received("id", "/v1/completions", map, Buffer.buffer("{}")),
+                ModelName.plain("m"),
                 new PromptInput.Text("hi"),
-                "",
-                null,
-                OptionalLong.empty(),
-                OptionalInt.empty(),
-                TaintRules.NONE,
-                RouterOverrides.NONE,
+                InferenceRequest.CacheSalt.NONE,
+                InferenceRequest.Routing.FREE,
                 new RequestHints(0, 0, 0, "", false, null, null, null, agent, false, Set.of()),
                 NO_EDITS,
-                false,
-                false);
+                InferenceRequest.Form.WHOLE);
     }
 
     private static String of(String... headers) {

@@ -54,7 +54,7 @@ class SelfCheckTest {
                 .build();
     }
 
-    private LengthCheck sent(EngineKind kind, PromptInput prompt) {
+    private SelfCheck.Check sent(EngineKind kind, PromptInput prompt) {
         Supplier<Question> question =
                 () -> {
                     bodies++;

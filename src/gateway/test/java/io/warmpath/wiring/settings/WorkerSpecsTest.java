@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.warmpath.fleet.Capacity;
 import io.warmpath.fleet.EngineKind;
 import io.warmpath.fleet.Taint;
 import io.warmpath.fleet.WorkerSpec;
@@ -36,9 +37,13 @@ class WorkerSpecsTest {
                                 null,
                                 true,
                                 "kv",
-                                List.of(
-                                        Taint.parse("spot:PreferNoSchedule"),
-                                        Taint.parse("gpu=a"))),
+                                List.of(Taint.parse("spot:PreferNoSchedule"), Taint.parse("gpu=a")),
+                                null,
+                                null,
+                                Capacity.UNKNOWN,
+                                Map.of(),
+                                null,
+                                0),
                         WorkerSpec.of("http://a:1")),
                 WorkerSpecs.of(
                         TestConfig.of(

@@ -17,10 +17,6 @@ record Arguments(List<Object> positional, Map<String, Object> named) {
             this.values = values;
         }
 
-        @Nullable Object get(int i) {
-            return values[i];
-        }
-
         Object or(int i, Object otherwise) {
             Object value = values[i];
             return value == null ? otherwise : value;

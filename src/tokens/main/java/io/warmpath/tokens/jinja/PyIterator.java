@@ -3,7 +3,6 @@ package io.warmpath.tokens.jinja;
 import java.util.ArrayList;
 import java.util.Iterator;
 import java.util.List;
-import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /** A sequence that is made while it is read, once: what map, select and their like give. */
@@ -41,20 +40,5 @@ final class PyIterator {
     static PyIterator over(Iterable<?> items) {
         Iterator<?> it = items.iterator();
         return new PyIterator(() -> it.hasNext() ? it.next() : null);
-    }
-
-    /** Values of {@code from} for which {@code of} gives one. */
-    static PyIterator mapped(Run run, PyIterator from, Function<Object, @Nullable Object> of) {
-        return new PyIterator(
-                () -> {
-                    for (Object v = from.next(); v != null; v = from.next()) {
-                        run.step();
-                        Object mapped = of.apply(v);
-                        if (mapped != null) {
-                            return mapped;
-                        }
-                    }
-                    return null;
-                });
     }
 }

@@ -192,10 +192,10 @@ final class SglangProfile {
             return json;
         }
         try {
-            if (JsonText.parse(json, JsonText.Library.ORJSON) instanceof Map<?, ?> map) {
+            if (ArgumentsJson.parse(json, ArgumentsJson.Library.ORJSON) instanceof Map<?, ?> map) {
                 return map;
             }
-        } catch (JsonText.NotJson e) {
+        } catch (ArgumentsJson.NotJson e) {
             throw NotRendered.invalid(path, "is not JSON, " + e.getMessage() + ".");
         }
         throw NotRendered.invalid(path, "must be a JSON object.");

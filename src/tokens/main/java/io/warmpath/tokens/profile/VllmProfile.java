@@ -181,10 +181,10 @@ final class VllmProfile {
 
     private static Map<?, ?> arguments(String json) {
         try {
-            return JsonText.parse(json, JsonText.Library.PYTHON) instanceof Map<?, ?> map
+            return ArgumentsJson.parse(json, ArgumentsJson.Library.PYTHON) instanceof Map<?, ?> map
                     ? map
                     : Map.of();
-        } catch (JsonText.NotJson e) {
+        } catch (ArgumentsJson.NotJson e) {
             return Map.of(); // as the engine takes it
         }
     }

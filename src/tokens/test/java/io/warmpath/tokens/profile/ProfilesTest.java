@@ -245,20 +245,21 @@ class ProfilesTest {
                         Arrays.asList(BigInteger.ONE, -0.5, true, null),
                         "b",
                         "\n\u00e9\ud83d\ude00"),
-                JsonText.parse(
+                ArgumentsJson.parse(
                         " {\"b\": \"x\", \"a\": [1, -5e-1, true, null], \"b\":"
                                 + " \"\\n\\u00e9\\ud83d\\ude00\"} ",
-                        JsonText.Library.PYTHON));
+                        ArgumentsJson.Library.PYTHON));
         BigInteger huge = BigInteger.TEN.pow(30);
-        assertEquals(huge, JsonText.parse(huge.toString(), JsonText.Library.PYTHON));
-        assertEquals(1e30, JsonText.parse(huge.toString(), JsonText.Library.ORJSON));
+        assertEquals(huge, ArgumentsJson.parse(huge.toString(), ArgumentsJson.Library.PYTHON));
+        assertEquals(1e30, ArgumentsJson.parse(huge.toString(), ArgumentsJson.Library.ORJSON));
         assertEquals(
-                Double.NEGATIVE_INFINITY, JsonText.parse("-Infinity", JsonText.Library.PYTHON));
-        assertEquals("\ud800", JsonText.parse("\"\\ud800\"", JsonText.Library.PYTHON));
+                Double.NEGATIVE_INFINITY,
+                ArgumentsJson.parse("-Infinity", ArgumentsJson.Library.PYTHON));
+        assertEquals("\ud800", ArgumentsJson.parse("\"\\ud800\"", ArgumentsJson.Library.PYTHON));
         for (String bad : List.of("NaN", "\"\\ud800\"", "1e999")) {
             assertThrows(
-                    JsonText.NotJson.class,
-                    () -> JsonText.parse(bad, JsonText.Library.ORJSON),
+                    ArgumentsJson.NotJson.class,
+                    () -> ArgumentsJson.parse(bad, ArgumentsJson.Library.ORJSON),
                     bad);
         }
         for (String bad :
@@ -280,11 +281,13 @@ class ProfilesTest {
                         "\"",
                         "{\"a\" 1}",
                         "\ufeff{}")) {
-            for (JsonText.Library library : JsonText.Library.values()) {
-                assertThrows(JsonText.NotJson.class, () -> JsonText.parse(bad, library), bad);
+            for (ArgumentsJson.Library library : ArgumentsJson.Library.values()) {
+                assertThrows(
+                        ArgumentsJson.NotJson.class, () -> ArgumentsJson.parse(bad, library), bad);
             }
         }
         assertThrows(
-                NotRendered.class, () -> JsonText.parse("[".repeat(300), JsonText.Library.PYTHON));
+                NotRendered.class,
+                () -> ArgumentsJson.parse("[".repeat(300), ArgumentsJson.Library.PYTHON));
     }
 }

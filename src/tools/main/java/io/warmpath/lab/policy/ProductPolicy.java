@@ -103,7 +103,7 @@ final class ProductPolicy extends Policy {
     @Override
     public final void joined() {
         List<Candidate> more = new ArrayList<>(candidates);
-        Candidate fresh = Fleet.open(world, slots, known.size());
+        Candidate fresh = LabEngineView.open(world, slots, known.size());
         known.add(fresh);
         more.add(fresh);
         candidates = List.copyOf(more);

@@ -46,7 +46,7 @@ public final class Advice {
      * @param keys that make a gateway decide as was found
      */
     public String text(List<String> keys) {
-        StringBuilder out = new StringBuilder("held-back part\n").append(Table.of(held));
+        StringBuilder out = new StringBuilder("held-back part\n").append(ResultTable.of(held));
         out.append("\nagainst ").append(have).append(" on the held-back part\n");
         Set<String> policies = new LinkedHashSet<>();
         held.forEach(r -> policies.add(r.policy()));

@@ -26,7 +26,7 @@ public final class Html {
             <p>Trust ratios between policies, not milliseconds. Means over seeds; the first quarter
             of the arrivals' time is not counted.</p>
             """
-                    .formatted(Svg.STYLE, Decisions.STYLE);
+                    .formatted(Svg.STYLE, DisagreementTable.STYLE);
 
     private static final String DECISIONS =
             """
@@ -54,12 +54,12 @@ public final class Html {
             out.append(byLoad(of, "prompt tokens, most / mean engine", Result::imbalance));
             out.append("</div>\n<details><summary>requests on each engine over time</summary>");
             of.stream().filter(r -> r.seed() == 1).forEach(r -> out.append(engines(r)));
-            out.append("</details>\n<pre>").append(Svg.text(Table.of(of))).append("</pre>\n");
+            out.append("</details>\n<pre>").append(Svg.text(ResultTable.of(of))).append("</pre>\n");
             List<Disagreement> here =
                     disagreements.stream().filter(d -> d.scenario().equals(scenario)).toList();
             if (!here.isEmpty()) {
                 out.append(DECISIONS);
-                out.append(Decisions.tables(here, disagreements.indexOf(here.getFirst())));
+                out.append(DisagreementTable.tables(here, disagreements.indexOf(here.getFirst())));
             }
         }
         String standing = new Standing(results, ours).markdown();
@@ -69,8 +69,8 @@ public final class Html {
         }
         if (!disagreements.isEmpty()) {
             out.append("<script type=\"application/json\" id=\"decisions\">");
-            out.append(Decisions.data(disagreements)).append("</script>\n<script>\n");
-            out.append(Decisions.SCRIPT).append("</script>\n");
+            out.append(DisagreementTable.data(disagreements)).append("</script>\n<script>\n");
+            out.append(DisagreementTable.SCRIPT).append("</script>\n");
         }
         return out.append("</body></html>\n").toString();
     }

@@ -1,7 +1,7 @@
 package io.warmpath.lab.report;
 
 import io.warmpath.lab.Result;
-import io.warmpath.lab.policy.Policies;
+import io.warmpath.lab.policy.PolicyCatalog;
 import java.util.ArrayList;
 import java.util.LinkedHashSet;
 import java.util.List;
@@ -35,7 +35,7 @@ public final class Standing {
         for (String policy : distinct(r -> true, Result::policy)) {
             if (policy.equals(ours)) {
                 known = true;
-            } else if (kind(policy) == Policies.Kind.PEER) {
+            } else if (kind(policy) == PolicyCatalog.Kind.PEER) {
                 peers.add(policy);
             } else {
                 others.add(policy);
@@ -113,8 +113,10 @@ public final class Standing {
         return all;
     }
 
-    private static Policies.Kind kind(String policy) {
-        return Policies.find(policy).map(Policies.Named::kind).orElse(Policies.Kind.OURS);
+    private static PolicyCatalog.Kind kind(String policy) {
+        return PolicyCatalog.find(policy)
+                .map(PolicyCatalog.Named::kind)
+                .orElse(PolicyCatalog.Kind.OURS);
     }
 
     /** A geometric mean; what is not a number is left out. */

@@ -74,10 +74,6 @@ public final class Dials {
                                 prefix + "decode-nanos-per-token", token / 4, token * 4, token)));
     }
 
-    public List<Dial> all() {
-        return all;
-    }
-
     /** The positions of what holds when nobody sets anything. */
     public double[] start() {
         return all.stream().mapToDouble(d -> d.position(d.start())).toArray();

@@ -51,7 +51,7 @@ public final class KvCache {
     private final Map<CacheSpace, Block> roots = new HashMap<>();
     private final TreeSet<Block> gpuLeaves;
     private final TreeSet<Block> hostLeaves;
-    private final Pins pins;
+    private final PinnedBlocks pins;
     private int gpuFree;
     private int hostFree;
     private int unreferenced;
@@ -63,18 +63,8 @@ public final class KvCache {
 
     /**
      * @param hostBlocks 0 when there is no host tier
+     * @param policy what is kept longest
      */
-    public KvCache(
-            int blockSize,
-            int gpuBlocks,
-            int hostBlocks,
-            BlockHasher hasher,
-            HostLink link,
-            Consumer<CacheEvent> events) {
-        this(blockSize, gpuBlocks, hostBlocks, hasher, link, CachePolicy.LRU, events);
-    }
-
-    /** Keeps longest what {@code policy} says. */
     public KvCache(
             int blockSize,
             int gpuBlocks,
@@ -95,7 +85,7 @@ public final class KvCache {
                 policy.byPriority() ? LEAST_IMPORTANT_LEAF_FIRST : OLDEST_LEAF_FIRST;
         this.gpuLeaves = new TreeSet<>(order);
         this.hostLeaves = new TreeSet<>(order);
-        this.pins = new Pins(policy.maxPinnedBlocks(), policy.nanoTime());
+        this.pins = new PinnedBlocks(policy.maxPinnedBlocks(), policy.nanoTime());
     }
 
     /**

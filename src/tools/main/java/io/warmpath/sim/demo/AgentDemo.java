@@ -33,12 +33,12 @@ final class AgentDemo {
 
     private final DemoFlags flags;
     private final SimTokenizer tokenizer;
-    private final Scratch scratch;
+    private final DemoFiles scratch;
     private final Terminal terminal;
     private final AgentScript script;
-    private final Pace pace = new Pace();
+    private final DemoClock pace = new DemoClock();
 
-    AgentDemo(DemoFlags flags, SimTokenizer tokenizer, Scratch scratch, Terminal terminal) {
+    AgentDemo(DemoFlags flags, SimTokenizer tokenizer, DemoFiles scratch, Terminal terminal) {
         this.flags = flags;
         this.tokenizer = tokenizer;
         this.scratch = scratch;
@@ -64,14 +64,15 @@ final class AgentDemo {
             int to = Math.min(plays.size(), from + GROUP);
             scores.addAll(played(plays.subList(from, to), setups.subList(from, to)));
         }
-        List<Run> later = scores.stream().map(AgentScore::later).toList();
-        List<Run> all = scores.stream().map(AgentScore::all).toList();
+        List<StageRun> later = scores.stream().map(AgentScore::later).toList();
+        List<StageRun> all = scores.stream().map(AgentScore::all).toList();
         terminal.say("");
         terminal.say(
                 "Agents' turns from the second on (%d of each play):",
                 later.getFirst().turns().size());
-        outcome.tables(terminal, List.of(Run.comparison(later), leads(scores), Run.shares(all)));
-        Verdict verdict = new Verdict(pace);
+        outcome.tables(
+                terminal, List.of(StageRun.comparison(later), leads(scores), StageRun.shares(all)));
+        DemoVerdict verdict = new DemoVerdict(pace);
         verdict.gains(later.getLast(), later.getFirst());
         verdict.gains(later.getLast(), later.get(1));
         verdict.allEnginesWork(all.getLast());
@@ -137,7 +138,7 @@ final class AgentDemo {
     }
 
     /** The leads' times turn by turn, and what all of it costs the others. */
-    private static Table leads(List<AgentScore> scores) {
+    private static DemoTable leads(List<AgentScore> scores) {
         List<String> head = new ArrayList<>(List.of("median of a lead's turn"));
         for (int n = 1; n <= scores.getFirst().lead().size(); n++) {
             head.add(String.format(Locale.ROOT, "%d", n));
@@ -146,11 +147,11 @@ final class AgentDemo {
         List<List<String>> rows = new ArrayList<>();
         for (AgentScore score : scores) {
             List<String> row = new ArrayList<>(List.of(score.all().name()));
-            score.lead().forEach(d -> row.add(Run.millis(d)));
-            row.add(Run.millis(score.others()));
+            score.lead().forEach(d -> row.add(StageRun.millis(d)));
+            row.add(StageRun.millis(score.others()));
             rows.add(row);
         }
-        return new Table(head, rows);
+        return new DemoTable(head, rows);
     }
 
     private Stage.Setup setup(Play play, Path model, int port) {

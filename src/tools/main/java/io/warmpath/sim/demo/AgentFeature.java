@@ -26,10 +26,6 @@ enum AgentFeature {
         this.title = title;
     }
 
-    String title() {
-        return title;
-    }
-
     /**
      * None of them, each alone, all together.
      *

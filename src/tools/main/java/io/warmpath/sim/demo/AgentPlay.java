@@ -39,7 +39,7 @@ final class AgentPlay {
     private final Stage stage;
     private final AgentScript script;
     private final Set<AgentFeature> features;
-    private final Pace pace;
+    private final DemoClock pace;
     private final Runnable progress;
     private final List<Turn> turns = new ArrayList<>(); // guarded by itself
     private final AtomicBoolean over = new AtomicBoolean();
@@ -51,7 +51,7 @@ final class AgentPlay {
             Stage stage,
             AgentScript script,
             Set<AgentFeature> features,
-            Pace pace,
+            DemoClock pace,
             Runnable progress) {
         this.stage = stage;
         this.pace = pace;
@@ -102,7 +102,7 @@ final class AgentPlay {
         long at = System.nanoTime();
         for (int i = 0; !over.get(); i++) {
             String prompt = script.background().get(i % script.background().size());
-            Workload.Turn turn = new Workload.Turn(-1, i, prompt, BACKGROUND_TOKENS);
+            DemoWorkload.Turn turn = new DemoWorkload.Turn(-1, i, prompt, BACKGROUND_TOKENS);
             List<Message> messages = List.of(new Message("user", prompt));
             requests.run(
                     () -> add(Who.BACKGROUND, "", stage.client().ask(turn, Stage.MODEL, messages)));
@@ -133,7 +133,7 @@ final class AgentPlay {
             GatewayClient.Answer answer =
                     stage.client()
                             .ask(
-                                    new Workload.Turn(team, number, question, tokens),
+                                    new DemoWorkload.Turn(team, number, question, tokens),
                                     Stage.MODEL,
                                     List.copyOf(history),
                                     AgentFeature.turn(

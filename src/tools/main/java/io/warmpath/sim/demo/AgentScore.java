@@ -13,14 +13,14 @@ import java.util.stream.IntStream;
  * @param lead median time to first token of the leads' turn, by its number from 0 on
  * @param others median of everybody else's requests
  */
-record AgentScore(Run later, Run all, List<Duration> lead, Duration others) {
+record AgentScore(StageRun later, StageRun all, List<Duration> lead, Duration others) {
     static AgentScore of(String name, int engines, List<AgentPlay.Turn> turns, int leadTurns) {
         return new AgentScore(
-                new Run(
+                new StageRun(
                         name,
                         engines,
                         played(turns, t -> t.who() != AgentPlay.Who.BACKGROUND && t.number() > 0)),
-                new Run(name, engines, played(turns, t -> true)),
+                new StageRun(name, engines, played(turns, t -> true)),
                 IntStream.range(0, leadTurns)
                         .mapToObj(
                                 n ->
@@ -34,7 +34,7 @@ record AgentScore(Run later, Run all, List<Duration> lead, Duration others) {
     }
 
     private static Duration median(List<AgentPlay.Turn> turns, Predicate<AgentPlay.Turn> which) {
-        return Score.of(played(turns, which)).p50Ttft();
+        return StageScore.of(played(turns, which)).p50Ttft();
     }
 
     private static List<Played> played(

@@ -33,18 +33,18 @@ final class ChatDemo {
 
     private final DemoFlags flags;
     private final SimTokenizer tokenizer;
-    private final Scratch scratch;
+    private final DemoFiles scratch;
     private final Terminal terminal;
-    private final Workload workload;
-    private final Pace pace = new Pace();
+    private final DemoWorkload workload;
+    private final DemoClock pace = new DemoClock();
 
-    ChatDemo(DemoFlags flags, SimTokenizer tokenizer, Scratch scratch, Terminal terminal) {
+    ChatDemo(DemoFlags flags, SimTokenizer tokenizer, DemoFiles scratch, Terminal terminal) {
         this.flags = flags;
         this.tokenizer = tokenizer;
         this.scratch = scratch;
         this.terminal = terminal;
         this.workload =
-                new Workload(
+                new DemoWorkload(
                         flags.conversations, flags.turns, flags.prompts, flags.load, flags.seed);
     }
 
@@ -56,9 +56,9 @@ final class ChatDemo {
         Outcome outcome = new Outcome(flags.pool ? "Warmpath demo, pool" : "Warmpath demo");
         outcome.about(terminal, about(), setups);
         try (SideBySide stages = SideBySide.start(setups, tokenizer, terminal)) {
-            List<Run> runs = played(stages);
-            Verdict verdict = new Verdict(pace);
-            Run last = runs.getLast();
+            List<StageRun> runs = played(stages);
+            DemoVerdict verdict = new DemoVerdict(pace);
+            StageRun last = runs.getLast();
             if (flags.pool) {
                 judged(verdict, last);
                 verdict.gains(runs.get(1), runs.getFirst());
@@ -69,7 +69,7 @@ final class ChatDemo {
                 verdict.gains(last, runs.getFirst());
             }
             verdict.allEnginesWork(last);
-            outcome.tables(terminal, List.of(Run.comparison(runs), Run.shares(runs)));
+            outcome.tables(terminal, List.of(StageRun.comparison(runs), StageRun.shares(runs)));
             int code =
                     outcome.verdict(
                             terminal,
@@ -164,7 +164,7 @@ final class ChatDemo {
     }
 
     /** The last stage's turns are shown as they go. */
-    private List<Run> played(SideBySide stages) throws DemoFailure, InterruptedException {
+    private List<StageRun> played(SideBySide stages) throws DemoFailure, InterruptedException {
         LiveTable table = new LiveTable(terminal, flags.pool);
         String shown = stages.stages().getLast().name();
         table.heading(shown, TURNS);
@@ -182,14 +182,14 @@ final class ChatDemo {
         return stages.stages().stream()
                 .map(
                         s ->
-                                new Run(
+                                new StageRun(
                                         s.name(),
                                         flags.engines,
                                         played.getOrDefault(s.name(), List.of())))
                 .toList();
     }
 
-    private void judged(Verdict verdict, Run run) {
+    private void judged(DemoVerdict verdict, StageRun run) {
         Predictions predictions =
                 Predictions.of(run.turns(), c -> c % flags.prompts, !flags.pool && roomy(run));
         verdict.predicted(run, predictions);
@@ -204,7 +204,7 @@ final class ChatDemo {
     }
 
     /** An engine's host memory has room for all conversations: it never gives anything up. */
-    private boolean roomy(Run run) {
+    private boolean roomy(StageRun run) {
         Map<Integer, Integer> longest = new HashMap<>();
         run.turns()
                 .forEach(

@@ -28,7 +28,7 @@ public final class DemoMain {
             return 0;
         }
         try {
-            Scratch scratch = Scratch.create();
+            DemoFiles scratch = DemoFiles.create();
             try (SimTokenizer tokenizer = SimTokenizer.load(scratch.tokenizer())) {
                 if (flags.agents) {
                     return new AgentDemo(flags, tokenizer, scratch, Terminal.of(out)).play();

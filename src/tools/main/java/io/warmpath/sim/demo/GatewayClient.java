@@ -54,13 +54,13 @@ final class GatewayClient implements AutoCloseable {
     }
 
     /** Asks for a streamed answer and reads it to its end. */
-    Answer ask(Workload.Turn turn, String model, List<Message> messages)
+    Answer ask(DemoWorkload.Turn turn, String model, List<Message> messages)
             throws DemoFailure, InterruptedException {
         return ask(turn, model, messages, Extras.none());
     }
 
     /** The same with more than messages. */
-    Answer ask(Workload.Turn turn, String model, List<Message> messages, Extras extras)
+    Answer ask(DemoWorkload.Turn turn, String model, List<Message> messages, Extras extras)
             throws DemoFailure, InterruptedException {
         String where =
                 "conversation " + (turn.conversation() + 1) + ", turn " + (turn.number() + 1);
@@ -153,7 +153,8 @@ final class GatewayClient implements AutoCloseable {
         return body.toString();
     }
 
-    private static Played played(Workload.Turn turn, HttpResponse<?> response, Reading reading) {
+    private static Played played(
+            DemoWorkload.Turn turn, HttpResponse<?> response, Reading reading) {
         Matcher tiers =
                 TIERS.matcher(
                         response.headers().firstValue("x-warmpath-matched-blocks").orElse(""));

@@ -11,8 +11,8 @@ import java.util.Map;
 final class LiveTable {
     private final Terminal terminal;
     private final boolean pooled;
-    private final Map<Workload.Turn, Played> shown = new HashMap<>(); // guarded by this
-    private final Map<Workload.Turn, Played> compared = new HashMap<>(); // guarded by this
+    private final Map<DemoWorkload.Turn, Played> shown = new HashMap<>(); // guarded by this
+    private final Map<DemoWorkload.Turn, Played> compared = new HashMap<>(); // guarded by this
 
     /**
      * @param pooled the gateway of the stage that is shown asks a pool
@@ -77,14 +77,14 @@ final class LiveTable {
         line(turn.turn());
     }
 
-    private void line(Workload.Turn turn) {
+    private void line(DemoWorkload.Turn turn) {
         Played p = shown.get(turn);
         Played other = compared.get(turn);
         if (p == null || other == null) {
             return;
         }
         boolean sooner = p.timeToFirstToken().compareTo(other.timeToFirstToken()) < 0;
-        String first = String.format(Locale.ROOT, "%8s", Run.millis(p.timeToFirstToken()));
+        String first = String.format(Locale.ROOT, "%8s", StageRun.millis(p.timeToFirstToken()));
         line(
                 turn.conversation() + 1,
                 turn.number() + 1,
@@ -97,6 +97,6 @@ final class LiveTable {
                 p.reportedTokens(),
                 p.asPredicted() ? terminal.good(" =") : terminal.bad(" !"),
                 sooner ? terminal.good(first) : first,
-                Run.millis(other.timeToFirstToken()));
+                StageRun.millis(other.timeToFirstToken()));
     }
 }

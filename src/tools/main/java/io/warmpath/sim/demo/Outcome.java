@@ -37,8 +37,8 @@ final class Outcome {
         page.say(fleets);
     }
 
-    void tables(Terminal terminal, List<Table> tables) {
-        for (Table table : tables) {
+    void tables(Terminal terminal, List<DemoTable> tables) {
+        for (DemoTable table : tables) {
             terminal.say("");
             table.lines().forEach(line -> terminal.say("%s", line));
             page.table(table);
@@ -49,7 +49,7 @@ final class Outcome {
      * @param good what is said when there are no problems
      * @return the exit code
      */
-    int verdict(Terminal terminal, Verdict verdict, String good) {
+    int verdict(Terminal terminal, DemoVerdict verdict, String good) {
         List<String> problems = verdict.problems();
         terminal.say("");
         if (!verdict.remark().isEmpty()) {
@@ -66,7 +66,7 @@ final class Outcome {
         return problems.isEmpty() ? 0 : 1;
     }
 
-    void page(Terminal terminal, List<Run> runs, Path file) throws IOException {
+    void page(Terminal terminal, List<StageRun> runs, Path file) throws IOException {
         page.charts(runs);
         page.say(
                 List.of(

@@ -51,17 +51,17 @@ final class Page {
         out.append("</div>\n");
     }
 
-    void table(Table table) {
+    void table(DemoTable table) {
         out.append(table.html());
     }
 
     /** What the turns of each run came to, those of no conversation left out. */
-    void charts(List<Run> all) {
-        List<Run> runs =
+    void charts(List<StageRun> all) {
+        List<StageRun> runs =
                 all.stream()
                         .map(
                                 r ->
-                                        new Run(
+                                        new StageRun(
                                                 r.name(),
                                                 r.engines(),
                                                 r.turns().stream()
@@ -88,15 +88,15 @@ final class Page {
         Chart mean = new Chart("time to first token, mean, ms, by number of the turn", numbers);
         Chart share = new Chart("% of turns with a first token within ... ms", within);
         Chart cached = new Chart("% of prompt tokens cached, by number of the turn", numbers);
-        for (Run run : runs) {
+        for (StageRun run : runs) {
             double[] times = new double[turns];
             double[] hits = new double[turns];
             for (int n = 0; n < turns; n++) {
                 int number = n;
                 List<Played> of =
                         run.turns().stream().filter(p -> p.turn().number() == number).toList();
-                times[n] = of.isEmpty() ? 0 : millis(Score.of(of).meanTtft());
-                hits[n] = of.isEmpty() ? 0 : 100 * Score.of(of).hitRate();
+                times[n] = of.isEmpty() ? 0 : millis(StageScore.of(of).meanTtft());
+                hits[n] = of.isEmpty() ? 0 : 100 * StageScore.of(of).hitRate();
             }
             mean.line(run.name(), times);
             cached.line(run.name(), hits);
@@ -116,7 +116,7 @@ final class Page {
     }
 
     /** What each engine of a run did when: a colour for each conversation. */
-    void engines(Run run) {
+    void engines(StageRun run) {
         long begin = run.turns().stream().mapToLong(Played::sent).min().orElse(0);
         double until =
                 run.turns().stream()
@@ -152,7 +152,7 @@ final class Page {
                 p.turn().number() + 1,
                 p.reportedTokens(),
                 p.promptTokens(),
-                Run.millis(p.timeToFirstToken()));
+                StageRun.millis(p.timeToFirstToken()));
     }
 
     void write(Path file) throws IOException {

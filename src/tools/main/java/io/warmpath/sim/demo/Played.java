@@ -16,7 +16,7 @@ import java.util.Comparator;
  * @param took from then to the end of the answer
  */
 record Played(
-        Workload.Turn turn,
+        DemoWorkload.Turn turn,
         String worker,
         int promptTokens,
         int gpuBlocks,

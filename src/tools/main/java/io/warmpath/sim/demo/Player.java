@@ -14,15 +14,15 @@ import java.util.function.Consumer;
  */
 final class Player {
     private final Stage stage;
-    private final Workload workload;
-    private final Pace pace;
+    private final DemoWorkload workload;
+    private final DemoClock pace;
     private final Consumer<Played> done;
     private final List<Played> played = new ArrayList<>(); // guarded by itself
 
     /**
      * @param done told of each turn when its answer has ended, by any thread
      */
-    Player(Stage stage, Workload workload, Pace pace, Consumer<Played> done) {
+    Player(Stage stage, DemoWorkload workload, DemoClock pace, Consumer<Played> done) {
         this.stage = stage;
         this.workload = workload;
         this.pace = pace;
@@ -37,7 +37,7 @@ final class Player {
      */
     List<Played> play(long begin) throws DemoFailure, InterruptedException {
         try (Together together = new Together()) {
-            for (Workload.Conversation c : workload.conversations()) {
+            for (DemoWorkload.Conversation c : workload.conversations()) {
                 together.run(() -> converse(c, begin));
             }
             together.await();
@@ -47,12 +47,12 @@ final class Player {
         }
     }
 
-    private void converse(Workload.Conversation conversation, long begin)
+    private void converse(DemoWorkload.Conversation conversation, long begin)
             throws DemoFailure, InterruptedException {
         List<Message> history = new ArrayList<>();
         history.add(new Message("system", conversation.systemPrompt()));
         for (int t = 0; t < conversation.turns().size(); t++) {
-            Workload.Turn turn = conversation.turns().get(t);
+            DemoWorkload.Turn turn = conversation.turns().get(t);
             history.add(new Message("user", turn.question()));
             pace.until(begin + conversation.at().get(t).toNanos());
             stage.settle();

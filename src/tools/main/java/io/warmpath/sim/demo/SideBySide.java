@@ -96,7 +96,7 @@ final class SideBySide implements AutoCloseable {
             if (i % 2 == 0) {
                 text = Phrases.document(random, WARM_UP_SENTENCES);
             }
-            Workload.Turn turn = new Workload.Turn(-1, i, text, 2);
+            DemoWorkload.Turn turn = new DemoWorkload.Turn(-1, i, text, 2);
             stage.client().ask(turn, Stage.MODEL, List.of(new Message("user", turn.question())));
             progress.step();
         }

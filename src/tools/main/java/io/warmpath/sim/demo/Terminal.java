@@ -47,10 +47,6 @@ final class Terminal {
         return coloured("31", text);
     }
 
-    String strong(String text) {
-        return coloured("1", text);
-    }
-
     private String coloured(String code, String text) {
         return colours ? "\u001b[" + code + "m" + text + "\u001b[m" : text;
     }

@@ -56,28 +56,6 @@ public final class RankScheduler {
      * @param batchTokens prompt tokens that one step computes
      * @param storesEarly vLLM's way of making blocks known
      * @param publish sends the cache events gathered since the last call
-     */
-    public RankScheduler(
-            KvCache cache,
-            Timing timing,
-            Timers timers,
-            int maxBatch,
-            int batchTokens,
-            boolean storesEarly,
-            Runnable publish) {
-        this(
-                cache,
-                timing,
-                timers,
-                maxBatch,
-                batchTokens,
-                storesEarly,
-                QueueOrder.ARRIVAL,
-                null,
-                publish);
-    }
-
-    /**
      * @param pool where pages are fetched from before a request waits for its turn; null: nowhere
      */
     public RankScheduler(

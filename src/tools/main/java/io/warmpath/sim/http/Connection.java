@@ -18,11 +18,11 @@ import org.jspecify.annotations.Nullable;
 final class Connection extends SimpleChannelInboundHandler<FullHttpRequest> {
     private static final Logger LOG = Logger.getLogger(Connection.class);
 
-    private final Consumer<Exchange> handler;
-    private final Queue<Exchange> pipelined = new ArrayDeque<>();
-    private @Nullable Exchange current;
+    private final Consumer<SimExchange> handler;
+    private final Queue<SimExchange> pipelined = new ArrayDeque<>();
+    private @Nullable SimExchange current;
 
-    Connection(Consumer<Exchange> handler) {
+    Connection(Consumer<SimExchange> handler) {
         this.handler = handler;
     }
 
@@ -36,7 +36,7 @@ final class Connection extends SimpleChannelInboundHandler<FullHttpRequest> {
                             .addListener(ChannelFutureListener.CLOSE);
             return;
         }
-        Exchange exchange = new Exchange(ctx, request, this::next);
+        SimExchange exchange = new SimExchange(ctx, request, this::next);
         if (current == null) {
             begin(exchange);
         } else {
@@ -59,7 +59,7 @@ final class Connection extends SimpleChannelInboundHandler<FullHttpRequest> {
         ChannelFuture unused = ctx.close();
     }
 
-    private void begin(Exchange exchange) {
+    private void begin(SimExchange exchange) {
         current = exchange;
         try {
             handler.accept(exchange);
@@ -71,7 +71,7 @@ final class Connection extends SimpleChannelInboundHandler<FullHttpRequest> {
 
     private void next() {
         current = null;
-        Exchange waiting = pipelined.poll();
+        SimExchange waiting = pipelined.poll();
         if (waiting != null) {
             begin(waiting);
         }

@@ -31,7 +31,7 @@ public final class HttpServer {
 
     private final EventLoop loop;
     private final Class<? extends ServerChannel> channelType;
-    private final Consumer<Exchange> handler;
+    private final Consumer<SimExchange> handler;
     private final ChannelGroup connections;
     private final Channel listener;
     private final int port;
@@ -39,7 +39,7 @@ public final class HttpServer {
     private HttpServer(
             EventLoop loop,
             Class<? extends ServerChannel> channelType,
-            Consumer<Exchange> handler,
+            Consumer<SimExchange> handler,
             InetSocketAddress address)
             throws IOException {
         this.loop = loop;
@@ -58,7 +58,7 @@ public final class HttpServer {
     public static HttpServer open(
             EventLoop loop,
             Class<? extends ServerChannel> channelType,
-            Consumer<Exchange> handler,
+            Consumer<SimExchange> handler,
             InetSocketAddress address)
             throws IOException {
         return new HttpServer(loop, channelType, handler, address);

@@ -18,7 +18,7 @@ final class BranchingSession extends Session {
     }
 
     @Override
-    SessionTurn begin(SessionParams params, String rid, int[] prompt) throws SessionRefused {
+    SimSessionTurn begin(SessionParams params, String rid, int[] prompt) throws SessionRefused {
         String from = params.rid();
         Turn last = from == null ? null : turns.get(from);
         if (from != null && last == null) {
@@ -64,7 +64,7 @@ final class BranchingSession extends Session {
         turns.clear();
     }
 
-    private static final class Turn implements SessionTurn {
+    private static final class Turn implements SimSessionTurn {
         private final @Nullable Turn before;
         private final int[] prompt;
         private int[] tokens;

@@ -100,11 +100,13 @@ public final class RankSessions {
      * @param name of a session-radix session, null for none
      * @param rid the request's own id
      */
-    public SessionTurn begin(
+    public SimSessionTurn begin(
             @Nullable SessionParams params, @Nullable String name, String rid, int[] prompt)
             throws SessionRefused {
         if (params == null) {
-            return radix && name != null ? new Tagged(name, prompt) : new SessionTurn.Plain(prompt);
+            return radix && name != null
+                    ? new Tagged(name, prompt)
+                    : new SimSessionTurn.Plain(prompt);
         }
         Session session = open.get(params.id());
         if (session == null) {
@@ -115,7 +117,7 @@ public final class RankSessions {
             throw new SessionRefused(
                     "Invalid request: close was requested for session " + params.id());
         }
-        SessionTurn turn = session.begin(params, rid, prompt);
+        SimSessionTurn turn = session.begin(params, rid, prompt);
         session.lastTurn = timers.nanoTime();
         return turn;
     }
@@ -185,7 +187,7 @@ public final class RankSessions {
     }
 
     /** A request under a session-radix name. */
-    private final class Tagged implements SessionTurn {
+    private final class Tagged implements SimSessionTurn {
         private final String name;
         private final int[] prompt;
 

@@ -18,7 +18,7 @@ abstract sealed class Session permits StreamingSession, BranchingSession {
         this.timeoutNanos = timeoutNanos;
     }
 
-    abstract SessionTurn begin(SessionParams params, String rid, int[] prompt)
+    abstract SimSessionTurn begin(SessionParams params, String rid, int[] prompt)
             throws SessionRefused;
 
     /** A request holds what closing would free. */

@@ -18,7 +18,7 @@ final class StreamingSession extends Session {
     }
 
     @Override
-    SessionTurn begin(SessionParams params, String rid, int[] prompt) throws SessionRefused {
+    SimSessionTurn begin(SessionParams params, String rid, int[] prompt) throws SessionRefused {
         if (inFlight) {
             throw new SessionRefused("Streaming session already has an active request.");
         }
@@ -45,7 +45,7 @@ final class StreamingSession extends Session {
         sessions.scheduler().free(slot);
     }
 
-    private final class Turn implements SessionTurn {
+    private final class Turn implements SimSessionTurn {
         private final int[] prompt;
 
         Turn(int[] prompt) {

@@ -56,10 +56,6 @@ public final class BlockStore {
         return fresh;
     }
 
-    public int size() {
-        return size;
-    }
-
     IdList evicted() {
         return evicted;
     }

@@ -20,10 +20,6 @@ public final class VirtualTime {
         return now;
     }
 
-    public boolean isEmpty() {
-        return size == 0;
-    }
-
     public void after(long nanos, Runnable event) {
         at(now + Math.max(0, nanos), event);
     }

@@ -93,6 +93,7 @@ class KvCacheModelTest {
                         host,
                         HASHER,
                         (tokens, done) -> copies.add(done),
+                        CachePolicy.LRU,
                         event -> {
                             published.add(event);
                             if (event instanceof CacheEvent.Stored s

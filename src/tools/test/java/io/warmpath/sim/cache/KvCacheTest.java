@@ -152,6 +152,7 @@ class KvCacheTest {
                 host,
                 new SglangPageHasher(),
                 (tokens, done) -> copies.add(done),
+                CachePolicy.LRU,
                 events::add);
     }
 

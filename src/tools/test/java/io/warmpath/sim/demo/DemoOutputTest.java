@@ -31,7 +31,7 @@ class DemoOutputTest {
 
     private static Played turn(String worker, int predicted, int reported, long millis) {
         return new Played(
-                new Workload.Turn(999, 99, "?", 8),
+                new DemoWorkload.Turn(999, 99, "?", 8),
                 worker,
                 123_456,
                 6_000,
@@ -85,7 +85,7 @@ class DemoOutputTest {
 
     @Test
     void tables_are_aligned_and_long_lines_are_wrapped() {
-        Table table = new Table(List.of("a", "number"), List.of(List.of("longer", "1")));
+        DemoTable table = new DemoTable(List.of("a", "number"), List.of(List.of("longer", "1")));
         assertEquals(List.of("a       number", "longer       1"), table.lines());
         assertTrue(table.html().contains("<td>longer</td><td>1</td>"), table.html());
         List<String> wrapped = Outcome.wrapped("word ".repeat(40).strip());
@@ -97,9 +97,10 @@ class DemoOutputTest {
     @Test
     void the_page_needs_nothing_else_and_shows_every_run_and_engine(@TempDir Path folder)
             throws Exception {
-        Run run = new Run("a <b>", 2, List.of(turn("w0", 1, 1, 50), turn("w1", 1, 1, 70)));
+        StageRun run =
+                new StageRun("a <b>", 2, List.of(turn("w0", 1, 1, 50), turn("w1", 1, 1, 70)));
         Page page = new Page("Demo & more");
-        page.table(Run.comparison(List.of(run)));
+        page.table(StageRun.comparison(List.of(run)));
         page.charts(List.of(run));
         page.engines(run);
         Path file = folder.resolve("page.html");

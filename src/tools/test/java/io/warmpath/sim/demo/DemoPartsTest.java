@@ -28,16 +28,16 @@ import org.junit.jupiter.params.provider.CsvSource;
 class DemoPartsTest {
     @Test
     void the_same_seed_gives_the_same_script() {
-        List<Workload.Conversation> one = new Workload(6, 4, 2, 10, 3).conversations();
-        assertEquals(one, new Workload(6, 4, 2, 10, 3).conversations());
-        assertNotEquals(one, new Workload(6, 4, 2, 10, 4).conversations());
+        List<DemoWorkload.Conversation> one = new DemoWorkload(6, 4, 2, 10, 3).conversations();
+        assertEquals(one, new DemoWorkload(6, 4, 2, 10, 3).conversations());
+        assertNotEquals(one, new DemoWorkload(6, 4, 2, 10, 4).conversations());
     }
 
     @Test
     void conversations_take_the_system_prompts_in_turn_and_have_all_their_turns() {
-        Workload workload = new Workload(7, 3, 2, 10, 1);
+        DemoWorkload workload = new DemoWorkload(7, 3, 2, 10, 1);
         assertEquals(21, workload.turns());
-        List<Workload.Conversation> all = workload.conversations();
+        List<DemoWorkload.Conversation> all = workload.conversations();
         for (int c = 0; c < 7; c++) {
             assertEquals(all.get(c % 2).systemPrompt(), all.get(c).systemPrompt());
             assertEquals(3, all.get(c).turns().size());
@@ -48,13 +48,13 @@ class DemoPartsTest {
     /** The law of large numbers, with a seed: 4,000 gaps of an exponential distribution. */
     @Test
     void conversations_begin_by_chance_at_the_rate_that_was_asked_for() {
-        List<Workload.Conversation> all = new Workload(4000, 2, 1, 20, 5).conversations();
+        List<DemoWorkload.Conversation> all = new DemoWorkload(4000, 2, 1, 20, 5).conversations();
         double last = seconds(all.getLast().at().getFirst());
         assertEquals(200, last, 10, "half of 8,000 turns / 20 a second");
         double mean = last / 4000;
         double squares = 0;
         double before = 0;
-        for (Workload.Conversation c : all) {
+        for (DemoWorkload.Conversation c : all) {
             double at = seconds(c.at().getFirst());
             squares += (at - before - mean) * (at - before - mean);
             before = at;
@@ -73,7 +73,7 @@ class DemoPartsTest {
         for (int i = 1; i <= 20; i++) {
             run.add(played(0, "w0", 0, i, i == 7 ? 0 : i, Duration.ofMillis(i)));
         }
-        Score score = Score.of(run);
+        StageScore score = StageScore.of(run);
         assertEquals(Duration.ofNanos(10_500_000), score.meanTtft());
         assertEquals(Duration.ofMillis(10), score.p50Ttft());
         assertEquals(Duration.ofMillis(19), score.p95Ttft());
@@ -94,7 +94,7 @@ class DemoPartsTest {
             int reported,
             Duration first) {
         return new Played(
-                new Workload.Turn(conversation, 0, "?", 8),
+                new DemoWorkload.Turn(conversation, 0, "?", 8),
                 worker,
                 100,
                 0,
@@ -134,14 +134,14 @@ class DemoPartsTest {
         assertEquals(List.of(odd), judge(other, odd, false).overtaken());
     }
 
-    private static Run run(String name, int cached, int millis, int... turns) {
+    private static StageRun run(String name, int cached, int millis, int... turns) {
         List<Played> played = new ArrayList<>();
         for (int n = 0; n < turns.length; n++) {
             for (int t = 0; t < turns[n]; t++) {
                 played.add(played(0, "w" + n, 0, cached, cached, Duration.ofMillis(millis)));
             }
         }
-        return new Run(name, turns.length, played);
+        return new StageRun(name, turns.length, played);
     }
 
     @ParameterizedTest
@@ -152,7 +152,7 @@ class DemoPartsTest {
     })
     void a_gain_is_more_from_caches_and_sooner_tokens(
             int cached, int before, int millisBefore, String problem) {
-        Verdict verdict = new Verdict(new Pace());
+        DemoVerdict verdict = new DemoVerdict(new DemoClock());
         verdict.gains(run("b", cached, 50, 10), run("a", before, millisBefore, 10));
         assertTrue(verdict.remark().isEmpty());
         if (problem.equals("0")) {
@@ -165,9 +165,9 @@ class DemoPartsTest {
 
     @Test
     void times_of_a_machine_that_is_choked_are_not_judged() throws InterruptedException {
-        Pace pace = new Pace();
+        DemoClock pace = new DemoClock();
         pace.woken(Duration.ofMillis(7));
-        Verdict verdict = new Verdict(pace);
+        DemoVerdict verdict = new DemoVerdict(pace);
         verdict.gains(run("b", 60, 90, 10), run("a", 40, 50, 10));
         assertEquals(List.of(), verdict.problems());
         assertTrue(verdict.remark().contains("woken 7.0 ms late"), verdict.remark());
@@ -175,7 +175,7 @@ class DemoPartsTest {
 
     @Test
     void an_idle_engine_and_a_wrong_prediction_are_problems() {
-        Verdict verdict = new Verdict(new Pace());
+        DemoVerdict verdict = new DemoVerdict(new DemoClock());
         verdict.allEnginesWork(run("a", 1, 1, 5, 5, 5, 5));
         assertEquals(List.of(), verdict.problems());
         verdict.allEnginesWork(run("a", 1, 1, 10, 9, 0, 1));
@@ -229,7 +229,7 @@ class DemoPartsTest {
                 who,
                 "a",
                 new Played(
-                        new Workload.Turn(0, number, "?", 8),
+                        new DemoWorkload.Turn(0, number, "?", 8),
                         played.worker(),
                         played.promptTokens(),
                         0,

@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.warmpath.sim.cache.CacheEvent;
+import io.warmpath.sim.cache.CachePolicy;
 import io.warmpath.sim.cache.CacheSpace;
 import io.warmpath.sim.cache.KvCache;
 import io.warmpath.sim.cache.Medium;
@@ -292,12 +293,21 @@ class RankSchedulerTest {
 
     private KvCache cache(int gpu, int host) {
         HostDma dma = new HostDma(timers, TIMING, this::publish);
-        return new KvCache(BLOCK, gpu, host, new SglangPageHasher(), dma, pending::add);
+        return new KvCache(
+                BLOCK, gpu, host, new SglangPageHasher(), dma, CachePolicy.LRU, pending::add);
     }
 
     private RankScheduler rank(KvCache cache, int maxBatch, boolean early) {
         return new RankScheduler(
-                cache, TIMING, timers, maxBatch, batchTokens, early, this::publish);
+                cache,
+                TIMING,
+                timers,
+                maxBatch,
+                batchTokens,
+                early,
+                QueueOrder.ARRIVAL,
+                null,
+                this::publish);
     }
 
     private void publish() {

@@ -7,11 +7,13 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.warmpath.sim.cache.CacheEvent;
+import io.warmpath.sim.cache.CachePolicy;
 import io.warmpath.sim.cache.CacheSpace;
 import io.warmpath.sim.cache.KvCache;
 import io.warmpath.sim.cache.Medium;
 import io.warmpath.sim.cache.SglangPageHasher;
 import io.warmpath.sim.engine.HostDma;
+import io.warmpath.sim.engine.QueueOrder;
 import io.warmpath.sim.engine.RankScheduler;
 import io.warmpath.sim.engine.Sequence;
 import io.warmpath.sim.engine.Timing;
@@ -42,13 +44,13 @@ class RankSessionsTest {
 
     /** One request on its way. */
     private final class Asked implements Sequence.Listener {
-        private final SessionTurn turn;
+        private final SimSessionTurn turn;
         private final Sequence sequence;
         private final int[] tokens;
         private int cached = -1;
         private boolean over;
 
-        Asked(SessionTurn turn, @Nullable String name, int answer) {
+        Asked(SimSessionTurn turn, @Nullable String name, int answer) {
             this.turn = turn;
             int prompt = turn.prompt().length;
             this.tokens = Arrays.copyOf(turn.prompt(), prompt + answer);
@@ -330,7 +332,7 @@ class RankSessionsTest {
     }
 
     private Asked plain(int[] prompt, int answer) {
-        return new Asked(new SessionTurn.Plain(prompt), null, answer);
+        return new Asked(new SimSessionTurn.Plain(prompt), null, answer);
     }
 
     private String refusal(String id, int[] prompt) {
@@ -354,11 +356,13 @@ class RankSessionsTest {
                 host,
                 new SglangPageHasher(),
                 new HostDma(timers, TIMING, () -> {}),
+                CachePolicy.LRU,
                 events::add);
     }
 
     private RankScheduler scheduler() {
-        return new RankScheduler(cache, TIMING, timers, 8, 1000, false, () -> {});
+        return new RankScheduler(
+                cache, TIMING, timers, 8, 1000, false, QueueOrder.ARRIVAL, null, () -> {});
     }
 
     private RankSessions sessions(boolean radix) {

@@ -4,6 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.warmpath.sim.cache.CacheEvent;
+import io.warmpath.sim.cache.CachePolicy;
 import io.warmpath.sim.cache.CacheSpace;
 import io.warmpath.sim.cache.KvCache;
 import java.nio.ByteBuffer;
@@ -45,6 +46,7 @@ class BlockCacheTest {
                         (tokens, landed) -> {
                             throw new AssertionError("there is no host tier");
                         },
+                        CachePolicy.LRU,
                         e -> {
                             if (e instanceof CacheEvent.Removed r) {
                                 r.digests().forEach(d -> removed.add(HexFormat.of().formatHex(d)));

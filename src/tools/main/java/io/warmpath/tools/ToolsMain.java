@@ -1,0 +1,55 @@
+package io.warmpath.tools;
+
+import io.warmpath.lab.LabMain;
+import io.warmpath.sim.SimMain;
+import io.warmpath.sim.demo.DemoMain;
+import java.io.InputStream;
+import java.io.PrintStream;
+import java.util.Arrays;
+
+/** Entry of the tools' jar: the first argument names the command. */
+public final class ToolsMain {
+    static final int USAGE = 2;
+
+    private static final String HELP =
+            """
+            usage: warmpath-tools COMMAND [FLAG...]
+
+              sim        starts simulated engines
+              demo       plays a workload over simulated engines and the gateway
+              capture    replays recorded engine events and compares predictions with reports
+              render     renders chats with their templates, for who debugs a prompt
+              lab        plays workloads against routing policies in virtual time
+              help       prints this
+            """;
+
+    private ToolsMain() {}
+
+    public static void main(String[] args) {
+        System.exit(run(args, System.in, System.out, System.err));
+    }
+
+    /** Runs a command to its end; returns the exit code. */
+    public static int run(String[] args, InputStream in, PrintStream out, PrintStream err) {
+        String command = args.length == 0 ? "help" : args[0];
+        String[] rest = args.length == 0 ? args : Arrays.copyOfRange(args, 1, args.length);
+        return switch (command) {
+            case "sim" -> SimMain.run(rest, out, err);
+            case "demo" -> DemoMain.run(rest, out, err);
+            case "capture" -> CaptureMain.run(rest, out, err);
+            case "render" -> RenderMain.run(rest, in, out, err);
+            case "lab" -> LabMain.run(rest, new LabIndexes(), out, err);
+            case "help", "--help", "-h" -> {
+                out.print(HELP);
+                yield 0;
+            }
+            default -> {
+                err.println(
+                        "warmpath-tools: unknown command `"
+                                + command
+                                + "`; try `warmpath-tools help`.");
+                yield USAGE;
+            }
+        };
+    }
+}
