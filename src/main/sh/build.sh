@@ -11,14 +11,32 @@ tools_jar=$target/tools/warmpath-tools.jar
 build_log=$target/warmpath-build.log
 stamp_file=$target/warmpath-build.stamp
 lock=$target/warmpath-build.lock
+connectors_file=$target/warmpath-build.connectors
 
 project_version() {
     sed -n 's/^  <version>\(.*\)<\/version>.*/\1/p' "$root/pom.xml" | head -n 1
 }
 
+# choose_connectors [--with LIST]: connectors for the channels of records beside NATS; remembered for every later build.
+choose_connectors() {
+    [ $# -gt 0 ] || return 0
+    case "$*" in
+        '--with none') rm -f "$connectors_file" ;;
+        '--with kafka' | '--with amqp' | '--with kafka,amqp' | '--with amqp,kafka')
+            mkdir -p "$target"
+            printf '%s\n' "$2" >"$connectors_file"
+            ;;
+        *) die 2 "./warmpath build takes --with kafka, --with amqp, --with kafka,amqp or --with none; got '$*'" ;;
+    esac
+}
+
+connectors() {
+    cat "$connectors_file" 2>/dev/null || :
+}
+
 # One line that changes with any input of the build: names and contents, not times, so a fresh checkout is no change.
 input_stamp() {
-    (cd "$root" && find pom.xml .mvn src/*/pom.xml src/*/main/java src/*/main/resources src-cpp native-core -type f ! -name README.md -exec cksum {} + 2>/dev/null |
+    (cd "$root" && { connectors && find pom.xml .mvn src/*/pom.xml src/*/main/java src/*/main/resources src-cpp native-core -type f ! -name README.md -exec cksum {} + 2>/dev/null; } |
         LC_ALL=C sort | cksum)
 }
 
@@ -113,7 +131,8 @@ build_gateway() {
         say "building with $JAVA_HOME and $MAVEN (log: target/warmpath-build.log)"
         rm -f "$stamp_file"
         build_began=$(now)
-        maven package -Dmaven.test.skip=true || die 1 "the build failed"
+        with=$(connectors)
+        maven package -Dmaven.test.skip=true ${with:+"-P$with"} || die 1 "the build failed"
         for made in "$jar" "$tools_jar"; do
             [ -f "$made" ] || die 1 "Maven ended well but ${made#"$root/"} is missing"
         done

@@ -265,6 +265,7 @@ everything() {
     # shellcheck disable=SC2086
     step "native: $presets" native_presets $presets
     if [ "$label" = verify ]; then
+        step 'connectors: a build with Kafka and AMQP, before real brokers' connector_tests
         step 'native: aarch64, compiled and emulated' native_aarch64
         step 'native: long proofs' native_proofs
         step 'tokenizer: four real ones against the library, 1.2 * 10^8 characters' real_tokenizers
@@ -287,6 +288,13 @@ everything() {
 }
 
 run_test() { everything test 'asan-ubsan release'; }
+
+# Needs the network once, for the connectors and the brokers.
+connector_tests() {
+    take_lock
+    maven test -Pkafka,amqp '-Dtest=KafkaChannelTest,AmqpChannelTest' -Dsurefire.failIfNoSpecifiedTests=false || return 1
+    free_lock
+}
 
 # native_proofs: readers beside a writer, 10^9 look-ups; the ABI with right and wrong arguments, 10^7 calls under ASan
 # and UBSan. Together about half an hour on two cores; both print how far they are.

@@ -34,6 +34,11 @@ public final class Visit {
         return caller;
     }
 
+    /** Whose request it is; empty: nobody's in particular. */
+    public String tenant() {
+        return tenant;
+    }
+
     public boolean allows(String model) {
         return caller.grant().allows(model);
     }

@@ -60,7 +60,7 @@ final class StatusEndpoints {
     }
 
     /** 200 while at least one worker gets requests. */
-    void health(RoutingContext rc, @Nullable Visit visit) {
+    void health(RoutingContext rc) {
         FleetSnapshot now = fleet.snapshot();
         int ready = 0;
         for (Worker w : now.workers()) {
@@ -73,7 +73,7 @@ final class StatusEndpoints {
     }
 
     /** 200 as long as this process answers at all. */
-    void live(RoutingContext rc, @Nullable Visit visit) {
+    void live(RoutingContext rc) {
         respond(rc, 200, GatewayJson.object().put("status", "live"));
     }
 
@@ -81,7 +81,7 @@ final class StatusEndpoints {
      * 503 until a worker gets requests and the gateway is warm, and from a signal to stop on. While
      * no worker gets any, the body says why.
      */
-    void ready(RoutingContext rc, @Nullable Visit visit) {
+    void ready(RoutingContext rc) {
         boolean served = fleet.snapshot().anyAvailable();
         String waiting = served ? notReady.get() : "waiting for a worker";
         ObjectNode body = GatewayJson.object().put("status", waiting.isEmpty() ? "ready" : waiting);
@@ -93,7 +93,6 @@ final class StatusEndpoints {
     }
 
     private void respond(RoutingContext rc, int code, ObjectNode body) {
-        rc.request().resume();
         HttpServerResponse response = rc.response();
         response.setStatusCode(code);
         response.putHeader("content-type", "application/json");

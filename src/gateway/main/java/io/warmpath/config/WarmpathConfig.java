@@ -78,6 +78,8 @@ public interface WarmpathConfig {
 
     TelemetryConfig telemetry();
 
+    ChannelsConfig channels();
+
     NatsConfig nats();
 
     ReplicaConfig replica();

@@ -1,6 +1,8 @@
 package io.warmpath.telemetry;
 
 import io.vertx.core.MultiMap;
+import io.warmpath.access.Visit;
+import io.warmpath.gateway.observe.DecisionLog.Ending;
 import io.warmpath.gateway.observe.FlowMetrics.Outcome;
 import io.warmpath.gateway.observe.Tracing;
 import io.warmpath.gateway.request.InferenceRequest;
@@ -11,6 +13,7 @@ import java.util.Map;
 import java.util.stream.Collectors;
 import org.jboss.logging.Logger;
 import org.jboss.logging.MDC;
+import org.jspecify.annotations.Nullable;
 
 /**
  * One line for every request that has ended, on the logger {@code io.warmpath.requests}: text with
@@ -21,7 +24,7 @@ public final class RequestLog implements Tracing {
     private static final Logger LOG = Logger.getLogger("io.warmpath.requests");
 
     @Override
-    public Trace begin(InferenceRequest request, long began) {
+    public Trace begin(InferenceRequest request, @Nullable Visit visit, long began) {
         return new Line(request, began);
     }
 
@@ -81,22 +84,16 @@ public final class RequestLog implements Tracing {
         }
 
         @Override
-        public void ended(
-                int status,
-                String problem,
-                long promptTokens,
-                long cachedTokens,
-                long outputTokens,
-                long now) {
-            if (status > 0) {
-                line.known.put("status", Integer.toString(status));
+        public void ended(String problem, Ending ending, long now) {
+            if (ending.status() > 0) {
+                line.known.put("status", Integer.toString(ending.status()));
             }
             if (!problem.isEmpty()) {
                 line.known.put("problem", problem);
             }
-            number("prompt_tokens", promptTokens);
-            number("cached_tokens", cachedTokens);
-            number("output_tokens", outputTokens);
+            number("prompt_tokens", ending.promptTokens());
+            number("cached_tokens", ending.cachedTokens());
+            number("output_tokens", ending.counted() ? ending.outputTokens() : -1);
         }
 
         private void number(String name, long value) {

@@ -19,7 +19,9 @@ import io.opentelemetry.sdk.trace.export.BatchSpanProcessor;
 import io.opentelemetry.sdk.trace.export.SpanExporter;
 import io.opentelemetry.sdk.trace.samplers.Sampler;
 import io.vertx.core.MultiMap;
+import io.warmpath.access.Visit;
 import io.warmpath.fleet.Candidate;
+import io.warmpath.gateway.observe.DecisionLog.Ending;
 import io.warmpath.gateway.observe.FlowMetrics.Outcome;
 import io.warmpath.gateway.observe.Tracing;
 import io.warmpath.gateway.request.InferenceRequest;
@@ -167,7 +169,7 @@ public final class SpanTracing implements Tracing, AutoCloseable {
     }
 
     @Override
-    public @Nullable Trace begin(InferenceRequest request, long began) {
+    public @Nullable Trace begin(InferenceRequest request, @Nullable Visit visit, long began) {
         Context from = propagator.extract(Context.root(), request.headers(), GETTER);
         long wall = epochNanos.getAsLong() - (nanoTime.getAsLong() - began);
         String path = path(request);
@@ -284,13 +286,8 @@ public final class SpanTracing implements Tracing, AutoCloseable {
         }
 
         @Override
-        public void ended(
-                int status,
-                String problem,
-                long promptTokens,
-                long cachedTokens,
-                long outputTokens,
-                long now) {
+        public void ended(String problem, Ending ending, long now) {
+            int status = ending.status();
             if (status > 0) {
                 span.setAttribute(STATUS, (long) status);
             }
@@ -298,9 +295,9 @@ public final class SpanTracing implements Tracing, AutoCloseable {
                 span.setStatus(StatusCode.ERROR);
                 span.setAttribute(ERROR, problem.isEmpty() ? Integer.toString(status) : problem);
             }
-            number(INPUT, promptTokens);
-            number(REPORTED, cachedTokens);
-            number(OUTPUT, outputTokens);
+            number(INPUT, ending.promptTokens());
+            number(REPORTED, ending.cachedTokens());
+            number(OUTPUT, ending.counted() ? ending.outputTokens() : -1);
             span.end(offset + now, TimeUnit.NANOSECONDS);
         }
 

@@ -19,9 +19,10 @@ final class DecisionParts implements AutoCloseable {
     private final DecisionLog log;
 
     /**
+     * @param channel null: decisions go to nobody else
      * @throws StartFailure when the number is out of range or the file cannot be opened
      */
-    DecisionParts(ExplainConfig config, MeterRegistry meters) {
+    DecisionParts(ExplainConfig config, MeterRegistry meters, DecisionLog.@Nullable Sink channel) {
         int kept = config.decisions();
         if (kept < 0 || kept > MOST) {
             throw new StartFailure(
@@ -31,10 +32,27 @@ final class DecisionParts implements AutoCloseable {
         FunctionCounter.builder("warmpath.decisions.dropped", this, DecisionParts::dropped)
                 .description("Lines that the file of decisions was too slow for")
                 .register(meters);
+        DecisionLog.Sink sink =
+                file == null ? channel : channel == null ? file : new Both(file, channel);
         log =
-                kept == 0 && file == null
+                kept == 0 && sink == null
                         ? DecisionLog.OFF
-                        : new DecisionLog(kept, file, InstantSource.system());
+                        : new DecisionLog(kept, sink, InstantSource.system());
+    }
+
+    private record Both(DecisionLog.Sink file, DecisionLog.Sink channel)
+            implements DecisionLog.Sink {
+        @Override
+        public void decided(DecisionLog.Logged decision) {
+            file.decided(decision);
+            channel.decided(decision);
+        }
+
+        @Override
+        public void ended(DecisionLog.Ended end) {
+            file.ended(end);
+            channel.ended(end);
+        }
     }
 
     private double dropped() {

@@ -7,11 +7,15 @@ import io.quarkus.runtime.StartupEvent;
 import io.vertx.core.Vertx;
 import io.vertx.ext.web.Router;
 import io.warmpath.adapter.nativeindex.NativeIndexException;
+import io.warmpath.api.client.ClientApis;
 import io.warmpath.config.WarmpathConfig;
+import io.warmpath.wiring.channel.RecordChannels;
 import io.warmpath.wiring.control.ControlPlane;
+import io.warmpath.wiring.events.NatsParts;
 import io.warmpath.wiring.settings.StartFailure;
 import io.warmpath.wiring.warmup.Warmup;
 import jakarta.enterprise.event.Observes;
+import jakarta.enterprise.inject.Produces;
 import jakarta.inject.Inject;
 import jakarta.inject.Singleton;
 import java.util.Optional;
@@ -24,11 +28,27 @@ class GatewayBean {
     private static final Logger LOG = Logger.getLogger(GatewayBean.class);
 
     private final GatewayRuntime runtime;
+    private final RecordChannels channels;
 
     @Inject
-    GatewayBean(WarmpathConfig config, Vertx vertx, MeterRegistry meters, ControlPlane control) {
+    GatewayBean(
+            WarmpathConfig config,
+            Vertx vertx,
+            MeterRegistry meters,
+            ControlPlane control,
+            RecordChannels channels) {
+        this.channels = channels;
+        channels.problem()
+                .ifPresent(
+                        why -> {
+                            throw new StartFailure(why);
+                        });
+        channels.bind(meters);
+        if (channels.wantNats()) {
+            channels.open(NatsParts.open(config.nats()), NatsParts.names(config.nats()));
+        }
         try {
-            runtime = new GatewayRuntime(config, vertx, meters, control);
+            runtime = new GatewayRuntime(config, vertx, meters, control, channels.records());
         } catch (NativeIndexException e) {
             throw new StartFailure(String.valueOf(e.getMessage()));
         }
@@ -39,9 +59,9 @@ class GatewayBean {
                 .ifPresent(
                         why -> {
                             LOG.infof("All requests go through the server's codec: %s", why);
-                            runtime.rawRequests().close();
+                            runtime.routes().rawRequests().close();
                         });
-        runtime.mount(router);
+        runtime.routes().mount(router);
     }
 
     /** Why requests must not go past the runtime's server. */
@@ -54,6 +74,13 @@ class GatewayBean {
 
     void start(@Observes StartupEvent event) {
         runtime.start();
+    }
+
+    /** What the resources for clients ask for. */
+    @Produces
+    @Singleton
+    ClientApis clients() {
+        return runtime.routes().apis();
     }
 
     AdminParts admin() {
@@ -72,11 +99,12 @@ class GatewayBean {
         LOG.info("Told to stop: /ready says so now; running answers may end");
         runtime.leaving();
         if (GracefulStop.isPossible()) {
-            GracefulStop.waitFor(runtime.rawRequests());
+            GracefulStop.waitFor(runtime.routes().rawRequests());
         }
     }
 
     void stop(@Observes ShutdownEvent event) {
         runtime.close();
+        channels.close();
     }
 }

@@ -2,9 +2,7 @@ package io.warmpath.wiring;
 
 import io.micrometer.core.instrument.MeterRegistry;
 import io.vertx.core.Vertx;
-import io.vertx.ext.web.Router;
 import io.warmpath.api.Routes;
-import io.warmpath.api.connection.RawRequests;
 import io.warmpath.config.WarmpathConfig;
 import io.warmpath.fleet.address.AddressGuard;
 import io.warmpath.gateway.observe.FlowMetrics;
@@ -12,6 +10,7 @@ import io.warmpath.load.LoadTracker;
 import io.warmpath.routing.RouterOptions;
 import io.warmpath.tokens.ModelTokens;
 import io.warmpath.upstream.EngineClient;
+import io.warmpath.wiring.channel.RequestRecords;
 import io.warmpath.wiring.control.Announcements;
 import io.warmpath.wiring.engines.ClientParts;
 import io.warmpath.wiring.engines.EngineParts;
@@ -62,9 +61,13 @@ final class GatewayRuntime implements AutoCloseable {
     private final AdminParts admin;
     private final HealthParts health;
 
-    /** {@code control} tells what other gateways announce. */
+    /** {@code control} tells what other gateways announce; {@code records} go to other systems. */
     GatewayRuntime(
-            WarmpathConfig config, Vertx vertx, MeterRegistry meters, Announcements control) {
+            WarmpathConfig config,
+            Vertx vertx,
+            MeterRegistry meters,
+            Announcements control,
+            RequestRecords records) {
         RouterOptions router =
                 SharedCacheParts.weighed(RouterSettings.options(config.router()), config);
         IdleSettings.warn(config);
@@ -105,8 +108,8 @@ final class GatewayRuntime implements AutoCloseable {
         sharedCache.follow(fleet.registry());
         warmup = WarmupPath.start(config, vertx, tokenParts, engineParts, caches);
         fleet.registry().addListener(warmup);
-        decisions = new DecisionParts(config.explain(), meters);
-        telemetry = new TelemetryParts(config.telemetry(), meters);
+        decisions = new DecisionParts(config.explain(), meters, records.decisions());
+        telemetry = new TelemetryParts(config.telemetry(), meters, records.usage());
         FlowMetrics metrics = new FlowMetrics(meters, telemetry.tracing());
         sessions =
                 new SessionParts(
@@ -185,8 +188,9 @@ final class GatewayRuntime implements AutoCloseable {
         health = HealthParts.of(fleet, this::notReady, caches, events, sharedCache);
     }
 
-    void mount(Router router) {
-        routes.mount(router);
+    /** What clients' requests come in by. */
+    Routes routes() {
+        return routes;
     }
 
     /** What operators' questions are answered from. */
@@ -206,11 +210,6 @@ final class GatewayRuntime implements AutoCloseable {
     /** The process will end soon: nobody should send more here, but what comes is answered. */
     void leaving() {
         leaving = true;
-    }
-
-    /** The requests that the runtime underneath knows nothing of. */
-    RawRequests rawRequests() {
-        return routes.rawRequests();
     }
 
     /** The part of the warm-up that needs no engine. */

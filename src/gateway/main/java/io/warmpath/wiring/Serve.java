@@ -14,6 +14,7 @@ import io.warmpath.config.source.ServeHelp;
 import io.warmpath.config.source.UsageException;
 import io.warmpath.config.state.EventPlane;
 import io.warmpath.net.server.ServerConnections;
+import io.warmpath.wiring.channel.ChannelSettings;
 import io.warmpath.wiring.settings.ExitCode;
 import io.warmpath.wiring.settings.StartFailure;
 import io.warmpath.wiring.settings.WorkerSpecs;
@@ -120,6 +121,7 @@ public final class Serve implements QuarkusApplication {
         }
         sizeEventLoops(raw);
         enableControl(raw);
+        enableChannels(raw);
         try {
             enableTls(raw);
         } catch (IllegalArgumentException e) {
@@ -145,6 +147,15 @@ public final class Serve implements QuarkusApplication {
                         == EventPlane.NATS;
         System.setProperty("mp.messaging.incoming.control-in.enabled", Boolean.toString(nats));
         System.setProperty("mp.messaging.outgoing.control-out.enabled", Boolean.toString(nats));
+    }
+
+    /** Reactive messaging reads its own keys; what an operator has set of them stays. */
+    private static void enableChannels(SmallRyeConfig raw) {
+        for (String channel : List.of("usage", "decisions")) {
+            raw.getOptionalValue("warmpath.channels." + channel, String.class)
+                    .map(connector -> ChannelSettings.properties(channel, connector))
+                    .ifPresent(all -> all.forEach(System::setProperty));
+        }
     }
 
     private static SmallRyeConfigBuilder sources() {

@@ -26,9 +26,10 @@ final class TelemetryParts implements AutoCloseable {
     private final Tracing tracing;
 
     /**
+     * @param usage null: nobody wants to know what requests have used
      * @throws StartFailure when a setting cannot be used
      */
-    TelemetryParts(TelemetryConfig config, MeterRegistry meters) {
+    TelemetryParts(TelemetryConfig config, MeterRegistry meters, @Nullable Tracing usage) {
         if (config.logFormat() == LogFormat.JSON) {
             toJson(LogManager.getLogManager().getLogger("").getHandlers());
         }
@@ -36,13 +37,15 @@ final class TelemetryParts implements AutoCloseable {
             addNames(meters);
         }
         spans = config.traces().endpoint().map(e -> spans(config.traces(), e)).orElse(null);
-        Tracing known = spans == null ? Tracing.NONE : spans;
-        tracing =
-                !config.requestLog()
-                        ? known
-                        : spans == null
-                                ? new RequestLog()
-                                : new TracingTwice(new RequestLog(), known);
+        tracing = both(usage, both(config.requestLog() ? new RequestLog() : null, spans));
+    }
+
+    /** What puts something into headers comes last. */
+    private static Tracing both(@Nullable Tracing first, @Nullable Tracing last) {
+        if (first == null) {
+            return last == null ? Tracing.NONE : last;
+        }
+        return last == null || last == Tracing.NONE ? first : new TracingTwice(first, last);
     }
 
     Tracing tracing() {

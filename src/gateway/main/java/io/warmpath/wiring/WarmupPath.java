@@ -3,7 +3,8 @@ package io.warmpath.wiring;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import io.vertx.core.Vertx;
 import io.vertx.ext.web.Router;
-import io.warmpath.api.ClientGate;
+import io.warmpath.api.Routes;
+import io.warmpath.api.client.ClientGate;
 import io.warmpath.config.WarmpathConfig;
 import io.warmpath.fleet.EngineKind;
 import io.warmpath.fleet.Fleet;
@@ -86,20 +87,22 @@ final class WarmupPath implements Warmup.Parts {
         LoadTracker load =
                 FlowSettings.loadTracker(
                         config.router(), new SecureRandom().nextLong(), BookingListener.NONE);
-        new RequestPath(
-                        config,
-                        new SimpleMeterRegistry(),
-                        tokens,
-                        tokens.apart(target.model(), CACHE_BYTES),
-                        fleet,
-                        engines,
-                        load,
-                        caches.overlaps().askedOnly(CACHE_BYTES),
-                        FlowSettings.router(config, load, kept, DecisionLog.OFF),
-                        FlowSettings.options(config, body).with(ClientBounds.OFF),
-                        metrics)
-                .routes(() -> "", ClientGate.OPEN)
-                .mount(router);
+        Routes routes =
+                new RequestPath(
+                                config,
+                                new SimpleMeterRegistry(),
+                                tokens,
+                                tokens.apart(target.model(), CACHE_BYTES),
+                                fleet,
+                                engines,
+                                load,
+                                caches.overlaps().askedOnly(CACHE_BYTES),
+                                FlowSettings.router(config, load, kept, DecisionLog.OFF),
+                                FlowSettings.options(config, body).with(ClientBounds.OFF),
+                                metrics)
+                        .routes(() -> "", ClientGate.OPEN);
+        routes.mount(router);
+        routes.mountChat(router);
     }
 
     @Override

@@ -15,6 +15,7 @@ import io.warmpath.access.KeyHash;
 import io.warmpath.access.KeyRecord;
 import io.warmpath.access.KeyRing;
 import io.warmpath.access.Verdict;
+import io.warmpath.api.client.ClientGate;
 import io.warmpath.upstream.tls.EngineKeys;
 import io.warmpath.upstream.tls.EngineTls;
 import java.time.Instant;

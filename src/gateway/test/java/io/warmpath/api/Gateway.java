@@ -23,6 +23,11 @@ import io.warmpath.api.admin.AdminRoute;
 import io.warmpath.api.admin.BusyThresholdResource;
 import io.warmpath.api.admin.DecisionsResource;
 import io.warmpath.api.admin.ReplayResource;
+import io.warmpath.api.client.ClientGate;
+import io.warmpath.api.client.DirectResource;
+import io.warmpath.api.client.InferenceResource;
+import io.warmpath.api.client.MessagesResource;
+import io.warmpath.api.client.TokenizeResource;
 import io.warmpath.fault.GatewayError;
 import io.warmpath.fault.GatewayException;
 import io.warmpath.fleet.Candidate;
@@ -50,6 +55,7 @@ import io.warmpath.gateway.migration.Migration;
 import io.warmpath.gateway.migration.MigrationOptions;
 import io.warmpath.gateway.observe.DecisionLog;
 import io.warmpath.gateway.observe.FlowMetrics;
+import io.warmpath.gateway.observe.Tracing;
 import io.warmpath.gateway.pin.PinMetrics;
 import io.warmpath.gateway.pin.Pins;
 import io.warmpath.gateway.plan.EntranceParts;
@@ -186,6 +192,7 @@ final class Gateway implements AutoCloseable {
     volatile EventWatch events = EventWatch.OFF;
     volatile EngineTokenizer engineTokens = EngineTokenizer.NONE;
     volatile boolean warm = true;
+    volatile Tracing tracing = Tracing.NONE;
 
     /** Client connections that the gateway has not yet seen the end of. */
     final AtomicInteger connections = new AtomicInteger();
@@ -413,7 +420,8 @@ final class Gateway implements AutoCloseable {
         admission = new Admission(admitted, books, System::nanoTime);
         GatewayOptions options = path.options(limits);
         engines = new KeyedEngineClient(path.engines(vertx, upstream, tls), tls.keys());
-        FlowMetrics metrics = new FlowMetrics(meters);
+        FlowMetrics metrics =
+                new FlowMetrics(meters, (r, visit, began) -> tracing.begin(r, visit, began));
         EventWatch watch =
                 new EventWatch() {
                     @Override
@@ -514,7 +522,11 @@ final class Gateway implements AutoCloseable {
                 new AdminAccess(Optional.empty()),
                 new DecisionsResource(decisions),
                 new ReplayResource(decisions),
-                new BusyThresholdResource(admission, fleet));
+                new BusyThresholdResource(admission, fleet),
+                new InferenceResource(inference.apis()),
+                new MessagesResource(inference.apis()),
+                new DirectResource(inference.apis()),
+                new TokenizeResource(inference.apis()));
         HttpServer server =
                 vertx.createHttpServer(
                                 new HttpServerOptions()

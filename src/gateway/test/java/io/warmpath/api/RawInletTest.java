@@ -11,6 +11,7 @@ import io.warmpath.access.Grant;
 import io.warmpath.access.KeyHash;
 import io.warmpath.access.KeyRecord;
 import io.warmpath.access.KeyRing;
+import io.warmpath.api.client.ClientGate;
 import io.warmpath.gateway.request.ClientBounds;
 import io.warmpath.upstream.UpstreamOptions;
 import io.warmpath.upstream.tls.EngineTls;

@@ -13,14 +13,17 @@ import io.warmpath.fleet.WorkerState;
 import io.warmpath.gateway.migration.MigrationOptions;
 import io.warmpath.net.server.ClientLimits;
 import io.warmpath.net.server.ServerConnections;
+import io.warmpath.telemetry.channel.UsageTracing;
 import io.warmpath.upstream.UpstreamOptions;
 import java.lang.management.ManagementFactory;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
+import java.time.InstantSource;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
@@ -40,6 +43,9 @@ class RequestCostTest {
      * index: measured, and the most that is let pass.
      */
     private static final long MEASURED_BYTES = 19_700;
+
+    /** More of it where the channel {@code usage} is on. */
+    private static final long USAGE_BYTES = 600;
 
     /**
      * By the event loops per request, when client and engine send all in one write each: read and
@@ -107,6 +113,18 @@ class RequestCostTest {
 
     @Test
     void a_streamed_request_allocates_no_more_than_it_did() throws Exception {
+        assertAllocates(MEASURED_BYTES);
+    }
+
+    @Test
+    void a_usage_record_of_it_is_two_small_objects() throws Exception {
+        AtomicLong told = new AtomicLong();
+        gateway.tracing = new UsageTracing(usage -> told.incrementAndGet(), InstantSource.system());
+        assertAllocates(MEASURED_BYTES + USAGE_BYTES);
+        assertEquals(WARM_REQUESTS + REQUESTS, told.get());
+    }
+
+    private void assertAllocates(long measured) throws Exception {
         String ask = Gateway.ASK.replace("hi", "lorem ipsum dolor sit amet ".repeat(200).strip());
         try (RawClient client = new RawClient(gateway.port)) {
             ask(client, ask, WARM_REQUESTS);
@@ -115,8 +133,8 @@ class RequestCostTest {
             long perRequest = (allocatedByLoops() - before) / REQUESTS;
             assertTrue(perRequest > 1_000, "nothing is counted");
             assertTrue(
-                    perRequest <= MEASURED_BYTES * TOLERANCE,
-                    () -> perRequest + " bytes per request; " + MEASURED_BYTES + " were measured");
+                    perRequest <= measured * TOLERANCE,
+                    () -> perRequest + " bytes per request; " + measured + " were measured");
         }
     }
 

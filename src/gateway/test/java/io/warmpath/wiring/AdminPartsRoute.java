@@ -2,28 +2,33 @@ package io.warmpath.wiring;
 
 import io.vertx.ext.web.Router;
 import io.warmpath.api.admin.AdminRoute;
+import io.warmpath.api.client.ClientResource;
 import jakarta.inject.Provider;
 import java.lang.reflect.Constructor;
 import java.lang.reflect.ParameterizedType;
 import java.lang.reflect.RecordComponent;
 import java.lang.reflect.Type;
 import java.util.Arrays;
+import java.util.function.Function;
 
-/** The resources for operators before a running gateway, each from the parts that it asks for. */
+/** The resources before a running gateway, each from the parts that it asks for. */
 final class AdminPartsRoute {
     private AdminPartsRoute() {}
 
-    static void mount(Router router, AdminParts parts) {
-        AdminRoute.mount(router, type -> made(type, parts));
+    static void mount(Router router, GatewayRuntime gateway) {
+        AdminRoute.mount(
+                router,
+                type ->
+                        ClientResource.class.isAssignableFrom(type)
+                                ? made(type, wanted -> gateway.routes().apis())
+                                : made(type, wanted -> part(wanted, gateway.admin())));
     }
 
-    private static Object made(Class<?> type, AdminParts parts) {
+    private static Object made(Class<?> type, Function<Type, Object> parts) {
         try {
             Constructor<?> constructor = type.getConstructors()[0];
             return constructor.newInstance(
-                    Arrays.stream(constructor.getGenericParameterTypes())
-                            .map(wanted -> part(wanted, parts))
-                            .toArray());
+                    Arrays.stream(constructor.getGenericParameterTypes()).map(parts).toArray());
         } catch (ReflectiveOperationException e) {
             throw new IllegalStateException(e);
         }

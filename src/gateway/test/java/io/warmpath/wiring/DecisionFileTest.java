@@ -144,6 +144,6 @@ class DecisionFileTest {
     }
 
     private static DecisionParts parts(Map<String, String> keys) {
-        return new DecisionParts(TestConfig.of(keys).explain(), new SimpleMeterRegistry());
+        return new DecisionParts(TestConfig.of(keys).explain(), new SimpleMeterRegistry(), null);
     }
 }

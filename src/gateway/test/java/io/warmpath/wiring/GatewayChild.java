@@ -5,6 +5,7 @@ import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import io.vertx.core.Vertx;
 import io.vertx.core.http.HttpServerOptions;
 import io.vertx.ext.web.Router;
+import io.warmpath.wiring.channel.RequestRecords;
 import io.warmpath.wiring.control.Announcements;
 import java.util.HashMap;
 import java.util.Map;
@@ -27,11 +28,16 @@ final class GatewayChild {
         Vertx vertx = Vertx.vertx();
         SimpleMeterRegistry meters = new SimpleMeterRegistry();
         GatewayRuntime gateway =
-                new GatewayRuntime(TestConfig.of(settings), vertx, meters, Announcements.NONE);
+                new GatewayRuntime(
+                        TestConfig.of(settings),
+                        vertx,
+                        meters,
+                        Announcements.NONE,
+                        RequestRecords.NONE);
         Router router = Router.router(vertx);
         router.get("/test/metrics").handler(r -> r.response().end(text(meters)));
-        gateway.mount(router);
-        AdminPartsRoute.mount(router, gateway.admin());
+        gateway.routes().mount(router);
+        AdminPartsRoute.mount(router, gateway);
         gateway.start();
         int port =
                 vertx.createHttpServer(new HttpServerOptions().setHost("127.0.0.1").setPort(0))

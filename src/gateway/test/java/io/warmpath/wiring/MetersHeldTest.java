@@ -11,6 +11,7 @@ import io.micrometer.core.instrument.Meter;
 import io.micrometer.core.instrument.TimeGauge;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import io.vertx.core.Vertx;
+import io.warmpath.wiring.channel.RequestRecords;
 import io.warmpath.wiring.control.Announcements;
 import java.lang.ref.WeakReference;
 import java.time.Duration;
@@ -121,7 +122,12 @@ class MetersHeldTest {
         Watching meters = new Watching();
         Vertx vertx = Vertx.vertx();
         try (GatewayRuntime gateway =
-                new GatewayRuntime(TestConfig.of(properties), vertx, meters, Announcements.NONE)) {
+                new GatewayRuntime(
+                        TestConfig.of(properties),
+                        vertx,
+                        meters,
+                        Announcements.NONE,
+                        RequestRecords.NONE)) {
             gateway.start();
             assertTrue(meters.all.size() > 40, () -> meters.all.size() + " meters");
             collectGarbage();

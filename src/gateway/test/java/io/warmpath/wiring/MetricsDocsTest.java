@@ -43,6 +43,7 @@ import io.warmpath.telemetry.StateMeters;
 import io.warmpath.tokens.profile.ChatRequest;
 import io.warmpath.tokens.template.PromptInput;
 import io.warmpath.upstream.tls.EngineTls;
+import io.warmpath.wiring.channel.RecordChannels;
 import io.warmpath.wiring.fleet.FleetRuntime;
 import io.warmpath.wiring.index.OverlapParts;
 import io.warmpath.wiring.settings.AddressSetup;
@@ -109,9 +110,10 @@ class MetricsDocsTest {
         flow.bodies(new BodyMemory(1));
         new Migration(MigrationOptions.DEFAULTS, registry).moved(Migration.Cause.BROKE);
         compareOnce(registry);
+        RecordChannels.bindOff(registry);
         Vertx vertx = Vertx.vertx();
         try (DecisionParts decisions =
-                        new DecisionParts(TestConfig.of(Map.of()).explain(), registry);
+                        new DecisionParts(TestConfig.of(Map.of()).explain(), registry, null);
                 FleetRuntime fleet =
                         new FleetRuntime(
                                 TestConfig.of(Map.of("warmpath.worker-urls", "http://127.0.0.1:1")),

@@ -138,7 +138,7 @@ class SecuredGatewayTest {
                 paths.add(route.getPath());
             }
         }
-        for (JavaClass resource : new ClassFileImporter().importPackages("io.warmpath.api.admin")) {
+        for (JavaClass resource : new ClassFileImporter().importPackages("io.warmpath.api")) {
             if (resource.isAnnotatedWith(jakarta.ws.rs.Path.class)) {
                 String path = resource.getAnnotationOfType(jakarta.ws.rs.Path.class).value();
                 paths.add(path);

@@ -12,6 +12,7 @@ import io.vertx.ext.web.Router;
 import io.warmpath.sim.SimEngine;
 import io.warmpath.sim.SimOptions;
 import io.warmpath.sim.model.SimTokenizer;
+import io.warmpath.wiring.channel.RequestRecords;
 import io.warmpath.wiring.control.Announcements;
 import java.io.IOException;
 import java.net.URI;
@@ -98,12 +99,17 @@ public final class SimGateway {
                 engines.size()
                         + settings.keySet().stream().filter(k -> k.endsWith("].url")).count();
         GatewayRuntime gateway =
-                new GatewayRuntime(TestConfig.of(properties), vertx, meters, Announcements.NONE);
+                new GatewayRuntime(
+                        TestConfig.of(properties),
+                        vertx,
+                        meters,
+                        Announcements.NONE,
+                        RequestRecords.NONE);
         open.add(gateway);
         leaving = gateway::leaving;
         Router router = Router.router(vertx);
-        gateway.mount(router);
-        AdminPartsRoute.mount(router, gateway.admin());
+        gateway.routes().mount(router);
+        AdminPartsRoute.mount(router, gateway);
         gateway.start();
         HttpServer server =
                 vertx.createHttpServer(

@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import io.vertx.core.Vertx;
+import io.warmpath.wiring.channel.RequestRecords;
 import io.warmpath.wiring.control.Announcements;
 import io.warmpath.wiring.settings.StartFailure;
 import java.io.IOException;
@@ -128,7 +129,8 @@ class StateRecoveryTest {
                                                             "false")),
                                             vertx,
                                             new SimpleMeterRegistry(),
-                                            Announcements.NONE));
+                                            Announcements.NONE,
+                                            RequestRecords.NONE));
             assertTrue(
                     String.valueOf(e.getMessage()).contains("follows no KV events"),
                     e.getMessage());
@@ -145,7 +147,8 @@ class StateRecoveryTest {
                                                             "java")),
                                             vertx,
                                             new SimpleMeterRegistry(),
-                                            Announcements.NONE));
+                                            Announcements.NONE,
+                                            RequestRecords.NONE));
             assertTrue(
                     String.valueOf(e.getMessage()).contains("needs the native index"),
                     e.getMessage());
@@ -162,7 +165,8 @@ class StateRecoveryTest {
                                                             "nats")),
                                             vertx,
                                             new SimpleMeterRegistry(),
-                                            Announcements.NONE));
+                                            Announcements.NONE,
+                                            RequestRecords.NONE));
             assertTrue(
                     String.valueOf(e.getMessage()).contains("lie in NATS' object store"),
                     e.getMessage());

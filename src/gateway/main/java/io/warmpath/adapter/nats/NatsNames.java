@@ -85,6 +85,17 @@ public record NatsNames(String namespace, String component) {
         return plain("control") + "." + slug(topic);
     }
 
+    /** The stream with the records of one channel. */
+    public String recordStream(String topic) {
+        return slug("namespace." + namespace + ".component." + component + ".records." + topic)
+                .replace('_', '-');
+    }
+
+    /** In {@link #recordStream}: its one subject. */
+    public String records(String topic) {
+        return plain("records") + "." + slug(topic);
+    }
+
     /** Object store: snapshots of the index. */
     public String snapshotBucket() {
         return slug("namespace-" + namespace + "-component-" + component + "-radix-bucket");

@@ -2,15 +2,20 @@ package io.warmpath.api.admin;
 
 import io.smallrye.common.annotation.NonBlocking;
 import io.vertx.core.http.HttpServerRequest;
+import io.warmpath.api.client.ClientResource;
 import io.warmpath.fault.GatewayError;
 import io.warmpath.fault.GatewayException;
 import jakarta.inject.Provider;
 import jakarta.ws.rs.container.ContainerRequestContext;
 import jakarta.ws.rs.container.ContainerRequestFilter;
+import org.jboss.resteasy.reactive.server.core.ResteasyReactiveRequestContext;
+import org.jboss.resteasy.reactive.server.mapping.RuntimeResource;
 import org.jboss.resteasy.reactive.server.spi.ResteasyReactiveContainerRequestContext;
-import org.jboss.resteasy.reactive.server.spi.ServerHttpRequest;
 
-/** Lets those who may use the resources in; all resources, as every one is for operators. */
+/**
+ * Lets those in who may use resources for operators: all but each {@link ClientResource}, which
+ * asks for a client's key itself.
+ */
 @jakarta.ws.rs.ext.Provider
 @NonBlocking
 public class AdminFilter implements ContainerRequestFilter {
@@ -25,18 +30,24 @@ public class AdminFilter implements ContainerRequestFilter {
 
     @Override
     public void filter(ContainerRequestContext context) {
+        ResteasyReactiveRequestContext rest = rest(context);
+        if (isForClients(rest.getTarget())) {
+            return;
+        }
         access.get()
-                .refusal(vertx(context))
+                .refusal(rest.unwrap(HttpServerRequest.class))
                 .ifPresent(
                         why -> {
                             throw new GatewayException(new GatewayError.Forbidden(why));
                         });
     }
 
-    static HttpServerRequest vertx(ContainerRequestContext context) {
-        return ((ServerHttpRequest)
-                        ((ResteasyReactiveContainerRequestContext) context)
-                                .getServerRequestContext())
-                .unwrap(HttpServerRequest.class);
+    static boolean isForClients(RuntimeResource resource) {
+        return ClientResource.class.isAssignableFrom(resource.getResourceClass());
+    }
+
+    static ResteasyReactiveRequestContext rest(ContainerRequestContext context) {
+        return (ResteasyReactiveRequestContext)
+                ((ResteasyReactiveContainerRequestContext) context).getServerRequestContext();
     }
 }

@@ -20,7 +20,6 @@ import io.warmpath.gateway.request.InferenceRequest;
 import io.warmpath.routing.RoutingDecision;
 import io.warmpath.tokens.template.PromptInput;
 import java.time.Duration;
-import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -39,18 +38,15 @@ public final class DirectApi {
     /**
      * A question.
      *
-     * @param path last part of its path
      * @param ofRequest asks where a request would go: not to busy workers, and also when its tokens
      *     are not known
      */
-    public record Ask(String path, Form form, boolean ofRequest) {}
-
-    public static final List<Ask> QUESTIONS =
-            List.of(
-                    new Ask("best_worker", DirectJson::best, true),
-                    new Ask("potential_loads", DirectJson::loads, false),
-                    new Ask("overlap_scores", DirectJson::overlaps, false),
-                    new Ask("explain", DirectJson::explained, true));
+    public record Ask(Form form, boolean ofRequest) {
+        public static final Ask BEST_WORKER = new Ask(DirectJson::best, true);
+        public static final Ask POTENTIAL_LOADS = new Ask(DirectJson::loads, false);
+        public static final Ask OVERLAP_SCORES = new Ask(DirectJson::overlaps, false);
+        public static final Ask EXPLAIN = new Ask(DirectJson::explained, true);
+    }
 
     private final RequestFlow flow;
     private final Advisor advisor;

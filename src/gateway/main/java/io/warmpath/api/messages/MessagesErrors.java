@@ -16,7 +16,7 @@ import org.jspecify.annotations.Nullable;
  */
 public final class MessagesErrors {
     /** Anthropic's clients show it; the other header is everyone's. */
-    static final String REQUEST_ID = "request-id";
+    public static final String REQUEST_ID = "request-id";
 
     private MessagesErrors() {}
 
@@ -27,7 +27,7 @@ public final class MessagesErrors {
         }
     }
 
-    static byte[] body(GatewayError error, String requestId) {
+    public static byte[] body(GatewayError error, String requestId) {
         String message =
                 error instanceof GatewayError.BadRequest bad && !bad.param().isEmpty()
                         ? bad.param() + ": " + bad.message()

@@ -20,6 +20,10 @@ final class ConfigFile extends MapBackedConfigSource {
 
     private static final String PREFIX = SettingCatalog.PREFIX + ".";
 
+    /** First parts of keys of the runtime underneath and of connectors. */
+    private static final List<String> UNDERNEATH =
+            List.of("quarkus.", "mp.messaging.", "kafka.", "amqp-");
+
     /** Keys that go by another name, too. */
     private static final Map<String, String> ALSO =
             Map.of(PREFIX + "routing.policy", PREFIX + "router.mode");
@@ -76,7 +80,7 @@ final class ConfigFile extends MapBackedConfigSource {
                             + name
                             + ") must be written nested, one level per line.");
         }
-        return key.startsWith("quarkus.")
+        return UNDERNEATH.stream().anyMatch(key::startsWith)
                 ? Optional.empty()
                 : Optional.of(
                         key + " (from " + name + ") is not a known key." + hint(catalog, key));

@@ -195,13 +195,7 @@ final class AttemptBooks {
             }
         }
         if (traced != null) {
-            traced.ended(
-                    status,
-                    problem,
-                    s == null ? -1 : s.promptTokens(),
-                    foundCached(pipe),
-                    s == null ? -1 : s.completionTokens(),
-                    scope.now());
+            traced.ended(problem, ending, scope.now());
         }
     }
 
@@ -287,6 +281,7 @@ final class AttemptBooks {
                 status,
                 s == null ? -1 : s.promptTokens(),
                 output < 0 && s != null && streams ? made + s.events() : output,
+                output >= 0,
                 foundCached(pipe),
                 firstTokenNanos,
                 scope.now() - started);

@@ -65,7 +65,7 @@ final class RequestScope {
         this.draw = parts.planning().fleet().draw();
         this.prompt = new AskedPrompt(parts.planning().tokens());
         this.retryState = new RetryState(parts.retries().maxWorkers());
-        this.trace = parts.metrics().tracing().begin(request, started);
+        this.trace = parts.metrics().tracing().begin(request, visit, started);
     }
 
     /** As it was asked; without what is not needed any more once it is answered. */

@@ -54,6 +54,7 @@ public final class DecisionLog {
      * @param status of its answer; 0: none came
      * @param promptTokens as the engine counted
      * @param outputTokens as the engine counted, else the events of a stream
+     * @param counted the engine has counted them
      * @param cachedTokens as the engine reported
      * @param firstTokenNanos since it was sent
      * @param nanos since it was sent
@@ -62,6 +63,7 @@ public final class DecisionLog {
             int status,
             long promptTokens,
             long outputTokens,
+            boolean counted,
             long cachedTokens,
             long firstTokenNanos,
             long nanos) {}

@@ -1,6 +1,8 @@
 package io.warmpath.gateway.observe;
 
 import io.vertx.core.MultiMap;
+import io.warmpath.access.Visit;
+import io.warmpath.gateway.observe.DecisionLog.Ending;
 import io.warmpath.gateway.observe.FlowMetrics.Outcome;
 import io.warmpath.gateway.request.InferenceRequest;
 import io.warmpath.routing.RoutingDecision;
@@ -13,14 +15,15 @@ import org.jspecify.annotations.Nullable;
  */
 public interface Tracing {
     /** Follows nothing. */
-    Tracing NONE = (request, began) -> null;
+    Tracing NONE = (request, visit, began) -> null;
 
     /**
      * A request has come in whole.
      *
+     * @param visit whose it is; null: nobody's in particular
      * @return null when it is not followed
      */
-    @Nullable Trace begin(InferenceRequest request, long began);
+    @Nullable Trace begin(InferenceRequest request, @Nullable Visit visit, long began);
 
     /** One request. */
     interface Trace {
@@ -44,16 +47,8 @@ public interface Tracing {
         /**
          * The worker is done with it, or left; the last call.
          *
-         * @param status of its answer; 0: there was none
          * @param problem why there is no whole answer; empty when there is
-         * @param promptTokens as the engine reports, like the others; negative: it does not
          */
-        void ended(
-                int status,
-                String problem,
-                long promptTokens,
-                long cachedTokens,
-                long outputTokens,
-                long now);
+        void ended(String problem, Ending ending, long now);
     }
 }

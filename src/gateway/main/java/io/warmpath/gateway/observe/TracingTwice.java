@@ -1,6 +1,8 @@
 package io.warmpath.gateway.observe;
 
 import io.vertx.core.MultiMap;
+import io.warmpath.access.Visit;
+import io.warmpath.gateway.observe.DecisionLog.Ending;
 import io.warmpath.gateway.observe.FlowMetrics.Outcome;
 import io.warmpath.gateway.request.InferenceRequest;
 import io.warmpath.routing.RoutingDecision;
@@ -9,9 +11,9 @@ import org.jspecify.annotations.Nullable;
 /** Tells two; what is put into headers is the second one's where both want the same. */
 public record TracingTwice(Tracing first, Tracing second) implements Tracing {
     @Override
-    public @Nullable Trace begin(InferenceRequest request, long began) {
-        Trace a = first.begin(request, began);
-        Trace b = second.begin(request, began);
+    public @Nullable Trace begin(InferenceRequest request, @Nullable Visit visit, long began) {
+        Trace a = first.begin(request, visit, began);
+        Trace b = second.begin(request, visit, began);
         return a == null ? b : b == null ? a : new Both(a, b);
     }
 
@@ -50,15 +52,9 @@ public record TracingTwice(Tracing first, Tracing second) implements Tracing {
         }
 
         @Override
-        public void ended(
-                int status,
-                String problem,
-                long promptTokens,
-                long cachedTokens,
-                long outputTokens,
-                long now) {
-            first.ended(status, problem, promptTokens, cachedTokens, outputTokens, now);
-            second.ended(status, problem, promptTokens, cachedTokens, outputTokens, now);
+        public void ended(String problem, Ending ending, long now) {
+            first.ended(problem, ending, now);
+            second.ended(problem, ending, now);
         }
     }
 }

@@ -10,7 +10,7 @@ import io.warmpath.access.KeyRecord;
 import io.warmpath.access.KeyRing;
 import io.warmpath.access.LiveKeys;
 import io.warmpath.adapter.jwt.JwtClients;
-import io.warmpath.api.ClientGate;
+import io.warmpath.api.client.ClientGate;
 import io.warmpath.config.http.AuthConfig;
 import io.warmpath.upstream.tls.EngineKeys;
 import io.warmpath.wiring.settings.StartFailure;

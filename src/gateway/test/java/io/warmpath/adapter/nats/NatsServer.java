@@ -65,6 +65,14 @@ public final class NatsServer implements AutoCloseable {
         return server;
     }
 
+    /** The same, on a port that clients have been told before. */
+    public static NatsServer start(Path store, int port) throws IOException {
+        NatsServer server = new NatsServer(program().orElseThrow(), store, "");
+        server.port = port;
+        server.restart();
+        return server;
+    }
+
     /** Whether there is a program to start. */
     public static boolean installed() {
         return program().isPresent();

@@ -42,8 +42,9 @@ import org.jboss.resteasy.reactive.server.vertx.VertxRequestContextFactory;
 import org.jboss.resteasy.reactive.spi.BeanFactory;
 
 /**
- * The resources of {@code api.admin} on a plain Vert.x router: what Quarkus does with them, without
- * starting Quarkus. The same processor reads the annotations, the same handlers answer.
+ * The resources of {@code api.admin} and {@code api.client} on a plain Vert.x router: what Quarkus
+ * does with them, without starting Quarkus. The same processor reads the annotations, the same
+ * handlers answer.
  */
 public final class AdminRoute {
     private static final Executor WORKERS =
@@ -70,7 +71,9 @@ public final class AdminRoute {
                     }
                     return type == AdminFilter.class
                             ? new AdminFilter(() -> access)
-                            : type == AdminErrors.class ? new AdminErrors(() -> access) : null;
+                            : type == ResourceErrors.class
+                                    ? new ResourceErrors(() -> access)
+                                    : null;
                 });
     }
 
@@ -177,11 +180,15 @@ public final class AdminRoute {
 
     private static Index index() {
         Indexer indexer = new Indexer();
-        Path classes = Path.of("target/gateway/classes/io/warmpath/api/admin");
-        try (DirectoryStream<Path> files = Files.newDirectoryStream(classes, "*.class")) {
-            for (Path file : files) {
-                try (InputStream in = Files.newInputStream(file)) {
-                    indexer.index(in);
+        try {
+            for (String room : List.of("admin", "client")) {
+                Path classes = Path.of("target/gateway/classes/io/warmpath/api", room);
+                try (DirectoryStream<Path> files = Files.newDirectoryStream(classes, "*.class")) {
+                    for (Path file : files) {
+                        try (InputStream in = Files.newInputStream(file)) {
+                            indexer.index(in);
+                        }
+                    }
                 }
             }
             return indexer.complete();

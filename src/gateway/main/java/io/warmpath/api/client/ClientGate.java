@@ -1,4 +1,4 @@
-package io.warmpath.api;
+package io.warmpath.api.client;
 
 import io.vertx.core.Context;
 import io.vertx.core.MultiMap;
@@ -62,7 +62,7 @@ public final class ClientGate {
     }
 
     /** What there is to be done for whoever may come in; on the request's event loop. */
-    interface Next {
+    public interface Next {
         /**
          * @param visit null: there are no limits
          */
@@ -70,7 +70,7 @@ public final class ClientGate {
     }
 
     /** Nobody has to show anything. */
-    boolean isOpen() {
+    public boolean isOpen() {
         return clients == null;
     }
 
@@ -79,7 +79,7 @@ public final class ClientGate {
      *
      * @param charged the request costs tokens
      */
-    void enter(ClientRequest request, RequestIds ids, boolean charged, Next next) {
+    public void enter(ClientRequest request, RequestIds ids, boolean charged, Next next) {
         if (clients == null) {
             next.on(null);
             return;

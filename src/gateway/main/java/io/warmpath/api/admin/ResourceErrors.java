@@ -7,6 +7,8 @@ import io.vertx.core.http.HttpServerRequest;
 import io.warmpath.api.connection.VertxRequest;
 import io.warmpath.api.error.ErrorMapper;
 import io.warmpath.api.error.RequestIds;
+import io.warmpath.api.messages.MessagesApi;
+import io.warmpath.api.messages.MessagesErrors;
 import io.warmpath.fault.GatewayError;
 import io.warmpath.fault.GatewayException;
 import jakarta.inject.Provider;
@@ -16,7 +18,9 @@ import jakarta.ws.rs.core.Response;
 import jakarta.ws.rs.ext.ExceptionMapper;
 import java.io.IOException;
 import java.io.UncheckedIOException;
+import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.stream.Collectors;
 import org.jboss.logging.Logger;
@@ -24,12 +28,13 @@ import org.jboss.resteasy.reactive.server.core.CurrentRequestManager;
 import org.jboss.resteasy.reactive.server.core.ResteasyReactiveRequestContext;
 import org.jboss.resteasy.reactive.server.handlers.ClassRoutingHandler;
 import org.jboss.resteasy.reactive.server.mapping.RequestMapper;
+import org.jboss.resteasy.reactive.server.mapping.RuntimeResource;
 import org.jboss.resteasy.reactive.server.spi.ServerRestHandler;
 
 /** Whatever goes wrong in a resource, or before one is found, as {@link ErrorMapper} says it. */
 @jakarta.ws.rs.ext.Provider
-public class AdminErrors implements ExceptionMapper<Throwable> {
-    private static final Logger LOG = Logger.getLogger(AdminErrors.class);
+public class ResourceErrors implements ExceptionMapper<Throwable> {
+    private static final Logger LOG = Logger.getLogger(ResourceErrors.class);
     private static final ObjectMapper JSON = new ObjectMapper();
     private static final long LINGER_MILLIS = 1_000;
 
@@ -44,7 +49,7 @@ public class AdminErrors implements ExceptionMapper<Throwable> {
     /**
      * @param access there when requests are: the runtime makes this when it is built
      */
-    public AdminErrors(Provider<AdminAccess> access) {
+    public ResourceErrors(Provider<AdminAccess> access) {
         this.access = access;
     }
 
@@ -52,17 +57,19 @@ public class AdminErrors implements ExceptionMapper<Throwable> {
     public Response toResponse(Throwable failure) {
         ResteasyReactiveRequestContext rest = CurrentRequestManager.get();
         HttpServerRequest request = rest.unwrap(HttpServerRequest.class);
-        // Whoever asks for a path that nobody has is no operator.
-        String id =
-                failure instanceof NotFoundException
-                        ? NAMES.of(request.headers())
-                        : AdminAccess.requestId(request);
-        GatewayError error = error(failure, rest, request, id);
+        List<RuntimeResource> meant = meant(failure, rest);
+        boolean operators = !meant.stream().allMatch(AdminFilter::isForClients);
+        String id = operators ? AdminAccess.requestId(request) : NAMES.of(request.headers());
+        GatewayError error = error(failure, rest, request, id, operators, meant);
         if (Context.isOnEventLoopThread()) {
             VertxRequest.discard(request, LINGER_MILLIS); // its body, if any, has not been read
         }
         Response.ResponseBuilder response = Response.status(error.httpStatus());
         ErrorMapper.headers(error, id, response::header);
+        if (rest.serverRequest().getRequestNormalisedPath().startsWith(MessagesApi.PATH)) {
+            response.header(MessagesErrors.REQUEST_ID, id);
+            return response.entity(MessagesErrors.body(error, id)).build();
+        }
         return response.entity(body(error)).build();
     }
 
@@ -85,7 +92,9 @@ public class AdminErrors implements ExceptionMapper<Throwable> {
             Throwable failure,
             ResteasyReactiveRequestContext rest,
             HttpServerRequest request,
-            String id) {
+            String id,
+            boolean operators,
+            List<RuntimeResource> meant) {
         String method = request.method().name();
         return switch (failure) {
             case GatewayException e -> e.error();
@@ -94,15 +103,18 @@ public class AdminErrors implements ExceptionMapper<Throwable> {
                             method, rest.serverRequest().getRequestNormalisedPath());
             // Found before anybody has asked who asks.
             case NotAllowedException e ->
-                    access.get()
-                            .refusal(request)
+                    Optional.of(operators)
+                            .filter(asked -> asked)
+                            .flatMap(asked -> access.get().refusal(request))
                             .<GatewayError>map(GatewayError.Forbidden::new)
                             .orElseGet(
                                     () ->
                                             new GatewayError.MethodNotAllowed(
                                                     method,
                                                     rest.serverRequest().getRequestNormalisedPath(),
-                                                    allowed(rest)));
+                                                    meant.stream()
+                                                            .map(RuntimeResource::getHttpMethod)
+                                                            .collect(Collectors.joining(", "))));
             default -> {
                 LOG.errorf(failure, "Request %s %s failed", method, request.path());
                 yield new GatewayError.Internal(id);
@@ -110,20 +122,28 @@ public class AdminErrors implements ExceptionMapper<Throwable> {
         };
     }
 
-    /** The methods of the resource that has the path. */
-    private static String allowed(ResteasyReactiveRequestContext rest) {
+    /** Of the path where the method was wrong, one for each other method; none for no path. */
+    private static List<RuntimeResource> meant(
+            Throwable failure, ResteasyReactiveRequestContext rest) {
+        if (!(failure instanceof NotAllowedException)) {
+            return rest.getTarget() == null ? List.of() : List.of(rest.getTarget());
+        }
         var found =
                 new RequestMapper<>(rest.getDeployment().getClassMappers())
                         .map(rest.getPathWithoutPrefix());
+        String path = found.remaining.isEmpty() ? "/" : found.remaining;
+        List<RuntimeResource> meant = new ArrayList<>();
         for (ServerRestHandler handler : found.value.handlers) {
             if (handler instanceof ClassRoutingHandler routing) {
-                String path = found.remaining.isEmpty() ? "/" : found.remaining;
-                var methods = routing.getMappers();
-                return METHODS.stream()
-                        .filter(m -> methods.containsKey(m) && methods.get(m).map(path) != null)
-                        .collect(Collectors.joining(", "));
+                for (String method : METHODS) {
+                    RequestMapper<RuntimeResource> methods = routing.getMappers().get(method);
+                    var match = methods == null ? null : methods.map(path);
+                    if (match != null) {
+                        meant.add(match.value);
+                    }
+                }
             }
         }
-        return "";
+        return meant;
     }
 }

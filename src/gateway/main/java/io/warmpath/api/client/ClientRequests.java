@@ -1,0 +1,107 @@
+package io.warmpath.api.client;
+
+import io.vertx.core.http.HttpServerRequest;
+import io.warmpath.api.connection.BodyReceiver;
+import io.warmpath.api.connection.VertxRequest;
+import io.warmpath.api.error.ErrorForm;
+import io.warmpath.api.error.RequestIds;
+import io.warmpath.fault.GatewayError;
+import java.util.function.Consumer;
+import org.jboss.resteasy.reactive.server.core.ResteasyReactiveRequestContext;
+import org.jboss.resteasy.reactive.server.spi.ServerRequestContext;
+
+/**
+ * Takes requests of clients over from their REST resources: asks for the key, then hands the Vert.x
+ * request, its body unread, to the handler, which answers it. Immutable; on the request's event
+ * loop.
+ *
+ * <p>REST keeps nothing of a request that was taken over: neither its response handlers nor a
+ * handler for a closed connection, which would replace the one that cancels the engine's request.
+ */
+public final class ClientRequests {
+    /** What a client must have for a path. */
+    public enum Need {
+        KEY,
+        /** A key, and tokens of its limit. */
+        CHARGED,
+        /** A key for the direct API. */
+        DIRECT,
+        DIRECT_CHARGED;
+
+        boolean direct() {
+            return this == DIRECT || this == DIRECT_CHARGED;
+        }
+
+        boolean charged() {
+            return this == CHARGED || this == DIRECT_CHARGED;
+        }
+    }
+
+    private final ClientGate gate;
+    private final RequestIds ids;
+    private final BodyReceiver bodies;
+
+    public ClientRequests(ClientGate gate, RequestIds ids, BodyReceiver bodies) {
+        this.gate = gate;
+        this.ids = ids;
+        this.bodies = bodies;
+    }
+
+    /** A request whose handler wants the whole body. */
+    void withBody(
+            ServerRequestContext rest, Need need, ErrorForm errors, BodyReceiver.Arrival arrival) {
+        take(rest, need, errors, request -> bodies.receive(request, errors, arrival));
+    }
+
+    /** A request whose handler wants to know its id, and no body. */
+    void withId(ServerRequestContext rest, Need need, ByRequestId handler) {
+        take(
+                rest,
+                need,
+                ErrorForm.OPENAI,
+                request -> handler.on(request, ids.of(request.headers())));
+    }
+
+    /** Answers a request that has an id. */
+    interface ByRequestId {
+        void on(HttpServerRequest request, String requestId);
+    }
+
+    /**
+     * @param handler answers the request, now or later; it is not asked when the client may not
+     */
+    void take(
+            ServerRequestContext rest,
+            Need need,
+            ErrorForm errors,
+            Consumer<HttpServerRequest> handler) {
+        ResteasyReactiveRequestContext context = (ResteasyReactiveRequestContext) rest;
+        HttpServerRequest request = context.unwrap(HttpServerRequest.class);
+        admit(request, need, errors, visit -> handler.accept(request));
+        // Behind the handler: what it throws is answered by the exception mapper.
+        context.suspend();
+        context.close();
+    }
+
+    /** Lets in or answers. */
+    public void admit(
+            HttpServerRequest request, Need need, ErrorForm errors, ClientGate.Next next) {
+        VertxRequest client = new VertxRequest(request, errors);
+        gate.enter(
+                client,
+                ids,
+                need.charged(),
+                visit -> {
+                    if (visit != null && need.direct() && !visit.caller().grant().direct()) {
+                        request.resume(); // it came paused; an unread body would stay
+                        client.refuse(
+                                new GatewayError.Forbidden(
+                                        "This API key is not one for /router; see `direct-api` in"
+                                                + " src/docs/security.md."),
+                                ids.of(request.headers()));
+                    } else {
+                        next.on(visit);
+                    }
+                });
+    }
+}
