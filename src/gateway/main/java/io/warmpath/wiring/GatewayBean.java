@@ -87,6 +87,10 @@ class GatewayBean {
         return runtime.admin();
     }
 
+    HealthParts health() {
+        return runtime.health();
+    }
+
     Warmup warmup() {
         return runtime.warmup();
     }

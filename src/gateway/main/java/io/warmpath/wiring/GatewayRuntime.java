@@ -59,6 +59,7 @@ final class GatewayRuntime implements AutoCloseable {
     private final TelemetryParts telemetry;
     private final WarmStart warmup;
     private final AdminParts admin;
+    private final HealthParts health;
 
     /** {@code control} tells what other gateways announce; {@code records} go to other systems. */
     GatewayRuntime(
@@ -184,6 +185,7 @@ final class GatewayRuntime implements AutoCloseable {
                         pins,
                         replicas,
                         decisions);
+        health = HealthParts.of(fleet, this::notReady, caches, events, sharedCache);
     }
 
     /** What clients' requests come in by. */
@@ -194,6 +196,11 @@ final class GatewayRuntime implements AutoCloseable {
     /** What operators' questions are answered from. */
     AdminParts admin() {
         return admin;
+    }
+
+    /** What checks of health are answered from. */
+    HealthParts health() {
+        return health;
     }
 
     private String notReady() {

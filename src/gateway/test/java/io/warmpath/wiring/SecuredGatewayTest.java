@@ -54,16 +54,16 @@ import org.junit.jupiter.params.provider.ValueSource;
 @QuarkusTest
 @TestProfile(SecuredGatewayTest.Secured.class)
 class SecuredGatewayTest {
-    private static final String KEY = "wp-client-0123456789abcdefghijklmnop";
+    static final String KEY = "wp-client-0123456789abcdefghijklmnop";
     private static final String ENV_KEY = "wp-listed-0123456789abcdefghijklmnop";
     private static final String NEW_KEY = "wp-second-0123456789abcdefghijklmnop";
-    private static final String ADMIN = "admin-0123456789";
+    static final String ADMIN = "admin-0123456789";
     private static final String ENGINE_KEY = "engine-0123456789";
     private static final Duration SOON = Duration.ofSeconds(20);
 
     /** Probes and Prometheus have no keys. Everything else wants one. */
     private static final Set<String> OPEN =
-            Set.of("/health", "/live", "/ready", "/metrics", "/metrics/");
+            Set.of("/health", "/live", "/ready", "/metrics", "/metrics/", "/q/openapi");
 
     private static final Path KEYS = file("secured-keys.yaml", record("first", KEY));
     private static final Path ENGINE_KEYS = file("secured-engine-keys", "* " + ENGINE_KEY + "\n");

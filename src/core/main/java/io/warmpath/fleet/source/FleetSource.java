@@ -16,6 +16,11 @@ public interface FleetSource extends AutoCloseable {
     /** Begins to tell; returns soon. What is not there yet is tried again by the source. */
     void start(Feed feed);
 
+    /** It hears of changes now; while it does not, the workers that it has told of stay. */
+    default boolean connected() {
+        return true;
+    }
+
     @Override
     void close();
 

@@ -98,6 +98,7 @@ public final class KubernetesSource implements FleetSource {
     }
 
     /** The API server answered the last questions. */
+    @Override
     public boolean connected() {
         return slices.connected() && pods.connected();
     }

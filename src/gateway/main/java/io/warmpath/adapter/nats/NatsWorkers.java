@@ -98,7 +98,8 @@ public final class NatsWorkers implements FleetSource {
     }
 
     /** What relays write is seen now. */
-    public boolean following() {
+    @Override
+    public boolean connected() {
         return following;
     }
 

@@ -20,6 +20,9 @@ import java.util.OptionalDouble;
 import java.util.OptionalLong;
 import java.util.Set;
 import java.util.TreeSet;
+import org.eclipse.microprofile.openapi.annotations.Operation;
+import org.eclipse.microprofile.openapi.annotations.enums.SchemaType;
+import org.eclipse.microprofile.openapi.annotations.media.Schema;
 import org.jspecify.annotations.Nullable;
 
 /** From which load on a model's workers count as busy. Nothing here waits. */
@@ -39,10 +42,12 @@ public class BusyThresholdResource {
     }
 
     /** The thresholds of every model. */
+    @Schema(name = "AllBusyThresholds")
     public record All(List<Thresholds> thresholds) {}
 
     /** Those of one model; null: none. */
     @JsonNaming(SnakeCaseStrategy.class)
+    @Schema(name = "BusyThresholds")
     public record Thresholds(
             String model,
             @Nullable Double activeDecodeBlocksThreshold,
@@ -52,13 +57,24 @@ public class BusyThresholdResource {
     /** A threshold that is null is cleared, one that is not there stays. */
     @PostedBody.Limit(bytes = 64 << 10)
     @JsonNaming(SnakeCaseStrategy.class)
+    @Schema(name = "BusyThresholdsChange")
     public record Change(
             @Nullable String model,
-            @Nullable JsonNode activeDecodeBlocksThreshold,
-            @Nullable JsonNode activePrefillTokensThreshold,
-            @Nullable JsonNode activePrefillTokensThresholdFrac)
+            @Schema(
+                            type = SchemaType.NUMBER,
+                            nullable = true,
+                            description = "Share of the KV blocks, 0 to 1")
+                    @Nullable JsonNode activeDecodeBlocksThreshold,
+            @Schema(type = SchemaType.INTEGER, nullable = true, description = "Tokens to prefill")
+                    @Nullable JsonNode activePrefillTokensThreshold,
+            @Schema(
+                            type = SchemaType.NUMBER,
+                            nullable = true,
+                            description =
+                                    "Tokens to prefill, as a multiple of max_num_batched_tokens")
+                    @Nullable JsonNode activePrefillTokensThresholdFrac)
             implements PostedBody {
-        boolean isNone() {
+        boolean changesNothing() {
             return activeDecodeBlocksThreshold == null
                     && activePrefillTokensThreshold == null
                     && activePrefillTokensThresholdFrac == null;
@@ -66,6 +82,7 @@ public class BusyThresholdResource {
     }
 
     @GET
+    @Operation(summary = "Thresholds of every model from which on its workers count as busy")
     @NonBlocking
     public All all() {
         Set<String> models = new TreeSet<>(fleet.snapshot().models());
@@ -74,6 +91,9 @@ public class BusyThresholdResource {
     }
 
     @POST
+    @Operation(
+            summary = "Changes thresholds of one model",
+            description = "A threshold that is null is cleared, one that is absent stays.")
     public Thresholds change(@Nullable Change change) {
         if (change == null) {
             throw InvalidRequest.bad("", "The body must be a JSON object.");
@@ -82,7 +102,7 @@ public class BusyThresholdResource {
         if (!fleet.snapshot().knows(model)) {
             throw new GatewayException(new GatewayError.UnknownModel(model));
         }
-        if (!change.isNone()) {
+        if (!change.changesNothing()) {
             BusyThresholds now = admission.busy(model);
             try {
                 admission.busy(

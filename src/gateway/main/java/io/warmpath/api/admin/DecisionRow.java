@@ -9,6 +9,7 @@ import io.warmpath.gateway.observe.DecisionLog.Logged;
 import io.warmpath.load.PromptBlocks;
 import java.util.HexFormat;
 import java.util.List;
+import org.eclipse.microprofile.openapi.annotations.media.Schema;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -29,7 +30,7 @@ public record DecisionRow(
         String requestId,
         @Nullable String session,
         String model,
-        @JsonRawValue String decision,
+        @Schema(ref = "Decision") @JsonRawValue String decision,
         @Nullable Integer blockTokens,
         @Nullable String promptBlocks) {
     private static final HexFormat HEX = HexFormat.of();

@@ -7,6 +7,10 @@ import jakarta.ws.rs.Produces;
 import jakarta.ws.rs.QueryParam;
 import jakarta.ws.rs.core.MediaType;
 import java.util.List;
+import org.eclipse.microprofile.openapi.annotations.Operation;
+import org.eclipse.microprofile.openapi.annotations.enums.SchemaType;
+import org.eclipse.microprofile.openapi.annotations.media.Schema;
+import org.eclipse.microprofile.openapi.annotations.parameters.Parameter;
 import org.jspecify.annotations.Nullable;
 
 /** The last decisions, the latest first. For admins: they tell of other callers' requests. */
@@ -27,7 +31,15 @@ public class DecisionsResource {
     public record Decisions(boolean enabled, List<DecisionRow> decisions) {}
 
     @GET
-    public Decisions latest(@QueryParam("limit") @Nullable String limit) {
+    @Operation(
+            summary = "The last routing decisions, the latest first",
+            description = "Kept with --explain-decisions.")
+    public Decisions latest(
+            @Parameter(
+                            description = "Most rows to list; 100 when absent",
+                            schema = @Schema(type = SchemaType.INTEGER, minimum = "1"))
+                    @QueryParam("limit")
+                    @Nullable String limit) {
         return new Decisions(
                 log.isOn(),
                 log

@@ -15,6 +15,8 @@ import java.time.Instant;
 import java.time.InstantSource;
 import java.util.List;
 import java.util.function.Supplier;
+import org.eclipse.microprofile.openapi.annotations.Operation;
+import org.eclipse.microprofile.openapi.annotations.media.Schema;
 import org.jspecify.annotations.Nullable;
 
 /** Where the KV events of each rank stand. */
@@ -39,15 +41,17 @@ public class EventSourcesResource {
      */
     @JsonNaming(SnakeCaseStrategy.class)
     @JsonInclude(JsonInclude.Include.NON_NULL)
+    @Schema(name = "EventSource")
     public record Source(
             String worker,
             String workerId,
             int dpRank,
             @Nullable String endpoint,
             @Nullable String replayEndpoint,
-            String state,
-            double credit,
-            String why,
+            @Schema(description = "As in warmpath_events_sources") String state,
+            @Schema(description = "Part of what is known of the cache that counts, 0 to 1")
+                    double credit,
+            @Schema(description = "Why the credit is less than 1") String why,
             @JsonUnwrapped @Nullable Counts counts) {
         private static Source of(SourceReport r, Instant now) {
             return new Source(
@@ -108,6 +112,7 @@ public class EventSourcesResource {
     }
 
     @GET
+    @Operation(summary = "Where the KV events of each rank stand")
     @NonBlocking
     public AdminList<Source> all() {
         Instant now = clock.instant();

@@ -20,6 +20,12 @@ import java.io.OutputStream;
 import java.time.Duration;
 import java.util.Locale;
 import java.util.Optional;
+import org.eclipse.microprofile.openapi.annotations.Operation;
+import org.eclipse.microprofile.openapi.annotations.media.Content;
+import org.eclipse.microprofile.openapi.annotations.media.Schema;
+import org.eclipse.microprofile.openapi.annotations.parameters.Parameter;
+import org.eclipse.microprofile.openapi.annotations.parameters.RequestBody;
+import org.eclipse.microprofile.openapi.annotations.responses.APIResponse;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -46,6 +52,7 @@ public class EventsResource {
      * @param repeated the batch was known
      */
     @JsonNaming(SnakeCaseStrategy.class)
+    @Schema(name = "EventsTaken")
     public record Taken(long nextSequence, boolean repeated, String state) {
         private static Taken of(PostedFeed.Taken taken) {
             return new Taken(taken.next(), taken.repeated(), taken.state().word());
@@ -53,8 +60,31 @@ public class EventsResource {
     }
 
     @POST
+    @Operation(
+            summary = "Applies KV events of an engine that publishes none",
+            description = "All of a body or nothing of it; at most 8 MiB.")
+    @RequestBody(
+            required = true,
+            content = {
+                @Content(mediaType = "application/json", schema = @Schema(ref = "PostedEvents")),
+                @Content(mediaType = "application/msgpack", schema = @Schema(ref = "PostedEvents"))
+            })
+    @APIResponse(
+            responseCode = "200",
+            description = "Applied, or known already",
+            content =
+                    @Content(
+                            mediaType = "application/json",
+                            schema = @Schema(implementation = Taken.class)))
+    @APIResponse(
+            responseCode = "409",
+            description = "Not the batch that must follow",
+            content =
+                    @Content(mediaType = "application/json", schema = @Schema(ref = "OutOfOrder")))
     @Blocking
-    public Uni<Taken> post(@HeaderParam("content-type") @Nullable String type, InputStream events)
+    public Uni<Taken> post(
+            @Parameter(hidden = true) @HeaderParam("content-type") @Nullable String type,
+            InputStream events)
             throws IOException {
         byte[] body = events.readNBytes(MAX_BODY_BYTES + 1);
         events.transferTo(OutputStream.nullOutputStream()); // answered when it has been sent

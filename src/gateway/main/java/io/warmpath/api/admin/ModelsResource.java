@@ -9,6 +9,8 @@ import jakarta.ws.rs.core.MediaType;
 import java.util.List;
 import java.util.Locale;
 import java.util.function.Supplier;
+import org.eclipse.microprofile.openapi.annotations.Operation;
+import org.eclipse.microprofile.openapi.annotations.media.Schema;
 import org.jspecify.annotations.Nullable;
 
 /** Loads the models' files anew, and says of each what became of it. */
@@ -27,6 +29,7 @@ public class ModelsResource {
     /**
      * @param ok false when some model does not have the files that lie there now
      */
+    @Schema(name = "ModelsReload")
     public record Reload(boolean ok, List<Model> models) {}
 
     /**
@@ -34,6 +37,7 @@ public class ModelsResource {
      * @param problem why the files are not in use
      */
     @JsonInclude(JsonInclude.Include.NON_NULL)
+    @Schema(name = "ReloadedModel")
     public record Model(
             List<String> models, String files, String outcome, @Nullable String problem) {
         private static Model of(ReloadedModel model) {
@@ -46,6 +50,7 @@ public class ModelsResource {
     }
 
     @POST
+    @Operation(summary = "Loads the models' files anew and says of each what became of it")
     public Reload reload() {
         List<ReloadedModel> models = reload.get();
         return new Reload(

@@ -20,6 +20,10 @@ import jakarta.ws.rs.core.MediaType;
 import java.time.Instant;
 import java.util.List;
 import java.util.Optional;
+import org.eclipse.microprofile.openapi.annotations.Operation;
+import org.eclipse.microprofile.openapi.annotations.enums.SchemaType;
+import org.eclipse.microprofile.openapi.annotations.media.Schema;
+import org.eclipse.microprofile.openapi.annotations.parameters.Parameter;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -55,6 +59,7 @@ public class PinsResource {
      */
     @JsonNaming(SnakeCaseStrategy.class)
     @JsonInclude(JsonInclude.Include.NON_NULL)
+    @Schema(name = "Pin")
     public record Row(
             String id,
             String workerId,
@@ -100,6 +105,7 @@ public class PinsResource {
      */
     @JsonNaming(SnakeCaseStrategy.class)
     @JsonInclude(JsonInclude.Include.NON_NULL)
+    @Schema(name = "PinRefusal")
     public record Refusal(
             String at,
             String workerId,
@@ -121,7 +127,13 @@ public class PinsResource {
     }
 
     @GET
-    public Pins all(@QueryParam("limit") @Nullable String limit) {
+    @Operation(summary = "Prefixes that are kept on a rank, and those that were refused last")
+    public Pins all(
+            @Parameter(
+                            description = "Most rows to list; 1,000 when absent",
+                            schema = @Schema(type = SchemaType.INTEGER, minimum = "1"))
+                    @QueryParam("limit")
+                    @Nullable String limit) {
         PinLedger book = ledger();
         List<Pin> pins = book.list(Limits.limit(limit, DEFAULT_LIMIT, MAX_LIMIT));
         FleetSnapshot now = fleet.snapshot();
@@ -136,6 +148,7 @@ public class PinsResource {
     @GET
     @Path("/{pin}")
     @NonBlocking
+    @Operation(summary = "One pin")
     public Row one(@PathParam("pin") String id) {
         return Row.of(find(id), fleet.snapshot());
     }
@@ -143,6 +156,9 @@ public class PinsResource {
     @DELETE
     @Path("/{pin}")
     @NonBlocking
+    @Operation(
+            summary = "Ends what the gateway does for a pin",
+            description = "Engines cannot be told to end a pin before its time.")
     public void drop(@PathParam("pin") String id) {
         if (!ledger().drop(find(id).number())) {
             throw new NotFoundException();

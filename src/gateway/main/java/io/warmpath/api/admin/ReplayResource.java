@@ -20,6 +20,9 @@ import jakarta.ws.rs.core.MediaType;
 import java.io.IOException;
 import java.util.List;
 import java.util.Random;
+import org.eclipse.microprofile.openapi.annotations.Operation;
+import org.eclipse.microprofile.openapi.annotations.enums.SchemaType;
+import org.eclipse.microprofile.openapi.annotations.media.Schema;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -45,12 +48,18 @@ public class ReplayResource {
      */
     @PostedBody.Limit(bytes = 64 << 10)
     @JsonNaming(SnakeCaseStrategy.class)
+    @Schema(name = "ReplayQuestion")
     public record Question(
-            @Nullable String mode,
-            @Nullable String cost,
-            @Nullable JsonNode routerConfigOverride,
-            @Nullable JsonNode limit,
-            @Nullable JsonNode seed)
+            @Schema(description = "Of --router-mode") @Nullable String mode,
+            @Schema(enumeration = {"blocks", "latency"}) @Nullable String cost,
+            @Schema(ref = "RouterOverride") @Nullable JsonNode routerConfigOverride,
+            @Schema(
+                            type = SchemaType.INTEGER,
+                            minimum = "1",
+                            description = "Of decisions, the last ones; absent: all")
+                    @Nullable JsonNode limit,
+            @Schema(type = SchemaType.INTEGER, defaultValue = "0", description = "Of what is drawn")
+                    @Nullable JsonNode seed)
             implements PostedBody {}
 
     /**
@@ -58,6 +67,7 @@ public class ReplayResource {
      * @param indifferent the policy ties, by cost, what was chosen with its own choice
      */
     @JsonNaming(SnakeCaseStrategy.class)
+    @Schema(name = "ReplayOutcome")
     public record Outcome(
             int decisions,
             int skipped,
@@ -68,14 +78,17 @@ public class ReplayResource {
             List<Change> changes) {}
 
     /** A sum over what was chosen, and over what would have been. */
+    @Schema(name = "ReplaySums")
     public record Both(long was, long would) {}
 
     /** One decision that would have been another. */
     @JsonNaming(SnakeCaseStrategy.class)
+    @Schema(name = "ReplayChange")
     public record Change(long number, String requestId, Choice was, Choice would) {}
 
     /** A rank, and what of the prompt it was predicted to have. */
     @JsonNaming(SnakeCaseStrategy.class)
+    @Schema(name = "ReplayChoice")
     public record Choice(String worker, int dpRank, int cachedTokens) {
         private static Choice of(Score s) {
             return new Choice(
@@ -84,6 +97,7 @@ public class ReplayResource {
     }
 
     @POST
+    @Operation(summary = "What another policy would have chosen for the kept decisions")
     public Outcome replay(@Nullable Question question) throws IOException {
         if (question == null) {
             throw InvalidRequest.bad("", "The body must be a JSON object.");

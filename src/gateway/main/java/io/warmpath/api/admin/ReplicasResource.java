@@ -15,6 +15,8 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import org.eclipse.microprofile.openapi.annotations.Operation;
+import org.eclipse.microprofile.openapi.annotations.media.Schema;
 import org.jspecify.annotations.Nullable;
 
 /** What is known of other gateways. */
@@ -54,6 +56,7 @@ public class ReplicasResource {
      */
     @JsonNaming(SnakeCaseStrategy.class)
     @JsonInclude(JsonInclude.Include.NON_NULL)
+    @Schema(name = "ReplicaPeer")
     public record Peer(
             String id,
             String name,
@@ -81,6 +84,7 @@ public class ReplicasResource {
     }
 
     @GET
+    @Operation(summary = "This gateway and its peers")
     @NonBlocking
     public Replicas all() {
         return sync.map(ReplicasResource::of)

@@ -22,6 +22,10 @@ import jakarta.ws.rs.core.MediaType;
 import java.util.List;
 import java.util.function.Function;
 import java.util.stream.Stream;
+import org.eclipse.microprofile.openapi.annotations.Operation;
+import org.eclipse.microprofile.openapi.annotations.enums.SchemaType;
+import org.eclipse.microprofile.openapi.annotations.media.Schema;
+import org.eclipse.microprofile.openapi.annotations.parameters.Parameter;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -68,6 +72,7 @@ public class SessionsResource {
      */
     @JsonNaming(SnakeCaseStrategy.class)
     @JsonInclude(JsonInclude.Include.NON_NULL)
+    @Schema(name = "Session")
     public record Row(
             String id,
             String model,
@@ -87,7 +92,13 @@ public class SessionsResource {
             long idleMs) {}
 
     @GET
-    public Sessions all(@QueryParam("limit") @Nullable String given) {
+    @Operation(summary = "Which rank sessions are bound to", description = "Tenants are not shown.")
+    public Sessions all(
+            @Parameter(
+                            description = "Most rows to list; 1,000 when absent",
+                            schema = @Schema(type = SchemaType.INTEGER, minimum = "1"))
+                    @QueryParam("limit")
+                    @Nullable String given) {
         int limit = Limits.limit(given, DEFAULT_LIMIT, MAX_LIMIT);
         List<View> open = controlled.list(limit, null);
         return answer(open, table.list(limit - open.size()));
@@ -95,6 +106,7 @@ public class SessionsResource {
 
     @GET
     @Path("/{session}")
+    @Operation(summary = "All bindings of one session")
     public Sessions one(@PathParam("session") String id) {
         Sessions found = answer(controlled.list(MAX_LIMIT, id), table.find(id));
         if (found.data().isEmpty()) {
@@ -105,6 +117,7 @@ public class SessionsResource {
 
     @DELETE
     @Path("/{session}")
+    @Operation(summary = "Ends the bindings of a session")
     public void end(@PathParam("session") String id) {
         if (controlled.closeAll(id) + table.endAll(id) == 0) {
             throw new NotFoundException();

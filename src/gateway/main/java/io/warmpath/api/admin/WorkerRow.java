@@ -18,6 +18,7 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.TreeSet;
+import org.eclipse.microprofile.openapi.annotations.media.Schema;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -68,6 +69,7 @@ public record WorkerRow(
      * @param outside requests of the rank that are not this gateway's
      */
     @JsonNaming(SnakeCaseStrategy.class)
+    @Schema(name = "RankLoad")
     public record Load(int dpRank, int running, int waiting, long kvBlocks, int outside) {
         private static Load of(Worker w, LoadPoll.Seen seen) {
             return new Load(
@@ -81,6 +83,7 @@ public record WorkerRow(
 
     /** Where a rank's KV events come from. */
     @JsonNaming(SnakeCaseStrategy.class)
+    @Schema(name = "RankEvents")
     public record Events(
             int dpRank,
             String endpoint,

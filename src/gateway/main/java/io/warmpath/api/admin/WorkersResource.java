@@ -27,6 +27,11 @@ import jakarta.ws.rs.core.MediaType;
 import java.util.Map;
 import java.util.function.Function;
 import java.util.function.Supplier;
+import org.eclipse.microprofile.openapi.annotations.Operation;
+import org.eclipse.microprofile.openapi.annotations.media.Content;
+import org.eclipse.microprofile.openapi.annotations.media.Schema;
+import org.eclipse.microprofile.openapi.annotations.parameters.Parameter;
+import org.eclipse.microprofile.openapi.annotations.parameters.RequestBody;
 import org.jboss.resteasy.reactive.ResponseStatus;
 import org.jspecify.annotations.Nullable;
 
@@ -59,15 +64,23 @@ public class WorkersResource {
 
     @GET
     @NonBlocking
+    @Operation(summary = "All workers")
     public AdminList<WorkerRow> all() {
         return new AdminList<>(fleet.status().stream().map(this::row).toList());
     }
 
     @POST
+    @Operation(summary = "Adds a worker", description = "It gets requests once it is healthy.")
     @ResponseStatus(202)
     public WorkerRow add(
-            @Nullable Fields body,
-            @HeaderParam("content-type") @Nullable String type,
+            @RequestBody(
+                            required = true,
+                            content =
+                                    @Content(
+                                            mediaType = "application/json",
+                                            schema = @Schema(ref = "WorkerRecord")))
+                    @Nullable Fields body,
+            @Parameter(hidden = true) @HeaderParam("content-type") @Nullable String type,
             @Context HttpServerRequest request) {
         WorkerSpec spec = spec(body, type, request, WorkerFields::spec);
         return changed(() -> sources.add(spec));
@@ -76,17 +89,25 @@ public class WorkersResource {
     @GET
     @Path("/{worker}")
     @NonBlocking
+    @Operation(summary = "One worker, by its name or id")
     public WorkerRow one(@PathParam("worker") String name) {
         return row(find(name));
     }
 
     @PATCH
+    @Operation(summary = "Changes fields of a worker")
     @Path("/{worker}")
     @ResponseStatus(202)
     public WorkerRow change(
             @PathParam("worker") String name,
-            @Nullable Fields body,
-            @HeaderParam("content-type") @Nullable String type,
+            @RequestBody(
+                            required = true,
+                            content =
+                                    @Content(
+                                            mediaType = "application/json",
+                                            schema = @Schema(ref = "WorkerRecord")))
+                    @Nullable Fields body,
+            @Parameter(hidden = true) @HeaderParam("content-type") @Nullable String type,
             @Context HttpServerRequest request) {
         var url = find(name).worker().url();
         WorkerSpec spec = spec(body, type, request, fields -> WorkerFields.patch(url, fields));
@@ -94,6 +115,7 @@ public class WorkersResource {
     }
 
     @DELETE
+    @Operation(summary = "Removes a worker once its running requests have ended")
     @Path("/{worker}")
     @ResponseStatus(202)
     public WorkerRow remove(@PathParam("worker") String name) {

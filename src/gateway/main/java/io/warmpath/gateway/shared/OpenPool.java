@@ -100,6 +100,10 @@ final class OpenPool {
         }
     }
 
+    boolean isFailing() {
+        return failing.get();
+    }
+
     /** Whether a prompt that this worker gets should be kept for the self-check. */
     boolean wantsSample(Worker worker, long nowNanos) {
         HostCopies copies = worker.offload().host();

@@ -233,6 +233,16 @@ public final class SharedCache implements FleetListener, AutoCloseable {
         return () -> pool.stored(beginning);
     }
 
+    /** Pools that workers share, and how many of them answer. */
+    public Answering answering() {
+        List<OpenPool> now = List.copyOf(open());
+        return new Answering(
+                now.size(), (int) now.stream().filter(pool -> !pool.isFailing()).count());
+    }
+
+    /** Of all pools. */
+    public record Answering(int pools, int answering) {}
+
     /** Looks for stored pages where that is due. */
     public void check() {
         long now = nanoTime.getAsLong();

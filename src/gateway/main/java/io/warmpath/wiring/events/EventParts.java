@@ -17,6 +17,7 @@ import io.warmpath.wiring.control.Announcements;
 import io.warmpath.wiring.index.OverlapParts;
 import io.warmpath.wiring.index.SharedPlace;
 import io.warmpath.wiring.index.SnapshotPlace;
+import java.util.Optional;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
@@ -78,6 +79,11 @@ public final class EventParts implements AutoCloseable {
     /** Those that are posted here; null when none are followed. */
     public @Nullable PostedFeed posted() {
         return posted;
+    }
+
+    /** Empty: events come from the engines themselves, or are not followed. */
+    public Optional<Boolean> connectedToNats() {
+        return Optional.ofNullable(link).map(NatsLink::connected);
     }
 
     public EventCounters counters() {

@@ -54,6 +54,7 @@ import java.util.function.BooleanSupplier;
 import java.util.function.Function;
 import java.util.function.LongSupplier;
 import java.util.function.LongUnaryOperator;
+import java.util.stream.Collectors;
 import net.jpountz.xxhash.XXHash64;
 import net.jpountz.xxhash.XXHashFactory;
 import org.jboss.logging.Logger;
@@ -268,6 +269,12 @@ public final class FleetRuntime implements AutoCloseable {
     /** Somebody else who names workers; started with this and closed with it. Before the start. */
     public final void follow(FleetSource source) {
         following.add(source);
+    }
+
+    /** Whether each of those who name workers is heard now; those that are configured only. */
+    public Map<SourceName, Boolean> heard() {
+        return following.stream()
+                .collect(Collectors.toMap(FleetSource::name, FleetSource::connected, (a, b) -> a));
     }
 
     /** Told by who reads what engines send. */

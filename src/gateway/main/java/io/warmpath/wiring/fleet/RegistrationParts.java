@@ -31,7 +31,7 @@ public final class RegistrationParts {
         RegistrationMeters.bind(
                 meters,
                 source,
-                NatsWorkers::following,
+                NatsWorkers::connected,
                 NatsWorkers::registered,
                 NatsWorkers::refused,
                 NatsWorkers::ranOut,

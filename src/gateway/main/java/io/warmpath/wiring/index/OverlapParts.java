@@ -170,6 +170,12 @@ public final class OverlapParts implements AutoCloseable {
         return index;
     }
 
+    /** How the index is made; empty: there is none. */
+    public Optional<String> implementation() {
+        return Optional.ofNullable(index)
+                .map(i -> i instanceof NativePrefixIndex ? "native" : "java");
+    }
+
     /** How far what events say of each slot is believed. */
     public SlotCredits credits() {
         return credits;

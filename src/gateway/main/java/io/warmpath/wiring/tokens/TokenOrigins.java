@@ -28,7 +28,7 @@ public final class TokenOrigins {
     private static final int MAX_SAID = 256;
 
     /** In the order of their worth. */
-    enum Origin {
+    public enum Origin {
         FILES("files"),
         ENGINES_FILES("engine's files"),
         ENGINE("engine"),
@@ -42,7 +42,7 @@ public final class TokenOrigins {
         }
 
         /** As it is shown. */
-        String word() {
+        public String word() {
             return word;
         }
     }

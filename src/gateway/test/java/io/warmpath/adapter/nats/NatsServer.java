@@ -118,6 +118,11 @@ public final class NatsServer implements AutoCloseable {
         return NatsOptions.of(url());
     }
 
+    /** Of the process that runs now. */
+    public long pid() {
+        return process.pid();
+    }
+
     public boolean running() {
         return process != null && process.isAlive();
     }

@@ -77,7 +77,7 @@ class NatsWorkersTest {
         server = NatsServer.start(folder);
         open.push(server);
         source = source("router");
-        await().atMost(SOON).until(source::following);
+        await().atMost(SOON).until(source::connected);
     }
 
     @AfterEach
@@ -146,7 +146,7 @@ class NatsWorkersTest {
     /** Some of the source's own marks have come back, and with them all that was written before. */
     private void turns(Duration during) {
         long end = System.nanoTime() + during.toNanos();
-        await().atMost(SOON).until(() -> System.nanoTime() - end > 0 && source.following());
+        await().atMost(SOON).until(() -> System.nanoTime() - end > 0 && source.connected());
     }
 
     @Test
@@ -195,7 +195,7 @@ class NatsWorkersTest {
         write(2, written(spec("b"), LEASE));
         hosts("a", "b");
         server.kill();
-        await().atMost(SOON).until(() -> !source.following());
+        await().atMost(SOON).until(() -> !source.connected());
         long until = System.nanoTime() + 2 * LEASE.toNanos();
         await().atMost(SOON).until(() -> System.nanoTime() - until > 0);
         assertEquals(List.of("put a", "put b"), sorted(events));

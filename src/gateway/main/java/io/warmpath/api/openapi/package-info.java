@@ -1,0 +1,8 @@
+/**
+ * What {@code /q/openapi} says of the gateway's paths. Clients' paths are described in {@code
+ * META-INF/openapi.yaml}, operators' by annotations of their resources.
+ */
+@NullMarked
+package io.warmpath.api.openapi;
+
+import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,47 @@
+package io.warmpath.wiring;
+
+import io.warmpath.fleet.FleetRegistry;
+import io.warmpath.fleet.source.SourceName;
+import io.warmpath.gateway.shared.SharedCache;
+import io.warmpath.wiring.events.EventParts;
+import io.warmpath.wiring.fleet.FleetRuntime;
+import io.warmpath.wiring.index.OverlapParts;
+import io.warmpath.wiring.index.SharedCacheParts;
+import java.util.Map;
+import java.util.Optional;
+import java.util.function.Supplier;
+
+/**
+ * What {@link HealthBeans} asks of a running gateway, beside what operators ask. All answer from
+ * memory.
+ *
+ * @param notReady why requests should not be sent here, though a worker gets them; empty: they
+ *     should
+ * @param index how the prefix index is implemented; empty: there is none
+ * @param natsEvents the connection that events come by; empty: they come from engines, or are not
+ *     followed
+ * @param fleetSources whether each of those who name workers is heard
+ * @param pools how many shared pools answer; empty: no pool is configured
+ */
+record HealthParts(
+        FleetRegistry fleet,
+        Supplier<String> notReady,
+        Optional<String> index,
+        Supplier<Optional<Boolean>> natsEvents,
+        Supplier<Map<SourceName, Boolean>> fleetSources,
+        Optional<Supplier<SharedCache.Answering>> pools) {
+    static HealthParts of(
+            FleetRuntime fleet,
+            Supplier<String> notReady,
+            OverlapParts caches,
+            EventParts events,
+            SharedCacheParts sharedCache) {
+        return new HealthParts(
+                fleet.registry(),
+                notReady,
+                caches.implementation(),
+                events::connectedToNats,
+                fleet::heard,
+                Optional.ofNullable(sharedCache.cache()).map(cache -> cache::answering));
+    }
+}
