@@ -190,8 +190,8 @@ final class AttemptBooks {
             long counted = ending.promptTokens();
             if (continued == null) {
                 scope.used(counted < 0 ? promptTokens : counted, ending.outputTokens());
-            } else { // the prompt and the first part have been counted where they were made
-                scope.used(0, Math.max(0, ending.outputTokens() - continued.made()));
+            } else {
+                scope.usedMore(ending.outputTokens() - continued.made());
             }
         }
         if (traced != null) {

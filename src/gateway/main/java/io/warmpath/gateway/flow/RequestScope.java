@@ -38,6 +38,7 @@ final class RequestScope {
     final double draw; // see Fleet.open
     private final long started;
     private final @Nullable Visit visit;
+    private long tokensUsed; // by its attempts, as far as they were counted
     private InferenceRequest request;
     private @Nullable ModelMeters model;
     private @Nullable SessionTurn session;
@@ -190,8 +191,20 @@ final class RequestScope {
 
     /** An engine has counted this request's tokens; -1 where it has not. */
     void used(long promptTokens, long outputTokens) {
-        if (visit != null && (promptTokens >= 0 || outputTokens >= 0)) {
-            visit.used(Math.max(0, promptTokens) + Math.max(0, outputTokens));
+        if (promptTokens >= 0 || outputTokens >= 0) {
+            charge(Math.max(0, promptTokens) + Math.max(0, outputTokens));
+        }
+    }
+
+    /** As many were made where the stream went on; what came before has been counted there. */
+    void usedMore(long outputTokens) {
+        charge(tokensUsed + Math.max(0, outputTokens));
+    }
+
+    private void charge(long tokens) {
+        tokensUsed = tokens;
+        if (visit != null) {
+            visit.used(tokens);
         }
     }
 
