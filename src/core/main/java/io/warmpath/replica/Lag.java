@@ -48,7 +48,7 @@ final class Lag {
         return Change.NONE;
     }
 
-    /** The time since the last look says nothing of the peer: there was no line to it. */
+    /** The time since the last look says nothing of the peer: there was no link to it. */
     void skip(long now) {
         last = now;
     }

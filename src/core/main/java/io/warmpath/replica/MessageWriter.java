@@ -59,7 +59,7 @@ final class MessageWriter {
         return Math.min(Math.min(prompt.chain().length, Wire.MAX_NAMES), room);
     }
 
-    void add(Told t) {
+    void add(AnnouncedBooking t) {
         PromptBlocks prompt = t.booked.prompt();
         int names = names(prompt);
         out.put(Wire.ADD)

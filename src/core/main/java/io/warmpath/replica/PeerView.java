@@ -39,7 +39,7 @@ final class PeerView implements MessageReader.Changes {
     private boolean exact;
 
     /** When that was sent which the peer had heard when it said what is known. */
-    private long knownAt = Teller.LONG_AGO;
+    private long knownAt = BookingAnnouncer.LONG_AGO;
 
     private long heardAt;
     private long askedAt;
@@ -61,7 +61,7 @@ final class PeerView implements MessageReader.Changes {
 
     /**
      * @param now when it was first heard
-     * @param ownSentAt as {@link Teller#sentAt}
+     * @param ownSentAt as {@link BookingAnnouncer#sentAt}
      */
     PeerView(
             ReplicaOptions options,
@@ -132,7 +132,7 @@ final class PeerView implements MessageReader.Changes {
 
     /** What is known is at most so old; {@link Long#MAX_VALUE}: nothing is. */
     long age(long now) {
-        return knownAt == Teller.LONG_AGO ? Long.MAX_VALUE : now - knownAt;
+        return knownAt == BookingAnnouncer.LONG_AGO ? Long.MAX_VALUE : now - knownAt;
     }
 
     /** Load went down since it was asked last. */
@@ -197,7 +197,7 @@ final class PeerView implements MessageReader.Changes {
             return;
         }
         long sent = ownSentAt.applyAsLong(beat.heard());
-        if (sent != Teller.LONG_AGO) {
+        if (sent != BookingAnnouncer.LONG_AGO) {
             knownAt = sent;
         }
     }
@@ -215,7 +215,7 @@ final class PeerView implements MessageReader.Changes {
         epoch = other;
         next = 0;
         exact = false;
-        knownAt = Teller.LONG_AGO;
+        knownAt = BookingAnnouncer.LONG_AGO;
         counted = false;
         fresh = true;
         asked = false;

@@ -10,9 +10,9 @@ import java.util.concurrent.atomic.LongAdder;
 public final class ReplicaCounters {
     /** Things that are counted. */
     public enum Count {
-        /** Messages handed to the line. */
+        /** Messages handed to the link. */
         SENT,
-        /** Messages that the line did not take. */
+        /** Messages that the link did not take. */
         UNSENT,
         SENT_BYTES,
         /** Changes of bookings told to others. */

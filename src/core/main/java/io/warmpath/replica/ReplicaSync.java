@@ -33,7 +33,7 @@ public final class ReplicaSync {
     /** After the last change one is looked for as often for so long; then the queue wakes us. */
     private static final long BUSY_NANOS = 50_000_000;
 
-    /** A line that is down for so long is worth a word. */
+    /** A link that is down for so long is worth a word. */
     private static final long DOWN_NANOS = 1_000_000_000;
 
     private static final long RECONCILE_NANOS = 1_000_000_000;
@@ -52,7 +52,7 @@ public final class ReplicaSync {
 
     private final ReplicaOptions options;
     private final ChangeQueue queue;
-    private final ReplicaLine line;
+    private final ReplicaLink link;
     private final LongSupplier nanoTime;
     private final Runnable freed;
     private final ReplicaLog log;
@@ -65,7 +65,7 @@ public final class ReplicaSync {
     private final LoadTracker load;
     private final PeerWork work;
     private final Ranks ranks;
-    private final Teller teller;
+    private final BookingAnnouncer announcer;
     private final Map<Long, PeerView> peers = new HashMap<>();
     private boolean stateWanted;
     private long lastState;
@@ -90,11 +90,11 @@ public final class ReplicaSync {
             PeerWork work,
             ChangeQueue queue,
             Fleet fleet,
-            ReplicaLine line,
+            ReplicaLink link,
             LongSupplier nanoTime,
             Runnable freed,
             ReplicaLog log) {
-        this(options, load, work, queue, fleet, line, nanoTime, freed, log, null);
+        this(options, load, work, queue, fleet, link, nanoTime, freed, log, null);
     }
 
     /**
@@ -106,7 +106,7 @@ public final class ReplicaSync {
             PeerWork work,
             ChangeQueue queue,
             Fleet fleet,
-            ReplicaLine line,
+            ReplicaLink link,
             LongSupplier nanoTime,
             Runnable freed,
             ReplicaLog log,
@@ -116,12 +116,12 @@ public final class ReplicaSync {
         this.load = load;
         this.work = work;
         this.queue = queue;
-        this.line = line;
+        this.link = link;
         this.nanoTime = nanoTime;
         this.freed = freed;
         this.log = log;
         ranks = new Ranks(fleet);
-        teller = new Teller(options, load, ranks, line, counters);
+        announcer = new BookingAnnouncer(options, load, ranks, link, counters);
         long started = nanoTime.getAsLong();
         lastBeat = started - options.beatNanos();
         lastState = started - options.askNanos();
@@ -145,9 +145,9 @@ public final class ReplicaSync {
         return queue.dropped();
     }
 
-    /** The line is up: gateways can hear each other. */
+    /** The link is up: gateways can hear each other. */
     public boolean isUp() {
-        return line.isUp();
+        return link.isUp();
     }
 
     /** All that are not forgotten yet, as of the last {@link #tick}; no lock. */
@@ -163,10 +163,10 @@ public final class ReplicaSync {
     private Seen see(long now) {
         List<PeerStatus> all = new ArrayList<>(peers.size());
         peers.values().forEach(p -> all.add(p.status(now)));
-        return new Seen(List.copyOf(all), teller.open());
+        return new Seen(List.copyOf(all), announcer.open());
     }
 
-    /** A message from the line; own ones are ignored. */
+    /** A message from the link; own ones are ignored. */
     public void received(byte[] bytes) {
         boolean less;
         synchronized (this) {
@@ -211,7 +211,7 @@ public final class ReplicaSync {
                                 ranks,
                                 load,
                                 work,
-                                teller::sentAt,
+                                announcer::sentAt,
                                 sessions == null ? (what, name, w, rank) -> {} : sessions,
                                 counters,
                                 now);
@@ -262,10 +262,10 @@ public final class ReplicaSync {
         long wait;
         synchronized (this) {
             long now = nanoTime.getAsLong();
-            line(now);
+            link(now);
             if (ranks.refresh()) {
                 peers.values().forEach(PeerView::place);
-                teller.reconcile(now);
+                announcer.reconcile(now);
             }
             boolean news = tell(now);
             less = listen(now);
@@ -285,10 +285,10 @@ public final class ReplicaSync {
         return wait;
     }
 
-    private void line(long now) {
-        boolean is = line.isUp();
+    private void link(long now) {
+        boolean is = link.isUp();
         if (is && !up) {
-            log.info("There is a line to the other gateways.");
+            log.info("There is a connection to the other gateways.");
             saidDown = false;
         } else if (!is && up) {
             downSince = now;
@@ -297,7 +297,7 @@ public final class ReplicaSync {
         if (!up && !saidDown && now - downSince >= DOWN_NANOS) {
             saidDown = true;
             log.warn(
-                    "There is no line to the other gateways: this one goes on by its own load"
+                    "There is no connection to the other gateways: this one goes on by its own load"
                             + " alone.");
         }
     }
@@ -305,7 +305,7 @@ public final class ReplicaSync {
     private boolean tell(long now) {
         boolean news = false;
         for (Booked b = queue.poll(); b != null; b = queue.poll()) {
-            teller.look(b, now);
+            announcer.look(b, now);
             news = true;
         }
         long dropped = queue.dropped();
@@ -313,26 +313,26 @@ public final class ReplicaSync {
             droppedBefore = dropped;
             counters.one(Count.RECONCILED);
             lastReconciled = now;
-            teller.reconcile(now);
+            announcer.reconcile(now);
         } else if (now - lastReconciled >= RECONCILE_NANOS) {
             lastReconciled = now;
-            teller.reconcile(now);
+            announcer.reconcile(now);
             peers.values().forEach(PeerView::countUnplaced);
         }
-        teller.flush(now);
+        announcer.flush(now);
         List<SessionViews.News> bound = sessions == null ? List.of() : sessions.drain();
         if (!bound.isEmpty()) {
-            teller.sessions(bound, now);
+            announcer.sessions(bound, now);
             news = true;
         }
-        if ((stateWanted || teller.isCut()) && up && now - lastState >= options.askNanos() / 2) {
+        if ((stateWanted || announcer.isCut()) && up && now - lastState >= options.askNanos() / 2) {
             stateWanted = false;
             lastState = now;
-            teller.state(now);
+            announcer.state(now);
         }
         if (now - lastBeat >= options.beatNanos()) {
             lastBeat = now;
-            teller.heartbeat(peers.values(), now);
+            announcer.heartbeat(peers.values(), now);
         }
         return news;
     }
@@ -351,7 +351,7 @@ public final class ReplicaSync {
                 log.info("Gateway " + label(peer, entry.getKey()) + " is forgotten.");
             } else if (silent < options.maxAgeNanos() && peer.wants(now, options.askNanos())) {
                 peer.asked(now);
-                teller.ask(entry.getKey(), peer.epoch(), now);
+                announcer.ask(entry.getKey(), peer.epoch(), now);
             }
             less |= peer.hasFreed();
         }
@@ -409,7 +409,7 @@ public final class ReplicaSync {
 
     /** Tells the others that this gateway ends, and counts them no longer. */
     public synchronized void close() {
-        teller.leave(nanoTime.getAsLong());
+        announcer.leave(nanoTime.getAsLong());
         peers.values().forEach(PeerView::forget);
         peers.clear();
     }

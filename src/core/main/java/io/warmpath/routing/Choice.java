@@ -29,7 +29,7 @@ public record Choice(
         LOWEST_COST,
         /** Of those with the lowest cost the one that served this prefix last. */
         SERVED_LAST,
-        /** One of those with the lowest cost, by lot. */
+        /** One of those with the lowest cost, at random. */
         TIE_DRAWN,
         /** The better the likelier. */
         SAMPLED,

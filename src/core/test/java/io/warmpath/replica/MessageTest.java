@@ -49,7 +49,7 @@ class MessageTest {
                 HexFormat.of().formatHex(vector(name)), HexFormat.of().formatHex(sealed()), name);
     }
 
-    private static Told told() {
+    private static AnnouncedBooking told() {
         List<Booked> changed = new ArrayList<>();
         LoadTracker load =
                 new LoadTracker(
@@ -65,7 +65,7 @@ class MessageTest {
                         100);
         booking.firstToken();
         booking.progress(25, 0.75);
-        return new Told(
+        return new AnnouncedBooking(
                 changed.getFirst(),
                 new Ranks.Place(new PeerRank(0xfedcba9876543210L, 2), new WorkerSlot(3), 7),
                 9);

@@ -351,7 +351,7 @@ class ReplicaSyncTest {
                                 out.stateFlags(3);
                             }
                             out.add(
-                                    new Told(
+                                    new AnnouncedBooking(
                                             x,
                                             new Ranks.Place(new PeerRank(1, 0), x.slot(), 1),
                                             random.nextInt(50)));

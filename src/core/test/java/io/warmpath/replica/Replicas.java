@@ -121,7 +121,7 @@ final class Replicas {
     }
 
     /** One gateway with a fleet of its own. */
-    final class Gateway implements ReplicaLine, Fleet, ReplicaLog {
+    final class Gateway implements ReplicaLink, Fleet, ReplicaLog {
         final WorkerSlots slots = new NumberedSlots();
         final LoadTracker load;
         final SessionViews sessions = new SessionViews((b, half) -> 31L * half + name(b));

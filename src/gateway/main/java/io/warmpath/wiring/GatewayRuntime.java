@@ -5,7 +5,6 @@ import io.vertx.core.Vertx;
 import io.warmpath.api.Routes;
 import io.warmpath.config.WarmpathConfig;
 import io.warmpath.fleet.address.AddressGuard;
-import io.warmpath.gateway.observe.FlowMetrics;
 import io.warmpath.load.LoadTracker;
 import io.warmpath.routing.RouterOptions;
 import io.warmpath.tokens.ModelTokens;
@@ -59,7 +58,6 @@ final class GatewayRuntime implements AutoCloseable {
     private final TelemetryParts telemetry;
     private final WarmStart warmup;
     private final AdminParts admin;
-    private final HealthParts health;
 
     /** {@code control} tells what other gateways announce; {@code records} go to other systems. */
     GatewayRuntime(
@@ -91,7 +89,6 @@ final class GatewayRuntime implements AutoCloseable {
                         vertx,
                         meters,
                         engineParts,
-                        addresses,
                         state,
                         events,
                         caches,
@@ -110,7 +107,6 @@ final class GatewayRuntime implements AutoCloseable {
         fleet.registry().addListener(warmup);
         decisions = new DecisionParts(config.explain(), meters, records.decisions());
         telemetry = new TelemetryParts(config.telemetry(), meters, records.usage());
-        FlowMetrics metrics = new FlowMetrics(meters, telemetry.tracing());
         sessions =
                 new SessionParts(
                         config.session(), replicas.sessions(), vertx, fleet.registry(), engines);
@@ -124,13 +120,12 @@ final class GatewayRuntime implements AutoCloseable {
                         tokenParts.threads(),
                         load,
                         meters);
-        fleet.registry().addListener(new WorkerMetrics(metrics));
+        fleet.registry().addListener(new WorkerMetrics(telemetry.requests()));
         engineTokens =
                 new EngineTokenParts(
                         config,
                         vertx,
-                        engineParts.tls(),
-                        addresses,
+                        engineParts,
                         meters,
                         tokens,
                         caches.overlaps().takesTexts(),
@@ -150,7 +145,7 @@ final class GatewayRuntime implements AutoCloseable {
                                 caches.overlaps(),
                                 chooser,
                                 FlowSettings.options(config, config.http().maxBodySize().bytes()),
-                                metrics)
+                                telemetry.requests())
                         .admission(admission.admission())
                         .decisions(decisions.log())
                         .events(fleet.eventWatch())
@@ -185,7 +180,6 @@ final class GatewayRuntime implements AutoCloseable {
                         pins,
                         replicas,
                         decisions);
-        health = HealthParts.of(fleet, this::notReady, caches, events, sharedCache);
     }
 
     /** What clients' requests come in by. */
@@ -200,7 +194,7 @@ final class GatewayRuntime implements AutoCloseable {
 
     /** What checks of health are answered from. */
     HealthParts health() {
-        return health;
+        return HealthParts.of(fleet, this::notReady, caches, events, sharedCache);
     }
 
     private String notReady() {

@@ -5,6 +5,7 @@ import io.micrometer.core.instrument.composite.CompositeMeterRegistry;
 import io.micrometer.prometheus.PrometheusMeterRegistry;
 import io.warmpath.config.LogFormat;
 import io.warmpath.config.TelemetryConfig;
+import io.warmpath.gateway.observe.FlowMetrics;
 import io.warmpath.gateway.observe.Tracing;
 import io.warmpath.gateway.observe.TracingTwice;
 import io.warmpath.telemetry.JsonLogFormatter;
@@ -23,7 +24,7 @@ import org.jspecify.annotations.Nullable;
 /** What tells others of requests: log, spans, names of metrics. */
 final class TelemetryParts implements AutoCloseable {
     private final @Nullable SpanTracing spans;
-    private final Tracing tracing;
+    private final FlowMetrics requests;
 
     /**
      * @param usage null: nobody wants to know what requests have used
@@ -37,7 +38,10 @@ final class TelemetryParts implements AutoCloseable {
             addNames(meters);
         }
         spans = config.traces().endpoint().map(e -> spans(config.traces(), e)).orElse(null);
-        tracing = both(usage, both(config.requestLog() ? new RequestLog() : null, spans));
+        requests =
+                new FlowMetrics(
+                        meters,
+                        both(usage, both(config.requestLog() ? new RequestLog() : null, spans)));
     }
 
     /** What puts something into headers comes last. */
@@ -48,8 +52,9 @@ final class TelemetryParts implements AutoCloseable {
         return last == null || last == Tracing.NONE ? first : new TracingTwice(first, last);
     }
 
-    Tracing tracing() {
-        return tracing;
+    /** Counts every request, and tells it to log, spans and the usage channel. */
+    FlowMetrics requests() {
+        return requests;
     }
 
     private static SpanTracing spans(TelemetryConfig.Traces config, String endpoint) {

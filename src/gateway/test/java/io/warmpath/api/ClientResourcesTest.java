@@ -110,6 +110,19 @@ class ClientResourcesTest {
         }
     }
 
+    /** REST takes matrix parameters off a path; an engine would not. */
+    @Test
+    void a_path_with_a_semicolon_is_no_endpoint() throws Exception {
+        start(ClientGate.OPEN);
+        for (InferencePath path : InferencePath.ALL) {
+            String target = path.path() + ";a=b";
+            RawClient.Answer answer = RawClient.post(gateway.port, target, "{\"model\":\"m\"}");
+            assertEquals(404, answer.status(), () -> path + answer.body());
+            assertTrue(answer.body().contains("\"unknown_url\""), answer::body);
+        }
+        assertTrue(calls.isEmpty());
+    }
+
     /** As long as nobody wants a body it stays with the client: the socket fills up. */
     @Test
     @Timeout(60)

@@ -359,6 +359,24 @@ final class Gateway implements AutoCloseable {
                 RETRIES);
     }
 
+    Gateway(
+            EnginePath path, UpstreamOptions upstream, MigrationOptions migrating, ClientGate gate)
+            throws Exception {
+        this(
+                path,
+                GatewayOptions.defaults(),
+                upstream,
+                EngineTls.standard(),
+                Runnable::run,
+                AdmissionOptions.OFF,
+                DecisionLog.OFF,
+                NO_TOKENIZER,
+                ModelNames.NONE,
+                gate,
+                migrating,
+                RETRIES);
+    }
+
     Gateway(EnginePath path, Retries.Options retrying) throws Exception {
         this(
                 path,

@@ -8,6 +8,10 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.micrometer.core.instrument.Counter;
 import io.vertx.core.json.JsonObject;
+import io.warmpath.access.Budgets;
+import io.warmpath.access.Caller;
+import io.warmpath.access.Grant;
+import io.warmpath.api.client.ClientGate;
 import io.warmpath.fleet.EngineKind;
 import io.warmpath.fleet.Worker;
 import io.warmpath.fleet.WorkerState;
@@ -216,6 +220,24 @@ class MigrationTest {
         assertEquals(1, count("completed", "broke"));
         assertEquals(1, gateway.counter("warmpath.requests", "outcome", "ok"));
         assertEquals(List.of(0L), gateway.fleet.failures);
+    }
+
+    @Test
+    void a_client_pays_for_what_was_made_before_and_after_the_move() throws Exception {
+        gateway.close();
+        Grant limited = new Grant("limited", "", false, List.of(), 0, 1000, "", false);
+        Caller caller = new Caller(limited, new Budgets(1), () -> 0);
+        Duration soon = Duration.ofMillis(400);
+        gateway =
+                new Gateway(
+                        path,
+                        Gateway.upstream(soon, soon, soon),
+                        new MigrationOptions(3, 4096, 1 << 20),
+                        ClientGate.of(key -> caller, false));
+        serve(EngineKind.SGLANG);
+        assertWhole(ask(""));
+        await().untilAsserted(() -> assertEquals(0, gateway.books.open()));
+        assertEquals(1000 - 4, caller.tokens().remaining(0));
     }
 
     @Test

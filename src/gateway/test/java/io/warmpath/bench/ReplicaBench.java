@@ -12,7 +12,7 @@ import io.warmpath.load.PromptBlocks;
 import io.warmpath.prefix.WorkerSlot;
 import io.warmpath.replica.ChangeQueue;
 import io.warmpath.replica.PeerWork;
-import io.warmpath.replica.ReplicaLine;
+import io.warmpath.replica.ReplicaLink;
 import io.warmpath.replica.ReplicaLog;
 import io.warmpath.replica.ReplicaLoop;
 import io.warmpath.replica.ReplicaOptions;
@@ -120,7 +120,7 @@ public class ReplicaBench {
         };
     }
 
-    private static final class Swallows implements ReplicaLine {
+    private static final class Swallows implements ReplicaLink {
         @Override
         public boolean send(byte[] message, int length) {
             return true;

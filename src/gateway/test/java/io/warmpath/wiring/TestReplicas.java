@@ -4,7 +4,7 @@ import io.warmpath.fleet.Fleet;
 import io.warmpath.load.LoadTracker;
 import io.warmpath.replica.ChangeQueue;
 import io.warmpath.replica.PeerWork;
-import io.warmpath.replica.ReplicaLine;
+import io.warmpath.replica.ReplicaLink;
 import io.warmpath.replica.ReplicaLog;
 import io.warmpath.replica.ReplicaOptions;
 import io.warmpath.replica.ReplicaSync;
@@ -21,7 +21,7 @@ final class TestReplicas {
                 PeerWork.NONE,
                 new ChangeQueue(2, () -> {}),
                 fleet,
-                new ReplicaLine() {
+                new ReplicaLink() {
                     @Override
                     public boolean send(byte[] message, int length) {
                         return false;

@@ -15,7 +15,7 @@ import org.jspecify.annotations.Nullable;
  * <p>Any thread, lock-free; 256 KiB. A prompt is remembered by the name of its last complete block
  * ({@link PromptBlocks#chain}) and of its blocks 1, 2, 4, 8, ..., so that a longer prompt still
  * finds where its beginning went. A table of fixed size, where a newer prefix takes the place of an
- * older one: what is forgotten costs a draw by lot. Half of a name is kept; two prefixes that share
+ * older one: what is forgotten costs a random draw. Half of a name is kept; two prefixes that share
  * it are taken for one, once in four thousand million.
  */
 final class LastServed {

@@ -51,7 +51,7 @@ final class Picker {
                     Choice.Kind.SERVED_LAST, last, count, ties, cost, cost, Double.NaN, 0);
         }
         double drawn = random.get().nextDouble();
-        int chosen = Lot.draw(candidates, i -> scores.cost(i) == cost, drawn);
+        int chosen = WeightedDraw.draw(candidates, i -> scores.cost(i) == cost, drawn);
         return new Choice(Choice.Kind.TIE_DRAWN, chosen, count, ties, cost, cost, drawn, 0);
     }
 

@@ -152,7 +152,7 @@ public final class Replay {
         return policy.cost() == null ? options : options.with(policy.cost(), options.latency());
     }
 
-    /** Both cost the same, and the lot or the memory of ties spoke. */
+    /** Both cost the same, and chance or the memory of ties decided. */
     private static boolean isIndifferent(RoutingDecision was, RoutingDecision would) {
         Choice.Kind kind = would.choice().kind();
         if (kind != Choice.Kind.TIE_DRAWN && kind != Choice.Kind.SERVED_LAST) {

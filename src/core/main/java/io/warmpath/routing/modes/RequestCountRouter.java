@@ -14,8 +14,8 @@ import java.util.random.RandomGenerator;
 /**
  * The candidate with the fewest running requests for its weight, this one counted: of all ({@code
  * least-loaded}), or of two that are drawn by their weights ({@code power-of-two}), which needs no
- * look at the others' load and does not make every gateway pick the same one. Equals are decided by
- * lot. Any thread.
+ * look at the others' load and does not make every gateway pick the same one. Equals are decided at
+ * random. Any thread.
  */
 final class RequestCountRouter implements Router {
     private final RouterMode mode;
@@ -46,16 +46,16 @@ final class RequestCountRouter implements Router {
         int first;
         int second;
         if (weighted) {
-            first = Lot.draw(candidates, r.nextDouble());
+            first = WeightedDraw.draw(candidates, r.nextDouble());
             int without = first;
-            second = Lot.draw(candidates, i -> i != without, r.nextDouble());
+            second = WeightedDraw.draw(candidates, i -> i != without, r.nextDouble());
         } else {
             first = r.nextInt(count);
             second = (first + 1 + r.nextInt(count - 1)) % count;
         }
         double a = share(candidates.get(first));
         double b = share(candidates.get(second));
-        // The first is any of the two already, so that equals are decided by lot.
+        // The first is any of the two already, so that equals are decided at random.
         int chosen = a <= b ? first : second;
         int requests = scorer.requests(candidates.get(chosen));
         return new Choice(

@@ -30,7 +30,7 @@ import org.jspecify.annotations.Nullable;
  * Loads are compared by the workers' weights: the mean is of all requests over all weights, and the
  * least loaded is who has the smallest share of its weight with this request. Of equally long
  * prefixes the less loaded wins, of equally loaded candidates the longer prefix (so that an idle
- * fleet, where no load is below the mean, still follows its caches), then the lot decides.
+ * fleet, where no load is below the mean, still follows its caches), then chance decides.
  */
 final class VllmCacheAwareRouter implements Router {
     private final VllmCacheAwareOptions options;

@@ -98,9 +98,7 @@ public class ResourceErrors implements ExceptionMapper<Throwable> {
         String method = request.method().name();
         return switch (failure) {
             case GatewayException e -> e.error();
-            case NotFoundException e ->
-                    new GatewayError.NoSuchRoute(
-                            method, rest.serverRequest().getRequestNormalisedPath());
+            case NotFoundException e -> new GatewayError.NoSuchRoute(method, request.path());
             // Found before anybody has asked who asks.
             case NotAllowedException e ->
                     Optional.of(operators)

@@ -6,6 +6,7 @@ import io.warmpath.api.connection.VertxRequest;
 import io.warmpath.api.error.ErrorForm;
 import io.warmpath.api.error.RequestIds;
 import io.warmpath.fault.GatewayError;
+import jakarta.ws.rs.NotFoundException;
 import java.util.function.Consumer;
 import org.jboss.resteasy.reactive.server.core.ResteasyReactiveRequestContext;
 import org.jboss.resteasy.reactive.server.spi.ServerRequestContext;
@@ -69,6 +70,7 @@ public final class ClientRequests {
 
     /**
      * @param handler answers the request, now or later; it is not asked when the client may not
+     * @throws NotFoundException for a path with {@code ;}, which no endpoint has
      */
     void take(
             ServerRequestContext rest,
@@ -77,6 +79,10 @@ public final class ClientRequests {
             Consumer<HttpServerRequest> handler) {
         ResteasyReactiveRequestContext context = (ResteasyReactiveRequestContext) rest;
         HttpServerRequest request = context.unwrap(HttpServerRequest.class);
+        if (request.path().indexOf(';') >= 0) {
+            // REST has cut it off; the engine would get it.
+            throw new NotFoundException();
+        }
         admit(request, need, errors, visit -> handler.accept(request));
         // Behind the handler: what it throws is answered by the exception mapper.
         context.suspend();

@@ -53,6 +53,11 @@ public final class EngineParts implements AutoCloseable {
         return signs;
     }
 
+    /** Where engines may be. */
+    public AddressGuard addresses() {
+        return addresses;
+    }
+
     public EngineClient client() {
         return client;
     }

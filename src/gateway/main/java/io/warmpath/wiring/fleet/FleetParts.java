@@ -3,7 +3,6 @@ package io.warmpath.wiring.fleet;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.vertx.core.Vertx;
 import io.warmpath.config.WarmpathConfig;
-import io.warmpath.fleet.address.AddressGuard;
 import io.warmpath.load.LoadTracker;
 import io.warmpath.wiring.engines.EngineParts;
 import io.warmpath.wiring.events.EventParts;
@@ -23,7 +22,6 @@ public final class FleetParts {
             Vertx vertx,
             MeterRegistry meters,
             EngineParts engines,
-            AddressGuard addresses,
             StateParts state,
             EventParts events,
             OverlapParts caches,
@@ -35,7 +33,7 @@ public final class FleetParts {
                         vertx,
                         engines.tls(),
                         engines.signs(),
-                        addresses,
+                        engines.addresses(),
                         state.slots(),
                         events.feed(),
                         caches.credits(),

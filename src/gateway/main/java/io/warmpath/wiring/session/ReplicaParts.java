@@ -2,7 +2,7 @@ package io.warmpath.wiring.session;
 
 import io.micrometer.core.instrument.MeterRegistry;
 import io.warmpath.adapter.nats.NatsLink;
-import io.warmpath.adapter.nats.NatsReplicaLine;
+import io.warmpath.adapter.nats.NatsReplicaLink;
 import io.warmpath.config.WarmpathConfig;
 import io.warmpath.fleet.Fleet;
 import io.warmpath.load.BookingListener;
@@ -61,7 +61,7 @@ public final class ReplicaParts implements AutoCloseable {
     private final @Nullable SessionViews sessions;
     private @Nullable ReplicaSync sync;
     private @Nullable NatsLink link;
-    private @Nullable NatsReplicaLine line;
+    private @Nullable NatsReplicaLink link;
 
     public ReplicaParts(WarmpathConfig config) {
         this.config = config;
@@ -121,8 +121,8 @@ public final class ReplicaParts implements AutoCloseable {
         } catch (IllegalArgumentException e) {
             throw new StartFailure("warmpath.nats: " + e.getMessage() + ".");
         }
-        NatsReplicaLine nats =
-                new NatsReplicaLine(
+        NatsReplicaLink nats =
+                new NatsReplicaLink(
                         link,
                         NatsParts.names(config.nats()).replicas(),
                         message -> {
@@ -131,7 +131,7 @@ public final class ReplicaParts implements AutoCloseable {
                                 to.received(message);
                             }
                         });
-        line = nats;
+        link = nats;
         ReplicaSync built =
                 new ReplicaSync(
                         options,
@@ -171,8 +171,8 @@ public final class ReplicaParts implements AutoCloseable {
     }
 
     public void start() {
-        if (line != null && sync != null) {
-            line.start();
+        if (link != null && sync != null) {
+            link.start();
             loop.start(sync::tick, LOGGED);
         }
     }
@@ -193,8 +193,8 @@ public final class ReplicaParts implements AutoCloseable {
         if (sync != null) {
             sync.close();
         }
-        if (line != null) {
-            line.close();
+        if (link != null) {
+            link.close();
         }
         if (link != null) {
             link.close();

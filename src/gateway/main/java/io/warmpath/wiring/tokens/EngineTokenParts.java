@@ -6,14 +6,13 @@ import io.warmpath.config.WarmpathConfig;
 import io.warmpath.config.tokens.EngineFiles;
 import io.warmpath.fleet.FleetRegistry;
 import io.warmpath.fleet.Worker;
-import io.warmpath.fleet.address.AddressGuard;
 import io.warmpath.fleet.source.FleetSources;
 import io.warmpath.fleet.source.SourceName;
 import io.warmpath.gateway.prompt.EngineIds;
 import io.warmpath.gateway.selfcheck.SelfCheck;
 import io.warmpath.tokens.ModelTokens;
 import io.warmpath.tokens.model.ModelFolders;
-import io.warmpath.upstream.tls.EngineTls;
+import io.warmpath.wiring.engines.EngineParts;
 import java.util.Map;
 import java.util.function.Consumer;
 import java.util.function.Predicate;
@@ -38,8 +37,7 @@ public final class EngineTokenParts implements AutoCloseable {
     public EngineTokenParts(
             WarmpathConfig config,
             Vertx vertx,
-            EngineTls tls,
-            AddressGuard addresses,
+            EngineParts engines,
             MeterRegistry meters,
             ModelTokens tokens,
             boolean takesTexts,
@@ -47,7 +45,7 @@ public final class EngineTokenParts implements AutoCloseable {
         this.config = config;
         this.meters = meters;
         this.tokens = tokens;
-        questions = new EngineQuestions(vertx, tls, addresses);
+        questions = new EngineQuestions(vertx, engines.tls(), engines.addresses());
         questions.bind(meters);
         check =
                 new SelfCheck(

@@ -35,7 +35,7 @@ public final class NatsGateway implements Fleet, AutoCloseable {
     private final FleetSnapshot snapshot;
     private final List<WorkerSlot> slots = new ArrayList<>();
     private final NatsLink link;
-    private final NatsReplicaLine line;
+    private final NatsReplicaLink line;
     public final LoadTracker load;
     public final ReplicaSync sync;
 
@@ -58,7 +58,7 @@ public final class NatsGateway implements Fleet, AutoCloseable {
         }
         snapshot = new FleetSnapshot(1, all);
         link = NatsLink.open(server, "gateway " + router, false);
-        line = new NatsReplicaLine(link, "test.replicas", m -> received(m));
+        line = new NatsReplicaLink(link, "test.replicas", m -> received(m));
         sync =
                 new ReplicaSync(
                         new ReplicaOptions(

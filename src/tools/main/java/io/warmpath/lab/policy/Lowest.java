@@ -2,7 +2,7 @@ package io.warmpath.lab.policy;
 
 import java.util.SplittableRandom;
 
-/** The engine with the lowest value, equals by lot. Used again for each choice; one thread. */
+/** The engine with the lowest value, equals at random. Used again for each choice; one thread. */
 final class Lowest {
     private final SplittableRandom random;
     private double best;

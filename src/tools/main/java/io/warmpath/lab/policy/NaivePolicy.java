@@ -11,7 +11,7 @@ final class NaivePolicy extends IndexedPolicy {
         int pick(NaivePolicy of, Call call, PrefixMatch match);
     }
 
-    /** What is in flight and what is missing; no lot. */
+    /** What is in flight and what is missing; no chance. */
     static final Rule FIRST =
             (p, call, match) ->
                     p.first(i -> p.runningTokens[i] - (double) p.cachedTokens(call, match, i));

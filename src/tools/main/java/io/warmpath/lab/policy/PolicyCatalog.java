@@ -63,7 +63,7 @@ public final class PolicyCatalog {
                     mode("least-loaded", RouterMode.LEAST_LOADED, "fewest running requests"),
                     mode("power-of-two", RouterMode.POWER_OF_TWO, "fewer requests of two drawn"),
                     mode("round-robin", RouterMode.ROUND_ROBIN, "in turn"),
-                    mode("random", RouterMode.RANDOM, "by lot"),
+                    mode("random", RouterMode.RANDOM, "at random"),
                     peer("dynamo", "Dynamo's default cost", w -> blocks(w, DYNAMO)),
                     peer("agentic", "Dynamo's preset agentic", w -> blocks(w, DYNAMO.agentic())),
                     peer("lmetric", "Dynamo's lmetric", LmetricPolicy::new),
@@ -93,7 +93,7 @@ public final class PolicyCatalog {
     /** In no report unless it is named. */
     static final List<Named> NAIVE =
             List.of(
-                    naive("first-of-equals", "least work, equals not by lot", NaivePolicy.FIRST),
+                    naive("first-of-equals", "least work, equals not at random", NaivePolicy.FIRST),
                     naive(
                             "late-count",
                             "fewest that have begun to answer",

@@ -4,7 +4,7 @@ package io.warmpath.replica;
  * What carries messages to all other gateways: fast, in order from each sender, and sometimes not
  * at all.
  */
-public interface ReplicaLine {
+public interface ReplicaLink {
     /**
      * Any one thread at a time; must not wait.
      *

@@ -5,8 +5,8 @@ import java.util.List;
 import java.util.function.IntPredicate;
 
 /** Draws a candidate, each with the chance that its weight gives it. Stateless; O(candidates). */
-final class Lot {
-    private Lot() {}
+final class WeightedDraw {
+    private WeightedDraw() {}
 
     /**
      * @param drawn a number from 0 to below 1

@@ -3,7 +3,7 @@ package io.warmpath.replica;
 import io.warmpath.load.Booked;
 
 /** An own booking as others have been told of it. */
-final class Told {
+final class AnnouncedBooking {
     final Booked booked;
     final Ranks.Place place;
     final long number;
@@ -11,7 +11,7 @@ final class Told {
     int outputTokens;
     int weight;
 
-    Told(Booked booked, Ranks.Place place, long number) {
+    AnnouncedBooking(Booked booked, Ranks.Place place, long number) {
         this.booked = booked;
         this.place = place;
         this.number = number;

@@ -1,7 +1,7 @@
 package io.warmpath.adapter.nats;
 
 import io.nats.client.Connection;
-import io.warmpath.replica.ReplicaLine;
+import io.warmpath.replica.ReplicaLink;
 import java.time.Duration;
 import java.util.Arrays;
 import java.util.concurrent.TimeoutException;
@@ -9,13 +9,13 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One subject of NATS core as the line between gateways: nothing is stored, everybody hears
+ * One subject of NATS core as the link between gateways: nothing is stored, everybody hears
  * everybody else, on a connection without echo.
  *
  * <p>Subscribed once, as soon as there is a server; jnats does it again after every loss of the
  * connection.
  */
-public final class NatsReplicaLine implements ReplicaLine, AutoCloseable {
+public final class NatsReplicaLink implements ReplicaLink, AutoCloseable {
     private static final Duration LAST_WORDS = Duration.ofMillis(200);
 
     private final NatsLink link;
@@ -26,7 +26,7 @@ public final class NatsReplicaLine implements ReplicaLine, AutoCloseable {
     /**
      * @param received called on jnats' thread, one message at a time
      */
-    public NatsReplicaLine(NatsLink link, String subject, Consumer<byte[]> received) {
+    public NatsReplicaLink(NatsLink link, String subject, Consumer<byte[]> received) {
         this.link = link;
         this.subject = subject;
         this.received = received;

@@ -13,10 +13,10 @@ import java.util.Map;
  *
  * <p>It holds a mirror of what all messages so far add up to; a change is the difference between a
  * booking and its mirror, so one told of twice, or late, or together with the next, does no harm.
- * What the line did not take is in the mirror all the same: the messages' numbers show that one is
- * missing, and the next thing sent when the line is back is the whole state.
+ * What the link did not take is in the mirror all the same: the messages' numbers show that one is
+ * missing, and the next thing sent when the link is back is the whole state.
  */
-final class Teller {
+final class BookingAnnouncer {
     /** Changes in one message. */
     private static final int BATCH = 256;
 
@@ -35,27 +35,27 @@ final class Teller {
     private final ReplicaOptions options;
     private final LoadTracker load;
     private final Ranks ranks;
-    private final ReplicaLine line;
+    private final ReplicaLink link;
     private final ReplicaCounters counters;
     private final MessageWriter out = new MessageWriter(BATCH_BYTES);
     private final long[] sentAt = new long[REMEMBERED];
-    private final Map<Booked, Told> told = new HashMap<>(); // bookings are equal to themselves only
+    private final Map<Booked, AnnouncedBooking> told = new HashMap<>(); // bookings are equal to themselves only
     private long digest;
     private long lastNumber;
     private long sequence;
     private int changes;
     private boolean cut;
 
-    Teller(
+    BookingAnnouncer(
             ReplicaOptions options,
             LoadTracker load,
             Ranks ranks,
-            ReplicaLine line,
+            ReplicaLink link,
             ReplicaCounters counters) {
         this.options = options;
         this.load = load;
         this.ranks = ranks;
-        this.line = line;
+        this.link = link;
         this.counters = counters;
         begin(Wire.CHANGES);
     }
@@ -72,12 +72,12 @@ final class Teller {
     /** The booking is perhaps other than told. {@link #flush} sends what has gathered. */
     void look(Booked booking, long now) {
         booking.taken(); // first: what changes after this comes again
-        Told t = told.get(booking);
+        AnnouncedBooking t = told.get(booking);
         Ranks.Place place = t == null ? ranks.of(booking.slot()) : t.place;
         boolean over = booking.over() || place == null || ranks.of(booking.slot()) == null;
         if (t == null) {
             if (!over && place != null) {
-                add(new Told(booking, place, ++lastNumber), now);
+                add(new AnnouncedBooking(booking, place, ++lastNumber), now);
             }
             return;
         }
@@ -105,7 +105,7 @@ final class Teller {
         }
     }
 
-    private void add(Told t, long now) {
+    private void add(AnnouncedBooking t, long now) {
         told.put(t.booked, t);
         digest += Wire.digest(t.number, t.prefilled);
         int bytes = Wire.ADD_BYTES + out.names(t.booked.prompt()) * Long.BYTES;
@@ -117,7 +117,7 @@ final class Teller {
     }
 
     private void begin(byte kind) {
-        out.begin(kind, Math.max(LEAST_BYTES, line.maxBytes()));
+        out.begin(kind, Math.max(LEAST_BYTES, link.maxBytes()));
     }
 
     private void room(long now) {
@@ -196,7 +196,7 @@ final class Teller {
         int flags = Wire.FLAG_FIRST;
         begin(Wire.STATE);
         out.stateFlags(flags);
-        for (Told t : told.values()) {
+        for (AnnouncedBooking t : told.values()) {
             if (!out.fits(Wire.ADD_BYTES + out.names(t.booked.prompt()) * Long.BYTES)) {
                 send(now);
                 flags = 0;
@@ -220,7 +220,7 @@ final class Teller {
         sequence++;
         sentAt[(int) sequence & (REMEMBERED - 1)] = now;
         out.seal(options.router(), options.epoch(), sequence);
-        if (line.send(out.bytes(), out.length())) {
+        if (link.send(out.bytes(), out.length())) {
             counters.one(Count.SENT);
             counters.add(Count.SENT_BYTES, out.length());
         } else {
