@@ -39,7 +39,8 @@ final class BookingAnnouncer {
     private final ReplicaCounters counters;
     private final MessageWriter out = new MessageWriter(BATCH_BYTES);
     private final long[] sentAt = new long[REMEMBERED];
-    private final Map<Booked, AnnouncedBooking> told = new HashMap<>(); // bookings are equal to themselves only
+    private final Map<Booked, AnnouncedBooking> told =
+            new HashMap<>(); // bookings are equal to themselves only
     private long digest;
     private long lastNumber;
     private long sequence;

@@ -359,8 +359,7 @@ final class Gateway implements AutoCloseable {
                 RETRIES);
     }
 
-    Gateway(
-            EnginePath path, UpstreamOptions upstream, MigrationOptions migrating, ClientGate gate)
+    Gateway(EnginePath path, UpstreamOptions upstream, MigrationOptions migrating, ClientGate gate)
             throws Exception {
         this(
                 path,

@@ -152,11 +152,12 @@ class MigrationTest {
         call.lastChunk();
     }
 
-    private RawClient.Answer ask(String members) throws Exception {
+    private RawClient.Answer ask(String members, String... headers) throws Exception {
         return gateway.post(
                 "{\"model\":\"m\",\"stream\":true,"
                         + members
-                        + "\"messages\":[{\"role\":\"user\",\"content\":\"hi\"}]}");
+                        + "\"messages\":[{\"role\":\"user\",\"content\":\"hi\"}]}",
+                headers);
     }
 
     private static void assertWhole(RawClient.Answer answer) {
@@ -235,7 +236,7 @@ class MigrationTest {
                         new MigrationOptions(3, 4096, 1 << 20),
                         ClientGate.of(key -> caller, false));
         serve(EngineKind.SGLANG);
-        assertWhole(ask(""));
+        assertWhole(ask("", "Authorization: Bearer key"));
         await().untilAsserted(() -> assertEquals(0, gateway.books.open()));
         assertEquals(1000 - 4, caller.tokens().remaining(0));
     }

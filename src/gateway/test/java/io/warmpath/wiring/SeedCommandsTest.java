@@ -20,6 +20,7 @@ import io.warmpath.sim.SimPool;
 import io.warmpath.sim.SimStats;
 import io.warmpath.sim.model.SimTokenizer;
 import io.warmpath.sim.wire.WireFormat;
+import io.warmpath.wiring.settings.IdleSettings;
 import java.net.http.HttpResponse;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -167,7 +168,7 @@ class SeedCommandsTest {
 
     @Test
     void kv_routing_every_argument() throws Exception {
-        Logs logs = new Logs(GatewayRuntime.class);
+        Logs logs = new Logs(IdleSettings.class);
         open.add(logs::close);
         SimGateway gateway =
                 start(

@@ -26,7 +26,10 @@ final class RandomRouter implements Router {
         List<Candidate> candidates = scorer.eligible(request);
         int count = candidates.size();
         double drawn = random.get().nextDouble();
-        int chosen = scorer.weighted(request) ? WeightedDraw.draw(candidates, drawn) : (int) (drawn * count);
+        int chosen =
+                scorer.weighted(request)
+                        ? WeightedDraw.draw(candidates, drawn)
+                        : (int) (drawn * count);
         Choice choice = new Choice(Choice.Kind.RANDOM, chosen, count, 0, 0, 0, drawn, 0);
         return scorer.decision(request, candidates, scorer.effective(request), choice, null);
     }

@@ -61,7 +61,7 @@ public final class ReplicaParts implements AutoCloseable {
     private final @Nullable SessionViews sessions;
     private @Nullable ReplicaSync sync;
     private @Nullable NatsLink link;
-    private @Nullable NatsReplicaLink link;
+    private @Nullable NatsReplicaLink replicaLink;
 
     public ReplicaParts(WarmpathConfig config) {
         this.config = config;
@@ -131,7 +131,7 @@ public final class ReplicaParts implements AutoCloseable {
                                 to.received(message);
                             }
                         });
-        link = nats;
+        replicaLink = nats;
         ReplicaSync built =
                 new ReplicaSync(
                         options,
@@ -171,8 +171,8 @@ public final class ReplicaParts implements AutoCloseable {
     }
 
     public void start() {
-        if (link != null && sync != null) {
-            link.start();
+        if (replicaLink != null && sync != null) {
+            replicaLink.start();
             loop.start(sync::tick, LOGGED);
         }
     }
@@ -193,8 +193,8 @@ public final class ReplicaParts implements AutoCloseable {
         if (sync != null) {
             sync.close();
         }
-        if (link != null) {
-            link.close();
+        if (replicaLink != null) {
+            replicaLink.close();
         }
         if (link != null) {
             link.close();
