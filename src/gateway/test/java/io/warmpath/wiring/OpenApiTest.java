@@ -113,6 +113,30 @@ class OpenApiTest {
         assertTrue(api.findValues("$ref").size() > 100);
     }
 
+    @Test
+    void every_body_that_is_posted_to_an_operator_is_described() throws Exception {
+        JsonNode paths = description().path("paths");
+        for (String path : List.of("/workers", "/events", "/router/replay", "/busy_threshold")) {
+            JsonNode body = paths.path(path).path("post").path("requestBody");
+            assertTrue(body.path("content").size() > 0, path);
+        }
+    }
+
+    @Test
+    void it_is_yaml_unless_json_is_asked_for() throws Exception {
+        JsonNode json = description();
+        for (String path : List.of("/q/openapi?format=JSON", "/q/openapi.json")) {
+            HttpResponse<String> answer = get(path, "text/html");
+            assertEquals("application/json", type(answer), path);
+            assertEquals(json, JSON.readTree(answer.body()), path);
+        }
+        for (String path : List.of("/q/openapi", "/q/openapi?format=yaml", "/q/openapi.yaml")) {
+            HttpResponse<String> answer = get(path, "*/*");
+            assertEquals("application/yaml", type(answer), path);
+            assertTrue(answer.body().contains("\nopenapi: 3.1.0\n"), path);
+        }
+    }
+
     /** Method and path, whose parameters are written {@code {}}. */
     private Set<String> documented() throws Exception {
         Set<String> all = new TreeSet<>();
@@ -127,13 +151,17 @@ class OpenApiTest {
     }
 
     private JsonNode description() throws Exception {
-        return JSON.readTree(
-                CLIENT.send(
-                                HttpRequest.newBuilder(gateway.resolve("/q/openapi"))
-                                        .header("accept", "application/json")
-                                        .build(),
-                                HttpResponse.BodyHandlers.ofString())
-                        .body());
+        return JSON.readTree(get("/q/openapi", "application/json").body());
+    }
+
+    private HttpResponse<String> get(String path, String accept) throws Exception {
+        return CLIENT.send(
+                HttpRequest.newBuilder(gateway.resolve(path)).header("accept", accept).build(),
+                HttpResponse.BodyHandlers.ofString());
+    }
+
+    private static String type(HttpResponse<?> answer) {
+        return answer.headers().firstValue("content-type").orElse("").replaceAll(";.*", "");
     }
 
     private Set<String> unanswered(Set<String> operations) throws Exception {

@@ -23,6 +23,7 @@ import java.util.TreeSet;
 import org.eclipse.microprofile.openapi.annotations.Operation;
 import org.eclipse.microprofile.openapi.annotations.enums.SchemaType;
 import org.eclipse.microprofile.openapi.annotations.media.Schema;
+import org.eclipse.microprofile.openapi.annotations.parameters.RequestBody;
 import org.jspecify.annotations.Nullable;
 
 /** From which load on a model's workers count as busy. Nothing here waits. */
@@ -94,7 +95,7 @@ public class BusyThresholdResource {
     @Operation(
             summary = "Changes thresholds of one model",
             description = "A threshold that is null is cleared, one that is absent stays.")
-    public Thresholds change(@Nullable Change change) {
+    public Thresholds change(@RequestBody @Nullable Change change) {
         if (change == null) {
             throw InvalidRequest.bad("", "The body must be a JSON object.");
         }

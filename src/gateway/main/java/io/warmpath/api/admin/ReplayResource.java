@@ -23,6 +23,7 @@ import java.util.Random;
 import org.eclipse.microprofile.openapi.annotations.Operation;
 import org.eclipse.microprofile.openapi.annotations.enums.SchemaType;
 import org.eclipse.microprofile.openapi.annotations.media.Schema;
+import org.eclipse.microprofile.openapi.annotations.parameters.RequestBody;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -98,7 +99,7 @@ public class ReplayResource {
 
     @POST
     @Operation(summary = "What another policy would have chosen for the kept decisions")
-    public Outcome replay(@Nullable Question question) throws IOException {
+    public Outcome replay(@RequestBody @Nullable Question question) throws IOException {
         if (question == null) {
             throw InvalidRequest.bad("", "The body must be a JSON object.");
         }

@@ -1,6 +1,5 @@
 package io.warmpath.api.openapi;
 
-import io.quarkus.smallrye.openapi.OpenApiFilter;
 import java.util.List;
 import java.util.Set;
 import org.eclipse.microprofile.openapi.OASFactory;
@@ -13,7 +12,6 @@ import org.eclipse.microprofile.openapi.models.responses.APIResponse;
  * Gives each operation what all of its kind have: who may use it, the headers that routing reads,
  * the form of errors. Runs when the gateway is built.
  */
-@OpenApiFilter(stages = OpenApiFilter.RunStage.BUILD)
 public class CommonParts implements OASFilter {
     private static final String ADMIN = "Admin";
 
