@@ -34,7 +34,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.ArgumentsSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Requests that come in through their REST resources. */
@@ -85,7 +85,7 @@ class ClientResourcesTest {
 
     /** REST would answer 406 where it cannot make what is accepted. */
     @ParameterizedTest
-    @EnumSource(EnginePath.class)
+    @ArgumentsSource(EnginePath.Tried.class)
     void the_engine_and_not_rest_is_told_what_the_client_accepts(EnginePath path) throws Exception {
         start(path, ClientGate.OPEN);
         for (String accept : new String[] {"text/event-stream", "*/*", "application/x-own;q=0.5"}) {

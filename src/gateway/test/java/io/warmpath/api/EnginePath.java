@@ -8,6 +8,11 @@ import io.warmpath.upstream.RawEngineClient;
 import io.warmpath.upstream.UpstreamOptions;
 import io.warmpath.upstream.VertxEngineClient;
 import io.warmpath.upstream.tls.EngineTls;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.extension.ExtensionContext;
+import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.ArgumentsProvider;
+import org.junit.jupiter.params.support.ParameterDeclarations;
 
 /** The ways between client and engine; what holds on one has to hold on the others. */
 enum EnginePath {
@@ -63,5 +68,19 @@ enum EnginePath {
                 isRaw(),
                 o.classTolerations(),
                 o.clients());
+    }
+
+    /**
+     * All of them, or with the system property {@code warmpath.test.engine-path} the one that it
+     * names: {@code check} tries the one that is used unless something needs another.
+     */
+    static final class Tried implements ArgumentsProvider {
+        @Override
+        public Stream<Arguments> provideArguments(
+                ParameterDeclarations parameters, ExtensionContext context) {
+            String only = System.getProperty("warmpath.test.engine-path");
+            return (only == null ? Stream.of(values()) : Stream.of(valueOf(only)))
+                    .map(Arguments::of);
+        }
     }
 }

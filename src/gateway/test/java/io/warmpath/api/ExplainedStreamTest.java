@@ -14,11 +14,11 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.Parameter;
 import org.junit.jupiter.params.ParameterizedClass;
-import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.ArgumentsSource;
 
 /** {@code nvext.routing} in the last chunk of streams whose client asks why. */
 @ParameterizedClass
-@EnumSource(EnginePath.class)
+@ArgumentsSource(EnginePath.Tried.class)
 @ExtendWith(Leaks.class)
 class ExplainedStreamTest {
     private static final ObjectMapper JSON = new ObjectMapper();

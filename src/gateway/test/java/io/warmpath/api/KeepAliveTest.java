@@ -25,11 +25,11 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.Parameter;
 import org.junit.jupiter.params.ParameterizedClass;
-import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.ArgumentsSource;
 
 /** Engines that say nothing for long; what their clients get to see meanwhile. */
 @ParameterizedClass
-@EnumSource(EnginePath.class)
+@ArgumentsSource(EnginePath.Tried.class)
 @ExtendWith(Leaks.class)
 class KeepAliveTest {
     private static final String ALIVE = ": keep-alive\n\n";

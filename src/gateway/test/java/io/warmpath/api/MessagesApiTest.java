@@ -37,12 +37,12 @@ import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.Parameter;
 import org.junit.jupiter.params.ParameterizedClass;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ArgumentsSource;
 import org.junit.jupiter.params.provider.CsvSource;
-import org.junit.jupiter.params.provider.EnumSource;
 
 /** Anthropic's API over the real flow. Single quotes stand for double ones. */
 @ParameterizedClass
-@EnumSource(EnginePath.class)
+@ArgumentsSource(EnginePath.Tried.class)
 @ExtendWith(Leaks.class)
 class MessagesApiTest {
     private static final String HI = "'messages':[{'role':'user','content':'hi'}]";

@@ -30,7 +30,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.ArgumentsSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** A worker dies in mid-stream; the client reads on as if nothing had been. */
@@ -204,7 +204,7 @@ class MigrationTest {
     }
 
     @ParameterizedTest
-    @EnumSource(EnginePath.class)
+    @ArgumentsSource(EnginePath.Tried.class)
     void a_chat_goes_on_elsewhere_as_one_stream(EnginePath both) throws Exception {
         gateway.close();
         path = both;

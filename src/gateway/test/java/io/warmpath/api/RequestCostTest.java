@@ -37,6 +37,7 @@ import org.junit.jupiter.api.Test;
  * risen for a good reason, write the new number here and say in the commit why.
  */
 @Tag("measured")
+@Tag("slow")
 class RequestCostTest {
     /**
      * Allocated by the event loops per request (5 kB, 34 events), with the test's own router and

@@ -16,11 +16,11 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.Parameter;
 import org.junit.jupiter.params.ParameterizedClass;
-import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.ArgumentsSource;
 
 /** Requests that two readers could take for different ones; and bytes that are no requests. */
 @ParameterizedClass
-@EnumSource(EnginePath.class)
+@ArgumentsSource(EnginePath.Tried.class)
 @ExtendWith(Leaks.class)
 class RequestSmugglingTest {
     private static final String POST = "POST /v1/chat/completions HTTP/1.1\r\nHost: g\r\n";

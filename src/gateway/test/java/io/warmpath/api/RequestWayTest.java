@@ -21,12 +21,14 @@ import jdk.jfr.Recording;
 import jdk.jfr.consumer.RecordedEvent;
 import jdk.jfr.consumer.RecordedMethod;
 import jdk.jfr.consumer.RecordingFile;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /**
  * How many classes of the {@code gateway} rooms one plain chat passes, kept from rising. The room
  * README of {@code gateway.flow} says what is counted.
  */
+@Tag("slow")
 class RequestWayTest {
     /** Lower it with each class that leaves the way. */
     private static final int MOST = 40;

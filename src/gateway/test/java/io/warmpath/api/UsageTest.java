@@ -20,11 +20,11 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.Parameter;
 import org.junit.jupiter.params.ParameterizedClass;
-import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.ArgumentsSource;
 
 /** The gateway asks for usage, and the client sees it only when it has asked, too. */
 @ParameterizedClass
-@EnumSource(EnginePath.class)
+@ArgumentsSource(EnginePath.Tried.class)
 @ExtendWith(Leaks.class)
 class UsageTest {
     private static final String TOKENS =

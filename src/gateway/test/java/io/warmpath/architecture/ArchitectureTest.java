@@ -28,12 +28,6 @@ class ArchitectureTest {
     private static final String BASE = "io.warmpath";
     private static final String FIXTURE = "io.warmpath.architecture.fixture.";
 
-    /** The code of all modules. */
-    private static final JavaClasses PRODUCT =
-            new ClassFileImporter()
-                    .withImportOption(place -> !place.contains("/test-classes/"))
-                    .importPackages(BASE);
-
     /** Library, and the only packages that may use it. */
     private static final Map<String, String[]> TECHNOLOGIES =
             Map.of(
@@ -62,9 +56,11 @@ class ArchitectureTest {
 
     @Test
     void our_classes_and_their_dependencies_are_seen() {
-        assertTrue(PRODUCT.size() > 30, "only " + PRODUCT.size() + " classes were read");
+        assertTrue(
+                Product.CLASSES.size() > 30,
+                "only " + Product.CLASSES.size() + " classes were read");
         Set<String> used =
-                PRODUCT
+                Product.CLASSES
                         .get("io.warmpath.routing.RoutingDecision")
                         .getDirectDependenciesFromSelf()
                         .stream()
@@ -73,7 +69,7 @@ class ArchitectureTest {
                         .collect(Collectors.toSet());
         assertTrue(used.contains("io.warmpath.routing.Score"), "saw only " + used);
         assertTrue(
-                PRODUCT.stream().noneMatch(c -> c.getName().startsWith(FIXTURE)),
+                Product.CLASSES.stream().noneMatch(c -> c.getName().startsWith(FIXTURE)),
                 "test classes are mixed in");
     }
 
@@ -111,7 +107,7 @@ class ArchitectureTest {
     @Test
     void rooms_of_a_package_form_no_cycle() {
         for (String several : WITH_ROOMS) {
-            assertGreen(Rules.rooms(BASE, several), PRODUCT);
+            assertGreen(Rules.rooms(BASE, several), Product.CLASSES);
         }
         assertRed("rooms", base -> Rules.rooms(base, "api"), "Cycle detected");
     }
@@ -125,7 +121,7 @@ class ArchitectureTest {
     void a_technology_stays_in_its_packages() {
         TECHNOLOGIES.forEach(
                 (library, packages) ->
-                        assertGreen(Rules.technology(BASE, library, packages), PRODUCT));
+                        assertGreen(Rules.technology(BASE, library, packages), Product.CLASSES));
         assertRed("jna", base -> technology(base, "com.sun.jna.."), "com.sun.jna.Pointer");
         assertRed("meters", base -> technology(base, "io.micrometer.."), "MeterRegistry");
     }
@@ -133,7 +129,7 @@ class ArchitectureTest {
     @Test
     void every_package_is_null_marked() {
         Map<String, Boolean> marked = new TreeMap<>();
-        for (JavaClass type : PRODUCT) {
+        for (JavaClass type : Product.CLASSES) {
             marked.merge(
                     type.getPackageName(),
                     type.getSimpleName().equals("package-info")
@@ -151,7 +147,7 @@ class ArchitectureTest {
     }
 
     private static void check(Function<String, ArchRule> rule, String fixture, String finding) {
-        assertGreen(rule.apply(BASE), PRODUCT);
+        assertGreen(rule.apply(BASE), Product.CLASSES);
         assertRed(fixture, rule, finding);
     }
 

@@ -76,12 +76,7 @@ class InternalsTest {
 
     @Test
     void only_net_and_those_with_a_reason_use_internals() {
-        Map<String, Set<String>> found =
-                uses(
-                        BASE,
-                        new ClassFileImporter()
-                                .withImportOption(place -> !place.contains("/test-classes/"))
-                                .importPackages(BASE));
+        Map<String, Set<String>> found = uses(BASE, Product.CLASSES);
         assertEquals(new TreeSet<>(MAY.keySet()), found.keySet(), found::toString);
     }
 
@@ -99,13 +94,9 @@ class InternalsTest {
     }
 
     /** Classes that read or write JSON with Vert.x' types, beside Jackson's. */
-    private static Set<String> usersOfVertxJson(String base) {
+    private static Set<String> usersOfVertxJson(JavaClasses classes) {
         Set<String> users = new TreeSet<>();
-        for (JavaClass type :
-                new ClassFileImporter()
-                        .withImportOption(
-                                place -> base.equals(FIXTURE) || !place.contains("/test-classes/"))
-                        .importPackages(base)) {
+        for (JavaClass type : classes) {
             if (type.getDirectDependenciesFromSelf().stream()
                     .anyMatch(
                             d ->
@@ -120,7 +111,9 @@ class InternalsTest {
 
     @Test
     void json_has_one_tree_which_is_jacksons() {
-        assertEquals(Set.of(), usersOfVertxJson(BASE));
-        assertEquals(Set.of(FIXTURE + ".gateway.SecondJson"), usersOfVertxJson(FIXTURE));
+        assertEquals(Set.of(), usersOfVertxJson(Product.CLASSES));
+        assertEquals(
+                Set.of(FIXTURE + ".gateway.SecondJson"),
+                usersOfVertxJson(new ClassFileImporter().importPackages(FIXTURE)));
     }
 }

@@ -13,7 +13,6 @@ import org.junit.jupiter.api.Test;
  * whose knot has come down to {@link #SMALL} leaves the table.
  */
 class KnotsTest {
-    private static final String BASE = "io.warmpath";
     private static final String FIXTURE = "io.warmpath.architecture.fixture.knots";
 
     /** Classes that may know each other anywhere. */
@@ -24,13 +23,7 @@ class KnotsTest {
 
     @Test
     void no_knot_is_larger_than_its_package_may_have() {
-        Map<String, Set<String>> knots =
-                new Knots(
-                                new ClassFileImporter()
-                                        .withImportOption(
-                                                place -> !place.contains("/test-classes/"))
-                                        .importPackages(BASE))
-                        .largest();
+        Map<String, Set<String>> knots = new Knots(Product.CLASSES).largest();
         assertEquals(new TreeMap<>(LARGER), larger(knots, SMALL), () -> list(knots, SMALL));
     }
 

@@ -4,10 +4,12 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.nio.file.Path;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /** Both modes for a moment: they run and check themselves; the figures mean nothing here. */
+@Tag("slow")
 class EventScaleTest {
     @Test
     void sources_in_small() throws Exception {

@@ -27,6 +27,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -41,6 +42,7 @@ import org.junit.jupiter.api.io.TempDir;
  * -Dtest.chaos.engines}, {@code -Dtest.chaos.streams}.
  */
 @Timeout(1_500)
+@Tag("slow")
 class ChaosTest {
     private static final int SECONDS = Integer.getInteger("test.chaos.seconds", 12);
     private static final int ENGINES = Integer.getInteger("test.chaos.engines", 4);

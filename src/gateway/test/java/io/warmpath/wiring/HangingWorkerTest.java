@@ -16,9 +16,11 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** An engine hangs under streams, as one that was sent SIGSTOP: they end elsewhere, and soon. */
+@Tag("slow")
 class HangingWorkerTest {
     private static final int STREAMS = 12;
 

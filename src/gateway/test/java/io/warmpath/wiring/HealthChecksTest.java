@@ -24,6 +24,7 @@ import java.util.Set;
 import java.util.TreeSet;
 import org.eclipse.microprofile.config.ConfigProvider;
 import org.junit.jupiter.api.Assumptions;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -31,6 +32,7 @@ import org.junit.jupiter.api.Timeout;
 @QuarkusTest
 @TestProfile(HealthChecksTest.WithNats.class)
 @Timeout(120)
+@Tag("slow")
 class HealthChecksTest {
     private static final Duration SOON = Duration.ofSeconds(30);
     private static final String PID = "test.nats.pid";

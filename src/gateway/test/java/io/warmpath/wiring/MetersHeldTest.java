@@ -24,6 +24,7 @@ import java.util.TreeSet;
 import java.util.concurrent.TimeUnit;
 import java.util.function.ToDoubleFunction;
 import java.util.function.ToLongFunction;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -32,6 +33,7 @@ import org.junit.jupiter.params.provider.ValueSource;
  * What a meter reads is there as long as the gateway is. A registry holds it weakly: of a method
  * reference that nobody else holds a counter goes on to tell its last value, which is 0.
  */
+@Tag("slow")
 class MetersHeldTest {
     /** Remembers what its meters read, as weakly as they do. */
     private static final class Watching extends SimpleMeterRegistry {

@@ -18,6 +18,7 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
@@ -25,6 +26,7 @@ import org.junit.jupiter.params.provider.EnumSource;
  * A worker is killed under many streams: every one of them comes to its end, and says what it would
  * have said. {@code -Dtest.streams=N} runs N at once.
  */
+@Tag("slow")
 class MigrationFleetTest {
     private static final int STREAMS = Integer.getInteger("test.streams", 40);
     private static final int TOKENS = 60;

@@ -20,6 +20,7 @@ import java.util.regex.MatchResult;
 import java.util.regex.Pattern;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -30,6 +31,7 @@ import org.junit.jupiter.api.io.TempDir;
  * own. {@code -Dtest.kills=N} kills more often.
  */
 @Timeout(600)
+@Tag("slow")
 class NatsPlaneTest {
     private static final int ROUNDS = Math.max(1, Integer.getInteger("test.kills", 2) / 2);
     private static final Duration SOON = Duration.ofSeconds(60);

@@ -18,12 +18,14 @@ import java.util.Map;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /**
  * What a pin does for a prefix: simulated engines whose whole cache other prompts push out, by each
  * way in which an engine can be made to keep one. The control is the same without the pin.
  */
+@Tag("slow")
 class PinsOnSimTest {
     private static final ObjectMapper JSON = new ObjectMapper();
     private static final String PIN = ",\"nvext\":{\"cache_control\":{\"type\":\"ephemeral\"}}";

@@ -19,12 +19,14 @@ import java.util.Map;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.logging.Level;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 /** Cache pins through the whole gateway, by engines whose every answer about them is scripted. */
+@Tag("slow")
 class PinsTest {
     private static final String PIN = "/hicache/pin_prefix";
     private static final JsonObject HICACHE =

@@ -21,11 +21,13 @@ import java.util.concurrent.Future;
 import java.util.function.ToLongFunction;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 /** What a client's priority does on engines that take one, through the whole gateway. */
+@Tag("slow")
 class PriorityOnSimTest {
     private static final ObjectMapper JSON = new ObjectMapper();
     private static final String IMPORTANT = ",\"nvext\":{\"agent_hints\":{\"priority\":10}}";

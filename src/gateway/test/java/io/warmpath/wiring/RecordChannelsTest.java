@@ -24,6 +24,7 @@ import java.util.HashSet;
 import java.util.Map;
 import java.util.Set;
 import java.util.logging.Level;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.condition.EnabledIf;
 import org.junit.jupiter.api.io.TempDir;
@@ -32,6 +33,7 @@ import org.junit.jupiter.api.io.TempDir;
 @QuarkusTest
 @TestProfile(RecordChannelsTest.OnNats.class)
 @EnabledIf("natsIsInstalled")
+@Tag("slow")
 class RecordChannelsTest {
     private static final Duration SOON = ChannelGateway.SOON;
     private static final NatsNames NAMES = new NatsNames("warmpath", "backend");

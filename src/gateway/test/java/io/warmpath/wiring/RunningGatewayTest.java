@@ -19,11 +19,13 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** The whole application as it is deployed, with an engine that comes while it runs. */
 @QuarkusTest
 @TestProfile(RunningGatewayTest.JavaIndex.class)
+@Tag("slow")
 class RunningGatewayTest {
     private static final Duration SOON = Duration.ofSeconds(20);
 

@@ -30,11 +30,13 @@ import javax.net.ssl.KeyManagerFactory;
 import javax.net.ssl.SSLContext;
 import javax.net.ssl.SSLSocket;
 import javax.net.ssl.TrustManagerFactory;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** TLS towards clients who must show a certificate, with files that change while it runs. */
 @QuarkusTest
 @TestProfile(ServerTlsTest.Tls.class)
+@Tag("slow")
 class ServerTlsTest {
     private static final Duration SOON = Duration.ofSeconds(20);
     private static final Path FOLDER = Path.of("target", "server-tls");

@@ -22,11 +22,13 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 /** Sessions that a client opens and closes, through the whole gateway on simulated engines. */
+@Tag("slow")
 class SessionControlOnSimTest {
     private static final ObjectMapper JSON = new ObjectMapper();
     private static final String TASK = "Research every final in exhaustive detail. ".repeat(20);

@@ -31,6 +31,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.logging.Level;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -40,6 +41,7 @@ import org.junit.jupiter.api.io.TempDir;
  * it, and that nobody waits for a pool that does not answer.
  */
 @Timeout(120)
+@Tag("slow")
 class SharedPoolGatewayTest {
     private static final ObjectMapper JSON = new ObjectMapper();
     private static final int BLOCKS = 16;

@@ -19,6 +19,7 @@ import java.util.Map;
 import java.util.Random;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -27,6 +28,7 @@ import org.junit.jupiter.api.io.TempDir;
  * ran: real processes, real sockets, engines that evict, and replay buffers that hold a small part
  * of what was said. {@code -Dtest.kills=N} kills more often.
  */
+@Tag("slow")
 class StateRecoveryTest {
     private static final int KILLS = Integer.getInteger("test.kills", 2);
     private static final Duration SOON = Duration.ofSeconds(30);

@@ -19,12 +19,14 @@ import java.util.Map;
 import java.util.Random;
 import java.util.Set;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /**
  * A model without a tokenizer here, and engines that are not asked for tokens: conversations stay
  * with the engine that has their prefix because their texts do.
  */
+@Tag("slow")
 class TextPrefixTest {
     private static final ObjectMapper JSON = new ObjectMapper();
     private static final int CONVERSATIONS = 10;

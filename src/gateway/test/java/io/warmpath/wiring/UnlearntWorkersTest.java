@@ -31,11 +31,13 @@ import java.util.List;
 import java.util.Map;
 import java.util.logging.Level;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 /** Workers that do not answer as engines: each is told of once, with the cause and what to do. */
+@Tag("slow")
 class UnlearntWorkersTest {
     private static final Duration SOON = Duration.ofSeconds(20);
 

@@ -13,6 +13,7 @@ import io.warmpath.routing.RouterOptions;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.LongStream;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -22,6 +23,7 @@ import org.junit.jupiter.params.provider.ValueSource;
  * naive rule fails it. {@code lab routing} prints all numbers; those of rules that do not do well
  * are in src/perf/RESULTS.md too.
  */
+@Tag("slow")
 class ComplaintsTest {
     private static final PolicyCatalog.Named SCALE_8 =
             PolicyCatalog.ours(

@@ -6,8 +6,10 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.List;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 
 /** The C library by its example engine, which is built where the gateway's own library is. */
+@Tag("slow")
 class CPublisherKitTest extends PublisherKitContract {
     private static final Path BUILD = Path.of("target/native");
 

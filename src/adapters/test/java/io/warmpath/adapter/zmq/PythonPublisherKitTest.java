@@ -5,8 +5,10 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 
 /** The Python package by its example engine, in the virtual environment of the end-to-end tests. */
+@Tag("slow")
 class PythonPublisherKitTest extends PublisherKitContract {
     private static final String SOURCES = "src/clients/publisher";
 

@@ -9,10 +9,12 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Map;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /** The source before an API server that has the faults of a real one. */
+@Tag("slow")
 class KubernetesSourceTest extends KubernetesSourceContract {
     @TempDir Path folder;
     private Path token;

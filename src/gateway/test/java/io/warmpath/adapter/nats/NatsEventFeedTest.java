@@ -50,6 +50,7 @@ import org.junit.jupiter.api.io.TempDir;
  * of another or out of order cuts it.
  */
 @Timeout(60)
+@Tag("slow")
 class NatsEventFeedTest {
     private static final int SIZE = 4;
     private static final NatsNames NAMES = new NatsNames("test", "backend");
@@ -220,7 +221,6 @@ class NatsEventFeedTest {
         }
     }
 
-    @Tag("slow")
     @Test
     void a_full_store_loses_nothing_and_is_told() throws Exception {
         JetStreamManagement streams = link.connection().orElseThrow().jetStreamManagement();

@@ -32,10 +32,12 @@ import java.util.concurrent.Future;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /** Shared snapshots over a real nats-server: gateways that meet, die, and find damage. */
+@Tag("slow")
 class NatsSnapshotsTest {
     private static final Duration SOON = Duration.ofSeconds(20);
     private static final String STREAM = SnapshotGateway.NAMES.stream();

@@ -28,6 +28,7 @@ import org.junit.jupiter.api.io.TempDir;
 
 /** Relays that register over a real nats-server, and a gateway's source that follows them. */
 @Timeout(120)
+@Tag("slow")
 class NatsWorkersTest {
     private static final Duration SOON = Duration.ofSeconds(30);
     private static final NatsNames NAMES = new NatsNames("test", "workers");
@@ -188,7 +189,6 @@ class NatsWorkersTest {
         assertEquals(List.of("put a"), events);
     }
 
-    @Tag("slow")
     @Test
     void without_a_server_nothing_leaves_and_then_every_lease_begins_anew() throws Exception {
         register(spec("a"), 1, LEASE, "1");
@@ -209,7 +209,6 @@ class NatsWorkersTest {
         assertEquals(1, events.stream().filter("put b"::equals).count(), "b is not told again");
     }
 
-    @Tag("slow")
     @Test
     void a_server_that_stands_still_costs_nobody_a_lease() throws Exception {
         register(spec("a"), 1, LEASE, "1");

@@ -28,6 +28,7 @@ import java.util.concurrent.locks.LockSupport;
 import org.awaitility.core.ConditionFactory;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -40,6 +41,7 @@ import org.junit.jupiter.api.Timeout;
  * stops an engine for longer.
  */
 @Timeout(300)
+@Tag("slow")
 class ZmqFaultsTest {
     private static final int REQUESTS = Integer.getInteger("test.requests", 300);
     private static final int PAUSE_SECONDS = Integer.getInteger("test.pause", 3);

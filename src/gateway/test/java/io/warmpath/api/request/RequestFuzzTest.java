@@ -26,6 +26,7 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.SplittableRandom;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -36,6 +37,7 @@ import org.junit.jupiter.params.provider.ValueSource;
  *
  * <p>{@code -Dtest.fuzz=N} reads N bodies; {@code -Dwarmpath.test.seed=S} repeats one.
  */
+@Tag("slow")
 class RequestFuzzTest {
     private static final int BODIES = Integer.getInteger("test.fuzz", 100_000);
     private static final Long REPLAY = Long.getLong("warmpath.test.seed");

@@ -30,9 +30,11 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** Clients that take their time, over sockets. Surefire lets Netty look for the extension. */
+@Tag("slow")
 class ClientClockTest {
     private static final Duration HEAD = Duration.ofMillis(400);
     private static final Duration BODY = Duration.ofMillis(600);

@@ -14,6 +14,7 @@ import java.util.HexFormat;
 import java.util.List;
 import java.util.SplittableRandom;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /**
@@ -23,6 +24,7 @@ import org.junit.jupiter.api.Test;
  * <p>{@code -Dtest.fuzz=N} reads N streams of each kind; {@code -Dwarmpath.test.seed=S} repeats
  * one.
  */
+@Tag("slow")
 class AnswerFuzzTest {
     private static final int STREAMS = Integer.getInteger("test.fuzz", 100_000);
     private static final Long REPLAY = Long.getLong("warmpath.test.seed");
