@@ -71,14 +71,14 @@ enum EnginePath {
     }
 
     /**
-     * All of them, or with the system property {@code warmpath.test.engine-path} the one that it
-     * names: {@code check} tries the one that is used unless something needs another.
+     * All of them, or with the system property {@code test.engine-path} the one that it names:
+     * {@code check} tries the one that is used unless something needs another.
      */
     static final class Tried implements ArgumentsProvider {
         @Override
         public Stream<Arguments> provideArguments(
                 ParameterDeclarations parameters, ExtensionContext context) {
-            String only = System.getProperty("warmpath.test.engine-path");
+            String only = System.getProperty("test.engine-path");
             return (only == null ? Stream.of(values()) : Stream.of(valueOf(only)))
                     .map(Arguments::of);
         }

@@ -10,11 +10,13 @@ import io.warmpath.lab.workload.Scenario;
 import io.warmpath.lab.workload.Scenarios;
 import io.warmpath.lab.workload.Workload;
 import java.util.List;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Fleets and routers that are not as in the standing table. */
+@Tag("slow")
 class CellRunTest {
     private static final Scenario SYNTH = Scenarios.find("synth").orElseThrow();
     private static final Workload TRACE = SYNTH.draw().apply(1);
