@@ -237,7 +237,7 @@ common_steps() {
 run_check() {
     need_toolchain tests
     common_steps
-    step 'Java: compile, unit, contract, architecture (without slow)' java_tests -DexcludedGroups=slow -Dtest.engine-path=PAST
+    step 'Java: compile, unit, contract, architecture (without slow)' java_tests -DexcludedGroups=slow -Dtest.engine-path=PAST -DtestAgent=-XX:TieredStopAtLevel=1
     step 'native: release' native_presets release
     summary check
 }
