@@ -43,7 +43,9 @@ class ConfigDocsTest {
         String table = SettingTableText.write(CATALOG.keys());
         same(Path.of("src/gateway/main/resources/io/warmpath/config/setting/settings.tsv"), table);
         assertEquals(CATALOG.keys(), SettingTable.read(table));
-        assertEquals(CATALOG.keys(), SettingTable.read());
+        if (!Boolean.getBoolean("docs.write")) { // what is packed is from before
+            assertEquals(CATALOG.keys(), SettingTable.read());
+        }
     }
 
     @Test
