@@ -148,20 +148,22 @@ std::uint32_t prefix_index::match_dense(std::uint16_t name_space, std::span<cons
     for (std::uint32_t i = 0; i < made && i * slots_per_core < stride; i++) {
         const index::reader_view& view = m_state->cores[i]->view();
         const sync::epoch_domain<>::pin pin(view.epochs());
-        const bool flat = tiers == 1 || !view.tiered();
         const std::uint32_t columns = std::min(stride - i * slots_per_core, slots_per_core);
-        const index::dense_out out{depth + i * slots_per_core, stride, columns, flat ? 1 : tier_count};
         index::look_up asked{.name_space = name_space,
                              .count = static_cast<std::uint32_t>(locals.size()),
                              .locals = locals.data(),
-                             .out = out,
                              .budget = m_state->made_with.query_budget};
-        view.walk(asked);
+        bool flat;
+        do { // twice when the first block goes to a lower tier meanwhile, see reader_view::tiered()
+            flat = tiers == 1 || !view.tiered();
+            asked.out = {depth + i * slots_per_core, stride, columns, flat ? 1 : tier_count};
+            view.walk(asked);
+        } while (flat && tiers > 1 && view.tiered());
         walked = std::max(walked, asked.walked);
         if (flat && tiers > 1) {
             const std::uint32_t slots = std::min((view.shown() + 63) / 64 * 64, columns);
             for (std::uint32_t t = 1; t < tiers; t++) {
-                std::copy_n(out.depth, slots, out.depth + t * stride);
+                std::copy_n(asked.out.depth, slots, asked.out.depth + t * stride);
             }
         }
     }

@@ -37,18 +37,21 @@ void prefix_index::match_batch(std::span<const query> queries, std::uint32_t tie
         for (std::uint32_t i = 0; i < made && i * slots_per_core < stride; i++) {
             const index::reader_view& view = m_state->cores[i]->view();
             const sync::epoch_domain<>::pin pin(view.epochs());
-            const bool flat = tiers == 1 || !view.tiered();
             const std::uint32_t columns = std::min(stride - i * slots_per_core, slots_per_core);
-            for (std::size_t q = 0; q < n; q++) {
-                const query& one = queries[first + q];
-                std::uint32_t* rows = depth + (first + q) * tiers * stride + i * slots_per_core;
-                asked[q] = {.name_space = one.name_space,
-                            .count = static_cast<std::uint32_t>(one.locals.size()),
-                            .locals = one.locals.data(),
-                            .out = {rows, stride, columns, flat ? 1 : tier_count},
-                            .budget = one.budget != 0 ? one.budget : m_state->made_with.query_budget};
-            }
-            view.walk(std::span(asked).first(n));
+            bool flat;
+            do { // twice when the first block goes to a lower tier meanwhile, see reader_view::tiered()
+                flat = tiers == 1 || !view.tiered();
+                for (std::size_t q = 0; q < n; q++) {
+                    const query& one = queries[first + q];
+                    std::uint32_t* rows = depth + (first + q) * tiers * stride + i * slots_per_core;
+                    asked[q] = {.name_space = one.name_space,
+                                .count = static_cast<std::uint32_t>(one.locals.size()),
+                                .locals = one.locals.data(),
+                                .out = {rows, stride, columns, flat ? 1 : tier_count},
+                                .budget = one.budget != 0 ? one.budget : m_state->made_with.query_budget};
+                }
+                view.walk(std::span(asked).first(n));
+            } while (flat && tiers > 1 && view.tiered());
             const std::uint32_t slots = std::min((view.shown() + 63) / 64 * 64, columns);
             for (std::size_t q = 0; q < n; q++) {
                 for (std::uint32_t t = 1; flat && t < tiers; t++) {

@@ -181,7 +181,7 @@ residency_change holders::change_in_full(std::uint32_t run, std::uint32_t slot, 
     residency held = residency_of(run, slot);
     const residency_change done = index::change(held, begin, end, mask_of(where), add);
     if (where != tier::gpu && add) {
-        m_tiered.store(true, std::memory_order_relaxed); // before the word: pairs with the walk
+        m_tiered.store(true, std::memory_order_relaxed); // before the word, see reader_view::tiered()
     }
     std::uint64_t after = holder::none;
     if (!is_simple(held)) {

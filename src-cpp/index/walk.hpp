@@ -61,7 +61,9 @@ public:
         return m_shown.load(std::memory_order_acquire);
     }
 
-    /// Whether lower tiers matter at all. False: all depths of a slot are equal.
+    /// Whether lower tiers matter at all; once true, true for ever. A walk of one tier that began while it was
+    /// false says everything only if it is false after the walk too: else it may have met a block that had gone
+    /// to a lower tier by then.
     bool tiered() const {
         return m_holders.tiered();
     }
