@@ -28,7 +28,7 @@ final class LabFlags {
     double[] loads = {0.7, 0.9};
 
     /** What the user should know of what was read, before anything is played. */
-    List<String> told = new ArrayList<>();
+    List<String> notes = new ArrayList<>();
 
     int seeds = 1;
     int routers = 1;
@@ -223,8 +223,8 @@ final class LabFlags {
         } catch (IOException e) {
             throw new IllegalArgumentException(file + " cannot be read: " + e.getMessage(), e);
         }
-        told.add(file + ", " + log.summary());
-        log.told().forEach(line -> told.add("  " + line));
+        notes.add(file + ", " + log.summary());
+        log.notes().forEach(line -> notes.add("  " + line));
         return recorded(file, log.workload(), engines == 0 ? log.engines() : engines);
     }
 

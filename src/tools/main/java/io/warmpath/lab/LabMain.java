@@ -116,7 +116,7 @@ public final class LabMain {
                 out.print(HELP);
                 return OK;
             }
-            flags.told.forEach(err::println);
+            flags.notes.forEach(err::println);
             return switch (command) {
                 case "list" -> list(out);
                 case "run" -> play(flags, indexes, out, err);
