@@ -6,6 +6,7 @@ import io.warmpath.lab.workload.Fault;
 import io.warmpath.lab.workload.Recorded;
 import io.warmpath.lab.workload.Scenario;
 import io.warmpath.lab.workload.Scenarios;
+import io.warmpath.lab.workload.Weaknesses;
 import io.warmpath.lab.workload.Workload;
 import io.warmpath.lab.workload.WorkloadFile;
 import io.warmpath.sim.virtual.EngineModel;
@@ -192,6 +193,9 @@ final class LabFlags {
         }
         if (name.equals("unseen")) {
             return Scenarios.UNSEEN;
+        }
+        if (name.equals("weak")) {
+            return Weaknesses.ALL;
         }
         return List.of(
                 Scenarios.find(name)
