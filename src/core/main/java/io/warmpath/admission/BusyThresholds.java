@@ -51,9 +51,10 @@ public record BusyThresholds(
         if (prefillTokens.isPresent() && load.prefillTokens() > prefillTokens.getAsLong()) {
             return true;
         }
-        int told = worker.capacity().batchedTokens();
+        int batchedTokens = worker.capacity().batchedTokens();
         return prefillFraction.isPresent()
                 && load.prefillTokens()
-                        > prefillFraction.getAsDouble() * (told > 0 ? told : defaultBatch);
+                        > prefillFraction.getAsDouble()
+                                * (batchedTokens > 0 ? batchedTokens : defaultBatch);
     }
 }

@@ -42,8 +42,9 @@ public record PolicyClass(
         }
 
         boolean exceeded(long prefillTokens, Worker worker, int defaultBatch) {
-            int told = worker.capacity().batchedTokens();
-            double limit = fraction ? value * (told > 0 ? told : defaultBatch) : value;
+            int batchedTokens = worker.capacity().batchedTokens();
+            double limit =
+                    fraction ? value * (batchedTokens > 0 ? batchedTokens : defaultBatch) : value;
             return prefillTokens > limit;
         }
     }

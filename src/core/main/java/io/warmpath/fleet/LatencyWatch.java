@@ -43,14 +43,14 @@ final class LatencyWatch {
         if (options.latencyFactor() == 0) {
             return slow;
         }
-        List<Sample> told = new ArrayList<>(window);
-        told.removeIf(s -> s.count() < options.samples());
-        for (Sample s : told) {
+        List<Sample> samples = new ArrayList<>(window);
+        samples.removeIf(s -> s.count() < options.samples());
+        for (Sample s : samples) {
             if (s.nanos() / s.count() < options.latencyFloor().toNanos()) {
                 continue;
             }
             double[] others =
-                    told.stream()
+                    samples.stream()
                             .filter(o -> o.worker() != s.worker() && o.peers().equals(s.peers()))
                             .mapToDouble(Sample::perToken)
                             .sorted()

@@ -131,7 +131,7 @@ public final class LoadTracker implements LoadBook {
             PromptBlocks prompt,
             int expectedOutput,
             long now,
-            BookingListener told) {
+            BookingListener listener) {
         if (prefillTokens < 0 || expectedOutput < 0) {
             throw new IllegalArgumentException(
                     "negative booking: "
@@ -143,7 +143,7 @@ public final class LoadTracker implements LoadBook {
         return new OpenBooking(
                 options,
                 tree,
-                told,
+                listener,
                 open::remove,
                 slot,
                 of(slot),

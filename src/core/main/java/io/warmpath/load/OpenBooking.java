@@ -12,13 +12,13 @@ import org.jspecify.annotations.Nullable;
  */
 final class OpenBooking implements LoadBook.Booking, Booked {
     private static final VarHandle HEARD;
-    private static final VarHandle TOLD;
+    private static final VarHandle ANNOUNCED;
 
     static {
         try {
             MethodHandles.Lookup lookup = MethodHandles.lookup();
             HEARD = lookup.findVarHandle(OpenBooking.class, "heard", boolean.class);
-            TOLD = lookup.findVarHandle(OpenBooking.class, "told", boolean.class);
+            ANNOUNCED = lookup.findVarHandle(OpenBooking.class, "announced", boolean.class);
         } catch (ReflectiveOperationException e) {
             throw new ExceptionInInitializerError(e);
         }
@@ -47,7 +47,7 @@ final class OpenBooking implements LoadBook.Booking, Booked {
      * it is set, and it is cleared before they are read, all volatile: none is missed.
      */
     @SuppressWarnings("UnusedVariable") // read through the handle
-    private volatile boolean told;
+    private volatile boolean announced;
 
     /** Of the sweeps alone. */
     private volatile long sinceNanos;
@@ -116,9 +116,9 @@ final class OpenBooking implements LoadBook.Booking, Booked {
 
     private void changed() {
         if (listener != BookingListener.NONE
-                && !(boolean) TOLD.getAndSet(this, true)
+                && !(boolean) ANNOUNCED.getAndSet(this, true)
                 && !listener.changed(this)) {
-            told = false;
+            announced = false;
         }
     }
 
@@ -247,6 +247,6 @@ final class OpenBooking implements LoadBook.Booking, Booked {
 
     @Override
     public void taken() {
-        told = false;
+        announced = false;
     }
 }

@@ -39,7 +39,7 @@ final class BookingAnnouncer {
     private final ReplicaCounters counters;
     private final MessageWriter out = new MessageWriter(BATCH_BYTES);
     private final long[] sentAt = new long[REMEMBERED];
-    private final Map<Booked, AnnouncedBooking> told =
+    private final Map<Booked, AnnouncedBooking> announced =
             new HashMap<>(); // bookings are equal to themselves only
     private long digest;
     private long lastNumber;
@@ -62,7 +62,7 @@ final class BookingAnnouncer {
     }
 
     int open() {
-        return told.size();
+        return announced.size();
     }
 
     /** Something was not sent: whoever listens needs the whole state. */
@@ -73,7 +73,7 @@ final class BookingAnnouncer {
     /** The booking is perhaps other than told. {@link #flush} sends what has gathered. */
     void look(Booked booking, long now) {
         booking.taken(); // first: what changes after this comes again
-        AnnouncedBooking t = told.get(booking);
+        AnnouncedBooking t = announced.get(booking);
         Ranks.Place place = t == null ? ranks.of(booking.slot()) : t.place;
         boolean over = booking.over() || place == null || ranks.of(booking.slot()) == null;
         if (t == null) {
@@ -84,7 +84,7 @@ final class BookingAnnouncer {
         }
         if (over) {
             room(now);
-            told.remove(booking);
+            announced.remove(booking);
             digest -= Wire.digest(t.number, t.prefilled);
             out.free(t.number);
             changed();
@@ -107,7 +107,7 @@ final class BookingAnnouncer {
     }
 
     private void add(AnnouncedBooking t, long now) {
-        told.put(t.booked, t);
+        announced.put(t.booked, t);
         digest += Wire.digest(t.number, t.prefilled);
         int bytes = Wire.ADD_BYTES + out.names(t.booked.prompt()) * Long.BYTES;
         if (changes == BATCH || !out.fits(bytes)) {
@@ -143,7 +143,7 @@ final class BookingAnnouncer {
     /** Looks at every booking there is, because something may have been missed. */
     void reconcile(long now) {
         load.forEachOpen(b -> look(b, now));
-        for (Booked b : told.keySet().toArray(Booked[]::new)) {
+        for (Booked b : announced.keySet().toArray(Booked[]::new)) {
             look(b, now);
         }
     }
@@ -154,7 +154,7 @@ final class BookingAnnouncer {
     void heartbeat(Collection<PeerView> peers, long now) {
         flush(now);
         begin(Wire.HEARTBEAT);
-        out.heartbeat(told.size(), digest, options.name());
+        out.heartbeat(announced.size(), digest, options.name());
         for (PeerView p : peers) {
             if (out.fits(Wire.HEARD_BYTES)) {
                 out.heard(p.router(), p.epoch(), p.heardNumber());
@@ -197,7 +197,7 @@ final class BookingAnnouncer {
         int flags = Wire.FLAG_FIRST;
         begin(Wire.STATE);
         out.stateFlags(flags);
-        for (AnnouncedBooking t : told.values()) {
+        for (AnnouncedBooking t : announced.values()) {
             if (!out.fits(Wire.ADD_BYTES + out.names(t.booked.prompt()) * Long.BYTES)) {
                 send(now);
                 flags = 0;

@@ -48,7 +48,7 @@ public final class ReplicaSync {
     private static final int MOST_PEERS = 256;
 
     /** For whoever must not wait. */
-    private record Seen(List<PeerStatus> peers, int told) {}
+    private record Seen(List<PeerStatus> peers, int announced) {}
 
     private final ReplicaOptions options;
     private final ChangeQueue queue;
@@ -156,8 +156,8 @@ public final class ReplicaSync {
     }
 
     /** Own bookings that others have been told of, as of the last {@link #tick}; no lock. */
-    public int told() {
-        return seen.told();
+    public int announced() {
+        return seen.announced();
     }
 
     private Seen see(long now) {

@@ -120,17 +120,17 @@ public final class SessionViews implements SessionNews, MessageReader.Sessions {
     }
 
     private static void open(
-            SharedSessions to, byte what, SessionName session, long told, boolean staysOnly) {
-        int opening = (int) (told >>> Integer.SIZE);
+            SharedSessions to, byte what, SessionName session, long value, boolean staysOnly) {
+        int opening = (int) (value >>> Integer.SIZE);
         if (what == Wire.SESSION_OPENED) {
-            to.toldOpened(session, opening, seconds((int) told), staysOnly);
+            to.toldOpened(session, opening, seconds((int) value), staysOnly);
         } else {
             to.toldClosed(session, opening);
         }
     }
 
     /** Whatever the wire says, a time that a session may have. */
-    private static int seconds(int told) {
-        return Math.clamp(told, 1, SessionControl.MAX_TIMEOUT_SECONDS);
+    private static int seconds(int value) {
+        return Math.clamp(value, 1, SessionControl.MAX_TIMEOUT_SECONDS);
     }
 }

@@ -61,7 +61,7 @@ final class Facts {
     /** Some candidate's weight is not 1. */
     private final boolean weighted;
 
-    private int toldBlockSize = -1;
+    private int reportedBlockSize = -1;
     int blockSize = 1;
 
     /** The candidate's blocks in {@link #unit}s. */
@@ -111,9 +111,9 @@ final class Facts {
     }
 
     void read(Candidate candidate) {
-        int told = candidate.worker().blockSize();
-        if (told != toldBlockSize) {
-            sized(told);
+        int reported = candidate.worker().blockSize();
+        if (reported != reportedBlockSize) {
+            sized(reported);
         }
         slot = candidate.slot();
         if (tainted) {
@@ -153,21 +153,21 @@ final class Facts {
     }
 
     /** What depends on a block size: workers of one model mostly have the same. */
-    private void sized(int told) {
-        toldBlockSize = told;
-        blockSize = Math.max(1, told);
+    private void sized(int reported) {
+        reportedBlockSize = reported;
+        blockSize = Math.max(1, reported);
         units = (double) blockSize / unit;
         // Only blocks that are full of this prompt's tokens; none when they are not known.
         most = request.promptTokens() / blockSize;
         mostUsable = Math.max(0, request.promptTokens() - 1) / blockSize;
         promptBlocks = blocks(request.promptTokens(), blockSize);
-        match = matchOf(told);
+        match = matchOf(reported);
     }
 
-    private @Nullable PrefixMatch matchOf(int told) {
+    private @Nullable PrefixMatch matchOf(int reported) {
         List<PrefixMatch> matches = request.matches();
         for (int i = 0; i < matches.size(); i++) {
-            if (matches.get(i).blockSize() == told) {
+            if (matches.get(i).blockSize() == reported) {
                 return matches.get(i);
             }
         }

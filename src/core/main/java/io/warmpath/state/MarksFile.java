@@ -69,12 +69,12 @@ final class MarksFile {
                 throw new SnapshotException(
                         "its version is " + version + ", this gateway reads " + VERSION);
             }
-            long told =
+            long storedKey =
                     new DataInputStream(
                                     new ByteArrayInputStream(
                                             file, file.length - Long.BYTES, Long.BYTES))
                             .readLong();
-            if (file.length < HEAD + Long.BYTES || told != key(file)) {
+            if (file.length < HEAD + Long.BYTES || storedKey != key(file)) {
                 throw new SnapshotException("its checksum is wrong: cut short or changed");
             }
             List<SourceMark> marks = new ArrayList<>();

@@ -16,9 +16,8 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Sends bytes of requests and answers to their sockets from memory that all connections of an event
- * loop share, in one system call and nothing else: no buffer, no pipeline, no list of what is to be
- * written.
+ * Sends bytes of answers to their sockets from memory that all connections of an event loop share,
+ * in one system call and nothing else: no buffer, no pipeline, no list of what is to be written.
  *
  * <p>With a thousand streams, most of what a chunk costs here is the first look at the objects of
  * its stream; this way there are fewer of them. One per event loop, and that loop only.
@@ -27,7 +26,7 @@ public final class SocketWriter {
     /** Nothing was sent: the pipeline has to, and meets what is wrong if anything is. */
     public static final int NOT_SENT = -1;
 
-    /** The most that is sent so: a body that is read on an event loop, and its head. */
+    /** The most that is sent so. */
     public static final int MAX_BYTES = 72 << 10;
 
     /** A whole read of the engine's answer, and its frame. */

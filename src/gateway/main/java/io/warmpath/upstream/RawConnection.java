@@ -6,11 +6,9 @@ import io.netty.channel.Channel;
 import io.netty.channel.ChannelFuture;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelInboundHandlerAdapter;
-import io.netty.channel.unix.Socket;
 import io.warmpath.fleet.EngineAddress;
 import io.warmpath.net.Gather;
 import io.warmpath.net.HeapBytes;
-import io.warmpath.net.SocketWriter;
 import io.warmpath.upstream.answer.AnswerHead;
 import io.warmpath.upstream.answer.AnswerParser;
 import org.jboss.logging.Logger;
@@ -29,11 +27,7 @@ final class RawConnection extends ChannelInboundHandlerAdapter {
     private final Gather.Stream burst = new Gather.Stream();
     private @Nullable Channel channel;
     private @Nullable ChannelHandlerContext context;
-    private @Nullable Socket socket; // null: everything through the pipeline
-    private boolean known; // whether there is one
-    private boolean mayWait; // something may be waiting in the channel
-    private boolean whole; // the request went to the socket at once
-    private @Nullable ChannelFuture sent; // otherwise
+    private @Nullable ChannelFuture sent; // the request
     private @Nullable RawCall call;
     private int turnLength;
     private boolean tooMuch;
@@ -84,41 +78,18 @@ final class RawConnection extends ChannelInboundHandlerAdapter {
         if (at == null) {
             throw new IllegalStateException("sent before the connection stands");
         }
-        if (!known) {
-            known = true;
-            socket = SocketWriter.socket(at);
-        }
         HeapBytes body = HeapBytes.of(request.body());
-        int bytes = RequestHead.HEAD_BYTES + body.length();
-        Socket to = socket;
-        SocketWriter writer = pool.loop().writer();
         ByteBuf out =
-                to != null && (!mayWait || SocketWriter.isEmpty(at.channel()))
-                        ? writer.begin(bytes)
-                        : null;
-        if (out == null || to == null) {
-            ByteBuf own = PooledByteBufAllocator.DEFAULT.directBuffer(bytes);
-            try {
-                write(own, request, body);
-            } catch (RuntimeException e) {
-                own.release();
-                throw e;
-            }
-            begin(next);
-            sendThroughPipeline(at, own);
-            return;
+                PooledByteBufAllocator.DEFAULT.directBuffer(RequestHead.HEAD_BYTES + body.length());
+        try {
+            RequestHead.write(out, address(), request);
+            out.writeBytes(body.array(), body.offset(), body.length());
+        } catch (RuntimeException e) {
+            out.release();
+            throw e;
         }
-        write(out, request, body);
         begin(next);
-        whole = writer.send(to) == 0;
-        if (!whole) {
-            sendThroughPipeline(at, writer.rest(PooledByteBufAllocator.DEFAULT));
-        }
-    }
-
-    private void write(ByteBuf to, UpstreamRequest request, HeapBytes body) {
-        RequestHead.write(to, address(), request);
-        to.writeBytes(body.array(), body.offset(), body.length());
+        sent = at.channel().writeAndFlush(out);
     }
 
     private void begin(RawCall next) {
@@ -127,12 +98,6 @@ final class RawConnection extends ChannelInboundHandlerAdapter {
         tooMuch = false;
         parser.begin();
         burst.begin();
-    }
-
-    private void sendThroughPipeline(ChannelHandlerContext at, ByteBuf request) {
-        whole = false;
-        mayWait = true;
-        sent = at.channel().writeAndFlush(request);
     }
 
     /** Goes on reading, or stops. */
@@ -219,7 +184,7 @@ final class RawConnection extends ChannelInboundHandlerAdapter {
         boolean again =
                 head.keepAlive()
                         && !tooMuch
-                        && (whole || (request != null && request.isSuccess()))
+                        && (request != null && request.isSuccess())
                         && isUsable();
         if (again && ch != null) {
             ch.config().setAutoRead(true);

@@ -25,7 +25,6 @@ import io.warmpath.fleet.monitor.SignsOfLife;
 import io.warmpath.net.Gather;
 import io.warmpath.net.GuardedNames;
 import io.warmpath.net.SharedReads;
-import io.warmpath.net.SocketWriter;
 import io.warmpath.upstream.tls.EngineTls;
 import java.net.InetSocketAddress;
 import java.net.URI;
@@ -54,7 +53,6 @@ final class RawLoop extends EngineLoop {
     private final DnsAddressResolverGroup resolver;
     private final Gather gather;
     private final SharedReads reads = new SharedReads(READ_BYTES);
-    private @Nullable SocketWriter writer;
     private byte[] turn = new byte[READ_BYTES];
     private boolean closed;
 
@@ -131,16 +129,6 @@ final class RawLoop extends EngineLoop {
             turn = larger;
         }
         return turn;
-    }
-
-    /** Of this event loop. */
-    SocketWriter writer() {
-        SocketWriter known = writer;
-        if (known == null) {
-            known = SocketWriter.ofLoop();
-            writer = known;
-        }
-        return known;
     }
 
     /** What an engine has sent was read and passed on, and the answer goes on. */

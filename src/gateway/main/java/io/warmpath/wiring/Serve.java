@@ -132,8 +132,8 @@ public final class Serve implements QuarkusApplication {
 
     /** One event loop per core: each does its share of the streams, and none waits for another. */
     private static void sizeEventLoops(SmallRyeConfig raw) {
-        int told = raw.getOptionalValue("warmpath.http.event-loops", Integer.class).orElse(0);
-        int loops = told > 0 ? told : Runtime.getRuntime().availableProcessors();
+        int configured = raw.getOptionalValue("warmpath.http.event-loops", Integer.class).orElse(0);
+        int loops = configured > 0 ? configured : Runtime.getRuntime().availableProcessors();
         System.setProperty("quarkus.vertx.event-loops-pool-size", Integer.toString(loops));
     }
 

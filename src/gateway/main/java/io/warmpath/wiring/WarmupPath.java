@@ -81,8 +81,11 @@ final class WarmupPath implements Warmup.Parts {
     @Override
     public void mount(Router router, Fleet fleet, FlowMetrics metrics) {
         // Its visitor names no worker, and its prompts are larger than the smallest limit.
-        RouterOptions told = RouterSettings.options(config.router());
-        RouterOptions kept = told.mode() == RouterMode.DIRECT ? told.with(RouterMode.KV) : told;
+        RouterOptions configured = RouterSettings.options(config.router());
+        RouterOptions kept =
+                configured.mode() == RouterMode.DIRECT
+                        ? configured.with(RouterMode.KV)
+                        : configured;
         long body = Math.max(BODY_BYTES, config.http().maxBodySize().bytes());
         LoadTracker load =
                 FlowSettings.loadTracker(

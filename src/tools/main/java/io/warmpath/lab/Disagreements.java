@@ -43,13 +43,13 @@ final class Disagreements {
     }
 
     /** Two cells, and the requests they are asked about. */
-    private record Pair(Cell one, Cell other, int requests, int elsewhere, List<Integer> told) {}
+    private record Pair(Cell one, Cell other, int requests, int elsewhere, List<Integer> numbers) {}
 
     List<Disagreement> find() {
         List<Pair> pairs = pairs();
         Map<Cell, BitSet> wanted = new LinkedHashMap<>();
         for (Pair p : pairs) {
-            for (int number : p.told()) {
+            for (int number : p.numbers()) {
                 wanted.computeIfAbsent(p.one(), c -> new BitSet()).set(number);
                 wanted.computeIfAbsent(p.other(), c -> new BitSet()).set(number);
             }
@@ -59,7 +59,7 @@ final class Disagreements {
         List<Disagreement> found = new ArrayList<>();
         for (Pair p : pairs) {
             List<Disagreement.Example> examples = new ArrayList<>();
-            for (int number : p.told()) {
+            for (int number : p.numbers()) {
                 examples.add(
                         new Disagreement.Example(
                                 number,
@@ -139,12 +139,12 @@ final class Disagreements {
 
     private Disagreement.Side side(Cell cell, int number, Map<Cell, Why> why) {
         Observed o = observed(cell);
-        Why told = java.util.Objects.requireNonNull(why.get(cell));
+        Why numbers = java.util.Objects.requireNonNull(why.get(cell));
         return new Disagreement.Side(
                 o.engine(number),
                 o.ttftMillis(number),
                 o.cachedTokens(number),
-                told.reason(number),
-                told.terms(number));
+                numbers.reason(number),
+                numbers.terms(number));
     }
 }

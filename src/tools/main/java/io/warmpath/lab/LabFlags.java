@@ -6,6 +6,7 @@ import io.warmpath.lab.workload.Fault;
 import io.warmpath.lab.workload.Recorded;
 import io.warmpath.lab.workload.Scenario;
 import io.warmpath.lab.workload.Scenarios;
+import io.warmpath.lab.workload.Weaknesses;
 import io.warmpath.lab.workload.Workload;
 import io.warmpath.lab.workload.WorkloadFile;
 import io.warmpath.sim.virtual.EngineModel;
@@ -28,7 +29,7 @@ final class LabFlags {
     double[] loads = {0.7, 0.9};
 
     /** What the user should know of what was read, before anything is played. */
-    List<String> told = new ArrayList<>();
+    List<String> notes = new ArrayList<>();
 
     int seeds = 1;
     int routers = 1;
@@ -193,6 +194,9 @@ final class LabFlags {
         if (name.equals("unseen")) {
             return Scenarios.UNSEEN;
         }
+        if (name.equals("weak")) {
+            return Weaknesses.ALL;
+        }
         return List.of(
                 Scenarios.find(name)
                         .orElseThrow(
@@ -223,8 +227,8 @@ final class LabFlags {
         } catch (IOException e) {
             throw new IllegalArgumentException(file + " cannot be read: " + e.getMessage(), e);
         }
-        told.add(file + ", " + log.summary());
-        log.told().forEach(line -> told.add("  " + line));
+        notes.add(file + ", " + log.summary());
+        log.notes().forEach(line -> notes.add("  " + line));
         return recorded(file, log.workload(), engines == 0 ? log.engines() : engines);
     }
 

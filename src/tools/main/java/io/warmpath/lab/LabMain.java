@@ -36,7 +36,8 @@ public final class LabMain {
 
               list                   the scenarios and the policies
               run SCENARIO...        plays them; `all`: those of the standing table
-                                     `unseen`: those that no constant was chosen on
+                                     `unseen`: those that no constant was chosen on;
+                                     `weak`: those on which the cost `latency` lost most
               routing                what routers were complained about, beside the rules that
                                      do it, each with its ratio
               capacity SCENARIO...   finds the rate at which each policy just keeps the
@@ -116,7 +117,7 @@ public final class LabMain {
                 out.print(HELP);
                 return OK;
             }
-            flags.told.forEach(err::println);
+            flags.notes.forEach(err::println);
             return switch (command) {
                 case "list" -> list(out);
                 case "run" -> play(flags, indexes, out, err);

@@ -51,8 +51,8 @@ public final class HuggingFaceModelLoader implements ModelLoader {
 
     @Override
     public LoadedModel load(ModelSource source) throws TokenizerLoadException {
-        Path told = source.tokenizer();
-        Path file = tokenizerIn(told == null ? source.path() : told);
+        Path configured = source.tokenizer();
+        Path file = tokenizerIn(configured == null ? source.path() : configured);
         if (!Files.isRegularFile(file)) {
             throw new TokenizerLoadException(
                     "tokenizer file "

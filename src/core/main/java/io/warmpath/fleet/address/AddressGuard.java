@@ -36,12 +36,12 @@ public final class AddressGuard {
     }
 
     /** Hosts whose refusal has been told; of more no warning is given. */
-    private static final int MAX_TOLD = 1024;
+    private static final int MAX_WARNED = 1024;
 
     private final AddressRules rules;
     private final Consumer<String> log;
     private final Set<String> trusted = ConcurrentHashMap.newKeySet();
-    private final Map<String, String> told = new ConcurrentHashMap<>();
+    private final Map<String, String> warned = new ConcurrentHashMap<>();
     private final LongAdder refusedRecords = new LongAdder();
     private final LongAdder refusedOfEngines = new LongAdder();
     private final LongAdder refusedConnections = new LongAdder();
@@ -119,7 +119,7 @@ public final class AddressGuard {
         }
         Optional<String> why = rules.refusal(place, resolved);
         if (why.isEmpty()) {
-            told.remove(place.host());
+            warned.remove(place.host());
             return;
         }
         count(At.CONNECT);
@@ -128,8 +128,8 @@ public final class AddressGuard {
     }
 
     private void tell(String who, String text) {
-        if ((told.size() < MAX_TOLD || told.containsKey(who))
-                && !text.equals(told.put(who, text))) {
+        if ((warned.size() < MAX_WARNED || warned.containsKey(who))
+                && !text.equals(warned.put(who, text))) {
             log.accept(text);
         }
     }
@@ -224,7 +224,7 @@ public final class AddressGuard {
             Optional<String> why = refusal(spec, false);
             String who = source.word() + " " + key;
             if (why.isEmpty()) {
-                told.remove(who);
+                warned.remove(who);
                 return true;
             }
             tell(
@@ -254,7 +254,7 @@ public final class AddressGuard {
 
         @Override
         public void remove(String key) {
-            told.remove(source.word() + " " + key);
+            warned.remove(source.word() + " " + key);
             to.remove(key);
         }
 

@@ -114,9 +114,9 @@ public final class DialectProbe implements WorkerProbe {
         return all;
     }
 
-    private static void compare(List<String> all, String what, long told, long said) {
-        if (told > 0 && said > 0 && told != said) {
-            all.add(what + ": " + told + " by its record, " + said + " by its engine");
+    private static void compare(List<String> all, String what, long configured, long reported) {
+        if (configured > 0 && reported > 0 && configured != reported) {
+            all.add(what + ": " + configured + " by its record, " + reported + " by its engine");
         }
     }
 
@@ -134,9 +134,9 @@ public final class DialectProbe implements WorkerProbe {
     }
 
     private EngineFacts facts(WorkerSpec spec) throws IOException {
-        EngineKind told = spec.kind();
+        EngineKind configured = spec.kind();
         for (EngineDialect dialect : dialects) {
-            if (told == null || told == dialect.kind()) {
+            if (configured == null || configured == dialect.kind()) {
                 Optional<EngineFacts> facts = dialect.ask(spec.url(), http);
                 if (facts.isPresent()) {
                     return facts.get();
@@ -145,14 +145,19 @@ public final class DialectProbe implements WorkerProbe {
         }
         // An engine of the told kind that hides its interface is still of that kind.
         return new EngineFacts(
-                told == null ? EngineKind.OPENAI : told, "", 0, 0, Capacity.UNKNOWN, List.of());
+                configured == null ? EngineKind.OPENAI : configured,
+                "",
+                0,
+                0,
+                Capacity.UNKNOWN,
+                List.of());
     }
 
     private static List<EventEndpoint> events(WorkerSpec spec, EngineFacts facts, int dpSize) {
-        String told = spec.eventsEndpoint();
-        if (told != null) {
+        String configured = spec.eventsEndpoint();
+        if (configured != null) {
             return EventEndpoint.perRank(
-                    told, spec.replayEndpoint(), spec.eventsBind(), spec.topic(), dpSize);
+                    configured, spec.replayEndpoint(), spec.eventsBind(), spec.topic(), dpSize);
         }
         return facts.events().stream().filter(e -> e.dpRank() < dpSize).toList();
     }
@@ -180,7 +185,7 @@ public final class DialectProbe implements WorkerProbe {
         return asked(
                 () ->
                         healthPath.isPresent()
-                                ? told(spec, healthPath.get())
+                                ? configured(spec, healthPath.get())
                                 : dialect(kind).health(spec.url(), http, patience));
     }
 
@@ -189,12 +194,12 @@ public final class DialectProbe implements WorkerProbe {
         return asked(
                 () ->
                         healthPath.isPresent()
-                                ? told(spec, healthPath.get())
+                                ? configured(spec, healthPath.get())
                                 : dialect(kind).deepHealth(spec.url(), http, patience));
     }
 
     /** The operator's own path is the only question then, with the usual time-out. */
-    private Health told(WorkerSpec spec, String path) throws IOException {
+    private Health configured(WorkerSpec spec, String path) throws IOException {
         return HealthAnswers.read(path, http.get(spec.url(), path));
     }
 

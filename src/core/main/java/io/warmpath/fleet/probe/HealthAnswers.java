@@ -15,18 +15,18 @@ public final class HealthAnswers {
 
     /** By the status; and by the body, where an engine or what is before it says it drains. */
     public static Health read(String path, EngineHttp.Answer answer) {
-        String told = "GET " + path + " answered " + answer.status();
+        String text = "GET " + path + " answered " + answer.status();
         if (answer.ok()) {
             return saysDraining(answer.body())
                     ? new Health(Verdict.DRAINING, "it says that it is draining")
                     : new Health(Verdict.OK, "");
         }
         if (answer.status() != 503) {
-            return new Health(Verdict.FAILING, told);
+            return new Health(Verdict.FAILING, text);
         }
         return saysDraining(answer.body())
-                ? new Health(Verdict.DRAINING, told + ", draining")
-                : new Health(Verdict.UNAVAILABLE, told);
+                ? new Health(Verdict.DRAINING, text + ", draining")
+                : new Health(Verdict.UNAVAILABLE, text);
     }
 
     /** As {@code {"status": "draining"}}, in whatever form. */

@@ -40,7 +40,7 @@ public final class KubernetesSource implements FleetSource {
     private @Nullable Thread thread;
 
     // Only touched by the thread.
-    private final Map<String, WorkerSpec> told = new HashMap<>();
+    private final Map<String, WorkerSpec> published = new HashMap<>();
     private final Map<String, String> leaving = new HashMap<>();
     private final Map<String, Long> doubts = new HashMap<>();
 
@@ -142,9 +142,9 @@ public final class KubernetesSource implements FleetSource {
     private void tell(Feed feed, FoundWorkers found) {
         doubt(found.problems(), System.nanoTime());
         // First those that leave: a StatefulSet gives their names again.
-        for (String key : told.keySet().toArray(new String[0])) {
+        for (String key : published.keySet().toArray(new String[0])) {
             if (!found.workers().containsKey(key) && !found.problems().containsKey(key)) {
-                told.remove(key);
+                published.remove(key);
                 leaving.remove(key);
                 feed.remove(key);
             }
@@ -156,12 +156,12 @@ public final class KubernetesSource implements FleetSource {
         String why = now.leaving();
         if (why != null) {
             // One that has not started yet, or that nobody here knew, needs no goodbye.
-            if (told.containsKey(key) && !why.equals(leaving.put(key, why))) {
+            if (published.containsKey(key) && !why.equals(leaving.put(key, why))) {
                 feed.drain(key, why);
             }
             return;
         }
-        WorkerSpec had = told.put(key, now.spec());
+        WorkerSpec had = published.put(key, now.spec());
         if (leaving.remove(key) != null || !now.spec().equals(had)) {
             feed.put(key, now.spec());
         }

@@ -148,13 +148,13 @@ final class Masters {
             }
         }
         // The most telling of all: an old version, then a master that does not lead.
-        PoolUnavailableException told = refusals.getFirst();
+        PoolUnavailableException worst = refusals.getFirst();
         for (PoolUnavailableException refusal : refusals) {
-            if (weight(refusal) > weight(told)) {
-                told = refusal;
+            if (weight(refusal) > weight(worst)) {
+                worst = refusal;
             }
         }
-        winner.tryFail(told);
+        winner.tryFail(worst);
     }
 
     private static int weight(PoolUnavailableException refusal) {

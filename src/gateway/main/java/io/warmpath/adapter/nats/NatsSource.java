@@ -79,7 +79,7 @@ final class NatsSource implements SourceSession.ReplayLink {
     private long former;
 
     private boolean hasFormer;
-    private boolean told;
+    private boolean reported;
 
     /** Number behind the newest batch of this process that came. */
     private long newest;
@@ -214,8 +214,8 @@ final class NatsSource implements SourceSession.ReplayLink {
     /** The newest one counts: else each message would drop what the other relay told. */
     private void former() {
         counters.duplicate();
-        if (!told) {
-            told = true;
+        if (!reported) {
+            reported = true;
             LOG.warnf(
                     "KV events of %s/%d come from two relays: stop one of them",
                     source.worker(), source.dpRank());

@@ -59,7 +59,7 @@ public final class NatsWorkers implements FleetSource {
 
     // Only touched by the thread.
     private final WorkerLeases leases;
-    private final Map<String, WorkerSpec> told = new HashMap<>();
+    private final Map<String, WorkerSpec> published = new HashMap<>();
     private final Map<String, String> problems = new HashMap<>();
     private BlockingQueue<KeyValueEntry> heard = new LinkedBlockingQueue<>();
     private @Nullable NatsKeyValueWatchSubscription watch;
@@ -167,7 +167,7 @@ public final class NatsWorkers implements FleetSource {
         now = nanoTime.getAsLong();
         for (String key : leases.runOut(now)) {
             ranOut.increment();
-            LOG.warnf("The lease of %s has run out: nobody has renewed it", told(key));
+            LOG.warnf("The lease of %s has run out: nobody has renewed it", published(key));
             left(feed, key);
         }
         if (back && leases.live(now)) {
@@ -178,8 +178,8 @@ public final class NatsWorkers implements FleetSource {
         registered = leases.size();
     }
 
-    private String told(String key) {
-        WorkerSpec spec = told.get(key);
+    private String published(String key) {
+        WorkerSpec spec = published.get(key);
         return spec == null ? key : spec.url() + " (" + key + ")";
     }
 
@@ -251,14 +251,14 @@ public final class NatsWorkers implements FleetSource {
         }
         problems.remove(key);
         if (leases.seen(key, entry.getRevision(), record.lease().toNanos(), now)
-                && !record.worker().equals(told.put(key, record.worker()))) {
+                && !record.worker().equals(published.put(key, record.worker()))) {
             feed.put(key, record.worker());
         }
     }
 
     private void left(Feed feed, String key) {
         problems.remove(key);
-        if (told.remove(key) != null) {
+        if (published.remove(key) != null) {
             feed.remove(key);
         }
     }

@@ -60,7 +60,7 @@ public final class Relay implements AutoCloseable {
     private final Set<RelayLane> listening = new HashSet<>();
     private final Thread thread;
     private volatile boolean stopping;
-    private String told = "";
+    private String reported = "";
     private long toldOverflow;
 
     /**
@@ -228,10 +228,10 @@ public final class Relay implements AutoCloseable {
                         nextAlive = now + ALIVE_NANOS;
                         alive(c);
                         // A stream that was removed meanwhile is made again.
-                        ready = told.isEmpty();
+                        ready = reported.isEmpty();
                     }
                 }
-                tell(ready || c == null ? problem() : told);
+                tell(ready || c == null ? problem() : reported);
             } catch (IOException | JetStreamApiException | IllegalStateException e) {
                 ready = false;
                 tell(String.valueOf(e.getMessage()));
@@ -322,7 +322,7 @@ public final class Relay implements AutoCloseable {
 
     /** One line for a change. */
     private void tell(String problem) {
-        if (problem.isEmpty() != told.isEmpty()) {
+        if (problem.isEmpty() != reported.isEmpty()) {
             if (problem.isEmpty()) {
                 LOG.info("NATS takes events again");
             } else {
@@ -332,7 +332,7 @@ public final class Relay implements AutoCloseable {
                         problem, options.ringBytes());
             }
         }
-        told = problem;
+        reported = problem;
         long lost = overflowed();
         if (lost > toldOverflow && toldOverflow == 0) {
             LOG.warn("Events are lost before they reach NATS: the ring is full (--ring-size)");

@@ -13,12 +13,12 @@ final class TestedServers {
     /** The oldest; what {@code ./warmpath test} starts is at least as new. */
     static final String OLDEST = "2.15.2";
 
-    private final Set<String> told = ConcurrentHashMap.newKeySet();
+    private final Set<String> warned = ConcurrentHashMap.newKeySet();
 
     /** A sentence about a server that is older; empty when it is not, or was told before. */
     Optional<String> older(ServerInfo server) {
         String version = server.getVersion();
-        if (version == null || !server.isOlderThanVersion(OLDEST) || !told.add(version)) {
+        if (version == null || !server.isOlderThanVersion(OLDEST) || !warned.add(version)) {
             return Optional.empty();
         }
         return Optional.of(

@@ -29,9 +29,9 @@ final class HiCacheArguments {
      */
     static @Nullable PoolMetadata pool(URI worker, JsonNode info) {
         try {
-            JsonNode told = info.path(HiCacheMetadata.KEY);
-            return told.isObject()
-                    ? HiCacheMetadata.of(JSON.convertValue(told, Map.class))
+            JsonNode metadata = info.path(HiCacheMetadata.KEY);
+            return metadata.isObject()
+                    ? HiCacheMetadata.of(JSON.convertValue(metadata, Map.class))
                     : arguments(info);
         } catch (MetadataException | JsonProcessingException e) {
             // The worker can serve all the same.

@@ -108,7 +108,7 @@ public class ReplicasResource {
                 sync.options().name(),
                 sync.isUp(),
                 sync.options().maxAge().toMillis(),
-                sync.told(),
+                sync.announced(),
                 counts,
                 sync.peers().stream().map(Peer::of).toList());
     }

@@ -49,10 +49,10 @@ public interface UpstreamConfig {
     @WithDefault("auto")
     @Setting(
             doc =
-                    "Requests of the usual shape and answers' bytes go between clients' and"
-                            + " engines' sockets past the HTTP codecs wherever that is possible"
-                            + " (`auto`), or never (`off`: several times the CPU, to rule it out"
-                            + " when something is wrong).")
+                    "Bytes of requests and answers go between clients' and engines' sockets"
+                            + " past the HTTP codecs wherever that is possible (`auto`), or never"
+                            + " (`off`: several times the CPU, to rule it out when something is"
+                            + " wrong).")
     RawPath rawPath();
 
     @WithDefault("false")

@@ -69,8 +69,8 @@ public final class SettingTable {
                         Boolean.parseBoolean(m.get(16))));
     }
 
-    private static @Nullable String defaultValue(String told) {
-        return told.equals(NO_DEFAULT) ? null : told.substring(SOME_DEFAULT.length());
+    private static @Nullable String defaultValue(String text) {
+        return text.equals(NO_DEFAULT) ? null : text.substring(SOME_DEFAULT.length());
     }
 
     private static List<String> words(String text) {

@@ -205,11 +205,11 @@ public final class FleetRuntime implements AutoCloseable {
 
     /** Where no decision looks at loads they are asked for to be shown only. */
     static LongSupplier loadInterval(WarmpathConfig config, BooleanSupplier guarding) {
-        long told = config.health().loadInterval().toNanos();
+        long interval = config.health().loadInterval().toNanos();
         return switch (config.router().mode()) {
             case ROUND_ROBIN, RANDOM, DIRECT ->
-                    () -> guarding.getAsBoolean() ? told : told * SHOWN_ONLY_INTERVALS;
-            case KV, POWER_OF_TWO, LEAST_LOADED, VLLM_CACHE_AWARE -> () -> told;
+                    () -> guarding.getAsBoolean() ? interval : interval * SHOWN_ONLY_INTERVALS;
+            case KV, POWER_OF_TWO, LEAST_LOADED, VLLM_CACHE_AWARE -> () -> interval;
         };
     }
 

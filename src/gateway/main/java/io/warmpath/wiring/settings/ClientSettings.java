@@ -15,8 +15,8 @@ final class ClientSettings {
      *     would never be taken
      */
     static ClientBounds bounds(HttpConfig config, long maxBodyBytes) {
-        long told = config.maxBodyMemory().bytes();
-        long wanted = told > 0 ? told : Runtime.getRuntime().maxMemory() / HEAP_SHARE;
+        long configured = config.maxBodyMemory().bytes();
+        long wanted = configured > 0 ? configured : Runtime.getRuntime().maxMemory() / HEAP_SHARE;
         return new ClientBounds(
                 config.sseKeepAlive(),
                 config.requestTimeout(),

@@ -25,20 +25,20 @@ public final class IdleSettings {
 
     /** In sentences, for the log of the start. */
     static List<String> of(WarmpathConfig config) {
-        List<String> told = new ArrayList<>();
+        List<String> notes = new ArrayList<>();
         boolean stream =
                 RouterSettings.followsEvents(config.router())
                         && config.events().plane() == EventPlane.NATS;
         boolean directory = config.state().directory().filter(d -> !d.isEmpty()).isPresent();
         if (!stream) {
             if (config.state().shared().reset() && !directory) {
-                told.add(
+                notes.add(
                         "--router-reset-states has nothing to reset: this gateway keeps no state over"
                                 + " a restart. State is kept in NATS with --event-plane nats, and in a"
                                 + " directory with --state-directory.");
             }
             if (config.state().shared().threshold() != THRESHOLD) {
-                told.add(
+                notes.add(
                         "--router-snapshot-threshold has no effect: it counts messages in NATS, and"
                                 + " KV events go through NATS with --event-plane nats only. "
                                 + (directory
@@ -49,12 +49,12 @@ public final class IdleSettings {
         }
         RouterMode mode = RouterSettings.mode(config.router());
         if (config.session().pins().enabled() && mode != RouterMode.KV) {
-            told.add(
+            notes.add(
                     "--enable-cache-control does half of its work with --router-mode "
                             + mode.name().toLowerCase(Locale.ROOT).replace('_', '-')
                             + ": workers are made to keep what clients pin, but this mode does not"
                             + " prefer them for what begins so. Set --router-mode kv.");
         }
-        return told;
+        return notes;
     }
 }

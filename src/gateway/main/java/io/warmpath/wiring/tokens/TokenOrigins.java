@@ -48,7 +48,7 @@ public final class TokenOrigins {
     }
 
     private final Predicate<String> hasFiles;
-    private final Map<String, Boolean> told;
+    private final Map<String, Boolean> byModel;
     private final boolean takesTexts;
     private final Consumer<Worker> settled;
     private final Set<String> fromEngines = ConcurrentHashMap.newKeySet();
@@ -56,24 +56,24 @@ public final class TokenOrigins {
 
     /**
      * @param hasFiles a model's files are in service
-     * @param told whether engines are asked about a model's prompts, where that is configured
+     * @param byModel whether engines are asked about a model's prompts, where that is configured
      * @param takesTexts decisions look at prompts, if need be at their texts
      * @param settled told of a worker once it is clear where its models' tokens come from
      */
     public TokenOrigins(
             Predicate<String> hasFiles,
-            Map<String, Boolean> told,
+            Map<String, Boolean> byModel,
             boolean takesTexts,
             Consumer<Worker> settled) {
         this.hasFiles = hasFiles;
-        this.told = Map.copyOf(told);
+        this.byModel = Map.copyOf(byModel);
         this.takesTexts = takesTexts;
         this.settled = settled;
     }
 
     /** Its prompts are asked from engines as far as files here do not give their tokens. */
     public boolean asksEngines(String model) {
-        Boolean configured = told.get(model);
+        Boolean configured = byModel.get(model);
         return configured != null ? configured : takesTexts && !hasFiles.test(model);
     }
 

@@ -30,7 +30,7 @@ public final class DecisionLogFile {
 
     private final BlockIds ids = new BlockIds();
     private final TreeSet<String> models = new TreeSet<>();
-    private final List<String> told = new ArrayList<>();
+    private final List<String> notes = new ArrayList<>();
     private int blockTokens;
     private int engines;
     private long expected;
@@ -85,13 +85,13 @@ public final class DecisionLogFile {
                     throw damaged(cutOff, why);
                 }
                 if (cutOff > 0) {
-                    told.add("line " + cutOff + " was cut off when the gateway ended; left out");
+                    notes.add("line " + cutOff + " was cut off when the gateway ended; left out");
                 }
                 cutOff = 0;
                 if (read != null) {
                     add(read);
                 } else if (b < 0) {
-                    told.add("the last line, " + number + ", is not complete; left out");
+                    notes.add("the last line, " + number + ", is not complete; left out");
                 } else {
                     cutOff = number;
                     why = problem;
@@ -191,12 +191,12 @@ public final class DecisionLogFile {
             blockTokens = 16;
         }
         return new LoggedSessions(whole, ids.size(), blockTokens, mean, closed)
-                .recorded(engines, told);
+                .recorded(engines, notes);
     }
 
     private void tell(long count, String what) {
         if (count > 0) {
-            told.add(count + " " + what);
+            notes.add(count + " " + what);
         }
     }
 }

@@ -50,7 +50,7 @@ final class LoggedSessions {
         continues = new int[requests.size()];
     }
 
-    Recorded recorded(int engines, List<String> told) {
+    Recorded recorded(int engines, List<String> notes) {
         for (int i = 0; i < blocks.length; i++) {
             blocks[i] = requests.get(i).blocks();
         }
@@ -73,7 +73,7 @@ final class LoggedSessions {
                     waits ? new int[] {before} : new int[0],
                     blocks[i]);
         }
-        return new Recorded(to.build(), engines, hitRate(), told);
+        return new Recorded(to.build(), engines, hitRate(), notes);
     }
 
     private int answer(LoggedRequest r) {

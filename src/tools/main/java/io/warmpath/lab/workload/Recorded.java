@@ -10,11 +10,11 @@ import java.util.Locale;
  * @param engines that there were at most, each rank for itself
  * @param hitRate cached tokens of all prompt tokens, as engines reported; of the requests that came
  *     after the first quarter of the time, as in results; NaN: none reported
- * @param told what a user should know of the file, a line each
+ * @param notes what a user should know of the file, a line each
  */
-public record Recorded(Workload workload, int engines, double hitRate, List<String> told) {
+public record Recorded(Workload workload, int engines, double hitRate, List<String> notes) {
     public Recorded {
-        told = List.copyOf(told);
+        notes = List.copyOf(notes);
     }
 
     /** In one line. */

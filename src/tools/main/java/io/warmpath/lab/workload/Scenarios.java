@@ -91,6 +91,7 @@ public final class Scenarios {
         all.addAll(FAULTS);
         all.addAll(UNSEEN);
         all.addAll(Complaints.ALL);
+        all.addAll(Weaknesses.ALL);
         return all;
     }
 

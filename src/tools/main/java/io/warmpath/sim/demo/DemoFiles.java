@@ -37,12 +37,12 @@ record DemoFiles(Path folder, Path tokenizer) {
     /**
      * Where the page goes.
      *
-     * @param told empty: into a folder of its own, where it stays
+     * @param file empty: into a folder of its own, where it stays
      */
-    Path page(String told) throws IOException {
-        return told.isEmpty()
+    Path page(String file) throws IOException {
+        return file.isEmpty()
                 ? Files.createTempDirectory("warmpath-demo").resolve("demo.html")
-                : Path.of(told).toAbsolutePath();
+                : Path.of(file).toAbsolutePath();
     }
 
     /** Where a gateway's output goes. */

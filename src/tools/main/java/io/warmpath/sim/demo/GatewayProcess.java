@@ -128,12 +128,12 @@ final class GatewayProcess implements AutoCloseable {
 
     /** {@code serve} of the jar that the launcher names, unless told otherwise. */
     private static List<String> serveCommand() throws DemoFailure {
-        String told = System.getProperty("warmpath.serve.command");
-        if (told == null) {
-            told = System.getenv(COMMAND);
+        String configured = System.getProperty("warmpath.serve.command");
+        if (configured == null) {
+            configured = System.getenv(COMMAND);
         }
-        if (told != null && !told.isBlank()) {
-            return List.of(told.strip().split("\\s+"));
+        if (configured != null && !configured.isBlank()) {
+            return List.of(configured.strip().split("\\s+"));
         }
         String jar = System.getProperty(JAR, "");
         if (!Files.isRegularFile(Path.of(jar))) {

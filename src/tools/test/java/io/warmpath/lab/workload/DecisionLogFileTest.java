@@ -70,7 +70,7 @@ class DecisionLogFileTest {
         assertTrue(w.blocks()[0][1] != w.blocks()[1][1]);
         assertEquals(0.4, r.hitRate(), 1e-9); // the second alone comes after the first quarter
         assertEquals(2, r.engines());
-        assertEquals(List.of(), r.told());
+        assertEquals(List.of(), r.notes());
     }
 
     @Test
@@ -114,10 +114,10 @@ class DecisionLogFileTest {
         Recorded r = read(false);
         assertEquals(2, r.workload().size());
         assertArrayEquals(new int[] {9, 9}, r.workload().answer());
-        assertEquals(3, r.told().size(), r.told()::toString);
-        assertEquals("line 2 was cut off when the gateway ended; left out", r.told().get(0));
-        assertEquals("the last line, 5, is not complete; left out", r.told().get(1));
-        assertTrue(r.told().get(2).startsWith("1 answers of unknown length, played as 9 tokens"));
+        assertEquals(3, r.notes().size(), r.notes()::toString);
+        assertEquals("line 2 was cut off when the gateway ended; left out", r.notes().get(0));
+        assertEquals("the last line, 5, is not complete; left out", r.notes().get(1));
+        assertTrue(r.notes().get(2).startsWith("1 answers of unknown length, played as 9 tokens"));
     }
 
     @Test
@@ -146,9 +146,10 @@ class DecisionLogFileTest {
         Recorded r = read(false);
         assertEquals(2, r.workload().size());
         assertEquals(0, r.workload().blocks()[1].length);
-        assertTrue(r.told().get(0).startsWith("1 decisions are missing"), r.told()::toString);
-        assertTrue(r.told().get(1).startsWith("2 attempts without an answer"), r.told()::toString);
-        assertTrue(r.told().get(2).startsWith("1 requests whose prompt's blocks are not named"));
+        assertTrue(r.notes().get(0).startsWith("1 decisions are missing"), r.notes()::toString);
+        assertTrue(
+                r.notes().get(1).startsWith("2 attempts without an answer"), r.notes()::toString);
+        assertTrue(r.notes().get(2).startsWith("1 requests whose prompt's blocks are not named"));
     }
 
     @Test
