@@ -139,12 +139,12 @@ final class Disagreements {
 
     private Disagreement.Side side(Cell cell, int number, Map<Cell, Why> why) {
         Observed o = observed(cell);
-        Why numbers = java.util.Objects.requireNonNull(why.get(cell));
+        Why reasons = java.util.Objects.requireNonNull(why.get(cell));
         return new Disagreement.Side(
                 o.engine(number),
                 o.ttftMillis(number),
                 o.cachedTokens(number),
-                numbers.reason(number),
-                numbers.terms(number));
+                reasons.reason(number),
+                reasons.terms(number));
     }
 }

@@ -96,25 +96,11 @@ public final class Complaints {
         return to;
     }
 
-    /** A request whose beginning others may share. */
-    private static void add(
-            WorkloadBuilder to, double millis, Segments prefix, int own, int answer) {
-        int tokens = prefix.tokens() + own;
-        int blocks = (tokens + answer) / BLOCK;
-        int first = to.newIds(Math.max(0, blocks - prefix.tokens() / BLOCK));
-        int session = to.size() + 1;
-        to.add(session, millis, tokens, answer, 0, new int[0], prefix.ids(blocks, first));
-    }
-
-    private static Segments text(WorkloadBuilder to, int blocks) {
-        return Segments.EMPTY.plus(to.newIds(blocks), blocks, BLOCK);
-    }
-
     /** The seed changes what policies draw, nothing else. */
     private static Workload alone(double everyMillis, int tokens) {
         WorkloadBuilder to = all();
         for (int i = 0; i < 400; i++) {
-            add(to, everyMillis * i, Segments.EMPTY, tokens, 50);
+            to.addAlone(everyMillis * i, Segments.EMPTY, tokens, 50);
         }
         return to.build();
     }
@@ -125,10 +111,10 @@ public final class Complaints {
         WorkloadBuilder to = all();
         List<Segments> documents = new ArrayList<>();
         for (int i = 0; i < 60; i++) {
-            documents.add(text(to, 156));
+            documents.add(to.text(156));
         }
         for (int i = 0; i < 600; i++) {
-            add(to, 1500.0 * i, documents.get(d.random.nextInt(60)), 216, 50);
+            to.addAlone(1500.0 * i, documents.get(d.random.nextInt(60)), 216, 50);
         }
         return to.build();
     }
@@ -138,7 +124,7 @@ public final class Complaints {
         WorkloadBuilder to = all();
         for (int i = 0; i < 48; i++) {
             double millis = Math.floorDiv(i, 16) * 30_000.0 + d.random.nextDouble(100);
-            add(to, millis, Segments.EMPTY, 32_768, 1);
+            to.addAlone(millis, Segments.EMPTY, 32_768, 1);
         }
         return to.build();
     }
@@ -146,11 +132,11 @@ public final class Complaints {
     private static Workload systemPrompt(long seed) {
         Draws d = new Draws(seed);
         WorkloadBuilder to = all();
-        Segments system = text(to, 128);
+        Segments system = to.text(128);
         double millis = 0;
         for (int i = 0; i < 900; i++) {
             millis += d.exponential(1000.0 / 30);
-            add(to, millis, system, 1024, 128);
+            to.addAlone(millis, system, 1024, 128);
         }
         return to.build();
     }
@@ -163,12 +149,12 @@ public final class Complaints {
         to.countOnly(countedSeconds < ALWAYS ? from : from + 5000, from + 1000 * countedSeconds);
         List<Segments> systems = new ArrayList<>();
         for (int i = 0; i < 4; i++) {
-            systems.add(text(to, 64));
+            systems.add(to.text(64));
         }
         double millis = 0;
         for (int i = 0; i < 1500; i++) {
             millis += d.exponential(1000.0 / 30);
-            add(to, millis, systems.get(d.random.nextInt(4)), 2048, 200);
+            to.addAlone(millis, systems.get(d.random.nextInt(4)), 2048, 200);
         }
         return to.build();
     }
@@ -182,7 +168,7 @@ public final class Complaints {
         double millis = 0;
         for (int i = 0; i < count; i++) {
             millis += d.exponential(1000 / perSecond);
-            add(to, millis, Segments.EMPTY, tokens, answer);
+            to.addAlone(millis, Segments.EMPTY, tokens, answer);
         }
         return to.build();
     }
@@ -214,11 +200,11 @@ public final class Complaints {
         Draws d = new Draws(seed);
         WorkloadBuilder to = all();
         to.atMostAtOnce(36);
-        Segments system = text(to, 2548 / BLOCK);
+        Segments system = to.text(2548 / BLOCK);
         double millis = 0;
         for (int i = 0; i < 400; i++) {
             millis += d.exponential(1000.0 / 3);
-            add(to, millis, system, 9800 - system.tokens(), 430);
+            to.addAlone(millis, system, 9800 - system.tokens(), 430);
         }
         return to.build();
     }

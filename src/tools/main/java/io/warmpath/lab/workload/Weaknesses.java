@@ -1,8 +1,10 @@
 package io.warmpath.lab.workload;
 
 import io.warmpath.sim.virtual.EngineModel;
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.function.DoubleConsumer;
 import java.util.function.LongFunction;
 import java.util.stream.IntStream;
 
@@ -13,6 +15,9 @@ import java.util.stream.IntStream;
 public final class Weaknesses {
     private static final int BLOCK = 64;
     private static final int FLEET = 8;
+
+    /** Of a conversation of {@code few-talks}. */
+    private static final int TURNS = 6;
 
     /** Priors are wrong by this factor, either way. */
     private static final double WRONG = 10;
@@ -90,77 +95,80 @@ public final class Weaknesses {
                 .toArray(Fault[]::new);
     }
 
-    /** One a second, nothing shared; a part of the prompts is long, the others have some words. */
-    private static Workload mixed(long seed, int count, double longPart, int longTokens, int out) {
-        Draws d = new Draws(seed);
-        WorkloadBuilder to = new WorkloadBuilder(BLOCK);
+    /** One a second on average, each by {@code request}, which gets its time in milliseconds. */
+    private static Workload poisson(
+            Draws d, WorkloadBuilder to, int count, DoubleConsumer request) {
         double millis = 0;
         for (int i = 0; i < count; i++) {
             millis += d.exponential(1000);
-            boolean isLong = d.random.nextDouble() < longPart;
-            int tokens =
-                    isLong
-                            ? d.length(longTokens, 0.3, 200, 4 * longTokens)
-                            : d.length(100, 0.5, 20, 400);
-            add(to, i, millis, Segments.EMPTY, tokens, d.length(out, 0.4, 10, 4 * out));
+            request.accept(millis);
         }
         return to.build();
+    }
+
+    /** Nothing shared; a part of the prompts is long, the others have some words. */
+    private static Workload mixed(long seed, int count, double longPart, int longTokens, int out) {
+        Draws d = new Draws(seed);
+        WorkloadBuilder to = new WorkloadBuilder(BLOCK);
+        return poisson(
+                d,
+                to,
+                count,
+                millis -> {
+                    boolean isLong = d.random.nextDouble() < longPart;
+                    int tokens =
+                            isLong
+                                    ? d.length(longTokens, 0.3, 200, 4 * longTokens)
+                                    : d.length(100, 0.5, 20, 400);
+                    int answer = d.length(out, 0.4, 10, 4 * out);
+                    to.addAlone(millis, Segments.EMPTY, tokens, answer);
+                });
     }
 
     private static Workload onePrompt(long seed) {
         Draws d = new Draws(seed);
         WorkloadBuilder to = new WorkloadBuilder(BLOCK);
-        int blocks = 4096 / BLOCK;
-        Segments prompt = Segments.EMPTY.plus(to.newIds(blocks), blocks, BLOCK);
-        double millis = 0;
-        for (int i = 0; i < 9000; i++) {
-            millis += d.exponential(1000);
-            boolean alike = d.random.nextDouble() < 0.95;
-            int own = alike ? d.length(60, 0.5, 10, 300) : d.length(4096, 0.3, 200, 12_000);
-            add(to, i, millis, alike ? prompt : Segments.EMPTY, own, d.length(300, 0.4, 20, 1200));
-        }
-        return to.build();
+        Segments prompt = to.text(4096 / BLOCK);
+        return poisson(
+                d,
+                to,
+                9000,
+                millis -> {
+                    boolean alike = d.random.nextDouble() < 0.95;
+                    int own = alike ? d.length(60, 0.5, 10, 300) : d.length(4096, 0.3, 200, 12_000);
+                    int answer = d.length(300, 0.4, 20, 1200);
+                    to.addAlone(millis, alike ? prompt : Segments.EMPTY, own, answer);
+                });
     }
 
     private static Workload tiny(long seed) {
         Draws d = new Draws(seed);
         WorkloadBuilder to = new WorkloadBuilder(BLOCK);
-        double millis = 0;
-        for (int i = 0; i < 60_000; i++) {
-            millis += d.exponential(1000);
-            add(to, i, millis, Segments.EMPTY, d.length(50, 0.4, 5, 200), 2);
-        }
-        return to.build();
+        return poisson(
+                d,
+                to,
+                60_000,
+                millis -> to.addAlone(millis, Segments.EMPTY, d.length(50, 0.4, 5, 200), 2));
     }
 
     /** Starts at one conversation a second, of six turns with pauses: 0.5 keeps about ten going. */
     private static Workload fewTalks(long seed) {
         Draws d = new Draws(seed);
         WorkloadBuilder to = new WorkloadBuilder(BLOCK);
-        int blocks = 1536 / BLOCK;
-        Segments system = Segments.EMPTY.plus(to.newIds(blocks), blocks, BLOCK);
-        double millis = 0;
-        for (int i = 0; i < 300; i++) {
-            millis += d.exponential(1000);
-            List<Chain.Turn> turns =
-                    IntStream.range(0, 6)
-                            .mapToObj(
-                                    turn ->
-                                            new Chain.Turn(
-                                                    d.length(200, 0.5, 20, 1000),
-                                                    d.length(120, 0.4, 20, 500),
-                                                    turn == 0 ? 0 : d.length(2000, 0.5, 200, 8000)))
-                            .toList();
-            Chain.add(to, system, turns, millis, i + 1, new int[0]);
-        }
-        return to.build();
-    }
-
-    private static void add(
-            WorkloadBuilder to, int number, double millis, Segments prefix, int own, int answer) {
-        int tokens = prefix.tokens() + own;
-        int blocks = (tokens + answer) / BLOCK;
-        int first = to.newIds(Math.max(0, blocks - prefix.tokens() / BLOCK));
-        to.add(number + 1, millis, tokens, answer, 0, new int[0], prefix.ids(blocks, first));
+        Segments system = to.text(1536 / BLOCK);
+        return poisson(
+                d,
+                to,
+                300,
+                millis -> {
+                    List<Chain.Turn> turns = new ArrayList<>();
+                    for (int turn = 0; turn < TURNS; turn++) {
+                        int in = d.length(200, 0.5, 20, 1000);
+                        int out = d.length(120, 0.4, 20, 500);
+                        int pause = turn == 0 ? 0 : d.length(2000, 0.5, 200, 8000);
+                        turns.add(new Chain.Turn(in, out, pause));
+                    }
+                    Chain.add(to, system, turns, millis, to.size() / TURNS + 1, new int[0]);
+                });
     }
 }

@@ -33,6 +33,19 @@ public final class WorkloadBuilder {
         return blockTokens;
     }
 
+    /** New text of so many blocks. */
+    Segments text(int blocks) {
+        return Segments.EMPTY.plus(newIds(blocks), blocks, blockTokens);
+    }
+
+    /** A request that is a session of its own and whose beginning others may share. */
+    void addAlone(double millis, Segments prefix, int own, int answer) {
+        int tokens = prefix.tokens() + own;
+        int blocks = (tokens + answer) / blockTokens;
+        int first = newIds(Math.max(0, blocks - prefix.tokens() / blockTokens));
+        add(size() + 1, millis, tokens, answer, 0, NOBODY, prefix.ids(blocks, first));
+    }
+
     /** First of this many new ids. */
     public int newIds(int count) {
         int first = ids;
