@@ -58,14 +58,17 @@ final class ActiveTree {
         }
     }
 
-    /** Adds to each rank's entry how many leading blocks of the chain it uses already. */
-    void share(long[] chain, int[] shared) {
+    /**
+     * Adds to each rank's entry how many leading blocks of the chain it uses already, and to {@code
+     * users} how many requests use them.
+     */
+    void share(long[] chain, int[] shared, PrefixUsers users) {
         if (chain.length == 0) {
             return;
         }
         Stripe stripe = of(chain);
         synchronized (stripe) {
-            stripe.share(chain, shared);
+            stripe.share(chain, shared, users);
         }
     }
 
@@ -132,7 +135,7 @@ final class ActiveTree {
             }
         }
 
-        void share(long[] chain, int[] shared) {
+        void share(long[] chain, int[] shared, PrefixUsers users) {
             ActiveNode last = null;
             for (int depth = 0; depth < chain.length; ) {
                 ActiveNode node = nodes.get(chain[depth]);
@@ -141,6 +144,7 @@ final class ActiveTree {
                 }
                 int end = node.end(chain);
                 node.ranks.addTo(shared, end - depth);
+                users.add(end, node.requests);
                 if (end < node.to) {
                     return;
                 }

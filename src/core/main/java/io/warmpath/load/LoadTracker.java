@@ -2,6 +2,7 @@ package io.warmpath.load;
 
 import io.warmpath.prefix.WorkerSlot;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
@@ -197,15 +198,18 @@ public final class LoadTracker implements LoadBook {
             return PotentialBlocks.NOT_TRACKED;
         }
         int @Nullable [] shared = null;
+        List<PrefixUsers> users = new ArrayList<>(prompts.size());
         for (int i = 0; i < prompts.size(); i++) {
             long[] chain = prompts.get(i).sharedChain();
             if (chain.length > 0) {
                 shared = shared == null ? new int[loads.length()] : shared;
+                PrefixUsers path = new PrefixUsers(prompts.get(i).blockSize());
                 // Names of different block sizes never meet: a rank gets entries from one only.
-                tree.share(chain, shared);
+                tree.share(chain, shared, path);
+                users.add(path);
             }
         }
-        return shared == null ? PotentialBlocks.ALL_NEW : new PotentialBlocks(shared, true);
+        return shared == null ? PotentialBlocks.ALL_NEW : new PotentialBlocks(shared, true, users);
     }
 
     @Override

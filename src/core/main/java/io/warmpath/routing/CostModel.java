@@ -12,6 +12,11 @@ public interface CostModel {
     /** Fills in what holds for all candidates of a decision. */
     void begin(Facts facts, List<Candidate> candidates);
 
+    /** What running requests of a candidate use counts as cached there, events or not. */
+    default boolean countsRunning() {
+        return false;
+    }
+
     /**
      * @param decodeBlocks blocks in use there if the request goes there, of its own size
      * @param terms where to write the terms; null when nobody will look

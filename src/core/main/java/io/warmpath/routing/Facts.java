@@ -2,6 +2,8 @@ package io.warmpath.routing;
 
 import io.warmpath.fleet.Candidate;
 import io.warmpath.load.LoadBook;
+import io.warmpath.load.PotentialBlocks;
+import io.warmpath.load.PrefixUsers;
 import io.warmpath.load.WorkerLoad;
 import io.warmpath.prefix.PrefixMatch;
 import io.warmpath.prefix.Tier;
@@ -37,6 +39,7 @@ final class Facts {
     final RoutingRequest request;
     final BlockWeights weights;
     private final LoadBook loads;
+    private final PotentialBlocks potential;
 
     /** Smallest block size among the candidates; costs are in blocks of this size. */
     final int unit;
@@ -52,8 +55,9 @@ final class Facts {
     /** The candidate's speed, where it is kept. */
     RateState rates = RateState.IDLE;
 
-    /** Worth of work; {@link LatencyCost}'s. */
+    // Worth of work, and of decoding; LatencyCost's.
     double workPrice;
+    double decodeWeight;
 
     /** Some candidate has a taint; else factors are 1 without a look. */
     private final boolean tainted;
@@ -73,6 +77,10 @@ final class Facts {
     private int most;
     private int mostUsable;
     private @Nullable PrefixMatch match;
+
+    /** Who uses the prompt's leading blocks, of the candidate's size, anywhere. */
+    PrefixUsers users = PrefixUsers.NONE;
+
     int gpu;
     int host;
     int disk;
@@ -95,16 +103,25 @@ final class Facts {
 
     WorkerSlot slot = new WorkerSlot(0);
 
+    /** The candidate's KV blocks on the device; 0 when not known. */
+    long kvBlocks;
+
     // The load as it was read.
     long activePrefillTokens;
     double activeBlocks;
     int activeRequests;
     private int place;
 
-    Facts(RoutingRequest request, BlockWeights weights, LoadBook loads, Roster roster) {
+    Facts(
+            RoutingRequest request,
+            BlockWeights weights,
+            LoadBook loads,
+            PotentialBlocks potential,
+            Roster roster) {
         this.request = request;
         this.weights = weights;
         this.loads = loads;
+        this.potential = potential;
         this.unit = roster.unit();
         this.tainted = roster.tainted();
         this.weighted = roster.weighted();
@@ -122,6 +139,7 @@ final class Facts {
         if (weighted) {
             weight = candidate.worker().weight();
         }
+        kvBlocks = candidate.worker().capacity().kvBlocks();
         WorkerLoad load = loads.load(slot);
         activePrefillTokens = load.prefillTokens();
         activeBlocks = load.blocks();
@@ -152,6 +170,26 @@ final class Facts {
         }
     }
 
+    /**
+     * Blocks that running requests of the candidate use count as cached there: the engine has them,
+     * or has them before this request gets its turn.
+     */
+    void countRunning() {
+        int there = Math.min(most, potential.shared(slot));
+        gpu = Math.max(gpu, there);
+        host = Math.max(host, there);
+        disk = Math.max(disk, there);
+        external = Math.max(external, there);
+    }
+
+    /**
+     * Blocks in use on the candidate if the request goes there, of its own size; those of the
+     * prompt that run there already are not counted a second time.
+     */
+    double decodeBlocks() {
+        return activeBlocks + potential.added(slot, promptBlocks);
+    }
+
     /** What depends on a block size: workers of one model mostly have the same. */
     private void sized(int reported) {
         reportedBlockSize = reported;
@@ -162,6 +200,7 @@ final class Facts {
         mostUsable = Math.max(0, request.promptTokens() - 1) / blockSize;
         promptBlocks = blocks(request.promptTokens(), blockSize);
         match = matchOf(reported);
+        users = potential.users(reported);
     }
 
     private @Nullable PrefixMatch matchOf(int reported) {

@@ -1,6 +1,7 @@
 package io.warmpath.routing;
 
 import io.warmpath.fleet.Candidate;
+import io.warmpath.load.PrefixUsers;
 import io.warmpath.routing.rates.LatencyPriors;
 import io.warmpath.routing.rates.RateState;
 import io.warmpath.routing.rates.Speeds;
@@ -12,19 +13,25 @@ import org.jspecify.annotations.Nullable;
  * The cost in milliseconds: when the answer will be done, and what the others lose by it.
  *
  * <pre>
- * cost = t * max(0, (f * (wait + price * (prefill + load) + step + overdue) + d * (own + others)) / w
- *                   - p)
+ * cost  = t * max(0, (wait + room + (1 + h * (price - 1)) * (f * prefill + load) + f * step
+ *                     + overdue + d * v * (own + others)) / w - p)
+ * price = 1 + g * rho / (1 - rho)
+ * v     = 0.05 + 0.1 * (1 - rho / 0.85)
+ * room  = d * time of an answer * blocks wanted / blocks there * u^4 / (1 - u)
  * </pre>
  *
- * <p>wait: predicted prefill of requests there without a first token, less what the oldest has been
- * served. price: 1 + g * rho / (1 - rho), rho the share of the candidates' time that is booked; it
- * makes a missed cache dearer the fuller the fleet is, when every miss lengthens every queue.
- * prefill, load: of the tokens not cached, and of those in slower tiers. step: of the first token.
- * overdue: the oldest request there takes longer than can be right. own: a tenth of how much slower
- * the answer will run there. others: a tenth of how much slower it makes theirs. f and d: how much
- * slower the worker is than predicted, in prefill and in decoding. w: the worker's weight. p:
- * {@link PinView#weight} times the prefill of what is pinned there. t: {@link
- * TaintRules#costFactor}.
+ * <p>wait: prefill of requests there without a first token, less what the oldest have been served.
+ * room: what others wait for blocks that this one takes; u is the part of the worker's KV blocks
+ * that running requests and their answers want, at most 0.93. rho: the booked share of the
+ * candidates' time, at most 0.85. price: makes a missed cache dearer the fuller the fleet is, when
+ * every miss lengthens every queue. h: 1 over the workers that the requests with the missing prefix
+ * would fill, at most 1: a copy of a hot prefix serves them all. prefill, load: of the tokens not
+ * cached, and of those in slower tiers. step: of the first token. overdue: the oldest request there
+ * takes longer than can be right. own: how much slower the answer will run there. others: how much
+ * slower it makes theirs. v: worth of that time against the time to a first token; the more the
+ * idler the fleet. f and d: how much slower the worker is than predicted, in prefill and in
+ * decoding. w: the worker's weight. p: {@link PinView#weight} times the prefill of what is pinned
+ * there. t: {@link TaintRules#costFactor}.
  *
  * <p>Needs {@link Speeds}. Any thread. A prompt of unknown length counts as one token.
  */
@@ -34,7 +41,9 @@ public final class LatencyCost implements CostModel {
         CACHED_TOKENS,
         NEW_TOKENS,
         WAIT_MS,
+        ROOM_MS,
         WORK_PRICE,
+        HOT_ENGINES,
         PREFILL_MS,
         LOAD_MS,
         STEP_MS,
@@ -49,8 +58,14 @@ public final class LatencyCost implements CostModel {
         static final List<String> NAMES = CostTerm.names(values());
     }
 
-    /** Worth of a millisecond of decoding against one of waiting for the first token. */
-    private static final double DECODE_WEIGHT = 0.1;
+    /** Worth of a millisecond of decoding against one of waiting, in a fleet that is full. */
+    private static final double DECODE_WEIGHT = 0.05;
+
+    /** What an idle fleet adds to it. */
+    private static final double IDLE_DECODE_WEIGHT = 0.1;
+
+    /** A worker fuller than that is as good as full. */
+    private static final double FULL = 0.93;
 
     private final LatencyPriors priors;
 
@@ -64,8 +79,16 @@ public final class LatencyCost implements CostModel {
     }
 
     @Override
+    public boolean countsRunning() {
+        return true;
+    }
+
+    @Override
     public void begin(Facts f, List<Candidate> candidates) {
-        f.workPrice = priors.price(f.fleet.utilisation());
+        double rho = LatencyPriors.bounded(f.fleet.utilisation());
+        f.workPrice = priors.price(rho);
+        f.decodeWeight =
+                DECODE_WEIGHT + IDLE_DECODE_WEIGHT * (1 - rho / LatencyPriors.MOST_UTILISATION);
     }
 
     @Override
@@ -77,34 +100,45 @@ public final class LatencyCost implements CostModel {
         int fresh = Math.max(1, f.request.promptTokens() - cached);
         double out = f.outputTokens;
         double running = s.promptTokens() + s.requests() * out / 2;
-
-        double wait = s.waitMillis(f.nowNanos);
-        double prefill = priors.prefillMillis(fresh, cached);
-        double load = s.loadMillis(priors, f.fleet, host, pool);
-        double step = priors.stepMillis(s.requests(), running);
-        double overdue = s.overdueMillis(f.nowNanos);
-        double own = DECODE_WEIGHT * out * priors.growthMillis(s.requests(), running);
-        double others =
-                DECODE_WEIGHT
-                        * s.requests()
-                        * out
-                        * priors.growthMillis(1, f.request.promptTokens() + out / 2);
         double prefillFactor = s.prefillFactor(f.fleet);
         double decodeFactor = s.decodeFactor(f.fleet);
+
+        double wait = s.waitMillis(f.nowNanos);
+        double prefill = prefillFactor * priors.prefillMillis(fresh, cached);
+        double load = s.loadMillis(priors, f.fleet, host, pool);
+        double step = priors.stepMillis(s.requests(), running);
+        double room = decodeFactor * out * step * crowding(f, decodeBlocks);
+        double overdue = s.overdueMillis(f.nowNanos);
+        double decode = decodeFactor * f.decodeWeight * out;
+        double own = decode * priors.growthMillis(s.requests(), running);
+        double others =
+                decode * s.requests() * priors.growthMillis(1, f.request.promptTokens() + out / 2);
+        double price = 1 + (f.workPrice - 1) * coldPart(f, cached, fresh);
         double pin =
-                f.pinned == 0 ? 0 : f.pinWeight() * priors.prefillMillis(f.pinned * f.blockSize, 0);
+                f.pinned == 0
+                        ? 0
+                        : prefillFactor
+                                * f.pinWeight()
+                                * priors.prefillMillis(f.pinned * f.blockSize, 0);
         double work =
-                prefillFactor * (wait + f.workPrice * (prefill + load) + step + overdue)
-                        + decodeFactor * (own + others);
+                wait
+                        + room
+                        + price * (prefill + load)
+                        + prefillFactor * step
+                        + overdue
+                        + own
+                        + others;
         double cost = f.taintFactor * Math.max(0, work / f.weight - pin);
         if (terms != null) {
             Term.CACHED_TOKENS.set(terms, at, cached);
             Term.NEW_TOKENS.set(terms, at, fresh);
             Term.WAIT_MS.set(terms, at, wait);
-            Term.WORK_PRICE.set(terms, at, f.workPrice);
+            Term.ROOM_MS.set(terms, at, room);
+            Term.WORK_PRICE.set(terms, at, price);
+            Term.HOT_ENGINES.set(terms, at, hotEngines(f, cached));
             Term.PREFILL_MS.set(terms, at, prefill);
             Term.LOAD_MS.set(terms, at, load);
-            Term.STEP_MS.set(terms, at, step);
+            Term.STEP_MS.set(terms, at, prefillFactor * step);
             Term.OVERDUE_MS.set(terms, at, overdue);
             Term.OWN_DECODE_MS.set(terms, at, own);
             Term.OTHERS_DECODE_MS.set(terms, at, others);
@@ -116,18 +150,68 @@ public final class LatencyCost implements CostModel {
         return cost;
     }
 
+    /**
+     * How much of the time of an answer others wait for the KV blocks that this request takes; 0
+     * where the worker's blocks are not known. Grows steeply as the worker gets full.
+     */
+    private static double crowding(Facts f, double decodeBlocks) {
+        if (f.kvBlocks == 0) {
+            return 0;
+        }
+        double answer = f.outputTokens / f.blockSize;
+        double wanted = decodeBlocks + (f.rates.requests() + 1) * answer;
+        double full = Math.min(FULL, wanted / f.kvBlocks);
+        double taken = (decodeBlocks - f.activeBlocks + answer) / f.kvBlocks;
+        return taken * (full * full * full * full) / (1 - full);
+    }
+
+    /**
+     * The part of the tokens to compute whose price the request has to pay alone: all of those that
+     * no other running request uses, 1/n of those whose requests would fill n workers.
+     */
+    private static double coldPart(Facts f, int cached, int fresh) {
+        PrefixUsers users = f.users;
+        double cold = 0;
+        int from = cached;
+        for (int i = 0; i < users.stretches(); i++) {
+            int end = Math.min(f.request.promptTokens(), users.end(i) * f.blockSize);
+            if (end > from) {
+                cold += (end - from) / Math.max(1, engines(f, users.users(i)));
+                from = end;
+            }
+        }
+        return Math.min(1, (cold + Math.max(0, f.request.promptTokens() - from)) / fresh);
+    }
+
+    /** How many workers the requests would fill that share the first block to compute. */
+    private static double hotEngines(Facts f, int cached) {
+        PrefixUsers users = f.users;
+        for (int i = 0; i < users.stretches(); i++) {
+            if (users.end(i) * f.blockSize > cached) {
+                return engines(f, users.users(i));
+            }
+        }
+        return 0;
+    }
+
+    private static double engines(Facts f, int requests) {
+        return requests / Math.max(1, f.fleet.requests());
+    }
+
     /** What the request of these terms asks of its worker. */
     static WorkerRates.Work work(Facts f, double[] terms) {
         int host = (f.usable(f.host) - f.usable(f.gpu)) * f.blockSize;
         int pool = (int) Term.CACHED_TOKENS.of(terms) - f.usable(f.host) * f.blockSize;
         return new WorkerRates.Work(
                 f.request.promptTokens(),
+                (int) Term.NEW_TOKENS.of(terms),
                 Term.PREFILL_MS.of(terms),
                 Term.LOAD_MS.of(terms),
                 Term.STEP_MS.of(terms),
                 host,
                 pool,
                 f.outputTokens,
-                Term.PREFILL_FACTOR.of(terms));
+                Term.PREFILL_FACTOR.of(terms),
+                Term.DECODE_FACTOR.of(terms));
     }
 }

@@ -54,13 +54,13 @@ public final class Scorer {
         double[] terms = detailed ? new double[count * names.size()] : null;
         List<Score> scores = detailed ? new ArrayList<>(count) : List.of();
         PotentialBlocks potential = loads.potential(request.prompts());
-        Facts facts = facts(request, weights, candidates);
+        Facts facts = facts(request, weights, potential, candidates);
         RateState[] states = detailed && speeds != null ? new RateState[count] : null;
         for (int i = 0; i < count; i++) {
             Candidate candidate = candidates.get(i);
             read(candidate, facts);
             int at = i * names.size();
-            double decode = decodeBlocks(facts, potential);
+            double decode = facts.decodeBlocks();
             costs[i] = model.cost(facts, decode, terms, at + Facts.NAMES.size());
             if (terms != null) {
                 facts.write(terms, at);
@@ -102,11 +102,11 @@ public final class Scorer {
             score = all.list().get(choice.index());
         } else {
             // Read again: a load that changed since shows here, not in the cost that was compared.
-            Facts facts = facts(request, effective.weights(), candidates);
-            read(chosen, facts);
             PotentialBlocks potential =
                     compared == null ? loads.potential(request.prompts()) : compared.potential();
-            double decode = decodeBlocks(facts, potential);
+            Facts facts = facts(request, effective.weights(), potential, candidates);
+            read(chosen, facts);
+            double decode = facts.decodeBlocks();
             double cost =
                     all.size() > 0 ? all.cost(choice.index()) : model.cost(facts, decode, null, 0);
             score = score(chosen, facts, decode, cost);
@@ -123,10 +123,15 @@ public final class Scorer {
     /** What the decided request asks of its worker; for the model that looks at time. */
     public WorkerRates.Work work(RoutingDecision decision) {
         RoutingRequest request = decision.request();
-        Facts facts = facts(request, decision.options().weights(), request.candidates());
+        Facts facts =
+                facts(
+                        request,
+                        decision.options().weights(),
+                        decision.compared().potential(),
+                        request.candidates());
         read(decision.chosen().candidate(), facts);
         double[] terms = new double[model.terms().size()];
-        model.cost(facts, 0, terms, 0);
+        model.cost(facts, facts.decodeBlocks(), terms, 0);
         return LatencyCost.work(facts, terms);
     }
 
@@ -169,16 +174,12 @@ public final class Scorer {
         return loads.load(candidate.slot()).requests();
     }
 
-    /**
-     * Blocks in use on the candidate if the request goes there, of its own size; those of the
-     * prompt that run there already are not counted a second time.
-     */
-    private static double decodeBlocks(Facts facts, PotentialBlocks potential) {
-        return facts.activeBlocks + potential.added(facts.slot, facts.promptBlocks);
-    }
-
-    private Facts facts(RoutingRequest request, BlockWeights weights, List<Candidate> candidates) {
-        Facts facts = new Facts(request, weights, loads, roster(request.candidates()));
+    private Facts facts(
+            RoutingRequest request,
+            BlockWeights weights,
+            PotentialBlocks potential,
+            List<Candidate> candidates) {
+        Facts facts = new Facts(request, weights, loads, potential, roster(request.candidates()));
         if (speeds != null) {
             facts.nowNanos = speeds.now();
             facts.fleet = speeds.fleet(request.candidates(), facts.nowNanos);
@@ -191,6 +192,9 @@ public final class Scorer {
 
     private void read(Candidate candidate, Facts facts) {
         facts.read(candidate);
+        if (model.countsRunning()) {
+            facts.countRunning();
+        }
         if (speeds != null) {
             facts.rates = speeds.state(facts.slot);
         }

@@ -299,4 +299,25 @@ class LoadTrackerTest {
         tracker.forget(slot);
         assertEquals(WorkerLoad.IDLE, tracker.load(slot));
     }
+
+    @Test
+    void a_prefix_knows_how_many_requests_use_it_anywhere() {
+        LoadTracker tracker = new LoadTracker();
+        int[] a = {1, 2, 3, 4, 5, 6};
+        int[] b = {1, 2, 3, 4, 9, 9};
+        PotentialBlocks none = tracker.potential(List.of(tracker.name("m", "", a, 2)));
+        assertEquals(0, none.users(2).stretches());
+        LoadBook.Booking first = tracker.book(A, 0, tracker.name("m", "", a, 2), 0);
+        LoadBook.Booking second = tracker.book(B, 0, tracker.name("m", "", b, 2), 0);
+        PrefixUsers users = tracker.potential(List.of(tracker.name("m", "", a, 2))).users(2);
+        assertEquals(2, users.stretches());
+        assertEquals(List.of(2, 2), List.of(users.end(0), users.users(0)));
+        assertEquals(List.of(3, 1), List.of(users.end(1), users.users(1)));
+        assertEquals(
+                0, tracker.potential(List.of(tracker.name("m", "", a, 2))).users(4).stretches());
+        second.close();
+        users = tracker.potential(List.of(tracker.name("m", "", b, 2))).users(2);
+        assertEquals(List.of(1, 2, 1), List.of(users.stretches(), users.end(0), users.users(0)));
+        first.close();
+    }
 }

@@ -1,6 +1,7 @@
 package io.warmpath.routing;
 
 import io.warmpath.fleet.Candidate;
+import io.warmpath.fleet.Capacity;
 import io.warmpath.fleet.EngineKind;
 import io.warmpath.fleet.Worker;
 import io.warmpath.prefix.PrefixMatch;
@@ -37,6 +38,17 @@ public final class Fleets {
         List<Candidate> all = new ArrayList<>();
         for (int i = 0; i < weights.length; i++) {
             all.add(ranks(i, blockSize, weights[i], i).getFirst());
+        }
+        return all;
+    }
+
+    /** Worker {@code i}, in slot {@code i}, with so many KV blocks; 0: it does not say. */
+    static List<Candidate> withRoom(int blockSize, long... kvBlocks) {
+        List<Candidate> all = new ArrayList<>();
+        for (int i = 0; i < kvBlocks.length; i++) {
+            Candidate c = worker(i, blockSize);
+            Worker roomy = c.worker().toBuilder().capacity(new Capacity(0, kvBlocks[i])).build();
+            all.add(new Candidate(roomy, c.dpRank(), c.slot()));
         }
         return all;
     }

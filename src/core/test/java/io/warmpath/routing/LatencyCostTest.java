@@ -8,6 +8,7 @@ import static io.warmpath.routing.Fleets.workers;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.warmpath.fleet.Candidate;
 import io.warmpath.load.LoadTracker;
 import io.warmpath.prefix.WorkerSlot;
 import io.warmpath.routing.modes.Routers;
@@ -48,6 +49,10 @@ class LatencyCostTest {
         return all.terms(candidate).get(all.names().indexOf(name));
     }
 
+    private static WorkerRates.Work work(int tokens) {
+        return new WorkerRates.Work(tokens, tokens, 50, 0, 8, 0, 0, 256, 1, 1);
+    }
+
     private static int slot(RoutingDecision d) {
         return d.chosen().candidate().slot().index();
     }
@@ -69,7 +74,7 @@ class LatencyCostTest {
         assertEquals(1, P.price(0));
         assertEquals(2, P.price(0.5), 1e-12);
         assertEquals(4, P.price(0.75), 1e-12);
-        assertEquals(P.price(0.85), P.price(3), "bounded");
+        assertEquals(0.85, LatencyPriors.bounded(3));
         assertEquals(105, 40 + P.price(0.5) * a, 0.5);
         assertEquals(204, P.price(0.5) * b, 0.5);
         assertEquals(331, 200 + P.price(0.75) * a, 0.5);
@@ -222,13 +227,162 @@ class LatencyCostTest {
         RoutingDecision d = router.decide(request(workers(2, B), 1000));
         double held = 4 * 2000 + 4 * 256 / 2.0;
         double growth = 0.020 * 4 + 52e-6 * held;
-        assertEquals(7.5 + growth, term(d, 0, "step_ms"), 1e-9);
-        assertEquals(0.1 * 256 * growth, term(d, 0, "own_decode_ms"), 1e-9);
+        double factor = term(d, 0, "prefill_factor"); // the first tokens came at once
+        assertEquals(factor * (7.5 + growth), term(d, 0, "step_ms"), 1e-9);
+        double rho = (term(d, 0, "work_price") - 1) / term(d, 0, "work_price");
+        double weight = 0.05 + 0.1 * (1 - rho / 0.85);
+        assertEquals(weight * 256 * growth, term(d, 0, "own_decode_ms"), 1e-9);
         assertEquals(
-                0.1 * 4 * 256 * (0.020 + 52e-6 * (1000 + 128)),
+                weight * 4 * 256 * (0.020 + 52e-6 * (1000 + 128)),
                 term(d, 0, "others_decode_ms"),
                 1e-9);
         assertEquals(1, slot(d));
+    }
+
+    /** 20 s booked of 20 s on two workers is half; of 40 s it is all that counts. */
+    @Test
+    void decoding_counts_less_the_fuller_the_fleet() {
+        LatencyPriors prior = new LatencyPriors(0, 0.02, 0, 1, 0, 150_000, 75_000, 1, 100);
+        for (int[] booked : new int[][] {{0, 15}, {17_000, 10}, {60_000, 5}}) {
+            Router router = router(prior);
+            Sent first = occupy(router, 1);
+            if (booked[0] > 0) {
+                Sent sent = occupy(router, booked[0]);
+                sent.firstToken();
+                sent.ended(-1);
+            }
+            first.firstToken();
+            RoutingDecision d = router.decide(request(workers(2, B), 100));
+            double weight = term(d, 0, "own_decode_ms") / (100 * 0.02);
+            assertEquals(booked[1] / 100.0, weight, 0.001, "booked " + booked[0]);
+        }
+    }
+
+    /** Twice as slow as the priors, on both workers: what waits there is as slow. */
+    @Test
+    void a_learnt_speed_is_that_of_the_queue_too() {
+        Router router = router(PREFILL_ONLY);
+        double work = P.prefillMillis(8192, 0);
+        for (int i = 0; i < 400; i++) {
+            Sent s = occupy(router, 8192);
+            pass(2 * work);
+            s.firstToken();
+            s.ended(-1);
+        }
+        RoutingRequest r = request(workers(2, B), 8192);
+        double factor = term(router.decide(r), 0, "prefill_factor");
+        assertEquals(2, factor, 0.05);
+        double own = term(router.decide(r), 0, "prefill_ms");
+        assertEquals(factor * work, own, 1e-6);
+        Sent first = occupy(router, 8192);
+        assertEquals(own, term(router.decide(r), 0, "wait_ms"), 1e-6);
+        pass(work);
+        assertEquals(own - work, term(router.decide(r), 0, "wait_ms"), 1e-6, "half is left");
+        first.firstToken();
+        assertEquals(0, term(router.decide(r), 0, "wait_ms"));
+        first.ended(-1);
+    }
+
+    /** They came before the oldest one's step began, and fit into it. */
+    @Test
+    void short_prompts_that_are_computed_in_one_step_are_served_together() {
+        Router router = router(PREFILL_ONLY);
+        Sent earlier = occupy(router, 100);
+        List<Sent> together = new ArrayList<>();
+        for (int i = 0; i < 4; i++) {
+            together.add(occupy(router, 1000));
+        }
+        pass(P.prefillMillis(100, 0));
+        earlier.firstToken();
+        double each = P.prefillMillis(1000, 0);
+        RoutingRequest r = request(workers(2, B), 100);
+        assertEquals(4 * each, term(router.decide(r), 0, "wait_ms"), 1e-6);
+        pass(3 * each);
+        assertEquals(each, term(router.decide(r), 0, "wait_ms"), 1e-6);
+        Sent later = occupy(router, 1000);
+        pass(2 * each);
+        assertEquals(
+                each, term(router.decide(r), 0, "wait_ms"), 1e-6, "it came after the step began");
+        together.forEach(Sent::firstToken);
+        later.ended(-1);
+    }
+
+    /** 1,000 blocks; one request with 600 blocks runs, answers take 16 blocks. */
+    @Test
+    void blocks_that_others_will_wait_for_have_a_price() {
+        LatencyPriors decodeOnly = new LatencyPriors(10, 0, 0, 0, 0, 150_000, 75_000, 0, 256);
+        Router router = router(decodeOnly);
+        List<Candidate> known = Fleets.withRoom(B, 1000, 1000, 0);
+        loads.book(new WorkerSlot(0), 0, loads.name("m", "", tokens(7, 600 * B), B), 0);
+        router.sent(router.decide(pinned(known, 600 * B)), true).firstToken();
+        RoutingDecision d = router.decide(request(known, 100 * B));
+        double full = (600 + 100 + 2 * 16) / 1000.0;
+        double taken = (100 + 16) / 1000.0;
+        double answer = 256 * 10;
+        assertEquals(answer * taken * Math.pow(full, 4) / (1 - full), term(d, 0, "room_ms"), 1e-6);
+        double free = 0.116;
+        assertEquals(answer * taken * Math.pow(free, 4) / (1 - free), term(d, 1, "room_ms"), 1e-6);
+        assertEquals(0, term(d, 2, "room_ms"), "blocks not known");
+        assertTrue(term(d, 0, "room_ms") > 100 * term(d, 1, "room_ms"));
+        RoutingDecision most = router.decide(request(known, 5000 * B));
+        assertEquals(answer * 5.016 * Math.pow(0.93, 4) / 0.07, term(most, 0, "room_ms"), 1e-6);
+    }
+
+    private RoutingRequest pinned(List<Candidate> among, int tokens) {
+        return Fleets.pin(request(among, tokens), OptionalLong.of(0), OptionalInt.empty());
+    }
+
+    private static int[] tokens(int seed, int count) {
+        return new SplittableRandom(seed).ints(count).toArray();
+    }
+
+    private RoutingRequest named(List<Candidate> among, int[] tokens) {
+        return RoutingRequest.builder(among, tokens.length, List.of())
+                .prompts(List.of(loads.name("m", "", tokens, B)))
+                .build()
+                .with(RoutingRequest.Detail.ALL);
+    }
+
+    @Test
+    void what_a_running_request_computes_counts_as_cached_until_it_is_gone() {
+        Router router = router(P);
+        int[] prompt = tokens(1, 20 * B);
+        RoutingRequest r = named(workers(2, B), prompt);
+        assertEquals(0, term(router.decide(r), 1, "cached_tokens"));
+        var booking = loads.book(new WorkerSlot(1), 320, loads.name("m", "", prompt, B), 0);
+        RoutingDecision d = router.decide(r);
+        assertEquals(0, term(d, 0, "cached_tokens"));
+        assertEquals(19 * B, term(d, 1, "cached_tokens"), "the last token is computed");
+        assertEquals(1, slot(d));
+        booking.close();
+        assertEquals(0, term(router.decide(r), 1, "cached_tokens"));
+    }
+
+    /** Of 12 requests on two workers 6 are the mean; 9 with one prefix would fill 1.5 workers. */
+    @Test
+    void a_hot_prefix_is_copied_at_a_lower_price() {
+        LatencyPriors noDecode = new LatencyPriors(0, 0, 0, 1, 0, 150_000, 75_000, 1, 256);
+        Router router = router(noDecode);
+        Sent work = occupy(router, 20_000); // half of the time is booked
+        work.firstToken();
+        int[] prompt = tokens(1, 40 * B);
+        for (int i = 0; i < 9; i++) {
+            loads.book(new WorkerSlot(0), 0, loads.name("m", "", prompt, B), 0);
+        }
+        for (int i = 0; i < 11; i++) {
+            occupy(router, 1).firstToken();
+        }
+        pass(500); // the fleet is summed up anew
+        RoutingDecision d = router.decide(named(workers(2, B), prompt));
+        assertEquals(1.5, term(d, 1, "hot_engines"), 1e-9);
+        double price =
+                term(router.decide(named(workers(2, B), tokens(2, 40 * B))), 1, "work_price");
+        assertEquals(2, price, 0.05);
+        assertEquals(1 + (price - 1) / 1.5, term(d, 1, "work_price"), 1e-9);
+        int[] half = tokens(3, 40 * B);
+        System.arraycopy(prompt, 0, half, 0, 20 * B);
+        RoutingDecision mixed = router.decide(named(workers(2, B), half));
+        assertEquals(1 + (price - 1) * (0.5 / 1.5 + 0.5), term(mixed, 1, "work_price"), 1e-9);
     }
 
     @Test
@@ -307,15 +461,15 @@ class LatencyCostTest {
         WorkerRates rates = new WorkerRates(P, () -> now);
         WorkerSlot old = new WorkerSlot(3);
         WorkerSlot reborn = new WorkerSlot(3 | 1 << WorkerSlot.NUMBER_BITS);
-        Sent lost = rates.sent(old, new WorkerRates.Work(100, 50, 0, 8, 0, 0, 256, 1), true);
+        Sent lost = rates.sent(old, work(100), true);
         assertEquals(1, rates.state(old).requests());
         assertEquals(0, rates.state(reborn).requests());
-        rates.sent(reborn, new WorkerRates.Work(100, 50, 0, 8, 0, 0, 256, 1), true);
+        rates.sent(reborn, work(100), true);
         lost.firstToken();
         lost.ended(5);
         assertEquals(1, rates.state(reborn).requests());
         assertEquals(1, rates.state(reborn).pending());
-        Sent late = rates.sent(old, new WorkerRates.Work(100, 50, 0, 8, 0, 0, 256, 1), true);
+        Sent late = rates.sent(old, work(100), true);
         assertEquals(1, rates.state(reborn).pending(), "a late one does not take its place");
         late.ended(-1);
     }

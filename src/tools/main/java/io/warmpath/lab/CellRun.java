@@ -66,7 +66,6 @@ final class CellRun {
                             new SplittableRandom(cell.seed() + 1_000_003L * i),
                             s.model(),
                             workload.blockTokens(),
-                            hostBlocks() > 0,
                             pool,
                             engines,
                             s.engines(),

@@ -93,8 +93,7 @@ final class Tune {
         dials =
                 flags.tuned.equals("kv")
                         ? Dials.blocks(first.hostFactor() > 0)
-                        : Dials.latency(
-                                PolicyCatalog.priors(first.model(), first.hostFactor() > 0));
+                        : Dials.latency(PolicyCatalog.priors(first.model()));
         for (int seed = 1; seed <= flags.seeds; seed++) {
             cells.addAll(cells(seed));
         }

@@ -4,6 +4,7 @@ package io.warmpath.routing.rates;
  * The candidates of a decision together: what a rank is taken for that has not shown anything else.
  *
  * @param utilisation their booked share of the last window: 0 is idle
+ * @param requests running on each of them, a mean
  * @param prefillFactor observed time to first token against the predicted one
  * @param decodeFactor the same of decoding
  * @param hostFactor the same of loading from host memory
@@ -11,10 +12,11 @@ package io.warmpath.routing.rates;
  */
 public record FleetRates(
         double utilisation,
+        double requests,
         double prefillFactor,
         double decodeFactor,
         double hostFactor,
         double poolFactor) {
     /** Nothing was seen: as the priors say. */
-    public static final FleetRates UNSEEN = new FleetRates(0, 1, 1, 1, 1);
+    public static final FleetRates UNSEEN = new FleetRates(0, 0, 1, 1, 1, 1);
 }

@@ -66,9 +66,23 @@ public record LatencyPriors(
         return decodeMillisPerRequest * requests + decodeMillisPerToken * tokensHeld;
     }
 
-    /** Worth of work where this share of the fleet's time is booked, against waiting. */
+    /** A fleet that is booked for more of its time is as good as full. */
+    public static final double MOST_UTILISATION = 0.85;
+
+    /**
+     * @param booked part of the fleet's time
+     * @return the same, at most {@link #MOST_UTILISATION}
+     */
+    public static double bounded(double booked) {
+        return Math.min(MOST_UTILISATION, booked);
+    }
+
+    /**
+     * Worth of work against waiting.
+     *
+     * @param utilisation as {@link #bounded}
+     */
     public double price(double utilisation) {
-        double rho = Math.min(0.85, utilisation);
-        return 1 + workPrice * rho / (1 - rho);
+        return 1 + workPrice * utilisation / (1 - utilisation);
     }
 }

@@ -5,9 +5,9 @@ package io.warmpath.routing.rates;
  * the router's clock.
  *
  * @param pending streamed requests without a first token
- * @param pendingMillis their predicted prefill and loading
+ * @param pendingMillis their predicted prefill and loading, by the speed learnt when they were sent
  * @param serviceSinceNanos since when the oldest of them can have been worked on
- * @param headMillis its predicted prefill and loading
+ * @param underWayMillis the same of it and of those that are computed in the same step
  * @param blindUntilNanos when the prefill of requests whose first token is not seen will be done
  * @param requests running
  * @param promptTokens of the running ones
@@ -23,7 +23,7 @@ public record RateState(
         int pending,
         double pendingMillis,
         long serviceSinceNanos,
-        double headMillis,
+        double underWayMillis,
         long blindUntilNanos,
         int requests,
         long promptTokens,
@@ -77,14 +77,14 @@ public record RateState(
                         : Math.max(0, (blindUntilNanos - now) / NANOS_PER_MILLI);
         return pending == 0
                 ? blind
-                : blind + Math.max(0, pendingMillis - Math.min(headMillis, servedMillis(now)));
+                : blind + Math.max(0, pendingMillis - Math.min(underWayMillis, servedMillis(now)));
     }
 
     /** How much longer than can be right the oldest request has been without its first token. */
     public double overdueMillis(long now) {
         return pending == 0
                 ? 0
-                : Math.max(0, servedMillis(now) - LATE_FACTOR * headMillis - LATE_MILLIS);
+                : Math.max(0, servedMillis(now) - LATE_FACTOR * underWayMillis - LATE_MILLIS);
     }
 
     private double servedMillis(long now) {

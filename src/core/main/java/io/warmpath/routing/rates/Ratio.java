@@ -13,8 +13,8 @@ record Ratio(double observed, double predicted) {
     static final Ratio NONE = new Ratio(0, 0);
 
     private static final double KEPT = 0.98;
-    private static final double LEAST = 0.2;
-    private static final double MOST = 10;
+    private static final double LEAST = 0.02;
+    private static final double MOST = 50;
 
     /**
      * Seconds of samples that the configured prior of a whole fleet weighs. Little: it is the same

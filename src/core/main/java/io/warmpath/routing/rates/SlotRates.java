@@ -8,13 +8,16 @@ import java.util.LinkedHashSet;
  *
  * <p>Writers hold the monitor; {@link #state} is one volatile read.
  *
- * <p>Only answers that nothing else can have delayed are samples: for prefill those that found no
- * prefill ahead, for decoding those beside which none began. With every answer as a sample a router
- * learns its own queues and runs from them.
+ * <p>For prefill only answers that found no prefill ahead are samples: with every answer as one, a
+ * router learns its own queues and runs from them. For decoding all are: what others' prompts took
+ * of their time is known, and taken off.
  */
 final class SlotRates {
     /** Shorter answers say more about chance than about speed. */
     private static final int LEAST_OUTPUT = 16;
+
+    /** New tokens that an engine is taken to compute in one step. */
+    private static final int STEP_TOKENS = 8192;
 
     private final int slot;
     private final LatencyPriors priors;
@@ -24,7 +27,10 @@ final class SlotRates {
     private long blindUntilNanos = Long.MIN_VALUE;
     private int requests;
     private long promptTokens;
-    private long begun;
+
+    /** Prefill and loading of all whose first token has come. */
+    private double prefilledMillis;
+
     private long window = Long.MIN_VALUE;
     private double booked;
     private double bookedBefore;
@@ -50,7 +56,6 @@ final class SlotRates {
     synchronized Running begin(Work work, boolean streamed, long now) {
         boolean alone = pending.isEmpty() && state.waitMillis(now) == 0;
         Running r = new Running(work, now, streamed && alone);
-        begun++;
         requests++;
         promptTokens += work.promptTokens();
         double ahead = work.aheadMillis();
@@ -61,8 +66,7 @@ final class SlotRates {
             long from = blindUntilNanos == Long.MIN_VALUE ? now : Math.max(now, blindUntilNanos);
             blindUntilNanos = from + (long) (ahead * 1e6);
         }
-        double out = work.outputTokens();
-        book(ahead + out * priors.growthMillis(1, work.promptTokens() + out / 2), now);
+        book(ahead + decodeMillis(work), now);
         publish();
         return r;
     }
@@ -70,17 +74,12 @@ final class SlotRates {
     /** Of another gateway: no sample, and its work may have been booked before. */
     synchronized Running beginOfPeer(Work work, boolean prefilled, long now) {
         Running r = new Running(work, now, false);
-        begun++;
         requests++;
         promptTokens += work.promptTokens();
         if (!prefilled) {
             pending.add(r);
             pendingMillis += work.aheadMillis();
-            double out = work.outputTokens();
-            book(
-                    work.aheadMillis()
-                            + out * priors.growthMillis(1, work.promptTokens() + out / 2),
-                    now);
+            book(work.aheadMillis() + decodeMillis(work), now);
         }
         publish();
         return r;
@@ -91,11 +90,12 @@ final class SlotRates {
             return;
         }
         pendingMillis -= r.work.aheadMillis();
+        prefilledMillis += r.work.aheadMillis();
         lastFirstNanos = now;
+        r.answering = true;
         r.firstNanos = now;
-        r.begunAtFirst = begun;
+        r.prefilledAtFirst = prefilledMillis;
         r.stepAtFirst = step(r.work);
-        r.undisturbed = pending.isEmpty();
         if (r.alone) {
             learnPrefill(r.work, (now - r.sentNanos) / 1e9);
         }
@@ -110,13 +110,18 @@ final class SlotRates {
         if (pending.remove(r)) {
             pendingMillis -= r.work.aheadMillis();
         }
-        if (r.undisturbed && r.begunAtFirst == begun && outputTokens >= LEAST_OUTPUT) {
-            double perStep = (r.stepAtFirst + step(r.work)) / 2;
-            decode = decode.with((now - r.firstNanos) / 1e9, (outputTokens - 1) * perStep / 1000);
+        if (r.answering && outputTokens >= LEAST_OUTPUT) {
+            learnDecode(r, outputTokens, now);
         }
         requests--;
         promptTokens -= r.work.promptTokens();
         publish();
+    }
+
+    /** By how much the answer lengthens the steps that it is in. */
+    private double decodeMillis(Work w) {
+        double out = w.outputTokens();
+        return w.decodeFactor() * out * priors.growthMillis(1, w.promptTokens() + out / 2);
     }
 
     /** One step beside all that runs here now. */
@@ -124,14 +129,27 @@ final class SlotRates {
         return priors.stepMillis(requests, promptTokens + requests * w.outputTokens() / 2);
     }
 
+    /**
+     * The time of the answer, less that of the prompts that were computed beside it. An answer of
+     * which these took most says too little.
+     */
+    private void learnDecode(Running r, long outputTokens, long now) {
+        double whole = (now - r.firstNanos) / 1e6;
+        double decoding = whole - (prefilledMillis - r.prefilledAtFirst);
+        if (decoding >= whole / 2) {
+            double perStep = (r.stepAtFirst + step(r.work)) / 2;
+            decode = decode.with(decoding / 1000, (outputTokens - 1) * perStep / 1000);
+        }
+    }
+
     private void learnPrefill(Work w, double observed) {
-        double predicted = (w.prefillMillis() + w.stepMillis()) / 1000;
+        double expected = (w.prefillMillis() + w.stepMillis()) / 1000;
         if (w.hostTokens() == 0 && w.poolTokens() == 0) {
-            prefill = prefill.with(observed, predicted);
+            prefill = prefill.with(observed, expected / w.prefillFactor());
             return;
         }
         // What is left of the time once the computation is taken off; from one tier at a time.
-        double loading = Math.max(0, observed - w.prefillFactor() * predicted);
+        double loading = Math.max(0, observed - expected);
         if (w.poolTokens() == 0) {
             host = host.with(loading, priors.hostMillis(w.hostTokens()) / 1000);
         } else if (w.hostTokens() == 0) {
@@ -149,15 +167,31 @@ final class SlotRates {
         booked += millis;
     }
 
+    /**
+     * Work of those whose prompts are computed side by side, in the order of their arrival: the
+     * oldest one and as many short ones as came before the step began and fit into one with it.
+     */
+    private double underWayMillis(long serviceNanos) {
+        double millis = 0;
+        long tokens = 0;
+        for (Running r : pending) {
+            tokens += r.work.freshTokens();
+            if (millis > 0 && (tokens > STEP_TOKENS || r.sentNanos > serviceNanos)) {
+                break;
+            }
+            millis += r.work.aheadMillis();
+        }
+        return millis;
+    }
+
     private void publish() {
         long service = 0;
-        double head = 0;
+        double underWay = 0;
         if (pending.isEmpty()) {
             pendingMillis = 0; // what rounding has left
         } else {
-            Running oldest = pending.getFirst();
-            service = Math.max(oldest.sentNanos, lastFirstNanos);
-            head = oldest.work.aheadMillis();
+            service = Math.max(pending.getFirst().sentNanos, lastFirstNanos);
+            underWay = underWayMillis(service);
         }
         // release: pairs with the volatile read in state().
         state =
@@ -165,7 +199,7 @@ final class SlotRates {
                         pending.size(),
                         pendingMillis,
                         service,
-                        head,
+                        underWay,
                         blindUntilNanos,
                         requests,
                         promptTokens,
@@ -186,12 +220,10 @@ final class SlotRates {
         /** Found no prefill ahead. */
         private final boolean alone;
 
+        private boolean answering;
         private long firstNanos;
-        private long begunAtFirst;
+        private double prefilledAtFirst;
         private double stepAtFirst;
-
-        /** No other prefill was waiting when its first token came. */
-        private boolean undisturbed;
 
         private boolean ended;
 

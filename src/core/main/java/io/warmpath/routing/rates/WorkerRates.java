@@ -76,6 +76,7 @@ public final class WorkerRates implements Speeds {
         double passed =
                 (double) Math.floorMod(now, RateState.WINDOW_NANOS) / RateState.WINDOW_NANOS;
         double booked = 0;
+        double requests = 0;
         Sum prefill = new Sum();
         Sum decode = new Sum();
         Sum host = new Sum();
@@ -83,6 +84,7 @@ public final class WorkerRates implements Speeds {
         for (int i = 0; i < candidates.size(); i++) {
             RateState s = state(candidates.get(i).slot());
             booked += s.bookedMillis(current, passed);
+            requests += s.requests();
             prefill.add(s.prefill());
             decode.add(s.decode());
             host.add(s.host());
@@ -90,6 +92,7 @@ public final class WorkerRates implements Speeds {
         }
         return new FleetRates(
                 booked / (candidates.size() * (RateState.WINDOW_NANOS / 1e6)),
+                requests / candidates.size(),
                 prefill.factor(),
                 decode.factor(),
                 host.factor(),
@@ -122,17 +125,22 @@ public final class WorkerRates implements Speeds {
     public Sent sentByPeer(
             WorkerSlot slot, int prefillTokens, int promptTokens, boolean prefilled) {
         SlotRates rates = of(slot);
+        FleetRates fleet = known.rates;
+        double prefillFactor = rates.state().prefillFactor(fleet);
         Work work =
                 new Work(
                         promptTokens,
-                        priors.prefillMillis(
-                                prefillTokens, Math.max(0, promptTokens - prefillTokens)),
+                        prefillTokens,
+                        prefillFactor
+                                * priors.prefillMillis(
+                                        prefillTokens, Math.max(0, promptTokens - prefillTokens)),
                         0,
                         0,
                         0,
                         0,
                         outputTokens,
-                        1);
+                        prefillFactor,
+                        rates.state().decodeFactor(fleet));
         SlotRates.Running running = rates.beginOfPeer(work, prefilled, now());
         return new Sent() {
             @Override
@@ -203,24 +211,30 @@ public final class WorkerRates implements Speeds {
     }
 
     /**
-     * What a request asks of its worker.
+     * What a request asks of its worker, in times that its speed is taken to give.
      *
-     * @param prefillMillis predicted, of the tokens that are not cached
+     * @param freshTokens those of the prompt that are not cached
+     * @param prefillMillis predicted, of these
+     * @param loadMillis predicted, of the cached ones in slower tiers
      * @param stepMillis predicted, of the step that gives the first token
      * @param hostTokens cached tokens to fetch from host memory
      * @param poolTokens cached tokens to fetch from slower tiers
      * @param outputTokens expected
-     * @param prefillFactor by which the worker was taken to be slower than these predictions
+     * @param prefillFactor by which the worker is taken to be slower than the priors, in prefill
+     * @param decodeFactor the same of decoding
      */
     public record Work(
             int promptTokens,
+            int freshTokens,
             double prefillMillis,
             double loadMillis,
             double stepMillis,
             int hostTokens,
             int poolTokens,
             double outputTokens,
-            double prefillFactor) {
+            double prefillFactor,
+            double decodeFactor) {
+        /** What others wait for. */
         double aheadMillis() {
             return prefillMillis + loadMillis;
         }

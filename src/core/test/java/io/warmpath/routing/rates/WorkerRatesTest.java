@@ -25,7 +25,7 @@ class WorkerRatesTest {
     }
 
     private static Work prefill(double millis) {
-        return new Work(1000, millis, 0, 0, 0, 0, 256, 1);
+        return new Work(1000, 1000, millis, 0, 0, 0, 0, 256, 1, 1);
     }
 
     private void answer(Work work, double firstTokenMillis) {
@@ -152,42 +152,62 @@ class WorkerRatesTest {
     @Test
     void loading_rates_are_learnt_from_what_is_left_of_the_time() {
         // 15,000 tokens at 75,000 a second instead of 150,000: 200 ms on top of the computation.
-        Work host = new Work(16_000, 100, 100, 0, 15_000, 0, 256, 1);
+        Work host = new Work(16_000, 1000, 100, 100, 0, 15_000, 0, 256, 1, 1);
         for (int i = 0; i < 2000; i++) {
             answer(host, 300);
         }
         assertTrue(loadMillis(15_000, 0) > 136, "host " + loadMillis(15_000, 0));
         assertEquals(200, loadMillis(0, 15_000), 1e-9);
         assertEquals(1, prefillFactor(), "loading is not taken for slow computing");
-        Work pool = new Work(16_000, 100, 100, 0, 0, 15_000, 256, 1);
+        Work pool = new Work(16_000, 1000, 100, 100, 0, 0, 15_000, 256, 1, 1);
         for (int i = 0; i < 2000; i++) {
             answer(pool, 200);
         }
         assertTrue(loadMillis(0, 15_000) < 150, "pool " + loadMillis(0, 15_000));
     }
 
-    @Test
-    void decoding_is_learnt_from_answers_beside_which_none_began() {
+    /** An answer of 256 tokens, at half the speed; meanwhile others' prompts take their time. */
+    private void decodeSlowly(int prompts, double promptMillis) {
         double step = P.stepMillis(1, 1000 + 128);
+        Sent s = rates.sent(SLOT, prefill(100), true);
+        pass(107.5);
+        s.firstToken();
+        for (int i = 0; i < prompts; i++) {
+            Sent other = rates.sent(SLOT, prefill(promptMillis), true);
+            pass(promptMillis);
+            other.firstToken();
+            other.ended(-1);
+        }
+        pass(2 * 255 * step);
+        s.ended(256);
+    }
+
+    @Test
+    void decoding_is_learnt_beside_the_prompts_of_others() {
         for (int i = 0; i < 1000; i++) {
-            Sent s = rates.sent(SLOT, prefill(100), true);
-            pass(107.5);
-            s.firstToken();
-            pass(2 * 255 * step);
-            s.ended(256);
+            decodeSlowly(i % 10, 100);
         }
         assertEquals(1.66 - 0.03, decodeFactor(), 0.05);
-        double learnt = decodeFactor();
-        for (int i = 0; i < 50; i++) {
+    }
+
+    @Test
+    void an_answer_whose_time_others_prompts_took_teaches_nothing_of_decoding() {
+        decodeSlowly(1, 5_000);
+        assertEquals(1, decodeFactor());
+        decodeSlowly(1, 3_000);
+        assertTrue(decodeFactor() > 1, "the control");
+    }
+
+    @Test
+    void a_short_answer_teaches_nothing_of_decoding() {
+        for (int i = 0; i < 100; i++) {
             Sent s = rates.sent(SLOT, prefill(100), true);
             pass(107.5);
             s.firstToken();
-            Sent other = rates.sent(SLOT, prefill(100), true);
-            pass(60_000);
-            other.ended(-1);
-            s.ended(256);
+            pass(10_000);
+            s.ended(15);
         }
-        assertEquals(learnt, decodeFactor(), 1e-9);
+        assertEquals(1, decodeFactor());
     }
 
     @Test
@@ -195,11 +215,12 @@ class WorkerRatesTest {
         for (int i = 0; i < 100; i++) {
             answer(prefill(1), 10_000_000);
         }
-        assertEquals(10, prefillFactor());
+        assertEquals(50, prefillFactor());
         for (int i = 0; i < 3000; i++) {
             answer(prefill(1_000_000), 1);
         }
-        assertEquals(0.2, prefillFactor());
+        FleetRates fast = new FleetRates(0, 0, 0.02, 1, 1, 1);
+        assertEquals(0.02, state().prefillFactor(fast));
     }
 
     @Test

@@ -116,7 +116,21 @@ public final class PolicyCatalog {
     /** {@code kv-pool=0.3} is the cost in blocks with that worth of a block in the pool. */
     private static final Pattern POOL = Pattern.compile("kv-pool=(0|1|0\\.\\d{1,3})");
 
+    /** {@code latency-priors=10} is the cost in milliseconds with priors ten times too slow. */
+    private static final Pattern PRIORS =
+            Pattern.compile("latency-priors=(0\\.0*[1-9]\\d?|[1-9]\\d{0,2})");
+
     public static Optional<Named> find(String name) {
+        Matcher priors = PRIORS.matcher(name);
+        if (priors.matches()) {
+            double wrong = Double.parseDouble(priors.group(1));
+            return Optional.of(
+                    new Named(
+                            name,
+                            Kind.OURS,
+                            "latency, priors times " + wrong,
+                            w -> new ProductPolicy(w, latency(w, wrong))));
+        }
         Matcher pool = POOL.matcher(name);
         if (pool.matches()) {
             BlockWeights weights =
@@ -151,21 +165,31 @@ public final class PolicyCatalog {
     }
 
     static RouterOptions latency(World world) {
-        return RouterOptions.of(RouterMode.KV)
-                .with(CostKind.LATENCY, priors(world.model(), world.hostTier()));
+        return latency(world, 1);
     }
 
-    /** What an operator would set for this engine; a miss is cheaper with a host tier behind it. */
-    public static LatencyPriors priors(EngineModel m, boolean hostTier) {
+    private static RouterOptions latency(World world, double wrong) {
+        return RouterOptions.of(RouterMode.KV).with(CostKind.LATENCY, priors(world.model(), wrong));
+    }
+
+    /** What an operator would set for this engine. */
+    public static LatencyPriors priors(EngineModel m) {
+        return priors(m, 1);
+    }
+
+    /**
+     * @param wrong by which all times are too long, above 0
+     */
+    private static LatencyPriors priors(EngineModel m, double wrong) {
         return new LatencyPriors(
-                m.stepMillis() + m.weightsMillis(),
-                m.millisPerSequence(),
-                m.millisPerHeldToken(),
-                m.millisPerToken(),
-                m.millisPerPair(),
-                m.hostTokensPerSecond(),
-                m.poolTokensPerSecond(),
-                hostTier ? 0.5 : LatencyPriors.DEFAULT.workPrice(),
+                wrong * (m.stepMillis() + m.weightsMillis()),
+                wrong * m.millisPerSequence(),
+                wrong * m.millisPerHeldToken(),
+                wrong * m.millisPerToken(),
+                wrong * m.millisPerPair(),
+                m.hostTokensPerSecond() / wrong,
+                m.poolTokensPerSecond() / wrong,
+                LatencyPriors.DEFAULT.workPrice(),
                 LatencyPriors.DEFAULT.outputTokens());
     }
 }

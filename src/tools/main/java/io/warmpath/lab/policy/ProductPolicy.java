@@ -12,10 +12,8 @@ import io.warmpath.prefix.PrefixEvent;
 import io.warmpath.prefix.PrefixIndex;
 import io.warmpath.prefix.PrefixMatch;
 import io.warmpath.prefix.PrefixQuery;
-import io.warmpath.prefix.SideIndex;
 import io.warmpath.prefix.WorkerSlot;
 import io.warmpath.prefix.WorkerSlots;
-import io.warmpath.routing.CostKind;
 import io.warmpath.routing.Router;
 import io.warmpath.routing.RouterMode;
 import io.warmpath.routing.RouterOptions;
@@ -37,10 +35,6 @@ import org.jspecify.annotations.Nullable;
  * order. Clock and random are the run's.
  */
 final class ProductPolicy extends Policy {
-    /** What was sent counts beside events for so long with the cost {@code latency}. */
-    private static final long PREDICTED_MILLIS = 5000;
-
-    private static final long TIDY_NANOS = 626_000_000;
     private static final long EVICT_NANOS = 30_000_000_000L;
     private static final int TRACKED_TOKENS = 16 * (int) BlockTracker.Options.DEFAULT_MAX_BLOCKS;
     private static final long SECRET = 5;
@@ -55,8 +49,6 @@ final class ProductPolicy extends Policy {
 
     private List<Candidate> candidates = List.of();
     private final @Nullable PrefixIndex index;
-    private final @Nullable PrefixIndex decisions;
-    private final @Nullable SideIndex side;
     private final @Nullable BlockTracker tracker;
     private final LoadBook.Booking[] bookings;
     private final Sent[] sent;
@@ -68,17 +60,7 @@ final class ProductPolicy extends Policy {
         bookings = new LoadBook.Booking[world.calls()];
         sent = new Sent[world.calls()];
         boolean cost = options.mode() == RouterMode.KV;
-        boolean predicts = cost && options.cost() == CostKind.LATENCY;
         index = cost ? world.indexes().index(DecisionLimits.DEFAULT) : null;
-        decisions =
-                predicts
-                        ? world.indexes()
-                                .index(
-                                        new DecisionLimits(
-                                                PREDICTED_MILLIS,
-                                                DecisionLimits.DEFAULT.capacity()))
-                        : null;
-        side = index != null && decisions != null ? new SideIndex(index, decisions) : null;
         tracker =
                 options.mode() == RouterMode.VLLM_CACHE_AWARE
                         ? world.indexes()
@@ -88,15 +70,12 @@ final class ProductPolicy extends Policy {
                                                 BlockTracker.Hashing.POSITION,
                                                 TRACKED_TOKENS / world.blockTokens()))
                         : null;
-        slots = side != null ? side : index != null ? index : new NumberedSlots();
+        slots = index != null ? index : new NumberedSlots();
         for (int i = 0; i < world.engines().size(); i++) {
             joined();
         }
         if (tracker != null) {
             world.time().after(EVICT_NANOS, this::evict);
-        }
-        if (side != null) {
-            world.time().after(TIDY_NANOS, this::tidy);
         }
     }
 
@@ -118,22 +97,11 @@ final class ProductPolicy extends Policy {
         candidates = candidates.stream().filter(c -> isHere((int) c.worker().id())).toList();
     }
 
-    private void tidy() {
-        if (side != null) {
-            side.expire(millis());
-            world.time().after(TIDY_NANOS, this::tidy);
-        }
-    }
-
     private void evict() {
         if (tracker != null) {
             tracker.evict();
             world.time().after(EVICT_NANOS, this::evict);
         }
-    }
-
-    private long millis() {
-        return world.time().nanos() / 1_000_000;
     }
 
     /**
@@ -180,9 +148,6 @@ final class ProductPolicy extends Policy {
         bookings[call.number()] =
                 loads.book(to.slot(), decision.chosen().prefillTokens(), named, 0);
         sent[call.number()] = router.sent(decision, true);
-        if (side != null) {
-            side.decide(to.slot(), query, millis());
-        }
         if (tracker != null) {
             tracker.record(to.slot(), query);
         }
@@ -233,7 +198,6 @@ final class ProductPolicy extends Policy {
             match = tracker.find(query);
         } else if (index != null) {
             match = index.match(query);
-            match = side == null ? match : PrefixMatch.larger(match, side.match(query));
         } else {
             return List.of();
         }
@@ -285,9 +249,6 @@ final class ProductPolicy extends Policy {
     public void close() {
         if (tracker != null) {
             tracker.close();
-        }
-        if (decisions != null) {
-            decisions.close();
         }
         if (index != null) {
             index.close();

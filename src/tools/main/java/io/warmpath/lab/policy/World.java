@@ -11,7 +11,6 @@ import org.jspecify.annotations.Nullable;
 /**
  * What a policy is made in.
  *
- * @param hostTier engines keep blocks in host memory too
  * @param pool what all engines can fetch from; null: nothing. Its list is exact, as a master's is
  * @param engines themselves, those that have joined; routers look only at what theirs would tell
  *     them
@@ -24,7 +23,6 @@ public record World(
         SplittableRandom random,
         EngineModel model,
         int blockTokens,
-        boolean hostTier,
         @Nullable BlockStore pool,
         List<VirtualEngine<Call>> engines,
         int mostEngines,
