@@ -1,9 +1,11 @@
 package io.warmpath.lab;
 
 import io.warmpath.lab.workload.Workload;
+import io.warmpath.routing.rates.FleetPressure;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.function.ToDoubleFunction;
 
 /** What became of each request of a run. One thread. */
 final class Observed {
@@ -23,6 +25,9 @@ final class Observed {
     private final long[] sent;
     private final long[] first;
     private final long[] end;
+    private final List<Pressed> pressed = new ArrayList<>();
+
+    private record Pressed(FleetPressure by, long nanos) {}
 
     Observed(Workload workload, int engines, double spanMillis) {
         this.workload = workload;
@@ -49,6 +54,46 @@ final class Observed {
 
     void ended(int number, long nanos) {
         end[number] = nanos;
+    }
+
+    void pressed(FleetPressure by, long nanos) {
+        pressed.add(new Pressed(by, nanos));
+    }
+
+    /** Means over the second half of the arrivals' time; NaN for a policy that does not know. */
+    FleetPressure pressure() {
+        return new FleetPressure(
+                mean(FleetPressure::prefill),
+                mean(FleetPressure::decode),
+                mean(FleetPressure::steps),
+                mean(FleetPressure::waiting));
+    }
+
+    private double mean(ToDoubleFunction<FleetPressure> part) {
+        return pressed.stream()
+                .filter(p -> p.nanos() >= toNanos / 2 && p.nanos() <= toNanos)
+                .mapToDouble(p -> part.applyAsDouble(p.by()))
+                .average()
+                .orElse(Double.NaN);
+    }
+
+    /**
+     * By how many more requests were under way at the end of the arrivals' time than at its middle,
+     * of those that were sent between: 0 where a fleet keeps up, and what is lacking where it does
+     * not.
+     */
+    double growth() {
+        int sentBetween = 0;
+        int more = 0;
+        for (int i = 0; i < workload.size(); i++) {
+            sentBetween += sent[i] >= toNanos / 2 && sent[i] < toNanos ? 1 : 0;
+            more += (isUnderWay(i, toNanos) ? 1 : 0) - (isUnderWay(i, toNanos / 2) ? 1 : 0);
+        }
+        return (double) more / sentBetween;
+    }
+
+    private boolean isUnderWay(int i, double nanos) {
+        return sent[i] < nanos && end[i] >= nanos;
     }
 
     Result result(Cell cell) {

@@ -28,6 +28,7 @@ final class SlotRates {
     private long window = Long.MIN_VALUE;
     private double booked;
     private double bookedBefore;
+    private final ArrivingWork arriving = new ArrivingWork();
     private Ratio prefill = Ratio.NONE;
     private Ratio decode = Ratio.NONE;
     private Ratio host = Ratio.NONE;
@@ -63,6 +64,7 @@ final class SlotRates {
         }
         double out = work.outputTokens();
         book(ahead + out * priors.growthMillis(1, work.promptTokens() + out / 2), now);
+        arriving.add(work, priors, now);
         publish();
         return r;
     }
@@ -81,6 +83,7 @@ final class SlotRates {
                     work.aheadMillis()
                             + out * priors.growthMillis(1, work.promptTokens() + out / 2),
                     now);
+            arriving.add(work, priors, now);
         }
         publish();
         return r;
@@ -117,6 +120,13 @@ final class SlotRates {
         requests--;
         promptTokens -= r.work.promptTokens();
         publish();
+    }
+
+    /** Looks at each request that waits for its first token. */
+    synchronized Demand demand(long now) {
+        WorkSum waiting = new WorkSum();
+        pending.forEach(r -> waiting.add(r.work, priors));
+        return new Demand(state, arriving.lastMinute(now), waiting);
     }
 
     /** One step beside all that runs here now. */
@@ -176,6 +186,16 @@ final class SlotRates {
                         decode,
                         host,
                         pool);
+    }
+
+    /**
+     * @param arrived within the last minute
+     * @param waiting streamed, without a first token
+     */
+    record Demand(RateState state, WorkSum arrived, WorkSum waiting) {
+        static Demand none() {
+            return new Demand(RateState.IDLE, new WorkSum(), new WorkSum());
+        }
     }
 
     /** One request; fields are guarded by the slot's monitor. */
