@@ -78,22 +78,28 @@ final class Observed {
     }
 
     /**
-     * By how many more requests were under way at the end of the arrivals' time than at its middle,
-     * of those that were sent between: 0 where a fleet keeps up, and what is lacking where it does
-     * not.
+     * By how many more requests waited for their first token in the last quarter of the arrivals'
+     * time than in the one before, as a part of those that came in a quarter: about 0 where a fleet
+     * keeps up.
      */
     double growth() {
-        int sentBetween = 0;
-        int more = 0;
+        double half = toNanos / 2;
+        double threeQuarters = 1.5 * half;
+        int came = 0;
         for (int i = 0; i < workload.size(); i++) {
-            sentBetween += sent[i] >= toNanos / 2 && sent[i] < toNanos ? 1 : 0;
-            more += (isUnderWay(i, toNanos) ? 1 : 0) - (isUnderWay(i, toNanos / 2) ? 1 : 0);
+            came += sent[i] >= half && sent[i] < toNanos ? 1 : 0;
         }
-        return (double) more / sentBetween;
+        double more = waiting(threeQuarters, toNanos) - waiting(half, threeQuarters);
+        return 2 * more / came;
     }
 
-    private boolean isUnderWay(int i, double nanos) {
-        return sent[i] < nanos && end[i] >= nanos;
+    /** Mean number of requests without a first token. */
+    private double waiting(double from, double to) {
+        double sum = 0;
+        for (int i = 0; i < workload.size(); i++) {
+            sum += Math.max(0, Math.min(to, first[i]) - Math.max(from, sent[i]));
+        }
+        return sum / (to - from);
     }
 
     Result result(Cell cell) {

@@ -15,9 +15,12 @@ import java.util.Locale;
  */
 final class PressureCurve {
     /** Parts of the rate that is found. */
-    private static final double[] PARTS = {0.25, 0.5, 0.75, 0.9, 1, 1.1, 1.25, 1.5};
+    private static final double[] PARTS = {0.25, 0.5, 0.75, 0.85, 0.95, 1, 1.05, 1.15, 1.5};
 
     private static final double PRECISION = 1.015;
+
+    /** So that the second half has minutes of its own. */
+    private static final double LEAST_MILLIS = 180_000;
 
     private final Indexes indexes;
     private final Progress progress;
@@ -28,8 +31,8 @@ final class PressureCurve {
      * @param growth as {@link Observed#growth}
      */
     record Point(double load, FleetPressure pressure, double growth) {
-        /** More of the requests than this are never caught up with. */
-        private static final double GROWS = 0.02;
+        /** A queue that stays finite varies by less. */
+        private static final double GROWS = 0.01;
 
         boolean grows() {
             return growth > GROWS;
@@ -40,7 +43,20 @@ final class PressureCurve {
      * @param edge from this load on queues grow
      * @param points at parts of it
      */
-    record Found(double edge, List<Point> points) {}
+    record Found(double edge, List<Point> points) {
+        /** The part of the edge at which the pressure is 1, between the points nearest to it. */
+        double one() {
+            for (int i = 1; i < PARTS.length; i++) {
+                double before = points.get(i - 1).pressure().value();
+                double after = points.get(i).pressure().value();
+                if (after >= 1) {
+                    double way = (1 - before) / (after - before);
+                    return PARTS[i - 1] + way * (PARTS[i] - PARTS[i - 1]);
+                }
+            }
+            return Double.POSITIVE_INFINITY;
+        }
+    }
 
     PressureCurve(Indexes indexes, Progress progress) {
         this.indexes = indexes;
@@ -59,7 +75,8 @@ final class PressureCurve {
     }
 
     /**
-     * @throws IllegalArgumentException when queues grow at every rate, or at none
+     * @throws IllegalArgumentException when queues grow at every rate, or at none, or the workload
+     *     is too short
      */
     Found find(Scenario scenario, PolicyCatalog.Named policy) {
         Workload workload = scenario.draw().apply(1);
@@ -68,7 +85,7 @@ final class PressureCurve {
         double load = 1;
         int tries = 0;
         while (low == 0 || high == 0 || high / low > PRECISION) {
-            progress.show(++tries, 20, scenario.name() + " " + policy.name());
+            progress.show(++tries, 25, scenario.name() + " " + policy.name());
             if (at(scenario, policy, load, workload, indexes).grows()) {
                 high = load;
                 load = low == 0 ? load / 1.5 : Math.sqrt(low * high);
@@ -82,9 +99,15 @@ final class PressureCurve {
             }
         }
         double edge = Math.sqrt(low * high);
+        double millis = workload.spanMillis() / (edge * scenario.capacity());
+        if (millis < LEAST_MILLIS) {
+            throw new IllegalArgumentException(
+                    "%s is over after %.0f s at the rate where its queues grow; it has to last %.0f"
+                            .formatted(scenario.name(), millis / 1000, LEAST_MILLIS / 1000));
+        }
         List<Point> points = new ArrayList<>();
         for (double part : PARTS) {
-            progress.show(++tries, 20, scenario.name() + " " + policy.name());
+            progress.show(++tries, 25, scenario.name() + " " + policy.name());
             points.add(at(scenario, policy, part * edge, workload, indexes));
         }
         progress.show(1, 1, "");
@@ -97,9 +120,11 @@ final class PressureCurve {
                 new StringBuilder(
                         String.format(
                                 Locale.ROOT,
-                                "%s: queues grow from %.3g/s on%n%8s %8s %8s %8s %8s %8s %8s%n",
+                                "%s: queues grow from %.3g/s on, the pressure is 1 at %.2f of it%n"
+                                        + "%8s %8s %8s %8s %8s %8s %8s%n",
                                 scenario.name(),
                                 found.edge() * scenario.capacity(),
+                                found.one(),
                                 "rate",
                                 "pressure",
                                 "prefill",

@@ -18,9 +18,12 @@ import java.util.List;
  * @param decode what their answers add to steps
  * @param steps what steps take however many answers they serve; 0 where the engine's KV memory is
  *     not known
- * @param waiting all three of requests without a first token, over a minute
+ * @param waiting all three of requests without a first token, over a minute, and at least as much
+ *     as the oldest of them has waited
  */
 public record FleetPressure(double prefill, double decode, double steps, double waiting) {
+    private static final double WINDOW_MILLIS = ArrivingWork.WINDOW_NANOS / 1e6;
+
     /** How many of the present ranks' worth of work there is: 0 is idle. */
     public double value() {
         return prefill + decode + steps + waiting;
@@ -57,11 +60,19 @@ public record FleetPressure(double prefill, double decode, double steps, double 
             prefill += rank.promptMillis(demand.arrived());
             decode += rank.growthMillis(demand.arrived());
             steps += rank.stepMillis(demand.arrived());
-            waiting += rank.millis(demand.waiting());
+            waiting += Math.max(rank.millis(demand.waiting()), waited(demand));
         }
-        double minutes = candidates.size() * (ArrivingWork.WINDOW_NANOS / 1e6);
+        double minutes = candidates.size() * WINDOW_MILLIS;
         return new FleetPressure(
                 prefill / minutes, decode / minutes, steps / minutes, waiting / minutes);
+    }
+
+    /**
+     * Who has waited for so long had as much before it, whatever was predicted: less may be cached
+     * than was thought when it was sent. Of a request that never gets its turn a minute.
+     */
+    private static double waited(SlotRates.Demand demand) {
+        return Math.min(demand.oldestMillis(), WINDOW_MILLIS);
     }
 
     /** Of the running requests' prompts; all of them where blocks are not booked. */

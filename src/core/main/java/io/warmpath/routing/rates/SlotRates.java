@@ -126,7 +126,8 @@ final class SlotRates {
     synchronized Demand demand(long now) {
         WorkSum waiting = new WorkSum();
         pending.forEach(r -> waiting.add(r.work, priors));
-        return new Demand(state, arriving.lastMinute(now), waiting);
+        double oldest = pending.isEmpty() ? 0 : (now - pending.getFirst().sentNanos) / 1e6;
+        return new Demand(state, arriving.lastMinute(now), waiting, oldest);
     }
 
     /** One step beside all that runs here now. */
@@ -191,10 +192,11 @@ final class SlotRates {
     /**
      * @param arrived within the last minute
      * @param waiting streamed, without a first token
+     * @param oldestMillis since when the first of these waits
      */
-    record Demand(RateState state, WorkSum arrived, WorkSum waiting) {
+    record Demand(RateState state, WorkSum arrived, WorkSum waiting, double oldestMillis) {
         static Demand none() {
-            return new Demand(RateState.IDLE, new WorkSum(), new WorkSum());
+            return new Demand(RateState.IDLE, new WorkSum(), new WorkSum(), 0);
         }
     }
 

@@ -104,16 +104,25 @@ class FleetPressureTest {
     @Test
     void what_waits_for_its_first_token_counts_until_it_has_it() {
         List<Sent> queue = new ArrayList<>();
-        for (int i = 0; i < 60; i++) {
+        for (int i = 0; i < 120; i++) {
             queue.add(send());
         }
         pass(121);
         FleetPressure p = pressure(1, 100);
         assertEquals(0, p.prefill() + p.decode() + p.steps(), 1e-9, "nothing comes any more");
-        assertEquals(60 * 1140 / MINUTE, p.waiting(), 1e-9);
+        assertEquals(120 * 1140 / MINUTE, p.waiting(), 1e-9);
         queue.subList(1, 31).forEach(Sent::firstToken);
         queue.get(31).ended(-1);
-        assertEquals(29 * 1140 / MINUTE, pressure(1, 100).waiting(), 1e-9);
+        assertEquals(89 * 1140 / MINUTE, pressure(1, 100).waiting(), 1e-9);
+    }
+
+    @Test
+    void who_has_waited_longer_than_its_work_takes_had_more_before_it_than_was_thought() {
+        send();
+        pass(40);
+        assertEquals(40_000 / MINUTE, pressure(1, 100).waiting(), 1e-9);
+        pass(400);
+        assertEquals(1, pressure(1, 100).waiting(), 1e-9, "a minute at most");
     }
 
     @Test
