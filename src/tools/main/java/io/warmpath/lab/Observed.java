@@ -97,7 +97,9 @@ final class Observed {
     private double waiting(double from, double to) {
         double sum = 0;
         for (int i = 0; i < workload.size(); i++) {
-            sum += Math.max(0, Math.min(to, first[i]) - Math.max(from, sent[i]));
+            double since = Math.max(from, (double) sent[i]);
+            double until = Math.min(to, (double) first[i]);
+            sum += Math.max(0, until - since);
         }
         return sum / (to - from);
     }

@@ -53,17 +53,17 @@ public final class WorkerRates implements Speeds {
 
     @Override
     public RateState state(WorkerSlot slot) {
-        SlotRates rates = known(slot);
+        SlotRates rates = find(slot);
         return rates == null ? RateState.IDLE : rates.state();
     }
 
     /** Takes the slot's lock, and looks at each request that waits there. */
     SlotRates.Demand demand(WorkerSlot slot, long now) {
-        SlotRates rates = known(slot);
+        SlotRates rates = find(slot);
         return rates == null ? SlotRates.Demand.none() : rates.demand(now);
     }
 
-    private @Nullable SlotRates known(WorkerSlot slot) {
+    private @Nullable SlotRates find(WorkerSlot slot) {
         AtomicReferenceArray<@Nullable SlotRates> all = slots;
         SlotRates rates = slot.index() < all.length() ? all.get(slot.index()) : null;
         return rates == null || rates.slot() != slot.value() ? null : rates;
@@ -164,7 +164,7 @@ public final class WorkerRates implements Speeds {
     }
 
     private SlotRates of(WorkerSlot slot) {
-        SlotRates rates = known(slot);
+        SlotRates rates = find(slot);
         return rates != null ? rates : open(slot);
     }
 
