@@ -1,8 +1,12 @@
 package io.warmpath.routing;
 
 import io.warmpath.fault.GatewayException;
+import io.warmpath.fleet.Candidate;
 import io.warmpath.prefix.WorkerSlot;
+import io.warmpath.routing.rates.FleetPressure;
 import io.warmpath.routing.rates.Sent;
+import java.util.List;
+import java.util.Optional;
 
 /** The pure decision. Any thread; microseconds; no I/O. */
 public interface Router {
@@ -36,5 +40,16 @@ public interface Router {
     default Sent sentByPeer(
             WorkerSlot slot, int prefillTokens, int promptTokens, boolean prefilled) {
         return Sent.UNSEEN;
+    }
+
+    /**
+     * How much there is to do for these ranks beside what they can do. Looks at every rank and
+     * every request that waits.
+     *
+     * @param candidates at least one
+     * @return empty when the router keeps no speeds
+     */
+    default Optional<FleetPressure> pressure(List<Candidate> candidates) {
+        return Optional.empty();
     }
 }

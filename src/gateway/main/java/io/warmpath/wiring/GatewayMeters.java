@@ -4,11 +4,13 @@ import io.micrometer.core.instrument.MeterRegistry;
 import io.warmpath.events.EventCounters;
 import io.warmpath.load.LoadTracker;
 import io.warmpath.prefix.PrefixIndex;
+import io.warmpath.routing.Router;
 import io.warmpath.telemetry.AddressMeters;
 import io.warmpath.telemetry.EventMeters;
 import io.warmpath.telemetry.FleetMeters;
 import io.warmpath.telemetry.IndexMeters;
 import io.warmpath.telemetry.LoadMeters;
+import io.warmpath.telemetry.PressureMeters;
 import io.warmpath.telemetry.TokenMeters;
 import io.warmpath.tokens.ModelTokens;
 import io.warmpath.tokens.PromptIndex;
@@ -27,7 +29,8 @@ public final class GatewayMeters {
             FleetRuntime fleet,
             EventCounters events,
             ModelTokens tokens,
-            @Nullable PromptIndex prompts) {
+            @Nullable PromptIndex prompts,
+            Router router) {
         if (index != null) {
             IndexMeters.bind(registry, index, System::nanoTime);
         }
@@ -40,6 +43,7 @@ public final class GatewayMeters {
                 fleet.passiveHealth(),
                 fleet.sources(),
                 load);
+        PressureMeters.bind(registry, fleet.registry(), router);
         AddressMeters.bind(registry, fleet.addresses());
         EventSubscriptions subscriptions = fleet.subscriptions();
         if (subscriptions != null) {

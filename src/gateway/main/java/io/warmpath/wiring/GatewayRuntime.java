@@ -161,7 +161,8 @@ final class GatewayRuntime implements AutoCloseable {
                 fleet,
                 events.counters(),
                 tokens,
-                caches.overlaps().prompts());
+                caches.overlaps().prompts(),
+                chooser);
         caches.bind(meters);
         state.bind(meters);
         sessions.bind(meters);

@@ -54,32 +54,41 @@ public final class RenderedManifests {
                             "workers/vllm-nats")) {
                 RENDERED.put(folder, kustomize("k8s/" + folder));
             }
-            RENDERED.put("components", kustomize(everyComponent()));
+            RENDERED.put(
+                    "components",
+                    kustomize(
+                            overlay(
+                                    "components",
+                                    "overlays/ha-nats",
+                                    List.of("monitoring", "ingress", "http-route"))));
+            RENDERED.put(
+                    "engines that scale",
+                    kustomize(overlay("engines", "workers/vllm", List.of("engine-autoscaling"))));
             RENDERED.put("chart", chart("{}"));
             RENDERED.put("chart, all on", chart(ALL_VALUES));
         }
         return RENDERED;
     }
 
-    /** The overlay that the components without one of their own are added to. */
-    private static String everyComponent() {
-        Path folder = Path.of("target/k8s/components");
+    /** An overlay with components that none of ours has. */
+    private static String overlay(String name, String resource, List<String> components) {
+        Path folder = Path.of("target/k8s").resolve(name);
+        StringBuilder text =
+                new StringBuilder(
+                        """
+                        apiVersion: kustomize.config.k8s.io/v1beta1
+                        kind: Kustomization
+                        resources:
+                          - ../../../k8s/%s
+                        components:
+                        """
+                                .formatted(resource));
+        components.forEach(c -> text.append("  - ../../../k8s/components/" + c + "\n"));
         try {
             Files.createDirectories(folder);
             // Another JVM of the tests may be reading it.
             Path whole = Files.createTempFile(folder, "kustomization", ".new");
-            Files.writeString(
-                    whole,
-                    """
-                    apiVersion: kustomize.config.k8s.io/v1beta1
-                    kind: Kustomization
-                    resources:
-                      - ../../../k8s/overlays/ha-nats
-                    components:
-                      - ../../../k8s/components/monitoring
-                      - ../../../k8s/components/ingress
-                      - ../../../k8s/components/http-route
-                    """);
+            Files.writeString(whole, text);
             Files.move(whole, folder.resolve("kustomization.yaml"), StandardCopyOption.ATOMIC_MOVE);
         } catch (IOException e) {
             throw new UncheckedIOException(e);

@@ -222,6 +222,22 @@ class RenderedManifestsTest {
     }
 
     @Test
+    void engines_are_scaled_by_the_pressure_of_the_model_that_they_serve() {
+        List<JsonNode> objects = RenderedManifests.all().get("engines that scale");
+        JsonNode set = of(objects, "StatefulSet").findFirst().orElseThrow();
+        JsonNode scaler = of(objects, "HorizontalPodAutoscaler").findFirst().orElseThrow();
+        assertEquals(set.at("/metadata/name"), scaler.at("/spec/scaleTargetRef/name"));
+        assertFalse(set.path("spec").has("replicas"), "an apply would set it back");
+        JsonNode metric = scaler.at("/spec/metrics/0/external");
+        assertEquals("warmpath_fleet_pressure", metric.at("/metric/name").asText());
+        String model = metric.at("/metric/selector/matchLabels/model").asText();
+        assertTrue(
+                set.at("/spec/template/spec/containers/0/args")
+                        .toString()
+                        .contains("--served-model-name=" + model + "\""));
+    }
+
+    @Test
     void probes_ask_for_paths_that_the_gateway_has() {
         String routes = RepositoryFiles.text("src/gateway/main/java/io/warmpath/api/Routes.java");
         Set<String> asked = new TreeSet<>();

@@ -10,8 +10,14 @@ import io.micrometer.core.instrument.Tag;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import io.vertx.core.Vertx;
 import io.warmpath.events.EventCounters;
+import io.warmpath.fleet.Capacity;
 import io.warmpath.fleet.EngineKind;
+import io.warmpath.fleet.FleetRegistry;
+import io.warmpath.fleet.Offload;
+import io.warmpath.fleet.PriorityOrder;
+import io.warmpath.fleet.SessionSupport;
 import io.warmpath.fleet.Worker;
+import io.warmpath.fleet.WorkerProfile;
 import io.warmpath.fleet.monitor.SignsOfLife;
 import io.warmpath.fleet.probe.EngineTokenizer;
 import io.warmpath.gateway.agent.SessionCloser;
@@ -27,6 +33,12 @@ import io.warmpath.load.LoadTracker;
 import io.warmpath.prefix.ReferencePrefixIndex;
 import io.warmpath.prefix.SlotCredits;
 import io.warmpath.prefix.WorkerSlot;
+import io.warmpath.routing.CostKind;
+import io.warmpath.routing.Router;
+import io.warmpath.routing.RouterMode;
+import io.warmpath.routing.RouterOptions;
+import io.warmpath.routing.modes.Routers;
+import io.warmpath.routing.rates.LatencyPriors;
 import io.warmpath.session.AffinityOptions;
 import io.warmpath.session.ControlledSessions;
 import io.warmpath.session.SessionTable;
@@ -60,6 +72,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
+import java.util.concurrent.ThreadLocalRandom;
 import org.junit.jupiter.api.Test;
 
 /** {@code src/docs/metrics.md} lists exactly the meters that exist. */
@@ -127,8 +140,16 @@ class MetricsDocsTest {
                                 source -> null,
                                 load,
                                 () -> false)) {
+            serveOneModel(fleet.registry());
             GatewayMeters.bind(
-                    registry, index, load, fleet, new EventCounters(), TestConfig.noTokens(), null);
+                    registry,
+                    index,
+                    load,
+                    fleet,
+                    new EventCounters(),
+                    TestConfig.noTokens(),
+                    null,
+                    keepingSpeeds(load));
             for (Map<String, String> mode :
                     List.of(
                             Map.of("warmpath.router.predicted-ttl", "5s"),
@@ -181,6 +202,33 @@ class MetricsDocsTest {
         } finally {
             vertx.close().toCompletionStage().toCompletableFuture().join();
         }
+    }
+
+    /** A ready worker, for what there is by model. */
+    private static void serveOneModel(FleetRegistry fleet) {
+        fleet.learnt(
+                fleet.status().getFirst().worker().id(),
+                new WorkerProfile(
+                        EngineKind.OPENAI,
+                        "",
+                        Set.of("m"),
+                        16,
+                        false,
+                        1,
+                        Capacity.UNKNOWN,
+                        List.of(),
+                        Offload.NONE,
+                        PriorityOrder.NOT_TAKEN,
+                        SessionSupport.STICKY,
+                        List.of()),
+                false);
+    }
+
+    private static Router keepingSpeeds(LoadTracker load) {
+        return Routers.create(
+                RouterOptions.of(RouterMode.KV).with(CostKind.LATENCY, LatencyPriors.DEFAULT),
+                load,
+                ThreadLocalRandom::current);
     }
 
     /** Meters that come with what is compared. */

@@ -30,6 +30,9 @@ import org.jspecify.annotations.Nullable;
 final class CellRun {
     private static final double NANOS_PER_MILLI = 1e6;
 
+    /** After which the fleet's pressure is looked at again. */
+    private static final long PRESSURE_NANOS = 5_000_000_000L;
+
     private final Workload workload;
     private final double rate;
     private final VirtualTime time = new VirtualTime();
@@ -158,10 +161,18 @@ final class CellRun {
 
     private void play() {
         scheduleStart();
+        time.after(PRESSURE_NANOS, this::lookAtPressure);
         while (left > 0) {
             if (!time.step()) {
                 throw new IllegalStateException(left + " requests wait, and nothing happens");
             }
+        }
+    }
+
+    private void lookAtPressure() {
+        routers.getFirst().policy().pressure().ifPresent(p -> observed.pressed(p, time.nanos()));
+        if (time.nanos() < workload.spanMillis() / rate * NANOS_PER_MILLI) {
+            time.after(PRESSURE_NANOS, this::lookAtPressure);
         }
     }
 

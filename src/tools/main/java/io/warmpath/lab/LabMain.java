@@ -43,6 +43,8 @@ public final class LabMain {
               capacity SCENARIO...   finds the rate at which each policy just keeps the
                                      scenario's limit for the time to the first token
               size SCENARIO...       finds how few engines keep it at the scenario's loads
+              pressure SCENARIO...   what the policy of --ours takes the fleet's pressure to be,
+                                     below and above the rate at which queues grow without end
               tune SCENARIO...       searches the weights of a cost on a part of the workload and
                                      reports on the rest; says which keys to set, if any
               model PRESET           prints an engine model, 8b or 70b, as --engine-file reads it
@@ -124,6 +126,7 @@ public final class LabMain {
                 case "routing" -> routing(flags, indexes, out, err);
                 case "capacity" -> capacity(flags, indexes, out, err);
                 case "tune" -> tune(flags, indexes, out, err);
+                case "pressure" -> pressure(flags, indexes, out, err);
                 case "size" -> size(flags, indexes, out, err);
                 default ->
                         throw new IllegalArgumentException(
@@ -242,6 +245,17 @@ public final class LabMain {
                             found.result().ttft().p90());
                 }
             }
+        }
+        return OK;
+    }
+
+    private static int pressure(LabFlags flags, Indexes indexes, PrintStream out, PrintStream err) {
+        requireScenario(flags);
+        PolicyCatalog.Named policy = PolicyCatalog.find(flags.ours).orElseThrow();
+        Progress progress = new Progress(flags.quiet ? null : err, System::nanoTime);
+        for (Scenario s : flags.scenarios) {
+            out.println(
+                    PressureCurve.text(s, new PressureCurve(indexes, progress).find(s, policy)));
         }
         return OK;
     }

@@ -1,9 +1,11 @@
 package io.warmpath.lab;
 
 import io.warmpath.lab.workload.Workload;
+import io.warmpath.routing.rates.FleetPressure;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.function.ToDoubleFunction;
 
 /** What became of each request of a run. One thread. */
 final class Observed {
@@ -23,6 +25,9 @@ final class Observed {
     private final long[] sent;
     private final long[] first;
     private final long[] end;
+    private final List<Pressed> pressed = new ArrayList<>();
+
+    private record Pressed(FleetPressure by, long nanos) {}
 
     Observed(Workload workload, int engines, double spanMillis) {
         this.workload = workload;
@@ -49,6 +54,54 @@ final class Observed {
 
     void ended(int number, long nanos) {
         end[number] = nanos;
+    }
+
+    void pressed(FleetPressure by, long nanos) {
+        pressed.add(new Pressed(by, nanos));
+    }
+
+    /** Means over the second half of the arrivals' time; NaN for a policy that does not know. */
+    FleetPressure pressure() {
+        return new FleetPressure(
+                mean(FleetPressure::prefill),
+                mean(FleetPressure::decode),
+                mean(FleetPressure::steps),
+                mean(FleetPressure::waiting));
+    }
+
+    private double mean(ToDoubleFunction<FleetPressure> part) {
+        return pressed.stream()
+                .filter(p -> p.nanos() >= toNanos / 2 && p.nanos() <= toNanos)
+                .mapToDouble(p -> part.applyAsDouble(p.by()))
+                .average()
+                .orElse(Double.NaN);
+    }
+
+    /**
+     * By how many more requests waited for their first token in the last quarter of the arrivals'
+     * time than in the one before, as a part of those that came in a quarter: about 0 where a fleet
+     * keeps up.
+     */
+    double growth() {
+        double half = toNanos / 2;
+        double threeQuarters = 1.5 * half;
+        int came = 0;
+        for (int i = 0; i < workload.size(); i++) {
+            came += sent[i] >= half && sent[i] < toNanos ? 1 : 0;
+        }
+        double more = waiting(threeQuarters, toNanos) - waiting(half, threeQuarters);
+        return 2 * more / came;
+    }
+
+    /** Mean number of requests without a first token. */
+    private double waiting(double from, double to) {
+        double sum = 0;
+        for (int i = 0; i < workload.size(); i++) {
+            double since = Math.max(from, (double) sent[i]);
+            double until = Math.min(to, (double) first[i]);
+            sum += Math.max(0, until - since);
+        }
+        return sum / (to - from);
     }
 
     Result result(Cell cell) {

@@ -213,6 +213,19 @@ class LabMainTest {
     }
 
     @Test
+    void pressure_tells_from_which_rate_on_queues_grow_and_what_it_is_there() {
+        assertEquals(0, lab("pressure", "long-answers", "--quiet"), err());
+        assertTrue(
+                out().matches(
+                                "(?s)long-answers: queues grow from 4\\d\\.\\d/s on, the pressure is 1"
+                                        + " at [01]\\.\\d+ of it\n.*"),
+                out());
+        assertEquals(9, out().lines().filter(l -> l.endsWith("%")).count(), out());
+        assertEquals(2, lab("pressure", "tiny", "--quiet"));
+        assertTrue(err().contains("tiny is over after"), err());
+    }
+
+    @Test
     void weights_are_searched_on_one_part_and_reported_on_the_other() throws IOException {
         Path file = folder.resolve("mine.csv");
         StringBuilder table = new StringBuilder("timestamp,input_length,output_length,hash_ids\n");

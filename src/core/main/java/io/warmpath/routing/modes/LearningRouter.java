@@ -1,5 +1,6 @@
 package io.warmpath.routing.modes;
 
+import io.warmpath.fleet.Candidate;
 import io.warmpath.load.LoadBook;
 import io.warmpath.prefix.WorkerSlot;
 import io.warmpath.routing.LatencyCost;
@@ -9,14 +10,20 @@ import io.warmpath.routing.RouterOptions;
 import io.warmpath.routing.RoutingDecision;
 import io.warmpath.routing.RoutingRequest;
 import io.warmpath.routing.Scorer;
+import io.warmpath.routing.rates.FleetPressure;
+import io.warmpath.routing.rates.LatencyPriors;
 import io.warmpath.routing.rates.Sent;
 import io.warmpath.routing.rates.WorkerRates;
+import java.util.List;
+import java.util.Optional;
 
 /** Another router, and what the answers to its requests tell of the workers' speeds. Any thread. */
 final class LearningRouter implements Router {
     private final Router router;
     private final WorkerRates rates;
     private final Scorer scorer;
+    private final LatencyPriors priors;
+    private final LoadBook loads;
 
     /**
      * @param rates those that the router shows or decides by
@@ -24,7 +31,9 @@ final class LearningRouter implements Router {
     LearningRouter(Router router, RouterOptions options, LoadBook loads, WorkerRates rates) {
         this.router = router;
         this.rates = rates;
-        this.scorer = new Scorer(options, loads, new LatencyCost(options.latency()), rates);
+        this.priors = options.latency();
+        this.loads = loads;
+        this.scorer = new Scorer(options, loads, new LatencyCost(priors), rates);
     }
 
     @Override
@@ -41,6 +50,11 @@ final class LearningRouter implements Router {
     public Sent sentByPeer(
             WorkerSlot slot, int prefillTokens, int promptTokens, boolean prefilled) {
         return rates.sentByPeer(slot, prefillTokens, promptTokens, prefilled);
+    }
+
+    @Override
+    public Optional<FleetPressure> pressure(List<Candidate> candidates) {
+        return Optional.of(FleetPressure.of(candidates, rates, priors, loads));
     }
 
     @Override

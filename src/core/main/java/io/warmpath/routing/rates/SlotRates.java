@@ -34,6 +34,7 @@ final class SlotRates {
     private long window = Long.MIN_VALUE;
     private double booked;
     private double bookedBefore;
+    private final ArrivingWork arriving = new ArrivingWork();
     private Ratio prefill = Ratio.NONE;
     private Ratio decode = Ratio.NONE;
     private Ratio host = Ratio.NONE;
@@ -67,6 +68,7 @@ final class SlotRates {
             blindUntilNanos = from + (long) (ahead * 1e6);
         }
         book(ahead + decodeMillis(work), now);
+        arriving.add(work, priors, now);
         publish();
         return r;
     }
@@ -80,6 +82,7 @@ final class SlotRates {
             pending.add(r);
             pendingMillis += work.aheadMillis();
             book(work.aheadMillis() + decodeMillis(work), now);
+            arriving.add(work, priors, now);
         }
         publish();
         return r;
@@ -122,6 +125,14 @@ final class SlotRates {
     private double decodeMillis(Work w) {
         double out = w.outputTokens();
         return w.decodeFactor() * out * priors.growthMillis(1, w.promptTokens() + out / 2);
+    }
+
+    /** Looks at each request that waits for its first token. */
+    synchronized Demand demand(long now) {
+        WorkSum waiting = new WorkSum();
+        pending.forEach(r -> waiting.add(r.work, priors));
+        double oldest = pending.isEmpty() ? 0 : (now - pending.getFirst().sentNanos) / 1e6;
+        return new Demand(state, arriving.lastMinute(now), waiting, oldest);
     }
 
     /** One step beside all that runs here now. */
@@ -210,6 +221,17 @@ final class SlotRates {
                         decode,
                         host,
                         pool);
+    }
+
+    /**
+     * @param arrived within the last minute
+     * @param waiting streamed, without a first token
+     * @param oldestMillis since when the first of these waits
+     */
+    record Demand(RateState state, WorkSum arrived, WorkSum waiting, double oldestMillis) {
+        static Demand none() {
+            return new Demand(RateState.IDLE, new WorkSum(), new WorkSum(), 0);
+        }
     }
 
     /** One request; fields are guarded by the slot's monitor. */

@@ -53,9 +53,20 @@ public final class WorkerRates implements Speeds {
 
     @Override
     public RateState state(WorkerSlot slot) {
+        SlotRates rates = find(slot);
+        return rates == null ? RateState.IDLE : rates.state();
+    }
+
+    /** Takes the slot's lock, and looks at each request that waits there. */
+    SlotRates.Demand demand(WorkerSlot slot, long now) {
+        SlotRates rates = find(slot);
+        return rates == null ? SlotRates.Demand.none() : rates.demand(now);
+    }
+
+    private @Nullable SlotRates find(WorkerSlot slot) {
         AtomicReferenceArray<@Nullable SlotRates> all = slots;
         SlotRates rates = slot.index() < all.length() ? all.get(slot.index()) : null;
-        return rates == null || rates.slot() != slot.value() ? RateState.IDLE : rates.state();
+        return rates == null || rates.slot() != slot.value() ? null : rates;
     }
 
     /** Summed up again after {@link #FLEET_NANOS} only, because it reads every state. */
@@ -66,12 +77,13 @@ public final class WorkerRates implements Speeds {
         if (last.of == candidates && now - last.atNanos < FLEET_NANOS) {
             return last.rates;
         }
-        FleetRates rates = sumUp(candidates, now);
+        FleetRates rates = together(candidates, now);
         known = new Known(candidates, now, rates);
         return rates;
     }
 
-    private FleetRates sumUp(List<Candidate> candidates, long now) {
+    /** As {@link #fleet}, at this moment. */
+    FleetRates together(List<Candidate> candidates, long now) {
         long current = Math.floorDiv(now, RateState.WINDOW_NANOS);
         double passed =
                 (double) Math.floorMod(now, RateState.WINDOW_NANOS) / RateState.WINDOW_NANOS;
@@ -160,9 +172,8 @@ public final class WorkerRates implements Speeds {
     }
 
     private SlotRates of(WorkerSlot slot) {
-        AtomicReferenceArray<@Nullable SlotRates> all = slots;
-        SlotRates rates = slot.index() < all.length() ? all.get(slot.index()) : null;
-        return rates != null && rates.slot() == slot.value() ? rates : open(slot);
+        SlotRates rates = find(slot);
+        return rates != null ? rates : open(slot);
     }
 
     private synchronized SlotRates open(WorkerSlot slot) {

@@ -3,6 +3,7 @@ package io.warmpath.wiring.fleet;
 import static org.awaitility.Awaitility.await;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertNotEquals;
+import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.micrometer.core.instrument.MeterRegistry;
@@ -23,6 +24,13 @@ import io.warmpath.load.LoadTracker;
 import io.warmpath.prefix.ReferencePrefixIndex;
 import io.warmpath.prefix.SlotCredits;
 import io.warmpath.prefix.WorkerSlot;
+import io.warmpath.routing.CostKind;
+import io.warmpath.routing.Router;
+import io.warmpath.routing.RouterMode;
+import io.warmpath.routing.RouterOptions;
+import io.warmpath.routing.modes.Routers;
+import io.warmpath.routing.rates.LatencyPriors;
+import io.warmpath.telemetry.PressureMeters;
 import io.warmpath.upstream.tls.EngineTls;
 import io.warmpath.wiring.GatewayMeters;
 import io.warmpath.wiring.TestConfig;
@@ -33,6 +41,7 @@ import java.time.Duration;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.ThreadLocalRandom;
 import java.util.function.LongSupplier;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -223,7 +232,14 @@ class FleetRuntimeTest {
         SimpleMeterRegistry meters = new SimpleMeterRegistry();
         start(Map.of());
         GatewayMeters.bind(
-                meters, index, load, runtime, new EventCounters(), TestConfig.noTokens(), null);
+                meters,
+                index,
+                load,
+                runtime,
+                new EventCounters(),
+                TestConfig.noTokens(),
+                null,
+                router(CostKind.LATENCY));
         awaitState(WorkerState.READY);
         try (LoadBook.Booking booking = load.book(slot(), 100, 7)) {
             await().atMost(SOON)
@@ -238,12 +254,32 @@ class FleetRuntimeTest {
                                 assertEquals(0, value(meters, "events.sources", "state", "gone"));
                                 assertEquals(1, value(meters, "index.slots"));
                                 assertEquals(1, value(meters, "bookings.open"));
+                                assertEquals(0, value(meters, "fleet.pressure", "model", "tiny"));
                             });
             booking.firstToken();
         }
         runtime.registry().drain(status().worker().id());
         await().atMost(SOON).until(() -> meters.find("warmpath.worker.up").gauge() == null);
         assertEquals(0, value(meters, "workers", "state", "ready"));
+        assertNull(meters.find("warmpath.fleet.pressure").gauge(), "nobody is there to be pressed");
+    }
+
+    @Test
+    void a_router_that_keeps_no_speeds_has_no_pressure() {
+        SimpleMeterRegistry meters = new SimpleMeterRegistry();
+        start(Map.of());
+        awaitState(WorkerState.READY);
+        PressureMeters.bind(meters, runtime.registry(), router(CostKind.BLOCKS));
+        assertNull(meters.find("warmpath.fleet.pressure").gauge());
+        PressureMeters.bind(meters, runtime.registry(), router(CostKind.LATENCY));
+        assertEquals(0, value(meters, "fleet.pressure", "model", "tiny"));
+    }
+
+    private Router router(CostKind cost) {
+        return Routers.create(
+                RouterOptions.of(RouterMode.KV).with(cost, LatencyPriors.DEFAULT),
+                load,
+                ThreadLocalRandom::current);
     }
 
     private static double value(MeterRegistry meters, String name, String... tags) {

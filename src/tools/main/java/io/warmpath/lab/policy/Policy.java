@@ -2,8 +2,10 @@ package io.warmpath.lab.policy;
 
 import io.warmpath.prefix.PrefixEvent;
 import io.warmpath.prefix.WorkerSlot;
+import io.warmpath.routing.rates.FleetPressure;
 import java.util.BitSet;
 import java.util.List;
+import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -69,6 +71,11 @@ public abstract class Policy implements AutoCloseable {
     public void firstToken(Call call) {}
 
     public void ended(Call call) {}
+
+    /** Of the engines that are here; empty for rules that do not know. */
+    public Optional<FleetPressure> pressure() {
+        return Optional.empty();
+    }
 
     /** {@link #apply} is to be called, with slots as {@link #slot} names them. */
     public boolean followsEvents() {

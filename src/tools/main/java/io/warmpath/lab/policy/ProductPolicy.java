@@ -23,10 +23,12 @@ import io.warmpath.routing.Scores;
 import io.warmpath.routing.SharedHits;
 import io.warmpath.routing.SharedView;
 import io.warmpath.routing.modes.Routers;
+import io.warmpath.routing.rates.FleetPressure;
 import io.warmpath.routing.rates.Sent;
 import io.warmpath.sim.virtual.BlockStore;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import java.util.OptionalLong;
 import org.jspecify.annotations.Nullable;
 
@@ -226,6 +228,11 @@ final class ProductPolicy extends Policy {
         sent[call.number()].ended(answerTokens);
         bookings[call.number()] = null;
         sent[call.number()] = null;
+    }
+
+    @Override
+    public Optional<FleetPressure> pressure() {
+        return candidates.isEmpty() ? Optional.empty() : router.pressure(candidates);
     }
 
     @Override

@@ -1,0 +1,83 @@
+package io.warmpath.telemetry;
+
+import io.micrometer.core.instrument.MeterRegistry;
+import io.micrometer.core.instrument.MultiGauge;
+import io.micrometer.core.instrument.Tags;
+import io.warmpath.fleet.Candidate;
+import io.warmpath.fleet.FleetListener;
+import io.warmpath.fleet.FleetRegistry;
+import io.warmpath.fleet.Worker;
+import io.warmpath.routing.Router;
+import io.warmpath.routing.rates.FleetPressure;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+
+/**
+ * The work of each model beside what its ranks can do, made up when it is scraped.
+ *
+ * <p>A model without a ready rank has no row; none has one where the router keeps no speeds.
+ */
+public final class PressureMeters implements FleetListener {
+    /** LoRA adapters may be many; the first by name are shown. */
+    private static final int MOST_MODELS = 100;
+
+    private final FleetRegistry fleet;
+    private final Router router;
+    private final MultiGauge pressure;
+
+    private PressureMeters(MeterRegistry registry, FleetRegistry fleet, Router router) {
+        this.fleet = fleet;
+        this.router = router;
+        pressure =
+                MultiGauge.builder("warmpath.fleet.pressure")
+                        .description(
+                                "Work that comes and waits against what the model's ready ranks can"
+                                        + " do: above 1 queues grow without end")
+                        .register(registry);
+    }
+
+    /** Registers the meter and follows the fleet. */
+    public static void bind(MeterRegistry registry, FleetRegistry fleet, Router router) {
+        PressureMeters meters = new PressureMeters(registry, fleet, router);
+        fleet.addListener(meters);
+        meters.refresh();
+    }
+
+    @Override
+    public void added(Worker worker) {
+        refresh();
+    }
+
+    @Override
+    public void changed(Worker before, Worker after, String why) {
+        refresh();
+    }
+
+    @Override
+    public void removed(Worker worker) {
+        refresh();
+    }
+
+    // Synchronized, so that whoever registers last has looked at the newest snapshot.
+    private synchronized void refresh() {
+        List<MultiGauge.Row<?>> rows = new ArrayList<>();
+        for (String model : fleet.snapshot().models()) {
+            if (rows.size() < MOST_MODELS && of(model).isPresent()) {
+                rows.add(
+                        MultiGauge.Row.of(
+                                Tags.of("model", model),
+                                this,
+                                m -> m.of(model).map(FleetPressure::value).orElse(Double.NaN)));
+            }
+        }
+        pressure.register(rows, true);
+    }
+
+    private Optional<FleetPressure> of(String model) {
+        List<Candidate> candidates = fleet.snapshot().candidates(model);
+        return candidates.isEmpty()
+                ? Optional.empty()
+                : router.forModel(model).pressure(candidates);
+    }
+}
