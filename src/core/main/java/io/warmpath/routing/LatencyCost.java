@@ -76,17 +76,19 @@ public final class LatencyCost implements CostModel {
         int pool = cached - f.usable(f.host) * f.blockSize;
         int fresh = Math.max(1, f.request.promptTokens() - cached);
         double out = f.outputTokens;
-        double running = s.promptTokens() + s.requests() * out / 2;
+        // Beyond those that were sent by gateways: what the engine itself tells that it runs.
+        int requests = Math.max(s.requests(), f.activeRequests);
+        double running = s.promptTokens() + requests * out / 2;
 
         double wait = s.waitMillis(f.nowNanos);
         double prefill = priors.prefillMillis(fresh, cached);
         double load = s.loadMillis(priors, f.fleet, host, pool);
-        double step = priors.stepMillis(s.requests(), running);
+        double step = priors.stepMillis(requests, running);
         double overdue = s.overdueMillis(f.nowNanos);
-        double own = DECODE_WEIGHT * out * priors.growthMillis(s.requests(), running);
+        double own = DECODE_WEIGHT * out * priors.growthMillis(requests, running);
         double others =
                 DECODE_WEIGHT
-                        * s.requests()
+                        * requests
                         * out
                         * priors.growthMillis(1, f.request.promptTokens() + out / 2);
         double prefillFactor = s.prefillFactor(f.fleet);

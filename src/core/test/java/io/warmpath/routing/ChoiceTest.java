@@ -29,8 +29,9 @@ class ChoiceTest {
     private final LoadTracker loads = new LoadTracker();
     private final SplittableRandom random = new SplittableRandom(SEED);
 
+    /** Costs in blocks, which see what is booked here. */
     private Router router(RouterMode mode) {
-        return Routers.create(RouterOptions.of(mode), loads, () -> random);
+        return Routers.create(RouterOptions.of(mode).with(CostKind.BLOCKS), loads, () -> random);
     }
 
     /** Names of {@code blocks} blocks of one conversation; a longer one goes on where it ended. */

@@ -2,7 +2,6 @@ package io.warmpath.routing.modes;
 
 import io.warmpath.load.LoadBook;
 import io.warmpath.prefix.WorkerSlot;
-import io.warmpath.routing.LatencyCost;
 import io.warmpath.routing.Router;
 import io.warmpath.routing.RouterMode;
 import io.warmpath.routing.RouterOptions;
@@ -24,7 +23,7 @@ final class LearningRouter implements Router {
     LearningRouter(Router router, RouterOptions options, LoadBook loads, WorkerRates rates) {
         this.router = router;
         this.rates = rates;
-        this.scorer = new Scorer(options, loads, new LatencyCost(options.latency()), rates);
+        this.scorer = new Scorer(options, loads, rates);
     }
 
     @Override
