@@ -349,7 +349,7 @@ def pool():
         engines = two_sglang(tokens=4096, tier="mooncake", master=master)
         with running(*engines):
             # As src/docs/hicache.md has it.
-            gateway = Gateway(engines, more=["--shared-cache-type", "hicache", "--shared-cache-multiplier", "0.5"])
+            gateway = Gateway(engines, more=["--shared-cache-type", "hicache"])
             with running(gateway):
                 api = client(gateway)
                 ids = [int(gateway.worker_of(e)["id"]) for e in engines]

@@ -29,7 +29,10 @@ public record Choice(
         LOWEST_COST,
         /** Of those with the lowest cost the one that served this prefix last. */
         SERVED_LAST,
-        /** One of those with the lowest cost, at random. */
+        /**
+         * Of those with the lowest cost the one whose last turn lies furthest back, at random among
+         * those that had none yet, or where their weights differ.
+         */
         TIE_DRAWN,
         /** The better the likelier. */
         SAMPLED,

@@ -10,6 +10,7 @@ import io.warmpath.prefix.Tier;
 import io.warmpath.prefix.WorkerSlot;
 import io.warmpath.routing.rates.FleetRates;
 import io.warmpath.routing.rates.RateState;
+import io.warmpath.routing.rates.Speeds;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
@@ -47,7 +48,11 @@ final class Facts {
     /** Booked prefill of the least busy candidate, by its weight; {@link BlockCost}'s. */
     double leastPrefillTokens;
 
-    // Of the speeds, where they are kept: the moment, all candidates, the expected answer's length.
+    /** The workers' speeds; null where they are not kept, or nobody looks at them. */
+    @Nullable Speeds speeds;
+
+    // Of the speeds, where they are looked at: the moment, all candidates, the expected answer's
+    // length.
     long nowNanos;
     FleetRates fleet = FleetRates.UNSEEN;
     double outputTokens;

@@ -99,20 +99,22 @@ public final class LatencyCost implements CostModel {
         int pool = cached - f.usable(f.host) * f.blockSize;
         int fresh = Math.max(1, f.request.promptTokens() - cached);
         double out = f.outputTokens;
-        double running = s.promptTokens() + s.requests() * out / 2;
+        // Beyond those that were sent by gateways: what the engine itself tells that it runs.
+        int requests = Math.max(s.requests(), f.activeRequests);
+        double running = s.promptTokens() + requests * out / 2;
         double prefillFactor = s.prefillFactor(f.fleet);
         double decodeFactor = s.decodeFactor(f.fleet);
 
         double wait = s.waitMillis(f.nowNanos);
         double prefill = prefillFactor * priors.prefillMillis(fresh, cached);
         double load = s.loadMillis(priors, f.fleet, host, pool);
-        double step = priors.stepMillis(s.requests(), running);
-        double room = decodeFactor * out * step * crowding(f, decodeBlocks);
+        double step = priors.stepMillis(requests, running);
+        double room = decodeFactor * out * step * crowding(f, decodeBlocks, requests);
         double overdue = s.overdueMillis(f.nowNanos);
         double decode = decodeFactor * f.decodeWeight * out;
-        double own = decode * priors.growthMillis(s.requests(), running);
+        double own = decode * priors.growthMillis(requests, running);
         double others =
-                decode * s.requests() * priors.growthMillis(1, f.request.promptTokens() + out / 2);
+                decode * requests * priors.growthMillis(1, f.request.promptTokens() + out / 2);
         double price = 1 + (f.workPrice - 1) * coldPart(f, cached, fresh);
         double pin =
                 f.pinned == 0
@@ -154,12 +156,12 @@ public final class LatencyCost implements CostModel {
      * How much of the time of an answer others wait for the KV blocks that this request takes; 0
      * where the worker's blocks are not known. Grows steeply as the worker gets full.
      */
-    private static double crowding(Facts f, double decodeBlocks) {
+    private static double crowding(Facts f, double decodeBlocks, int requests) {
         if (f.kvBlocks == 0) {
             return 0;
         }
         double answer = f.outputTokens / f.blockSize;
-        double wanted = decodeBlocks + (f.rates.requests() + 1) * answer;
+        double wanted = decodeBlocks + (requests + 1) * answer;
         double full = Math.min(FULL, wanted / f.kvBlocks);
         double taken = (decodeBlocks - f.activeBlocks + answer) / f.kvBlocks;
         return taken * (full * full * full * full) / (1 - full);

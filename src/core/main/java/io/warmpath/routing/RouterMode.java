@@ -23,7 +23,7 @@ public enum RouterMode {
     }
 
     /** The candidates' costs decide. */
-    boolean comparesCosts() {
+    public boolean comparesCosts() {
         return this == KV || this == DIRECT;
     }
 

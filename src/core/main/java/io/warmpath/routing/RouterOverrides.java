@@ -21,6 +21,19 @@ public record RouterOverrides(
     public static final RouterOverrides NONE =
             new RouterOverrides(null, null, null, null, null, null, null);
 
+    /**
+     * Something here is of the cost in blocks, and the cost in milliseconds does not read it: a
+     * weight, whatever its value, or a switch that is off.
+     */
+    boolean asksForBlocks() {
+        return overlapScoreCredit != null
+                || prefillLoadScale != null
+                || overlapScoreWeight != null
+                || sharedCacheMultiplier != null
+                || Boolean.FALSE.equals(assumeKvReuse)
+                || Boolean.FALSE.equals(trackPrefillTokens);
+    }
+
     /** Weights with these overrides. */
     BlockWeights apply(BlockWeights base) {
         BlockWeights w = base;

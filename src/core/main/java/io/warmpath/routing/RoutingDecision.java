@@ -38,8 +38,28 @@ public record RoutingDecision(
         return compared.list();
     }
 
-    /** One short phrase, such as {@code lowest cost 3.0 of 4} or {@code pinned by client}. */
+    /**
+     * One short phrase, such as {@code lowest cost 3.0 of 4} or {@code pinned by client}; behind a
+     * semicolon what the other cost would have taken, where it is known and another one.
+     */
     public String reason() {
+        String other = otherChoice();
+        return other.isEmpty() ? why() : why() + "; " + other;
+    }
+
+    private String otherChoice() {
+        OtherCosts other = compared.other();
+        if (other == null || other.agrees(choice.index())) {
+            return "";
+        }
+        String first = compared.candidate(other.lowest()).label();
+        String who = other.ties() == 1 ? first : first + " (" + other.ties() + " cost the same)";
+        return choice.kind() == Choice.Kind.SAMPLED
+                ? "by " + other.kind().flag() + " the lowest cost is that of " + who
+                : other.kind().flag() + " would have taken " + who;
+    }
+
+    private String why() {
         if (!Eligibility.pinned(request)) {
             return choice.why();
         }

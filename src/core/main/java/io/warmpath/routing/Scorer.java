@@ -10,61 +10,100 @@ import io.warmpath.routing.rates.Speeds;
 import io.warmpath.routing.rates.WorkerRates;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
  * What is known of the candidates, and what each of them costs.
  *
- * <p>Stateless beside the load book and the model; any thread.
+ * <p>Stateless beside the load book and the speeds; any thread.
  *
  * <p>A worker whose block size is not known counts in tokens and has no match.
  */
 public final class Scorer {
     private final RouterOptions options;
     private final LoadBook loads;
-    private final CostModel model;
     private final @Nullable Speeds speeds;
-    private final BlockCost blockCost = new BlockCost();
-    private final List<String> names;
+    private final Model blocks = new Model(CostKind.BLOCKS, new BlockCost());
+    private final Model latency;
     private volatile Roster roster = Roster.of(List.of());
 
-    public Scorer(RouterOptions options, LoadBook loads, CostModel model) {
-        this(options, loads, model, null);
+    /** A cost, and the names of what is told of a candidate: the facts, then its terms. */
+    private record Model(CostKind kind, CostModel cost, List<String> names) {
+        Model(CostKind kind, CostModel cost) {
+            this(kind, cost, Stream.concat(Facts.NAMES.stream(), cost.terms().stream()).toList());
+        }
     }
 
     /**
-     * @param speeds what the model needs of them, and detailed scores keep; null: nothing
+     * @param speeds what the cost in milliseconds needs, and detailed scores keep; null: nothing is
+     *     kept, and there is no such cost
      */
-    public Scorer(RouterOptions options, LoadBook loads, CostModel model, @Nullable Speeds speeds) {
+    public Scorer(RouterOptions options, LoadBook loads, @Nullable Speeds speeds) {
+        if (speeds == null && options.shownCost() == CostKind.LATENCY) {
+            throw new IllegalArgumentException("the cost in milliseconds needs speeds");
+        }
         this.speeds = speeds;
         this.options = options;
         this.loads = loads;
-        this.model = model;
-        List<String> all = new ArrayList<>(Facts.NAMES);
-        all.addAll(model.terms());
-        this.names = List.copyOf(all);
+        this.latency = new Model(CostKind.LATENCY, new LatencyCost(options.latency()));
     }
 
-    /** The costs of all candidates. */
+    private Model model(CostKind kind) {
+        return kind == CostKind.BLOCKS ? blocks : latency;
+    }
+
+    /** The cost that does not decide, for who is told of it; null: there is none. */
+    private @Nullable Model other(RouterOptions effective) {
+        Model other = model(effective.shownCost().other());
+        return effective.mode().comparesCosts()
+                        && (other.kind() == CostKind.BLOCKS || speeds != null)
+                ? other
+                : null;
+    }
+
+    /**
+     * The costs of all candidates.
+     *
+     * @param effective options for this request
+     */
     public Scores scoreAll(
-            List<Candidate> candidates, RoutingRequest request, BlockWeights weights) {
+            List<Candidate> candidates, RoutingRequest request, RouterOptions effective) {
         boolean detailed = request.detail() != RoutingRequest.Detail.CHOSEN;
+        Model shown = model(effective.shownCost());
+        CostModel model = shown.cost();
+        List<String> names = shown.names();
+        Model other = detailed ? other(effective) : null;
         int count = candidates.size();
         double[] costs = new double[count];
+        double[] others = other == null ? null : new double[count];
         double[] terms = detailed ? new double[count * names.size()] : null;
         List<Score> scores = detailed ? new ArrayList<>(count) : List.of();
         PotentialBlocks potential = loads.potential(request.prompts());
-        Facts facts = facts(request, weights, potential, candidates);
+        Facts facts = facts(request, effective.weights(), potential, candidates, shown);
+        if (other != null) {
+            other.cost().begin(facts, candidates);
+        }
         RateState[] states = detailed && speeds != null ? new RateState[count] : null;
         for (int i = 0; i < count; i++) {
             Candidate candidate = candidates.get(i);
             read(candidate, facts);
             int at = i * names.size();
             double decode = facts.decodeBlocks();
+            if (other != null && others != null && !other.cost().countsRunning()) {
+                others[i] = other.cost().cost(facts, decode, null, 0);
+            }
+            if (model.countsRunning()) {
+                facts.countRunning();
+            }
             costs[i] = model.cost(facts, decode, terms, at + Facts.NAMES.size());
             if (terms != null) {
                 facts.write(terms, at);
                 scores.add(score(candidate, facts, decode, costs[i]));
+            }
+            if (other != null && others != null && other.cost().countsRunning()) {
+                facts.countRunning();
+                others[i] = other.cost().cost(facts, decode, null, 0);
             }
             if (states != null) {
                 states[i] = facts.rates;
@@ -79,7 +118,8 @@ public final class Scorer {
                 potential,
                 states == null
                         ? null
-                        : new Pace(facts.nowNanos, facts.fleet, facts.outputTokens, states));
+                        : new Pace(facts.nowNanos, facts.fleet, facts.outputTokens, states),
+                other == null || others == null ? null : new OtherCosts(other.kind(), others));
     }
 
     /** Makes the decision's value: the chosen one's terms, and the others' when asked for. */
@@ -95,20 +135,26 @@ public final class Scorer {
             all =
                     request.detail() == RoutingRequest.Detail.CHOSEN
                             ? Scores.NONE
-                            : scoreAll(candidates, request, effective.weights());
+                            : scoreAll(candidates, request, effective);
         }
         Score score;
         if (all.detailed() && all.size() > 0) {
             score = all.list().get(choice.index());
         } else {
             // Read again: a load that changed since shows here, not in the cost that was compared.
+            Model model = model(effective.shownCost());
             PotentialBlocks potential =
                     compared == null ? loads.potential(request.prompts()) : compared.potential();
-            Facts facts = facts(request, effective.weights(), potential, candidates);
+            Facts facts = facts(request, effective.weights(), potential, candidates, model);
             read(chosen, facts);
+            if (model.cost().countsRunning()) {
+                facts.countRunning();
+            }
             double decode = facts.decodeBlocks();
             double cost =
-                    all.size() > 0 ? all.cost(choice.index()) : model.cost(facts, decode, null, 0);
+                    all.size() > 0
+                            ? all.cost(choice.index())
+                            : model.cost().cost(facts, decode, null, 0);
             score = score(chosen, facts, decode, cost);
         }
         return new RoutingDecision(
@@ -120,7 +166,7 @@ public final class Scorer {
                 all);
     }
 
-    /** What the decided request asks of its worker; for the model that looks at time. */
+    /** What the decided request asks of its worker, in time; where speeds are kept. */
     public WorkerRates.Work work(RoutingDecision decision) {
         RoutingRequest request = decision.request();
         Facts facts =
@@ -128,10 +174,12 @@ public final class Scorer {
                         request,
                         decision.options().weights(),
                         decision.compared().potential(),
-                        request.candidates());
+                        request.candidates(),
+                        latency);
         read(decision.chosen().candidate(), facts);
-        double[] terms = new double[model.terms().size()];
-        model.cost(facts, facts.decodeBlocks(), terms, 0);
+        facts.countRunning();
+        double[] terms = new double[latency.cost().terms().size()];
+        latency.cost().cost(facts, facts.decodeBlocks(), terms, 0);
         return LatencyCost.work(facts, terms);
     }
 
@@ -178,31 +226,32 @@ public final class Scorer {
             RoutingRequest request,
             BlockWeights weights,
             PotentialBlocks potential,
-            List<Candidate> candidates) {
+            List<Candidate> candidates,
+            Model model) {
         Facts facts = new Facts(request, weights, loads, potential, roster(request.candidates()));
-        if (speeds != null) {
+        boolean told = request.detail() != RoutingRequest.Detail.CHOSEN;
+        if (speeds != null && (told || model.kind() == CostKind.LATENCY)) {
+            facts.speeds = speeds;
             facts.nowNanos = speeds.now();
             facts.fleet = speeds.fleet(request.candidates(), facts.nowNanos);
             facts.outputTokens =
                     request.outputTokens() > 0 ? request.outputTokens() : speeds.outputTokens();
         }
-        model.begin(facts, candidates);
+        model.cost().begin(facts, candidates);
         return facts;
     }
 
-    private void read(Candidate candidate, Facts facts) {
+    private static void read(Candidate candidate, Facts facts) {
         facts.read(candidate);
-        if (model.countsRunning()) {
-            facts.countRunning();
-        }
+        Speeds speeds = facts.speeds;
         if (speeds != null) {
             facts.rates = speeds.state(facts.slot);
         }
     }
 
     private Score score(Candidate candidate, Facts f, double decode, double cost) {
-        double[] blocks = new double[blockCost.terms().size()];
-        blockCost.cost(f, decode, blocks, 0);
+        double[] terms = new double[blocks.cost().terms().size()];
+        blocks.cost().cost(f, decode, terms, 0);
         int gpu = f.usable(f.gpu);
         int host = f.usable(f.host);
         int external = f.usable(f.external);
@@ -220,8 +269,8 @@ public final class Scorer {
                 f.sharedRun,
                 f.usable(f.external + f.sharedRun) * f.blockSize,
                 f.weights.trackPrefill() ? prompt - (int) Math.round(effective * f.blockSize) : 0,
-                BlockCost.prefillBlocks(blocks),
-                BlockCost.decodeBlocks(blocks),
+                BlockCost.prefillBlocks(terms),
+                BlockCost.decodeBlocks(terms),
                 cost);
     }
 }

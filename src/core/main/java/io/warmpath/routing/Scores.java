@@ -23,6 +23,7 @@ public final class Scores {
                     new double[0],
                     List.of(),
                     PotentialBlocks.ALL_NEW,
+                    null,
                     null);
 
     private final List<Candidate> candidates;
@@ -32,6 +33,7 @@ public final class Scores {
     private final List<Score> scores;
     private final PotentialBlocks potential;
     private final @Nullable Pace pace;
+    private final @Nullable OtherCosts other;
 
     Scores(
             List<Candidate> candidates,
@@ -40,7 +42,8 @@ public final class Scores {
             double @Nullable [] terms,
             List<Score> scores,
             PotentialBlocks potential,
-            @Nullable Pace pace) {
+            @Nullable Pace pace,
+            @Nullable OtherCosts other) {
         this.candidates = candidates;
         this.names = names;
         this.costs = costs;
@@ -48,6 +51,7 @@ public final class Scores {
         this.scores = scores;
         this.potential = potential;
         this.pace = pace;
+        this.other = other;
     }
 
     public int size() {
@@ -91,6 +95,14 @@ public final class Scores {
     /** The speeds that were seen; null unless detailed, and where none are kept. */
     public @Nullable Pace pace() {
         return pace;
+    }
+
+    /**
+     * The cost that did not decide; null unless detailed, in modes that compare no costs, and where
+     * it is the one in milliseconds and no speeds are kept.
+     */
+    public @Nullable OtherCosts other() {
+        return other;
     }
 
     private static final class Part extends AbstractList<Double> implements RandomAccess {

@@ -23,8 +23,8 @@ class BlockCostTest {
 
     private RoutingDecision decide(BlockWeights weights, RoutingRequest request) {
         SplittableRandom random = new SplittableRandom(11);
-        return Routers.create(RouterOptions.of(RouterMode.KV).with(weights), loads, () -> random)
-                .decide(request);
+        RouterOptions options = RouterOptions.of(RouterMode.KV).with(CostKind.BLOCKS).with(weights);
+        return Routers.create(options, loads, () -> random).decide(request);
     }
 
     private void book(int slot, int prefillTokens, int blocks) {

@@ -14,8 +14,10 @@ import io.warmpath.load.LoadTracker;
 import io.warmpath.load.PromptBlocks;
 import io.warmpath.prefix.WorkerSlot;
 import io.warmpath.routing.modes.Routers;
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Set;
 import java.util.SplittableRandom;
 import org.junit.jupiter.api.Test;
 
@@ -29,8 +31,9 @@ class ChoiceTest {
     private final LoadTracker loads = new LoadTracker();
     private final SplittableRandom random = new SplittableRandom(SEED);
 
+    /** Costs in blocks, which see what is booked here. */
     private Router router(RouterMode mode) {
-        return Routers.create(RouterOptions.of(mode), loads, () -> random);
+        return Routers.create(RouterOptions.of(mode).with(CostKind.BLOCKS), loads, () -> random);
     }
 
     /** Names of {@code blocks} blocks of one conversation; a longer one goes on where it ended. */
@@ -94,6 +97,29 @@ class ChoiceTest {
         List<Candidate> later =
                 List.of(new Candidate(c.worker(), 0, reborn), worker(4, B), worker(5, B));
         assertEquals(Choice.Kind.TIE_DRAWN, router.decide(prompt(later, 1, 4)).choice().kind());
+    }
+
+    /** Prompts that nobody knows, on an idle fleet: each worker once before any comes again. */
+    @Test
+    void equals_take_turns_in_an_order_that_is_drawn_once() {
+        List<Candidate> eight = workers(8, B);
+        Router router = router(RouterMode.KV);
+        List<String> first = new ArrayList<>();
+        for (int seed = 1; seed <= 8; seed++) {
+            first.add(label(router.decide(prompt(eight, seed, 4))));
+        }
+        assertEquals(8, Set.copyOf(first).size(), first.toString());
+        for (int seed = 9; seed <= 24; seed++) {
+            RoutingDecision d = router.decide(prompt(eight, seed, 4));
+            assertEquals(first.get((seed - 1) % 8), label(d), "seed " + seed);
+            assertEquals(Choice.Kind.TIE_DRAWN, d.choice().kind());
+        }
+        Router other = router(RouterMode.KV);
+        List<String> again = new ArrayList<>();
+        for (int seed = 1; seed <= 8; seed++) {
+            again.add(label(other.decide(prompt(eight, seed, 4))));
+        }
+        assertNotEquals(first, again, "the order of another gateway");
     }
 
     @Test

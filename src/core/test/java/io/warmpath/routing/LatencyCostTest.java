@@ -91,6 +91,19 @@ class LatencyCostTest {
         assertEquals(0, term(d, 0, "own_decode_ms"), 1e-9);
     }
 
+    /** One of 128 tokens on average: a step is longer by it, and its own answer by this prompt. */
+    @Test
+    void what_an_engine_runs_for_others_counts_by_its_number() {
+        loads.outside(new WorkerSlot(0), 1, 8);
+        RoutingDecision d = router(P).decide(request(workers(2, B), 3000));
+        double lengthened = 0.02 + 128 * 52e-6;
+        assertEquals(7.5 + lengthened, term(d, 0, "step_ms"), 1e-9);
+        assertEquals(0.15 * 256 * lengthened, term(d, 0, "own_decode_ms"), 1e-9);
+        assertEquals(0.15 * 256 * (0.02 + 3128 * 52e-6), term(d, 0, "others_decode_ms"), 1e-9);
+        assertEquals(7.5, term(d, 1, "step_ms"));
+        assertEquals(1, slot(d));
+    }
+
     @Test
     void a_weight_divides_the_whole_cost() {
         RoutingDecision d = router(P).decide(request(weighing(B, 1, 2, 0.5), 3000));

@@ -70,8 +70,9 @@ class OtherRoutersTest {
         all.addAll(Fleets.ranks(2, B, 2, 3));
         all.add(worker(4, B));
         loads.book(new WorkerSlot(1), 0, 5);
+        RouterOptions blocks = RouterOptions.of(RouterMode.KV).with(CostKind.BLOCKS);
         RoutingDecision d =
-                router(RouterMode.KV)
+                Routers.create(blocks, loads, () -> new SplittableRandom(3))
                         .decide(pin(request(all, B), OptionalLong.empty(), OptionalInt.of(1)));
         assertEquals("w2/1", d.chosen().candidate().label());
     }

@@ -19,7 +19,7 @@ class SharedBlocksTest {
     private final LoadTracker loads = new LoadTracker();
     private final Router router =
             Routers.create(
-                    RouterOptions.of(RouterMode.KV),
+                    RouterOptions.of(RouterMode.KV).with(CostKind.BLOCKS),
                     loads,
                     () -> RandomGenerator.of("L64X128MixRandom"),
                     System::nanoTime);

@@ -35,7 +35,12 @@ class WorkerWeightsTest {
 
     private Router router(RouterMode mode) {
         SplittableRandom random = new SplittableRandom(7);
-        return Routers.create(RouterOptions.of(mode), loads, () -> random);
+        return Routers.create(options(mode), loads, () -> random);
+    }
+
+    /** Of what is booked here, only the cost in blocks knows. */
+    private static RouterOptions options(RouterMode mode) {
+        return RouterOptions.of(mode).with(CostKind.BLOCKS);
     }
 
     private static int slot(RoutingDecision d) {
@@ -243,7 +248,7 @@ class WorkerWeightsTest {
                             device(B, tokens / B, random.ints(6, 0, tokens / B + 1).toArray()));
             RoutingRequest beside = request(mixed, tokens, r.matches().toArray(new PrefixMatch[0]));
             RouterOptions options =
-                    RouterOptions.of(mode)
+                    options(mode)
                             .with(
                                     BlockWeights.DEFAULT
                                             .withCreditDecay(random.nextDouble())

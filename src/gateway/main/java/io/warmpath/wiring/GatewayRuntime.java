@@ -66,9 +66,8 @@ final class GatewayRuntime implements AutoCloseable {
             MeterRegistry meters,
             Announcements control,
             RequestRecords records) {
-        RouterOptions router =
-                SharedCacheParts.weighed(RouterSettings.options(config.router()), config);
-        IdleSettings.warn(config);
+        RouterOptions router = SharedCacheParts.weighed(RouterSettings.options(config), config);
+        IdleSettings.tell(config);
         tokenParts = new TokenParts(config, vertx);
         ModelTokens tokens = tokenParts.models();
         caches = new OverlapParts(config, System::nanoTime);

@@ -81,7 +81,7 @@ final class WarmupPath implements Warmup.Parts {
     @Override
     public void mount(Router router, Fleet fleet, FlowMetrics metrics) {
         // Its visitor names no worker, and its prompts are larger than the smallest limit.
-        RouterOptions configured = RouterSettings.options(config.router());
+        RouterOptions configured = RouterSettings.options(config);
         RouterOptions kept =
                 configured.mode() == RouterMode.DIRECT
                         ? configured.with(RouterMode.KV)

@@ -20,6 +20,7 @@ import io.warmpath.gateway.flow.GatewayOptions;
 import io.warmpath.load.WorkerLoad;
 import io.warmpath.prefix.WorkerSlot;
 import io.warmpath.routing.Circumstances;
+import io.warmpath.routing.CostKind;
 import io.warmpath.routing.RouterMode;
 import io.warmpath.routing.RouterOptions;
 import io.warmpath.routing.RoutingRequest;
@@ -167,7 +168,10 @@ class AdmissionTest {
     /** w0 is set apart and idle, w1 has a prefill. */
     private RawClient withOneSetApartAndOnePrefilling() throws Exception {
         gateway.router.instead =
-                Routers.create(RouterOptions.of(RouterMode.KV), gateway.books, () -> new Random(7));
+                Routers.create(
+                        RouterOptions.of(RouterMode.KV).with(CostKind.BLOCKS),
+                        gateway.books,
+                        () -> new Random(7));
         gateway.fleet.workers(
                 List.of(
                         Gateway.tainted(0, engine.url(), "dedicated=batch:NoSchedule"),

@@ -26,7 +26,6 @@ import io.warmpath.routing.RoutingDecision;
 import io.warmpath.routing.RoutingRequest;
 import io.warmpath.routing.RoutingRequest.Detail;
 import io.warmpath.routing.modes.Routers;
-import io.warmpath.routing.rates.LatencyPriors;
 import java.io.IOException;
 import java.net.URI;
 import java.util.ArrayList;
@@ -78,7 +77,7 @@ class DecisionJsonTest {
     }
 
     private static RouterOptions kv() {
-        return RouterOptions.of(RouterMode.KV);
+        return RouterOptions.of(RouterMode.KV).with(CostKind.BLOCKS);
     }
 
     @Test
@@ -143,16 +142,56 @@ class DecisionJsonTest {
         assertTrue(sampled.at("/choice/drawn").asDouble() > 0);
         JsonNode random = json(RouterOptions.of(RouterMode.RANDOM), r);
         assertEquals("random", random.at("/choice/rule").asText());
+        assertEquals("blocks", random.get("cost_model").asText(), "what is shown, not compared");
+        assertFalse(random.has("other_cost"));
         assertEquals(3, random.get("candidates").size());
         assertTrue(random.at("/candidates/0/terms").has("cost"));
         assertFalse(json(kv(), r).at("/choice").has("drawn"));
+    }
+
+    /** w1 has 9 of 10 blocks cached; 3 to prefill and 7 in decode are booked: 13 - 9 + 17. */
+    @Test
+    void both_costs_are_told_and_whom_the_other_one_would_have_taken() throws IOException {
+        loads.book(new WorkerSlot(1), 3 * B, 7);
+        PrefixMatch match =
+                new PrefixMatch(B, 10, new int[] {0, 1}, new int[] {1, 1, 1, 1, 9, 9, 9, 9});
+        RoutingRequest r =
+                RoutingRequest.builder(candidates(), 10 * B, List.of(match))
+                        .detail(Detail.DRY_RUN)
+                        .build();
+        JsonNode j = json(kv().with(CostKind.LATENCY), r);
+        assertEquals("w1", j.at("/chosen/worker").asText());
+        JsonNode other = j.get("other_cost");
+        assertEquals("blocks", other.get("name").asText());
+        assertFalse(other.get("agrees").asBoolean());
+        assertEquals("w0", other.get("worker").asText());
+        assertEquals("0", other.get("worker_id").asText());
+        assertEquals(0, other.get("dp_rank").asInt());
+        assertEquals(19, other.get("cost").asDouble());
+        assertEquals(1, other.get("ties").asInt());
+        assertTrue(j.get("reason").asText().endsWith(" of 3; blocks would have taken w0"));
+        assertEquals(19, j.at("/candidates/0/costs/blocks").asDouble());
+        assertEquals(21, j.at("/candidates/1/costs/blocks").asDouble());
+        for (JsonNode c : j.get("candidates")) {
+            assertEquals(2, c.get("costs").size());
+            assertEquals(c.get("cost"), c.at("/costs/latency"));
+        }
+        JsonNode pinned =
+                json(
+                        kv().with(CostKind.LATENCY),
+                        request(OptionalLong.of(2), RouterOverrides.NONE, Detail.ALL));
+        assertTrue(pinned.at("/other_cost/agrees").asBoolean(), "there is nobody else");
+        assertFalse(pinned.at("/candidates/0").has("costs"));
+        JsonNode alone = json(kv(), r);
+        assertFalse(alone.has("other_cost"), "no speeds are kept");
+        assertFalse(alone.at("/candidates/0").has("costs"));
     }
 
     @Test
     void the_latency_cost_tells_its_own_terms() throws IOException {
         JsonNode j =
                 json(
-                        kv().with(CostKind.LATENCY, LatencyPriors.DEFAULT),
+                        kv().with(CostKind.LATENCY),
                         request(OptionalLong.empty(), RouterOverrides.NONE, Detail.ALL));
         assertEquals("latency", j.get("cost_model").asText());
         assertTrue(j.at("/candidates/0/terms").has("work_price"));

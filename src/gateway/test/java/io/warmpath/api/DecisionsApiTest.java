@@ -105,6 +105,13 @@ class DecisionsApiTest {
         JsonNode candidates = last.get("decision").get("candidates");
         assertEquals(2, candidates.size());
         assertTrue(candidates.get(1).get("terms").has("active_blocks"));
+        // Both workers are idle and hold as much: equal costs, of either kind.
+        assertEquals("latency", last.at("/decision/cost_model").textValue());
+        assertEquals("blocks", last.at("/decision/other_cost/name").textValue());
+        assertTrue(last.at("/decision/other_cost/agrees").booleanValue());
+        assertEquals(2, last.at("/decision/other_cost/ties").intValue());
+        assertEquals(3.5, candidates.get(1).at("/costs/blocks").doubleValue());
+        assertEquals(candidates.get(1).get("cost"), candidates.get(1).at("/costs/latency"));
         assertEquals(4, written.size());
         ObjectNode line = (ObjectNode) JSON.readTree(DecisionLines.of(written.getLast()));
         assertEquals(16, line.remove("block_tokens").intValue());

@@ -14,6 +14,7 @@ import io.warmpath.fleet.EventView;
 import io.warmpath.fleet.Worker;
 import io.warmpath.fleet.WorkerState;
 import io.warmpath.load.WorkerLoad;
+import io.warmpath.routing.CostKind;
 import io.warmpath.routing.RouterMode;
 import io.warmpath.routing.RouterOptions;
 import io.warmpath.routing.modes.Routers;
@@ -59,7 +60,10 @@ class DirectApiTest {
         gateway.fleet.workers(
                 List.of(worker(0, 1), worker(1, 1), worker(3, 2), draining(), other()));
         gateway.router.instead =
-                Routers.create(RouterOptions.of(RouterMode.KV), gateway.books, () -> new Random(7));
+                Routers.create(
+                        RouterOptions.of(RouterMode.KV).with(CostKind.BLOCKS),
+                        gateway.books,
+                        () -> new Random(7));
     }
 
     private static Worker worker(int id, int ranks) {
@@ -142,6 +146,28 @@ class DirectApiTest {
         String weightless = ",\"router_config_override\":{\"overlap_score_credit\":0}";
         JsonNode best = answer("best_worker", prompt(",\"worker_ids\":[1]" + weightless));
         assertEquals(5.5, best.get("cost").doubleValue(), 1e-9);
+    }
+
+    /** In milliseconds it costs 8 tokens of 32 us behind 32 cached ones, and a step of 7.5 ms. */
+    @Test
+    void a_weight_of_the_question_is_of_the_cost_in_blocks_whatever_the_gateway_compares()
+            throws Exception {
+        gateway.router.instead =
+                Routers.create(RouterOptions.of(RouterMode.KV), gateway.books, () -> new Random(7));
+        String one = ",\"worker_ids\":[1]";
+        assertEquals(
+                7.5 + 8 * (0.032 + 1.32e-6 * (32 + 4)),
+                answer("best_worker", prompt(one)).get("cost").doubleValue(),
+                1e-9);
+        String credit = one + ",\"router_config_override\":{\"overlap_score_credit\":0.5}";
+        assertEquals(4.5, answer("best_worker", prompt(credit)).get("cost").doubleValue(), 1e-9);
+        JsonNode told = answer("explain", prompt(credit)).get("decision");
+        assertEquals("blocks", told.get("cost_model").textValue());
+        assertEquals(0.5, told.at("/weights/overlap_score_credit").doubleValue());
+        assertEquals("latency", told.at("/other_cost/name").textValue());
+        String warm = one + ",\"router_config_override\":{\"router_temperature\":1}";
+        assertEquals(
+                "latency", answer("explain", prompt(warm)).at("/decision/cost_model").textValue());
     }
 
     @Test

@@ -15,7 +15,6 @@ import io.warmpath.routing.CostKind;
 import io.warmpath.routing.RouterMode;
 import io.warmpath.routing.RouterOptions;
 import io.warmpath.routing.modes.Routers;
-import io.warmpath.routing.rates.LatencyPriors;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
@@ -42,7 +41,7 @@ class ModesTest {
         for (RouterMode mode : RouterMode.values()) {
             all.add(RouterOptions.of(mode));
         }
-        all.add(RouterOptions.of(RouterMode.KV).with(CostKind.LATENCY, LatencyPriors.DEFAULT));
+        all.add(RouterOptions.of(RouterMode.KV).with(CostKind.BLOCKS));
         return all.stream();
     }
 

@@ -118,7 +118,8 @@ class ConfigPrecedenceTest {
         assertEquals(List.of(), ConfigCheck.problems(CATALOG, config));
         WarmpathConfig c = typed(config);
         assertEquals(RouterMode.KV, c.router().mode());
-        assertEquals(1.0, c.router().overlapScoreCredit());
+        assertTrue(c.router().cost().isEmpty());
+        assertTrue(c.router().overlapScoreCredit().isEmpty());
         assertTrue(c.router().overlapScoreWeight().isEmpty());
         assertEquals(IndexImplementation.NATIVE, c.index().implementation());
         assertEquals(64L << 20, c.http().maxBodySize().bytes());

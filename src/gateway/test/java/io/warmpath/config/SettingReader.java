@@ -145,6 +145,7 @@ final class SettingReader {
     private static SettingNotes notes(Setting s) {
         return new SettingNotes(
                 s.doc(),
+                s.unset(),
                 s.unit(),
                 List.of(s.flags()),
                 List.of(s.offFlags()),

@@ -132,14 +132,21 @@ class RecordedLogTest {
         // Slowed down, however fast this machine recorded: the lab's engines decode slower than the
         // simulated ones did, and a turn is to find the turn before it done.
         String[] args = {
-            "run", "--from-log", log.toString(), "--policies", "kv", "--loads", "0.005", "--quiet"
+            "run",
+            "--from-log",
+            log.toString(),
+            "--policies",
+            "latency",
+            "--loads",
+            "0.005",
+            "--quiet"
         };
         assertEquals(0, lab(args), err.toString(StandardCharsets.UTF_8));
         String told = err.toString(StandardCharsets.UTF_8);
         assertTrue(told.contains("36 requests"), told);
         assertTrue(told.contains("2 engines, blocks of 16 tokens"), told);
         double reported = number("hit rate (\\S+)", told);
-        double played = number("kv( +[0-9.]+){5} +([0-9.]+) ", told, out);
+        double played = number("latency( +[0-9.]+){5} +([0-9.]+) ", told, out);
         assertTrue(reported > 0.7, told);
         assertEquals(reported, played, TOLERANCE, told + out);
     }

@@ -37,7 +37,6 @@ class RunningGatewayTest {
         public Map<String, String> getConfigOverrides() {
             return Map.of(
                     "warmpath.index.implementation", "java",
-                    "warmpath.router.cost", "latency",
                     "warmpath.explain.decisions", "10",
                     "warmpath.models.\"torn\".path", "no/such/directory",
                     "warmpath.models.\"tiny\".aliases", "little,small",
@@ -88,7 +87,7 @@ class RunningGatewayTest {
                 .statusCode(200)
                 .body(containsString("warmpath_worker_up{worker=\"late\"} 1.0"))
                 .body(containsString("warmpath_events_sources{state=\"connecting\"} 1.0"));
-        // Three tokens of 32 us and a step of 7.5 ms: the cost in milliseconds is in force.
+        // Three tokens of 32 us and a step of 7.5 ms: costs are in milliseconds by default.
         given().contentType(ContentType.JSON)
                 .header("x-warmpath-explain", "1")
                 .body("{\"model\":\"tiny\",\"prompt\":[1,2,3]}")
@@ -97,7 +96,8 @@ class RunningGatewayTest {
                 .statusCode(200)
                 .header("x-warmpath-worker", "late")
                 .header("x-warmpath-reason", "only candidate")
-                .header("x-warmpath-cost", "7.596");
+                .header("x-warmpath-cost", "7.596")
+                .header("x-warmpath-cost-model", "latency");
         given().contentType(ContentType.JSON)
                 .body("{\"token_ids\":[1,2,3]}")
                 .post("/router/best_worker")
@@ -114,7 +114,9 @@ class RunningGatewayTest {
                 .then()
                 .statusCode(200)
                 .body("decisions.size()", equalTo(1))
-                .body("decisions[0].decision.chosen.worker", equalTo("late"));
+                .body("decisions[0].decision.chosen.worker", equalTo("late"))
+                .body("decisions[0].decision.other_cost.name", equalTo("blocks"))
+                .body("decisions[0].decision.other_cost.agrees", equalTo(true));
         when().delete("/workers/late").then().statusCode(202).body("state", equalTo("draining"));
         await().atMost(SOON)
                 .untilAsserted(() -> when().get("/workers/late").then().statusCode(404));

@@ -127,7 +127,7 @@ class SeedCommandsTest {
     void hicache_the_frontend_alone() throws Exception {
         SimGateway gateway =
                 start(settings("python -m dynamo.frontend --http-port 8000"), engine());
-        complete(gateway, ids(1, BLOCKS));
+        assertEquals("latency", header(complete(gateway, ids(1, BLOCKS)), "x-warmpath-cost-model"));
         await().atMost(SOON)
                 .until(() -> best(gateway, ids(1, BLOCKS)).get("overlap_blocks").asInt() > 0);
     }
@@ -154,7 +154,8 @@ class SeedCommandsTest {
                         engine().hostBlocks(512).pool(pool));
         complete(gateway, ids(1, BLOCKS));
         await().atMost(SOON).until(() -> pool.pages() >= BLOCKS);
-        complete(gateway, ids(1, BLOCKS));
+        HttpResponse<String> again = complete(gateway, ids(1, BLOCKS));
+        assertEquals("blocks", header(again, "x-warmpath-cost-model"), "the multiplier's");
         assertEquals(1, gateway.meters.get("router.shared.cache.hit.rate").summary().max());
         assertEquals(2, gateway.meters.get("router.shared.cache.beyond.blocks").summary().count());
     }
@@ -188,9 +189,17 @@ class SeedCommandsTest {
                         "--router-reset-states",
                         "--router-snapshot-threshold"),
                 logs.at(Level.WARNING).stream().map(w -> w.split(" ", 2)[0]).toList());
+        assertEquals(
+                List.of(
+                        "Costs are in blocks, as with --router-cost blocks: only that cost reads"
+                                + " warmpath.router.overlap-score-weight. Where nothing of the kind"
+                                + " is set, or with --router-cost latency, they are in"
+                                + " milliseconds."),
+                logs.at(Level.INFO));
         String worker = header(complete(gateway, ids(1, BLOCKS)), "x-warmpath-worker");
         HttpResponse<String> again = complete(gateway, ids(1, BLOCKS));
         assertEquals(worker, header(again, "x-warmpath-worker"));
+        assertEquals("blocks", header(again, "x-warmpath-cost-model"));
         assertTrue(
                 Integer.parseInt(header(again, "x-warmpath-predicted-cached-tokens")) > 0,
                 "what this gateway has sent counts for 120 s");

@@ -40,7 +40,7 @@ final class LabFlags {
     private double poolRate;
 
     // Of tune.
-    String tuned = "kv";
+    String tuned = "latency";
     int budget = 150;
     double train = 0.5;
     Tune.Goal goal = Tune.Goal.TTFT;

@@ -71,7 +71,7 @@ public final class LabMain {
               --html FILE      the same as a page with plots, complete in itself
               --quiet          no progress
             Of `tune`, which has 4 seeds unless told otherwise:
-              --policy P       kv, the cost in blocks, or latency, the one in milliseconds (kv)
+              --policy P       latency, the cost in milliseconds, or kv, the one in blocks (latency)
               --budget N       plays of the search (150)
               --train X        part of the conversations to search on (0.5)
               --goal G         what to make small: ttft (mean), p99 (of ttft) or e2e (mean) (ttft)

@@ -41,9 +41,10 @@ final class Tune {
     /** What else a gateway can be told in a word, and how. */
     static final Map<String, String> PRESETS =
             Map.of(
-                    "kv", "warmpath.router.cost=blocks, the default",
+                    "kv", "warmpath.router.cost=blocks",
                     "agentic", "warmpath.router.agentic=true",
-                    "latency", "warmpath.router.cost=latency, with the engines' own speeds");
+                    "latency",
+                            "the default, warmpath.router.cost=latency, with the engines' own speeds");
 
     /** Lead of the names of what was searched. */
     static final String TUNED = "tuned";
@@ -62,7 +63,7 @@ final class Tune {
 
     /**
      * @param results of the held-back part: what was found, then what it is compared with
-     * @param have the policy that holds when nothing is set
+     * @param have the cost that was tuned, as it is when none of its keys is set
      * @param training mean logarithm of the ratio to it, on the training part
      * @param plays of the search
      * @param blockTokens that weights in blocks are about

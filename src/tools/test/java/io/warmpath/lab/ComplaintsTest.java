@@ -8,6 +8,7 @@ import io.warmpath.lab.report.ComplaintTable;
 import io.warmpath.lab.workload.Complaints;
 import io.warmpath.lab.workload.Scenario;
 import io.warmpath.routing.BlockWeights;
+import io.warmpath.routing.CostKind;
 import io.warmpath.routing.RouterMode;
 import io.warmpath.routing.RouterOptions;
 import java.util.ArrayList;
@@ -29,6 +30,7 @@ class ComplaintsTest {
             PolicyCatalog.ours(
                     "kv, prefill-load-scale 8",
                     RouterOptions.of(RouterMode.KV)
+                            .with(CostKind.BLOCKS)
                             .with(BlockWeights.DEFAULT.withPrefillLoadScale(8)));
 
     private static PolicyCatalog.Named named(String name) {

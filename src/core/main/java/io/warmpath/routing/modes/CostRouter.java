@@ -30,10 +30,11 @@ final class CostRouter implements Router {
     public RoutingDecision decide(RoutingRequest request) {
         List<Candidate> candidates = scorer.eligible(request);
         RouterOptions effective = scorer.effective(request);
-        Scores scores = scorer.scoreAll(candidates, request, effective.weights());
+        Scores scores = scorer.scoreAll(candidates, request, effective);
         Choice choice = picker.pick(scores, candidates, request, effective.temperature());
         if (request.detail() != RoutingRequest.Detail.DRY_RUN) {
             lastServed.remember(request, candidates.get(choice.index()));
+            picker.taken(candidates.get(choice.index()));
         }
         return scorer.decision(request, candidates, effective, choice, scores);
     }

@@ -3,7 +3,6 @@ package io.warmpath.routing.modes;
 import io.warmpath.fleet.Candidate;
 import io.warmpath.load.LoadBook;
 import io.warmpath.prefix.WorkerSlot;
-import io.warmpath.routing.LatencyCost;
 import io.warmpath.routing.Router;
 import io.warmpath.routing.RouterMode;
 import io.warmpath.routing.RouterOptions;
@@ -33,7 +32,7 @@ final class LearningRouter implements Router {
         this.rates = rates;
         this.priors = options.latency();
         this.loads = loads;
-        this.scorer = new Scorer(options, loads, new LatencyCost(priors), rates);
+        this.scorer = new Scorer(options, loads, rates);
     }
 
     @Override

@@ -5,6 +5,7 @@ import io.warmpath.routing.Choice;
 import io.warmpath.routing.RoutingRequest;
 import io.warmpath.routing.Scores;
 import java.util.List;
+import java.util.function.IntPredicate;
 import java.util.function.Supplier;
 import java.util.random.RandomGenerator;
 
@@ -12,6 +13,7 @@ import java.util.random.RandomGenerator;
 final class Picker {
     private final Supplier<? extends RandomGenerator> random;
     private final LastServed lastServed;
+    private final LastTurns lastTurns = new LastTurns();
 
     Picker(Supplier<? extends RandomGenerator> random, LastServed lastServed) {
         this.random = random;
@@ -50,9 +52,41 @@ final class Picker {
             return new Choice(
                     Choice.Kind.SERVED_LAST, last, count, ties, cost, cost, Double.NaN, 0);
         }
+        IntPredicate tied = i -> scores.cost(i) == cost;
         double drawn = random.get().nextDouble();
-        int chosen = WeightedDraw.draw(candidates, i -> scores.cost(i) == cost, drawn);
+        int chosen = -1;
+        if (alike(candidates, tied)) {
+            long earliest = lastTurns.earliest(candidates, tied);
+            chosen =
+                    WeightedDraw.draw(
+                            candidates,
+                            i -> tied.test(i) && lastTurns.of(candidates.get(i)) == earliest,
+                            drawn);
+        }
+        if (chosen < 0) { // also where all of these have had another turn meanwhile
+            chosen = WeightedDraw.draw(candidates, tied, drawn);
+        }
         return new Choice(Choice.Kind.TIE_DRAWN, chosen, count, ties, cost, cost, drawn, 0);
+    }
+
+    /** The request goes there. */
+    void taken(Candidate candidate) {
+        lastTurns.taken(candidate);
+    }
+
+    /** Turns are equal; workers of different weights are to get more or fewer. */
+    private static boolean alike(List<Candidate> candidates, IntPredicate tied) {
+        double weight = -1;
+        for (int i = 0; i < candidates.size(); i++) {
+            if (tied.test(i)) {
+                double own = candidates.get(i).worker().weight();
+                if (weight >= 0 && own != weight) {
+                    return false;
+                }
+                weight = own;
+            }
+        }
+        return true;
     }
 
     /** {@code p ~ exp(-(cost - min) / ((max - min) * temperature))}; all equal: uniform. */

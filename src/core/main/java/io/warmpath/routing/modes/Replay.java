@@ -127,7 +127,8 @@ public final class Replay {
 
     private @Nullable RoutingDecision again(RoutingDecision was) {
         RouterOptions options = options(was.options());
-        boolean lacksSpeeds = Routers.weighsTime(options) && was.compared().pace() == null;
+        boolean lacksSpeeds =
+                options.shownCost() == CostKind.LATENCY && was.compared().pace() == null;
         if (!was.compared().detailed() || lacksSpeeds) {
             return null;
         }

@@ -1,10 +1,7 @@
 package io.warmpath.routing.modes;
 
 import io.warmpath.load.LoadBook;
-import io.warmpath.routing.BlockCost;
 import io.warmpath.routing.CostKind;
-import io.warmpath.routing.CostModel;
-import io.warmpath.routing.LatencyCost;
 import io.warmpath.routing.Router;
 import io.warmpath.routing.RouterMode;
 import io.warmpath.routing.RouterOptions;
@@ -45,8 +42,8 @@ public final class Routers {
     /**
      * @param all of the mode {@code vllm-cache-aware}
      * @param perModel the same of models that have their own
-     * @param keepsSpeeds the workers' speeds are learnt whatever the mode, and are in detailed
-     *     decisions, so that a replay can weigh these by the cost in milliseconds
+     * @param keepsSpeeds the workers' speeds are learnt whatever the mode and the cost, so that
+     *     detailed decisions tell the cost in milliseconds too, and a replay can weigh them by it
      */
     public static Router create(
             RouterOptions options,
@@ -56,7 +53,7 @@ public final class Routers {
             Supplier<? extends RandomGenerator> random,
             LongSupplier nanoTime,
             boolean keepsSpeeds) {
-        if (!keepsSpeeds && !weighsTime(options)) {
+        if (!keepsSpeeds && options.shownCost() == CostKind.BLOCKS) {
             return create(options, all, perModel, loads, random, null);
         }
         WorkerRates rates = new WorkerRates(options.latency(), nanoTime);
@@ -73,12 +70,6 @@ public final class Routers {
         return create(options, VllmCacheAwareOptions.DEFAULT, Map.of(), loads, random, speeds);
     }
 
-    /** Costs are compared, and they are milliseconds. */
-    static boolean weighsTime(RouterOptions options) {
-        return options.cost() == CostKind.LATENCY
-                && (options.mode() == RouterMode.KV || options.mode() == RouterMode.DIRECT);
-    }
-
     private static Router create(
             RouterOptions options,
             VllmCacheAwareOptions all,
@@ -86,9 +77,7 @@ public final class Routers {
             LoadBook loads,
             Supplier<? extends RandomGenerator> random,
             @Nullable Speeds speeds) {
-        CostModel model =
-                weighsTime(options) ? new LatencyCost(options.latency()) : new BlockCost();
-        Scorer scorer = new Scorer(options, loads, model, speeds);
+        Scorer scorer = new Scorer(options, loads, speeds);
         return switch (options.mode()) {
             case KV -> new CostRouter(RouterMode.KV, scorer, random);
             case RANDOM -> new RandomRouter(scorer, random);

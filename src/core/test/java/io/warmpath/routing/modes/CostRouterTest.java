@@ -15,6 +15,7 @@ import io.warmpath.fleet.Candidate;
 import io.warmpath.load.LoadTracker;
 import io.warmpath.prefix.WorkerSlot;
 import io.warmpath.routing.BlockWeights;
+import io.warmpath.routing.CostKind;
 import io.warmpath.routing.Fleets;
 import io.warmpath.routing.Router;
 import io.warmpath.routing.RouterMode;
@@ -31,24 +32,28 @@ import java.util.OptionalLong;
 import java.util.SplittableRandom;
 import org.junit.jupiter.api.Test;
 
+/** The cost in blocks as it decides: documented examples, pins, ties, samples. */
 class CostRouterTest {
     private static final int B = 16;
 
     private final LoadTracker loads = new LoadTracker();
-    private final Router router = router(RouterOptions.of(RouterMode.KV));
+    private final Router router = router(blocks());
 
     private Router router(RouterOptions options) {
         SplittableRandom random = new SplittableRandom(7);
         return Routers.create(options, loads, () -> random, System::nanoTime);
     }
 
+    private static RouterOptions blocks() {
+        return RouterOptions.of(RouterMode.KV).with(CostKind.BLOCKS);
+    }
+
     private static RouterOptions weight(double overlapWeight) {
-        return RouterOptions.of(RouterMode.KV)
-                .with(BlockWeights.DEFAULT.overlapScoreWeight(overlapWeight));
+        return blocks().with(BlockWeights.DEFAULT.overlapScoreWeight(overlapWeight));
     }
 
     private static RouterOptions temperature(double temperature) {
-        return RouterOptions.of(RouterMode.KV).withTemperature(temperature);
+        return blocks().withTemperature(temperature);
     }
 
     private static BlockWeights weights(double host, double disk) {

@@ -13,7 +13,6 @@ import io.warmpath.routing.RouterMode;
 import io.warmpath.routing.RouterOptions;
 import io.warmpath.routing.RouterOverrides;
 import io.warmpath.routing.RoutingDecision;
-import io.warmpath.routing.rates.LatencyPriors;
 import io.warmpath.routing.rates.Sent;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
@@ -28,6 +27,10 @@ import org.junit.jupiter.api.Test;
 class ReplayTest {
     private static final long SEED = 11;
     private final LoadTracker loads = new LoadTracker();
+
+    private static RouterOptions blocks() {
+        return RouterOptions.of(RouterMode.KV).with(CostKind.BLOCKS);
+    }
 
     private List<RoutingDecision> decisions(RouterOptions options, int count) {
         Random random = new Random(SEED);
@@ -56,7 +59,7 @@ class ReplayTest {
 
     @Test
     void the_policy_that_decided_decides_the_same_again() {
-        List<RoutingDecision> made = decisions(RouterOptions.of(RouterMode.KV), 200);
+        List<RoutingDecision> made = decisions(blocks(), 200);
         // What runs by now is not what was seen then.
         loads.book(new WorkerSlot(0), 100_000, 100_000);
         Replay.Outcome same = replay(made, null, RouterOverrides.NONE);
@@ -69,7 +72,7 @@ class ReplayTest {
 
     @Test
     void a_policy_blind_to_caches_finds_less_in_them() {
-        List<RoutingDecision> made = decisions(RouterOptions.of(RouterMode.KV), 200);
+        List<RoutingDecision> made = decisions(blocks(), 200);
         Replay.Outcome blind = replay(made, null, credit(0));
         assertTrue(!blind.changes().isEmpty(), "seed " + SEED);
         assertTrue(blind.wouldCachedTokens() < blind.wasCachedTokens(), "seed " + SEED);
@@ -91,7 +94,7 @@ class ReplayTest {
     @Test
     void a_tie_that_the_lot_decided_is_no_change() {
         Random random = new Random(SEED);
-        Router router = Routers.create(RouterOptions.of(RouterMode.KV), loads, () -> random);
+        Router router = Routers.create(blocks(), loads, () -> random);
         List<RoutingDecision> made = new ArrayList<>();
         for (int i = 0; i < 100; i++) {
             made.add(router.decide(Fleets.request(Fleets.workers(4, 16), 64)));
@@ -142,8 +145,7 @@ class ReplayTest {
 
     @Test
     void decisions_by_milliseconds_are_made_again_from_the_speeds_that_they_saw() {
-        RouterOptions latency =
-                RouterOptions.of(RouterMode.KV).with(CostKind.LATENCY, LatencyPriors.DEFAULT);
+        RouterOptions latency = RouterOptions.of(RouterMode.KV).with(CostKind.LATENCY);
         List<RoutingDecision> made = observed(latency, 200);
         Replay.Outcome same = replay(made, null, RouterOverrides.NONE);
         assertEquals(200, same.replayed(), "seed " + SEED);
@@ -161,7 +163,8 @@ class ReplayTest {
             if (mode == RouterMode.DIRECT) {
                 continue; // needs a pin, which leaves no choice
             }
-            List<RoutingDecision> made = observed(RouterOptions.of(mode), 100);
+            List<RoutingDecision> made =
+                    observed(RouterOptions.of(mode).with(CostKind.BLOCKS), 100);
             Replay.Outcome latency = as(made, CostKind.LATENCY);
             assertEquals(100, latency.replayed(), mode + ", seed " + SEED);
             assertEquals(0, latency.skipped(), mode.toString());
@@ -176,9 +179,23 @@ class ReplayTest {
         }
     }
 
+    /** A request's own weights are of the cost in blocks, and so are a replay's. */
+    @Test
+    void a_policy_of_weights_is_played_in_blocks_unless_it_names_the_other_cost() {
+        List<RoutingDecision> made =
+                observed(RouterOptions.of(RouterMode.KV).with(CostKind.LATENCY), 100);
+        Replay.Outcome named = as(made, CostKind.BLOCKS);
+        Replay.Outcome meant = replay(made, null, credit(1));
+        assertTrue(!named.changes().isEmpty(), "seed " + SEED);
+        assertEquals(named.changes(), meant.changes(), "1 is what holds");
+        Random random = new Random(SEED);
+        Replay.Policy latency = new Replay.Policy(null, CostKind.LATENCY, credit(1));
+        assertEquals(List.of(), Replay.run(made, latency, () -> random).changes());
+    }
+
     @Test
     void where_no_speeds_were_kept_milliseconds_are_not_made_up() {
-        List<RoutingDecision> made = decisions(RouterOptions.of(RouterMode.KV), 5);
+        List<RoutingDecision> made = decisions(blocks(), 5);
         assertEquals(5, as(made, CostKind.LATENCY).skipped());
     }
 }

@@ -9,6 +9,7 @@ import io.warmpath.routing.BlockWeights;
 import io.warmpath.routing.Choice;
 import io.warmpath.routing.CostKind;
 import io.warmpath.routing.Ineligible;
+import io.warmpath.routing.OtherCosts;
 import io.warmpath.routing.RouterOverrides;
 import io.warmpath.routing.RoutingDecision;
 import io.warmpath.routing.RoutingRequest;
@@ -59,7 +60,7 @@ public final class DecisionJson {
         RoutingRequest r = d.request();
         json.writeStartObject();
         json.writeStringField("mode", d.mode().flag());
-        json.writeStringField("cost_model", d.options().cost().flag());
+        json.writeStringField("cost_model", d.options().shownCost().flag());
         json.writeStringField("reason", d.reason());
         json.writeNumberField("prompt_tokens", d.byText() ? 0 : r.promptTokens());
         if (!r.circumstances().prompt().word().isEmpty()) {
@@ -68,8 +69,9 @@ public final class DecisionJson {
         json.writeNumberField("queued_ms", r.circumstances().queuedNanos() / NANOS_PER_MILLI);
         choice(d.choice(), json);
         chosen(d, json);
+        otherCost(d, json);
         json.writeNumberField("temperature", d.options().temperature());
-        if (d.options().cost() == CostKind.BLOCKS) {
+        if (d.options().shownCost() == CostKind.BLOCKS) {
             weights(d.options().weights(), json);
         }
         overrides(r.overrides(), json);
@@ -142,6 +144,24 @@ public final class DecisionJson {
         json.writeEndObject();
     }
 
+    /** Whom the cost that did not decide would have taken, where it is known. */
+    private static void otherCost(RoutingDecision d, JsonGenerator json) throws IOException {
+        OtherCosts other = d.compared().other();
+        if (other == null) {
+            return;
+        }
+        int chosen = d.choice().index();
+        boolean agrees = other.agrees(chosen);
+        int taken = agrees ? chosen : other.lowest();
+        json.writeObjectFieldStart("other_cost");
+        json.writeStringField("name", other.kind().flag());
+        json.writeBooleanField("agrees", agrees);
+        worker(d.compared().candidate(taken), json);
+        json.writeNumberField("cost", other.cost(taken));
+        json.writeNumberField("ties", other.ties());
+        json.writeEndObject();
+    }
+
     private static void candidates(RoutingDecision d, JsonGenerator json) throws IOException {
         Scores all = d.compared();
         json.writeArrayFieldStart("candidates");
@@ -159,15 +179,23 @@ public final class DecisionJson {
                 json.writeStringField("reason", why);
             } else if (compared < all.size()) {
                 // The compared ones are those without a reason, in the same order.
-                terms(all, compared++, json);
+                terms(d, compared++, json);
             }
             json.writeEndObject();
         }
         json.writeEndArray();
     }
 
-    private static void terms(Scores all, int i, JsonGenerator json) throws IOException {
+    private static void terms(RoutingDecision d, int i, JsonGenerator json) throws IOException {
+        Scores all = d.compared();
         json.writeNumberField("cost", all.cost(i));
+        OtherCosts other = all.other();
+        if (other != null) {
+            json.writeObjectFieldStart("costs");
+            json.writeNumberField(d.options().shownCost().flag(), all.cost(i));
+            json.writeNumberField(other.kind().flag(), other.cost(i));
+            json.writeEndObject();
+        }
         if (all.detailed()) {
             List<Double> terms = all.terms(i);
             json.writeObjectFieldStart("terms");

@@ -23,65 +23,67 @@ public interface RouterConfig {
             env = {"DYN_ROUTER_MODE"})
     RouterMode mode();
 
-    @WithDefault("blocks")
     @Setting(
             doc =
-                    "What costs are made of in mode kv: weighted blocks to prefill and in"
-                            + " decode (blocks), or the milliseconds until the answer and those"
-                            + " that the others lose, learnt from the workers' answers (latency).",
+                    "What costs are made of in the modes kv and direct: the milliseconds until the"
+                            + " answer and those that the others lose, learnt from the workers'"
+                            + " answers (latency), or weighted blocks to prefill and in decode"
+                            + " (blocks). Not set: blocks where a key is set that only this cost"
+                            + " reads, which the start says in a line; else latency.",
+            unset = "latency",
             flags = {"--router-cost"})
-    CostKind cost();
+    Optional<CostKind> cost();
 
     LatencyConfig latency();
 
     /** What requests of a policy class may do, by its name in `x-dynamo-meta-policy-class`. */
     Map<String, ClassRoutingConfig> classes();
 
-    @WithDefault("1.0")
     @Setting(
             doc =
                     "Worth of a cached block on the GPU, in blocks that need no prefill. Above"
                             + " 1 favours caches over balance; 0 ignores caches and follows no KV"
                             + " events.",
+            unset = "1.0",
             unit = "blocks",
             flags = {"--router-kv-overlap-score-credit"},
             env = {"DYN_ROUTER_KV_OVERLAP_SCORE_CREDIT"},
             min = 0,
             max = 1e6)
-    double overlapScoreCredit();
+    Optional<Double> overlapScoreCredit();
 
-    @WithDefault("0.0")
     @Setting(
             doc =
                     "How fast that worth shrinks on workers with more booked prefill than the"
                             + " least busy one: halved at an excess of one such prompt for 1, never"
                             + " for 0.",
+            unset = "0.0",
             flags = {"--router-kv-overlap-score-credit-decay"},
             env = {"DYN_ROUTER_KV_OVERLAP_SCORE_CREDIT_DECAY"},
             min = 0,
             max = 1e6)
-    double overlapScoreCreditDecay();
+    Optional<Double> overlapScoreCreditDecay();
 
-    @WithDefault("1.0")
     @Setting(
             doc =
                     "Weight of the blocks to prefill against the blocks in decode. Higher"
                             + " favours time to first token, lower an even decode.",
+            unset = "1.0",
             flags = {"--router-prefill-load-scale"},
             env = {"DYN_ROUTER_PREFILL_LOAD_SCALE"},
             min = 0,
             max = 1e6)
-    double prefillLoadScale();
+    Optional<Double> prefillLoadScale();
 
-    @WithDefault("0.0")
     @Setting(
             doc = "Cost of each request that runs on a worker already.",
+            unset = "0.0",
             unit = "blocks",
             flags = {"--router-decode-active-request-weight"},
             env = {"DYN_ROUTER_DECODE_ACTIVE_REQUEST_WEIGHT"},
             min = 0,
             max = 1e6)
-    double decodeActiveRequestWeight();
+    Optional<Double> decodeActiveRequestWeight();
 
     @Setting(
             doc =
@@ -96,7 +98,7 @@ public interface RouterConfig {
     @WithDefault("false")
     @Setting(
             doc =
-                    "Balance load alone: mode kv, no KV events, nothing cached counts, and"
+                    "Balance load alone: mode kv, cost blocks, no KV events, nothing cached counts, and"
                             + " every running request's blocks count in full. Overrules the keys it"
                             + " is made of.",
             flags = {"--load-aware"},
@@ -106,8 +108,9 @@ public interface RouterConfig {
     @WithDefault("false")
     @Setting(
             doc =
-                    "For agents with long shared prefixes and 16-token blocks: overlap-score-"
-                            + "credit 2, prefill-load-scale 4, decode-active-request-weight 64."
+                    "For agents with long shared prefixes and 16-token blocks: cost blocks,"
+                            + " overlap-score-credit 2, prefill-load-scale 4,"
+                            + " decode-active-request-weight 64."
                             + " Overrules these keys; not with load-aware.",
             flags = {"--agentic"},
             env = {"DYN_ROUTER_AGENTIC"})
@@ -124,23 +127,23 @@ public interface RouterConfig {
             max = 1e6)
     double temperature();
 
-    @WithDefault("0.75")
     @Setting(
             doc = "Worth of a block in host memory, as a part of one on the GPU.",
+            unset = "0.75",
             flags = {"--router-host-cache-hit-weight"},
             env = {"DYN_ROUTER_HOST_CACHE_HIT_WEIGHT"},
             min = 0,
             max = 1)
-    double hostCacheHitWeight();
+    Optional<Double> hostCacheHitWeight();
 
-    @WithDefault("0.25")
     @Setting(
             doc = "Worth of a block on disk or in a shared pool, as a part of one on the GPU.",
+            unset = "0.25",
             flags = {"--router-disk-cache-hit-weight"},
             env = {"DYN_ROUTER_DISK_CACHE_HIT_WEIGHT"},
             min = 0,
             max = 1)
-    double diskCacheHitWeight();
+    Optional<Double> diskCacheHitWeight();
 
     @WithDefault("true")
     @Setting(

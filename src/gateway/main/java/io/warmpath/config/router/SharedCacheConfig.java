@@ -21,17 +21,17 @@ public interface SharedCacheConfig {
             env = "DYN_SHARED_CACHE_TYPE")
     SharedCacheType type();
 
-    @WithDefault("0")
     @Setting(
             doc =
                     "Worth of a block in the pool against one on the worker's device, in the cost in"
                             + " blocks; 0 asks and ignores, 1 counts both alike. The cost in"
                             + " milliseconds takes the time of the transfer instead.",
+            unset = "0",
             min = 0,
             max = 1,
             flags = "--shared-cache-multiplier",
             env = "DYN_SHARED_CACHE_MULTIPLIER")
-    double multiplier();
+    Optional<Double> multiplier();
 
     @WithDefault("contiguous")
     @Setting(

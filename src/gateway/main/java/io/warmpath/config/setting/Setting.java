@@ -19,6 +19,12 @@ public @interface Setting {
     /** What it does, for operators: one or two sentences, ends with a full stop. */
     String doc();
 
+    /**
+     * Of a key without a default: what holds when nobody sets it, as the default is written. For
+     * keys where it matters whether they are set.
+     */
+    String unset() default "";
+
     /** Unit or form of the value, such as {@code blocks}; empty when the type says it. */
     String unit() default "";
 

@@ -138,8 +138,8 @@ public record SettingKey(
         return !name.contains("*");
     }
 
-    /** The default for people; never a null. */
+    /** What holds when nobody sets it, for people; empty when that is nothing. */
     public String shownDefault() {
-        return Objects.requireNonNullElse(defaultValue, "");
+        return Objects.requireNonNullElse(defaultValue, setting.unset());
     }
 }

@@ -6,6 +6,7 @@ import java.util.stream.Stream;
 /** What a {@link Setting} says, as values. Immutable. */
 public record SettingNotes(
         String doc,
+        String unset,
         String unit,
         List<String> flags,
         List<String> offFlags,

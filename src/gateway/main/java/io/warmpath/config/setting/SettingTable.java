@@ -17,7 +17,7 @@ public final class SettingTable {
     private static final String FILE = "settings.tsv";
     static final String NO_DEFAULT = "-";
     static final String SOME_DEFAULT = "=";
-    private static final int MEMBERS = 17;
+    private static final int MEMBERS = 18;
 
     private SettingTable() {}
 
@@ -57,16 +57,17 @@ public final class SettingTable {
                 new SettingNotes(
                         m.get(5),
                         m.get(6),
-                        words(m.get(7)),
+                        m.get(7),
                         words(m.get(8)),
                         words(m.get(9)),
-                        Double.parseDouble(m.get(10)),
+                        words(m.get(10)),
                         Double.parseDouble(m.get(11)),
-                        m.get(12),
+                        Double.parseDouble(m.get(12)),
                         m.get(13),
                         m.get(14),
                         m.get(15),
-                        Boolean.parseBoolean(m.get(16))));
+                        m.get(16),
+                        Boolean.parseBoolean(m.get(17))));
     }
 
     private static @Nullable String defaultValue(String text) {

@@ -43,7 +43,8 @@ public final class ServeHelp {
         if (!key.unit().isEmpty()) {
             facts.add("unit " + key.unit());
         }
-        facts.add(key.defaultValue() == null ? "no default" : "default " + key.defaultValue());
+        String unset = key.shownDefault();
+        facts.add(unset.isEmpty() ? "no default" : "default " + unset);
         if (!key.setting().env().isEmpty()) {
             facts.add("env " + String.join(", ", environment(key)));
         }

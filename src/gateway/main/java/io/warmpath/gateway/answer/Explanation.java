@@ -68,6 +68,7 @@ public final class Explanation {
             h.add("x-warmpath-tokens", tokens);
         }
         h.add("x-warmpath-cost", String.format(Locale.ROOT, "%.3f", s.cost()));
+        h.add("x-warmpath-cost-model", decision.options().shownCost().flag());
         h.add("x-warmpath-reason", ascii(decision.reason()));
         return h;
     }

@@ -77,7 +77,7 @@ public final class OverlapParts implements AutoCloseable {
         WorkerSlots slots;
         Overlaps overlaps;
         Duration tidyEvery;
-        followsEvents = RouterSettings.followsEvents(router);
+        followsEvents = RouterSettings.followsEvents(config);
         if (RouterSettings.mode(router) == RouterMode.VLLM_CACHE_AWARE) {
             VllmCacheAwareConfig settings = config.routing().vllmCacheAware();
             trackers = VllmCacheAwareSettings.trackers(settings, library(config.index()));
@@ -88,7 +88,7 @@ public final class OverlapParts implements AutoCloseable {
             decisions = null;
             tidyEvery = settings.evictionIntervalSecs();
             inWords = "mode vllm-cache-aware goes by where earlier prompts went";
-        } else if (!RouterSettings.usesIndex(router)) {
+        } else if (!RouterSettings.usesIndex(config)) {
             trackers = null;
             slots = new NumberedSlots();
             overlaps = Overlaps.NONE;
@@ -114,7 +114,7 @@ public final class OverlapParts implements AutoCloseable {
         } else {
             trackers = null;
             index = index(config.index(), DecisionLimits.DEFAULT);
-            Optional<Duration> ttl = RouterSettings.predictedTtl(router);
+            Optional<Duration> ttl = RouterSettings.predictedTtl(config);
             decisions = ttl.isPresent() ? index(config.index(), lasting(ttl.get())) : null;
             if (decisions == null) {
                 slots = index;

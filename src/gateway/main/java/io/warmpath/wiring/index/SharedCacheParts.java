@@ -140,7 +140,7 @@ public final class SharedCacheParts implements AutoCloseable {
                 : options.with(
                         options.weights()
                                 .withShared(
-                                        shared.multiplier(),
+                                        shared.multiplier().orElse(0.0),
                                         switch (shared.hits()) {
                                             case CONTIGUOUS -> SharedRule.CONTIGUOUS;
                                             case ANY -> SharedRule.BEYOND_DEVICE;

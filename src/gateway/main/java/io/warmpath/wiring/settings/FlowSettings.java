@@ -1,6 +1,7 @@
 package io.warmpath.wiring.settings;
 
 import io.micrometer.core.instrument.MeterRegistry;
+import io.warmpath.config.ExplainHeaders;
 import io.warmpath.config.WarmpathConfig;
 import io.warmpath.config.engine.MigrationConfig;
 import io.warmpath.config.engine.RawPath;
@@ -28,6 +29,9 @@ public final class FlowSettings {
 
     public static io.warmpath.routing.Router router(
             WarmpathConfig config, LoadBook load, RouterOptions options, DecisionLog log) {
+        // Who is told why is told both costs, and one of them is learnt.
+        boolean explained =
+                options.mode().comparesCosts() && config.explain().headers() != ExplainHeaders.OFF;
         return Routers.create(
                 options,
                 VllmCacheAwareSettings.options(config.routing().vllmCacheAware()),
@@ -35,7 +39,7 @@ public final class FlowSettings {
                 load,
                 ThreadLocalRandom::current,
                 System::nanoTime,
-                log.isOn());
+                log.isOn() || explained);
     }
 
     public static Migration migration(MigrationConfig config, MeterRegistry meters) {
@@ -68,7 +72,7 @@ public final class FlowSettings {
                 config.tokens().deadline(),
                 config.http().retryAfter(),
                 d.bodyLinger(),
-                config.upstream().requestUsage() && RouterSettings.predictsCache(config.router()),
+                config.upstream().requestUsage() && RouterSettings.predictsCache(config),
                 config.upstream().forwardNvext(),
                 config.upstream().rawPath() == RawPath.AUTO,
                 RouterSettings.classTolerations(config.router()),

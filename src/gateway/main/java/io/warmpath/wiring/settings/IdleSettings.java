@@ -17,18 +17,18 @@ public final class IdleSettings {
 
     private IdleSettings() {}
 
-    /** Once, at start; names kept for older configurations too. */
-    public static void warn(WarmpathConfig config) {
+    /** Once, at start; names kept for older configurations too, and what keys decide by the way. */
+    public static void tell(WarmpathConfig config) {
         RouterSettings.deprecation(config.router()).ifPresent(LOG::warn);
         of(config).forEach(LOG::warn);
+        CostSettings.taken(config).ifPresent(LOG::info);
     }
 
     /** In sentences, for the log of the start. */
     static List<String> of(WarmpathConfig config) {
-        List<String> notes = new ArrayList<>();
+        List<String> notes = new ArrayList<>(CostSettings.idle(config).stream().toList());
         boolean stream =
-                RouterSettings.followsEvents(config.router())
-                        && config.events().plane() == EventPlane.NATS;
+                RouterSettings.followsEvents(config) && config.events().plane() == EventPlane.NATS;
         boolean directory = config.state().directory().filter(d -> !d.isEmpty()).isPresent();
         if (!stream) {
             if (config.state().shared().reset() && !directory) {

@@ -1,5 +1,6 @@
 package io.warmpath.wiring.settings;
 
+import io.warmpath.config.WarmpathConfig;
 import io.warmpath.config.router.LatencyConfig;
 import io.warmpath.config.router.RouterConfig;
 import io.warmpath.load.LoadOptions;
@@ -24,19 +25,20 @@ public final class RouterSettings {
     /**
      * @throws StartFailure when presets are asked for that exclude each other
      */
-    public static RouterOptions options(RouterConfig r) {
+    public static RouterOptions options(WarmpathConfig config) {
+        RouterConfig r = config.router();
+        CostKind cost = CostSettings.cost(config);
         if (r.agentic() && r.loadAware()) {
             throw new StartFailure(
                     "warmpath.router.agentic and warmpath.router.load-aware cannot both be set; leave"
                             + " one of them out");
         }
-        if (r.cost() == CostKind.LATENCY && (r.agentic() || r.loadAware())) {
+        if (cost == CostKind.LATENCY && (r.agentic() || r.loadAware())) {
             throw new StartFailure(
                     "warmpath.router.agentic and warmpath.router.load-aware are presets of the cost"
                             + " blocks; leave them out or set warmpath.router.cost to blocks");
         }
-        return new RouterOptions(
-                mode(r), r.cost(), weights(r), latency(r.latency()), r.temperature());
+        return new RouterOptions(mode(r), cost, weights(r), latency(r.latency()), r.temperature());
     }
 
     /**
@@ -72,30 +74,32 @@ public final class RouterSettings {
     }
 
     /** Decisions say how much of a prompt is cached, so that engines' reports can be compared. */
-    static boolean predictsCache(RouterConfig r) {
-        return usesIndex(r) || options(r).mode() == RouterMode.VLLM_CACHE_AWARE;
+    static boolean predictsCache(WarmpathConfig config) {
+        return usesIndex(config) || mode(config.router()) == RouterMode.VLLM_CACHE_AWARE;
     }
 
     /** When what is cached is worth nothing nobody looks at the index, and there is none. */
-    public static boolean usesIndex(RouterConfig r) {
+    public static boolean usesIndex(WarmpathConfig config) {
+        RouterConfig r = config.router();
         return !r.loadAware()
                 && mode(r) != RouterMode.VLLM_CACHE_AWARE
                 && !(mode(r) == RouterMode.KV
-                        && r.cost() == CostKind.BLOCKS
+                        && CostSettings.cost(config) == CostKind.BLOCKS
                         && weights(r).overlapCredit() == 0);
     }
 
     /** Where there is no index nobody has to fill it. */
-    public static boolean followsEvents(RouterConfig r) {
-        return r.useKvEvents() && usesIndex(r);
+    public static boolean followsEvents(WarmpathConfig config) {
+        return config.router().useKvEvents() && usesIndex(config);
     }
 
     /**
      * With events: how long a decision counts beside them; empty: not at all. The cost in
      * milliseconds takes what was sent to a worker a moment ago for present.
      */
-    public static Optional<Duration> predictedTtl(RouterConfig r) {
-        boolean latency = mode(r) == RouterMode.KV && r.cost() == CostKind.LATENCY;
+    public static Optional<Duration> predictedTtl(WarmpathConfig config) {
+        RouterConfig r = config.router();
+        boolean latency = mode(r) == RouterMode.KV && CostSettings.cost(config) == CostKind.LATENCY;
         return r.predictedTtl()
                 .or(() -> latency ? Optional.of(LATENCY_PREDICTED_TTL) : Optional.empty())
                 .filter(Duration::isPositive);
@@ -149,14 +153,14 @@ public final class RouterSettings {
         BlockWeights d = BlockWeights.DEFAULT;
         BlockWeights w =
                 new BlockWeights(
-                        r.overlapScoreCredit(),
-                        r.overlapScoreCreditDecay(),
-                        r.prefillLoadScale(),
-                        r.hostCacheHitWeight(),
-                        r.diskCacheHitWeight(),
+                        r.overlapScoreCredit().orElse(d.overlapCredit()),
+                        r.overlapScoreCreditDecay().orElse(d.creditDecay()),
+                        r.prefillLoadScale().orElse(d.prefillLoadScale()),
+                        r.hostCacheHitWeight().orElse(d.hostWeight()),
+                        r.diskCacheHitWeight().orElse(d.diskWeight()),
                         d.sharedMultiplier(),
                         d.sharedRule(),
-                        r.decodeActiveRequestWeight(),
+                        r.decodeActiveRequestWeight().orElse(d.activeRequestWeight()),
                         r.trackPrefillTokens());
         if (r.overlapScoreWeight().isPresent()) {
             w = w.overlapScoreWeight(r.overlapScoreWeight().get());

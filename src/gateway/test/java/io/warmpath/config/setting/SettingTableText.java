@@ -20,6 +20,7 @@ public final class SettingTableText {
                                     : SettingTable.SOME_DEFAULT + k.defaultValue(),
                             Boolean.toString(k.required()),
                             n.doc(),
+                            n.unset(),
                             n.unit(),
                             String.join(" ", n.flags()),
                             String.join(" ", n.offFlags()),

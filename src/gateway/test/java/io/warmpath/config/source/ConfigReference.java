@@ -33,7 +33,7 @@ public final class ConfigReference {
             out.append("| ")
                     .append(code(key.name()))
                     .append(" | ")
-                    .append(key.defaultValue() == null ? "" : code(key.shownDefault()))
+                    .append(key.shownDefault().isEmpty() ? "" : code(key.shownDefault()))
                     .append(" | ")
                     .append(form(key))
                     .append(" | ")

@@ -25,6 +25,7 @@ import io.warmpath.prefix.SideIndex;
 import io.warmpath.prefix.Tier;
 import io.warmpath.prefix.WorkerSlot;
 import io.warmpath.prefix.WorkerSlots;
+import io.warmpath.routing.CostKind;
 import io.warmpath.routing.Router;
 import io.warmpath.routing.RouterMode;
 import io.warmpath.routing.RouterOptions;
@@ -203,7 +204,8 @@ class OverlapsTest {
     private static Burst burst(Overlaps overlaps, List<Candidate> fleet) {
         LoadTracker loads = new LoadTracker();
         SplittableRandom random = new SplittableRandom(17);
-        Router router = Routers.create(RouterOptions.of(RouterMode.KV), loads, () -> random);
+        RouterOptions blocks = RouterOptions.of(RouterMode.KV).with(CostKind.BLOCKS);
+        Router router = Routers.create(blocks, loads, () -> random);
         int[] tokens = prompt(3, 64);
         for (int i = 0; i < 40; i++) {
             RoutingDecision d =

@@ -71,8 +71,8 @@ class OverlapPartsTest {
     }
 
     @Test
-    void by_default_events_fill_the_index_and_decisions_do_not() {
-        try (OverlapParts parts = parts()) {
+    void with_the_cost_in_blocks_events_fill_the_index_and_decisions_do_not() {
+        try (OverlapParts parts = parts("router.cost", "blocks")) {
             assertTrue(parts.followsEvents());
             Candidate to = open(parts);
             assertEquals(1, parts.index().stats().slots());
@@ -102,6 +102,18 @@ class OverlapPartsTest {
             assertEquals(10, held(parts, "m", to));
             parts.start();
             await().atMost(SOON).until(() -> held(parts, "m", to) == 0);
+        }
+    }
+
+    @Test
+    void by_default_decisions_count_beside_the_events_and_in_another_index() {
+        try (OverlapParts parts = parts()) {
+            assertTrue(parts.followsEvents());
+            Candidate to = open(parts);
+            book(parts, "m", to);
+            assertEquals(10, held(parts, "m", to));
+            assertEquals(0, parts.index().stats().residencies());
+            assertEquals(1, parts.index().stats().slots());
         }
     }
 

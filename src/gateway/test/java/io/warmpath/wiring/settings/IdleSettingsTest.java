@@ -74,6 +74,23 @@ class IdleSettingsTest {
     }
 
     @Test
+    void what_the_named_cost_does_not_read_is_told_once() {
+        List<String> told =
+                told(
+                        "router.cost",
+                        "latency",
+                        "router.prefill-load-scale",
+                        "2",
+                        "router.ttl",
+                        "1m");
+        assertEquals(1, told.size(), told::toString);
+        assertTrue(told.getFirst().startsWith("With --router-cost latency"), told::toString);
+        assertTrue(told.getFirst().contains(": warmpath.router.prefill-load-scale."));
+        // Where it decides which cost is taken, it has its effect.
+        assertEquals(List.of(), told("router.prefill-load-scale", "2"));
+    }
+
+    @Test
     void pins_outside_of_mode_kv_are_told_once() {
         for (String mode : List.of("round-robin", "random", "least-loaded", "vllm-cache-aware")) {
             List<String> told = told("session.pins.enabled", "true", "router.mode", mode);

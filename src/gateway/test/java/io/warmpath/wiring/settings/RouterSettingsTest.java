@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.warmpath.config.WarmpathConfig;
 import io.warmpath.config.router.RouterConfig;
 import io.warmpath.load.LoadOptions;
 import io.warmpath.routing.BlockWeights;
@@ -25,17 +26,22 @@ import org.junit.jupiter.api.Test;
 class RouterSettingsTest {
     private static final String PREFIX = "warmpath.router.";
 
-    private static RouterConfig router(String... keysAndValues) {
+    private static WarmpathConfig config(String... keysAndValues) {
         Map<String, String> properties = new LinkedHashMap<>();
         for (int i = 0; i < keysAndValues.length; i += 2) {
             properties.put(PREFIX + keysAndValues[i], keysAndValues[i + 1]);
         }
-        return TestConfig.of(properties).router();
+        return TestConfig.of(properties);
+    }
+
+    private static RouterConfig router(String... keysAndValues) {
+        return config(keysAndValues).router();
     }
 
     @Test
     void the_defaults_are_those_of_the_routing_package() {
-        assertEquals(RouterOptions.of(RouterMode.KV), RouterSettings.options(router()));
+        assertEquals(CostKind.LATENCY, RouterSettings.options(config()).cost());
+        assertEquals(RouterOptions.of(RouterMode.KV), RouterSettings.options(config()));
         assertEquals(LoadOptions.DEFAULT, RouterSettings.load(router()));
         assertEquals(Optional.empty(), RouterSettings.deprecation(router()));
     }
@@ -44,7 +50,7 @@ class RouterSettingsTest {
     void each_key_reaches_its_weight() {
         RouterOptions o =
                 RouterSettings.options(
-                        router(
+                        config(
                                 "overlap-score-credit", "2",
                                 "overlap-score-credit-decay", "3",
                                 "prefill-load-scale", "4",
@@ -68,24 +74,24 @@ class RouterSettingsTest {
 
     @Test
     void the_older_weight_is_mapped_with_a_warning() {
-        RouterConfig two = router("overlap-score-weight", "2");
+        WarmpathConfig two = config("overlap-score-weight", "2");
         assertEquals(BlockWeights.DEFAULT.withPrefillLoadScale(2), weights(two));
         assertEquals(
                 Optional.of(
                         "warmpath.router.overlap-score-weight is deprecated; it now means"
                                 + " warmpath.router.prefill-load-scale = 2.0"),
-                RouterSettings.deprecation(two));
-        RouterConfig none = router("overlap-score-weight", "0");
+                RouterSettings.deprecation(two.router()));
+        WarmpathConfig none = config("overlap-score-weight", "0");
         assertEquals(BlockWeights.DEFAULT.withPrefillLoadScale(0).withCredit(0), weights(none));
         assertTrue(
-                RouterSettings.deprecation(none)
+                RouterSettings.deprecation(none.router())
                         .orElseThrow()
                         .endsWith("and warmpath.router.overlap-score-credit = 0"));
     }
 
     @Test
     void the_agentic_preset_overrules_the_keys_it_is_made_of() {
-        BlockWeights w = weights(router("agentic", "true", "prefill-load-scale", "9"));
+        BlockWeights w = weights(config("agentic", "true", "prefill-load-scale", "9"));
         assertEquals(2, w.overlapCredit());
         assertEquals(4, w.prefillLoadScale());
         assertEquals(64, w.activeRequestWeight());
@@ -107,19 +113,19 @@ class RouterSettingsTest {
 
     @Test
     void the_load_aware_preset_counts_every_block_and_all_prefill() {
-        RouterConfig r =
-                router(
+        WarmpathConfig r =
+                config(
                         "load-aware", "true",
                         "track-active-blocks", "false",
                         "track-prefill-tokens", "false");
-        assertTrue(RouterSettings.load(r).activeBlocks());
-        assertFalse(RouterSettings.load(r).assumeReuse());
+        assertTrue(RouterSettings.load(r.router()).activeBlocks());
+        assertFalse(RouterSettings.load(r.router()).assumeReuse());
         assertTrue(weights(r).trackPrefill());
     }
 
     @Test
     void the_load_aware_preset_is_kv_mode_without_events_and_credit() {
-        RouterConfig r = router("load-aware", "true", "mode", "random");
+        WarmpathConfig r = config("load-aware", "true", "mode", "random");
         assertEquals(RouterMode.KV, RouterSettings.options(r).mode());
         assertEquals(0, weights(r).overlapCredit());
         assertEquals(0, weights(r).hostWeight());
@@ -128,38 +134,38 @@ class RouterSettingsTest {
 
     @Test
     void a_credit_of_0_follows_no_events() {
-        assertTrue(RouterSettings.followsEvents(router()));
-        assertFalse(RouterSettings.followsEvents(router("overlap-score-credit", "0")));
+        assertTrue(RouterSettings.followsEvents(config()));
+        assertFalse(RouterSettings.followsEvents(config("overlap-score-credit", "0")));
     }
 
     @Test
     void the_latency_cost_needs_events_whatever_the_credit_and_no_preset_of_the_other() {
-        RouterConfig r = router("cost", "latency", "overlap-score-credit", "0");
+        WarmpathConfig r = config("cost", "latency", "overlap-score-credit", "0");
         assertEquals(CostKind.LATENCY, RouterSettings.options(r).cost());
         assertEquals(LatencyPriors.DEFAULT, RouterSettings.options(r).latency());
         assertTrue(RouterSettings.followsEvents(r));
-        RouterConfig agentic = router("cost", "latency", "agentic", "true");
+        WarmpathConfig agentic = config("cost", "latency", "agentic", "true");
         assertThrows(StartFailure.class, () -> RouterSettings.options(agentic));
     }
 
     @Test
     void decisions_count_beside_events_for_5_s_where_the_cost_is_latency_unless_said_otherwise() {
-        assertEquals(Optional.empty(), RouterSettings.predictedTtl(router()));
+        assertEquals(Optional.of(Duration.ofSeconds(5)), RouterSettings.predictedTtl(config()));
         assertEquals(
                 Optional.of(Duration.ofSeconds(2)),
-                RouterSettings.predictedTtl(router("predicted-ttl", "2s")));
+                RouterSettings.predictedTtl(config("predicted-ttl", "2s")));
+        assertEquals(Optional.empty(), RouterSettings.predictedTtl(config("predicted-ttl", "0s")));
+        assertEquals(Optional.empty(), RouterSettings.predictedTtl(config("cost", "blocks")));
         assertEquals(
-                Optional.of(Duration.ofSeconds(5)),
-                RouterSettings.predictedTtl(router("cost", "latency")));
+                Optional.empty(),
+                RouterSettings.predictedTtl(config("prefill-load-scale", "1")),
+                "that key asks for blocks");
         assertEquals(
                 Optional.of(Duration.ofSeconds(2)),
-                RouterSettings.predictedTtl(router("cost", "latency", "predicted-ttl", "2s")));
+                RouterSettings.predictedTtl(config("cost", "blocks", "predicted-ttl", "2s")));
         assertEquals(
                 Optional.empty(),
-                RouterSettings.predictedTtl(router("cost", "latency", "predicted-ttl", "0s")));
-        assertEquals(
-                Optional.empty(),
-                RouterSettings.predictedTtl(router("cost", "latency", "mode", "random")));
+                RouterSettings.predictedTtl(config("cost", "latency", "mode", "random")));
     }
 
     @Test
@@ -178,11 +184,11 @@ class RouterSettingsTest {
 
     @Test
     void two_presets_at_once_stop_the_start() {
-        RouterConfig both = router("agentic", "true", "load-aware", "true");
+        WarmpathConfig both = config("agentic", "true", "load-aware", "true");
         assertThrows(StartFailure.class, () -> RouterSettings.options(both));
     }
 
-    private static BlockWeights weights(RouterConfig r) {
+    private static BlockWeights weights(WarmpathConfig r) {
         return RouterSettings.options(r).weights();
     }
 }

@@ -123,7 +123,7 @@ class WorkerSpecsTest {
     }
 
     private static boolean follows(Map<String, String> properties) {
-        return RouterSettings.followsEvents(TestConfig.of(properties).router());
+        return RouterSettings.followsEvents(TestConfig.of(properties));
     }
 
     @Test

@@ -53,12 +53,12 @@ public final class PolicyCatalog {
                     new Named(
                             "kv",
                             Kind.OURS,
-                            "the default: cost in blocks",
-                            w -> new ProductPolicy(w, RouterOptions.of(RouterMode.KV))),
+                            "cost in blocks",
+                            w -> blocks(w, BlockWeights.DEFAULT)),
                     new Named(
                             "latency",
                             Kind.OURS,
-                            "cost in milliseconds, priors of the engine model",
+                            "the default: cost in milliseconds, priors of the engine model",
                             w -> new ProductPolicy(w, latency(w))),
                     mode("least-loaded", RouterMode.LEAST_LOADED, "fewest running requests"),
                     mode("power-of-two", RouterMode.POWER_OF_TWO, "fewer requests of two drawn"),
@@ -136,7 +136,7 @@ public final class PolicyCatalog {
             BlockWeights weights =
                     BlockWeights.DEFAULT.withShared(
                             Double.parseDouble(pool.group(1)), SharedRule.CONTIGUOUS);
-            return Optional.of(ours(name, RouterOptions.of(RouterMode.KV).with(weights)));
+            return Optional.of(ours(name, blocks(weights)));
         }
         return Stream.concat(ALL.stream(), NAIVE.stream())
                 .filter(p -> p.name().equals(name))
@@ -152,7 +152,11 @@ public final class PolicyCatalog {
     }
 
     private static Policy blocks(World world, BlockWeights weights) {
-        return new ProductPolicy(world, RouterOptions.of(RouterMode.KV).with(weights));
+        return new ProductPolicy(world, blocks(weights));
+    }
+
+    private static RouterOptions blocks(BlockWeights weights) {
+        return RouterOptions.of(RouterMode.KV).with(CostKind.BLOCKS).with(weights);
     }
 
     private static Named mode(String name, RouterMode mode, String about) {

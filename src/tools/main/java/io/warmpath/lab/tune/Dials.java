@@ -97,17 +97,18 @@ public final class Dials {
                             priors.outputTokens()));
         }
         BlockWeights d = BlockWeights.DEFAULT;
-        return kv.with(
-                new BlockWeights(
-                        v[0],
-                        v[1],
-                        v[2],
-                        v.length > 4 ? v[4] : d.hostWeight(),
-                        d.diskWeight(),
-                        d.sharedMultiplier(),
-                        d.sharedRule(),
-                        v[3],
-                        d.trackPrefill()));
+        return kv.with(CostKind.BLOCKS)
+                .with(
+                        new BlockWeights(
+                                v[0],
+                                v[1],
+                                v[2],
+                                v.length > 4 ? v[4] : d.hostWeight(),
+                                d.diskWeight(),
+                                d.sharedMultiplier(),
+                                d.sharedRule(),
+                                v[3],
+                                d.trackPrefill()));
     }
 
     public double[] values(double[] positions) {

@@ -28,8 +28,10 @@ final class ChatDemo {
                     "WARMPATH_SHARED_CACHE_TIMEOUT", "10s",
                     "WARMPATH_SHARED_CACHE_MISSING_TTL", "0ms");
 
-    private static final List<String> POOL_FLAGS =
-            List.of("--shared-cache-type", "hicache", "--shared-cache-multiplier", "0.5");
+    private static final List<String> POOL_FLAGS = List.of("--shared-cache-type", "hicache");
+
+    /** The cost in milliseconds counts the transfer; that in blocks has to be told a worth. */
+    private static final List<String> POOL_WORTH = List.of("--shared-cache-multiplier", "0.5");
 
     private final DemoFlags flags;
     private final SimTokenizer tokenizer;
@@ -120,6 +122,9 @@ final class ChatDemo {
         if (flags.pool) {
             List<String> pool = new ArrayList<>(kv);
             pool.addAll(POOL_FLAGS);
+            if (flags.routerCost.equals("blocks")) {
+                pool.addAll(POOL_WORTH);
+            }
             modes.put(POOL, pool);
         }
         List<Integer> ports = SideBySide.freePorts(modes.size() - 1);

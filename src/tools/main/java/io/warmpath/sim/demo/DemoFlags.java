@@ -19,7 +19,7 @@ final class DemoFlags {
               --engines N         simulated engines of each fleet         (4)
               --conversations N   conversations                           (24)
               --turns N           turns of each conversation              (6)
-              --prompts N         system prompts, taken in turn           (4)
+              --prompts N         system prompts, taken in turn           (8)
               --load N            turns that start in a second, mean      (10)
               --router-cost COST  of the gateway in mode kv, as of serve  (serve's)
               --wire FORMAT       sglang-array, sglang-map, vllm-array
@@ -27,9 +27,10 @@ final class DemoFlags {
               --gpu-blocks N      blocks of 16 tokens in GPU memory       (600)
               --host-blocks N     blocks in host memory, 0 = none         (8000)
               --pool              a third fleet, whose engines share a Mooncake pool that
-                                  its gateway asks. Sets --gpu-blocks 320, --host-blocks 700
-                                  and --load 8 unless they are given, so that engines give
-                                  up pages which the pool keeps
+                                  its gateway asks. Sets --gpu-blocks 320, --host-blocks 700,
+                                  --prompts 4, --load 8 and --router-cost blocks unless they
+                                  are given, so that engines give up pages, and conversations
+                                  their engine, which the pool makes up for
               --agents            something else: lead agents and their sub-agents under
                                   background load, with and without each thing that the
                                   gateway does for agents. Ends by itself; with --once
@@ -53,7 +54,7 @@ final class DemoFlags {
     int engines = 4;
     int conversations = 24;
     int turns = 6;
-    int prompts = 4;
+    int prompts = 8;
     int load = 10;
     WireFormat wire = WireFormat.SGLANG_MAP;
     int gpuBlocks = 600;
@@ -93,6 +94,8 @@ final class DemoFlags {
             flags.gpuBlocks = 320;
             flags.hostBlocks = 700;
             flags.load = 8;
+            flags.prompts = 4;
+            flags.routerCost = "blocks";
         }
         for (int i = 0; i < args.length; i++) {
             String flag = args[i];

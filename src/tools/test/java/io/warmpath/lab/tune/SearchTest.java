@@ -77,7 +77,8 @@ class SearchTest {
         Dials blocks = Dials.blocks(true);
         assertArrayEquals(new double[] {1, 0, 1, 0, 0.75}, blocks.values(blocks.start()));
         assertEquals(
-                io.warmpath.routing.RouterOptions.of(io.warmpath.routing.RouterMode.KV),
+                io.warmpath.routing.RouterOptions.of(io.warmpath.routing.RouterMode.KV)
+                        .with(io.warmpath.routing.CostKind.BLOCKS),
                 blocks.options(blocks.start()));
         assertEquals(
                 "warmpath.router.host-cache-hit-weight=0.75",
