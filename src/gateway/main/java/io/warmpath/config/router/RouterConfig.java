@@ -172,7 +172,8 @@ public interface RouterConfig {
             doc =
                     "With KV events: how long a worker is also taken to hold the prompts that"
                             + " were sent to it, until its events tell. 0: events alone. Not set:"
-                            + " 5s with the cost latency, else events alone.",
+                            + " events alone, and with the cost latency what running requests"
+                            + " use.",
             flags = {"--router-predicted-ttl-secs"},
             env = {"DYN_ROUTER_PREDICTED_TTL_SECS"},
             maxTime = "30d")

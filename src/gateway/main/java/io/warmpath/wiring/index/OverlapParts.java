@@ -114,7 +114,7 @@ public final class OverlapParts implements AutoCloseable {
         } else {
             trackers = null;
             index = index(config.index(), DecisionLimits.DEFAULT);
-            Optional<Duration> ttl = RouterSettings.predictedTtl(config);
+            Optional<Duration> ttl = RouterSettings.predictedTtl(router);
             decisions = ttl.isPresent() ? index(config.index(), lasting(ttl.get())) : null;
             if (decisions == null) {
                 slots = index;

@@ -18,8 +18,6 @@ import java.util.Optional;
 
 /** The router's keys as its options: presets and older names are resolved here. Stateless. */
 public final class RouterSettings {
-    private static final Duration LATENCY_PREDICTED_TTL = Duration.ofSeconds(5);
-
     private RouterSettings() {}
 
     /**
@@ -93,16 +91,9 @@ public final class RouterSettings {
         return config.router().useKvEvents() && usesIndex(config);
     }
 
-    /**
-     * With events: how long a decision counts beside them; empty: not at all. The cost in
-     * milliseconds takes what was sent to a worker a moment ago for present.
-     */
-    public static Optional<Duration> predictedTtl(WarmpathConfig config) {
-        RouterConfig r = config.router();
-        boolean latency = mode(r) == RouterMode.KV && CostSettings.cost(config) == CostKind.LATENCY;
-        return r.predictedTtl()
-                .or(() -> latency ? Optional.of(LATENCY_PREDICTED_TTL) : Optional.empty())
-                .filter(Duration::isPositive);
+    /** With events: how long a decision counts beside them; empty: not at all. */
+    public static Optional<Duration> predictedTtl(RouterConfig router) {
+        return router.predictedTtl().filter(Duration::isPositive);
     }
 
     /**

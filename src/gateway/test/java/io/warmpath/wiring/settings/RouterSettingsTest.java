@@ -149,23 +149,14 @@ class RouterSettingsTest {
     }
 
     @Test
-    void decisions_count_beside_events_for_5_s_where_the_cost_is_latency_unless_said_otherwise() {
-        assertEquals(Optional.of(Duration.ofSeconds(5)), RouterSettings.predictedTtl(config()));
+    void decisions_count_beside_events_where_that_is_said() {
+        assertEquals(Optional.empty(), RouterSettings.predictedTtl(config().router()));
         assertEquals(
                 Optional.of(Duration.ofSeconds(2)),
-                RouterSettings.predictedTtl(config("predicted-ttl", "2s")));
-        assertEquals(Optional.empty(), RouterSettings.predictedTtl(config("predicted-ttl", "0s")));
-        assertEquals(Optional.empty(), RouterSettings.predictedTtl(config("cost", "blocks")));
+                RouterSettings.predictedTtl(config("predicted-ttl", "2s").router()));
         assertEquals(
                 Optional.empty(),
-                RouterSettings.predictedTtl(config("prefill-load-scale", "1")),
-                "that key asks for blocks");
-        assertEquals(
-                Optional.of(Duration.ofSeconds(2)),
-                RouterSettings.predictedTtl(config("cost", "blocks", "predicted-ttl", "2s")));
-        assertEquals(
-                Optional.empty(),
-                RouterSettings.predictedTtl(config("cost", "latency", "mode", "random")));
+                RouterSettings.predictedTtl(config("predicted-ttl", "0s").router()));
     }
 
     @Test
