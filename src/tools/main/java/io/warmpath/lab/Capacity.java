@@ -7,8 +7,8 @@ import java.math.MathContext;
  * The highest throughput at which a fleet keeps its limits with one policy and one seed. Numbers
  * are rounded to six digits, as files have them.
  *
- * @param perSecond answers completed a second of the measured window; 0: the limits are broken
- *     at a hundredth of load 1, too
+ * @param perSecond answers completed a second of the measured window; 0: the limits are broken at a
+ *     hundredth of load 1, too
  * @param rate starts at rate 1 come this many times as fast
  * @param binds the limit that is broken at a rate 1.5 % higher
  * @param ttft of the percentile that the limits are about, in milliseconds

@@ -55,14 +55,17 @@ class PlotsTest {
             all.add((Element) drawn.item(i));
         }
         double[] height =
-                all.stream().mapToDouble(e -> Double.parseDouble(e.getAttribute("height"))).toArray();
+                all.stream()
+                        .mapToDouble(e -> Double.parseDouble(e.getAttribute("height")))
+                        .toArray();
         assertEquals(height[0], 2 * height[1], 0.11, "twice the value");
         assertEquals(height[2], 2 * height[0], 0.11, "each panel reaches its own top");
         List<String> fill = all.stream().map(e -> e.getAttribute("fill")).toList();
         assertEquals(fill.get(1), fill.get(2), "one name");
         assertEquals(fill.subList(0, 2), fill.subList(3, 5), "the legend");
         assertEquals(
-                "a < b: 2, &", all.getFirst().getElementsByTagName("title").item(0).getTextContent());
+                "a < b: 2, &",
+                all.getFirst().getElementsByTagName("title").item(0).getTextContent());
         assertThrows(
                 IllegalArgumentException.class,
                 () -> bars.panel("", "", List.of(new Bars.Bar("d", 0, 0, 0, ""))));
