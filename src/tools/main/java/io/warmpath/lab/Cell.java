@@ -35,6 +35,11 @@ public record Cell(
         this(scenario, policy, load, seed, LAG_MILLIS, 1);
     }
 
+    /** The same at another rate. */
+    Cell withLoad(double other) {
+        return new Cell(scenario, policy, other, seed, lagMillis, replicas);
+    }
+
     int routers() {
         return replicas.count();
     }

@@ -39,6 +39,11 @@ final class LabFlags {
     private double poolFactor;
     private double poolRate;
 
+    // Of capacity.
+    private double ttftMillis; // 0: the scenario's own
+    private double itlMillis = 50;
+    private int percentile = 95;
+
     // Of tune.
     String tuned = "latency";
     int budget = 150;
@@ -63,6 +68,7 @@ final class LabFlags {
     @Nullable Path json;
     @Nullable Path csv;
     @Nullable Path html;
+    @Nullable Path svg;
 
     private LabFlags() {}
 
@@ -113,6 +119,11 @@ final class LabFlags {
         return new Replicas(routers, syncMillis, syncLimitMillis);
     }
 
+    /** For {@code capacity}. */
+    Limits limits(Scenario of) {
+        return new Limits(percentile, ttftMillis > 0 ? ttftMillis : of.sloMillis(), itlMillis);
+    }
+
     /** As the flags want it. */
     private Scenario changed(Scenario s) {
         Scenario faulty = faults.isEmpty() ? s : s.withFaults(faults);
@@ -137,6 +148,11 @@ final class LabFlags {
                 seedsSaid = true;
                 seeds = (int) number(name, value, x -> x >= 1 && x <= 100);
             }
+            case "--ttft" -> ttftMillis = number(name, value, x -> x > 0);
+            case "--itl" -> itlMillis = number(name, value, x -> x > 0);
+            case "--percentile" ->
+                    percentile =
+                            (int) number(name, value, x -> Spread.PERCENTILES.contains((int) x));
             case "--policy" -> tuned = oneOf(name, value, List.of("kv", "latency"));
             case "--budget" -> budget = (int) number(name, value, x -> x >= 1 && x <= 100_000);
             case "--train" -> train = number(name, value, x -> x >= 0.1 && x <= 0.9);
@@ -169,6 +185,7 @@ final class LabFlags {
             case "--json" -> json = Path.of(value);
             case "--html" -> html = Path.of(value);
             case "--csv" -> csv = Path.of(value);
+            case "--svg" -> svg = Path.of(value);
             default ->
                     throw new IllegalArgumentException(
                             "unknown flag " + name + "; warmpath lab --help lists them");

@@ -3,6 +3,8 @@ package io.warmpath.lab;
 import io.warmpath.lab.policy.Indexes;
 import io.warmpath.lab.policy.PolicyCatalog;
 import io.warmpath.lab.report.Advice;
+import io.warmpath.lab.report.CapacityPlot;
+import io.warmpath.lab.report.CapacityTable;
 import io.warmpath.lab.report.Comparison;
 import io.warmpath.lab.report.ComplaintTable;
 import io.warmpath.lab.report.Html;
@@ -40,13 +42,14 @@ public final class LabMain {
                                      `weak`: those on which the cost `latency` lost most
               routing                what routers were complained about, beside the rules that
                                      do it, each with its ratio
-              capacity SCENARIO...   finds the rate at which each policy just keeps the
-                                     scenario's limit for the time to the first token
+              capacity SCENARIO...   finds the requests/s at which each policy just keeps limits
+                                     for TTFT and ITL, and which of them binds
               size SCENARIO...       finds how few engines keep it at the scenario's loads
               pressure SCENARIO...   what the policy of --ours takes the fleet's pressure to be,
                                      below and above the rate at which queues grow without end
               tune SCENARIO...       searches the weights of a cost on a part of the workload and
-                                     reports on the rest; says which keys to set, if any
+                                     reports on the rest; ends with YAML for the file of
+                                     --config and the gain, or with `keep`
               model PRESET           prints an engine model, 8b or 70b, as --engine-file reads it
               compare A B            tells whether two files of --json differ by more than seeds do
 
@@ -70,6 +73,11 @@ public final class LabMain {
               --csv FILE       the same as a table
               --html FILE      the same as a page with plots, complete in itself
               --quiet          no progress
+            Of `capacity`:
+              --ttft MS        limit for the time to the first token (the scenario's)
+              --itl MS         limit for a request's mean time between tokens (50)
+              --percentile P   of requests that keep each of them: 50, 90, 95 or 99 (95)
+              --svg FILE       the requests/s as bars
             Of `tune`, which has 4 seeds unless told otherwise:
               --policy P       latency, the cost in milliseconds, or kv, the one in blocks (latency)
               --budget N       plays of the search (150)
@@ -204,21 +212,20 @@ public final class LabMain {
         return ManagementFactory.getThreadMXBean().getCurrentThreadCpuTime();
     }
 
-    private static int capacity(LabFlags flags, Indexes indexes, PrintStream out, PrintStream err) {
+    private static int capacity(LabFlags flags, Indexes indexes, PrintStream out, PrintStream err)
+            throws IOException {
         requireScenario(flags);
         Progress progress = new Progress(flags.quiet ? null : err, System::nanoTime);
-        for (Scenario s : flags.scenarios) {
-            for (PolicyCatalog.Named p : flags.policies) {
-                CapacitySearch.Found found = new CapacitySearch(indexes, progress).find(s, p);
-                out.printf(
-                        Locale.ROOT,
-                        "%-10s %-16s rate %.3f, %.2f requests/s, p90 %.0f ms%n",
-                        s.name(),
-                        p.name(),
-                        found.rate(),
-                        found.result().perSecond(),
-                        found.result().ttft().p90());
-            }
+        List<Capacity> found = new CapacitySearch(flags, indexes, progress).find();
+        out.print(CapacityTable.of(found));
+        if (flags.json != null) {
+            Files.writeString(flags.json, CapacityTable.json(found));
+        }
+        if (flags.csv != null) {
+            Files.writeString(flags.csv, CapacityTable.csv(found));
+        }
+        if (flags.svg != null) {
+            Files.writeString(flags.svg, CapacityPlot.of(found));
         }
         return OK;
     }
@@ -273,8 +280,13 @@ public final class LabMain {
                 found.have(),
                 found.blockTokens());
         out.print(
-                new Advice(found.results(), Tune.TUNED, found.have(), Tune.PRESETS, flags.goal::of)
-                        .text(found.keys()));
+                new Advice(
+                                found.results(),
+                                found.have(),
+                                found.snippets(),
+                                flags.goal.words,
+                                flags.goal::of)
+                        .text());
         return OK;
     }
 

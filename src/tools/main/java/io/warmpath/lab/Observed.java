@@ -114,9 +114,11 @@ final class Observed {
         int counted = 0;
         int gaps = 0;
         int late = 0;
+        int completed = 0;
         long prompts = 0;
         long hits = 0;
         for (int i = 0; i < n; i++) {
+            completed += end[i] >= fromNanos && end[i] <= toNanos ? 1 : 0;
             if (!counts(i)) {
                 continue;
             }
@@ -132,6 +134,7 @@ final class Observed {
             prompt[engine[i]] += workload.prompt()[i];
             requests[engine[i]]++;
         }
+        double seconds = (toNanos - fromNanos) / 1e9;
         long most = 0;
         for (long p : prompt) {
             most = Math.max(most, p);
@@ -148,7 +151,9 @@ final class Observed {
                 prompts == 0 ? 0 : (double) hits / prompts,
                 prompts == 0 ? 1 : (double) most * engines / prompts,
                 late,
-                counted / ((toNanos - fromNanos) / 1e9),
+                counted / seconds,
+                completed / seconds,
+                seconds,
                 n,
                 running(),
                 toNanos / 1e9,

@@ -14,6 +14,8 @@ import java.util.List;
  * @param imbalance prompt tokens of the engine that got most, against the mean
  * @param late requests that waited more than 5 s for their first token
  * @param perSecond requests a second
+ * @param endedPerSecond answers completed a second of the same time, whenever their requests came
+ * @param windowSeconds that time
  * @param played requests of the whole run
  * @param running requests on each engine, means over equal parts of the arrivals' time
  * @param runningSeconds all of these parts
@@ -32,6 +34,8 @@ public record Result(
         double imbalance,
         int late,
         double perSecond,
+        double endedPerSecond,
+        double windowSeconds,
         int played,
         List<List<Double>> running,
         double runningSeconds,

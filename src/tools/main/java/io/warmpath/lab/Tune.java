@@ -4,9 +4,12 @@ import io.warmpath.lab.policy.Indexes;
 import io.warmpath.lab.policy.PolicyCatalog;
 import io.warmpath.lab.tune.Dials;
 import io.warmpath.lab.tune.Search;
+import io.warmpath.lab.tune.Settings;
 import io.warmpath.lab.workload.Parts;
 import io.warmpath.lab.workload.Scenario;
 import io.warmpath.lab.workload.Workload;
+import io.warmpath.routing.CostKind;
+import io.warmpath.routing.rates.LatencyPriors;
 import java.lang.ref.SoftReference;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -25,9 +28,15 @@ import java.util.SplittableRandom;
 final class Tune {
     /** What to make small. */
     enum Goal {
-        TTFT,
-        P99,
-        E2E;
+        TTFT("mean TTFT"),
+        P99("p99 TTFT"),
+        E2E("mean E2E");
+
+        final String words;
+
+        Goal(String words) {
+            this.words = words;
+        }
 
         double of(Result r) {
             return switch (this) {
@@ -38,16 +47,7 @@ final class Tune {
         }
     }
 
-    /** What else a gateway can be told in a word, and how. */
-    static final Map<String, String> PRESETS =
-            Map.of(
-                    "kv", "warmpath.router.cost=blocks",
-                    "agentic", "warmpath.router.agentic=true",
-                    "latency",
-                            "the default, warmpath.router.cost=latency, with the engines' own speeds");
-
-    /** Lead of the names of what was searched. */
-    static final String TUNED = "tuned";
+    private static final String TUNED = "tuned";
 
     private static final long SEARCH_SEED = 0x74756e65L;
 
@@ -55,6 +55,7 @@ final class Tune {
     private final Indexes indexes;
     private final Progress progress;
     private final Dials dials;
+    private final LatencyPriors priors;
     private final List<Cell> cells = new ArrayList<>();
     private final double[] starts;
     private final Map<String, SoftReference<Workload>> drawn = new HashMap<>();
@@ -64,6 +65,7 @@ final class Tune {
     /**
      * @param results of the held-back part: what was found, then what it is compared with
      * @param have the cost that was tuned, as it is when none of its keys is set
+     * @param snippets the configuration of each of these policies, as YAML
      * @param training mean logarithm of the ratio to it, on the training part
      * @param plays of the search
      * @param blockTokens that weights in blocks are about
@@ -71,7 +73,7 @@ final class Tune {
     record Outcome(
             List<Result> results,
             String have,
-            List<String> keys,
+            Map<String, String> snippets,
             double training,
             int plays,
             int blockTokens) {}
@@ -91,10 +93,11 @@ final class Tune {
                                 + " have other engines; tune one kind at a time");
             }
         }
+        priors = PolicyCatalog.priors(first.model());
         dials =
                 flags.tuned.equals("kv")
                         ? Dials.blocks(first.hostFactor() > 0)
-                        : Dials.latency(PolicyCatalog.priors(first.model()));
+                        : Dials.latency(priors);
         for (int seed = 1; seed <= flags.seeds; seed++) {
             cells.addAll(cells(seed));
         }
@@ -177,10 +180,22 @@ final class Tune {
         return new Outcome(
                 held,
                 have().name(),
-                dials.keys(found.point()),
+                snippets(found.point()),
                 found.score(),
                 found.plays(),
                 blockTokens);
+    }
+
+    private Map<String, String> snippets(double[] found) {
+        return Map.of(
+                TUNED,
+                dials.settings(found).yaml(),
+                "kv",
+                Settings.of(CostKind.BLOCKS).yaml(),
+                "agentic",
+                Settings.agentic().yaml(),
+                "latency",
+                Settings.of(priors).yaml());
     }
 
     /** One seed, then twice as many, up to all. */

@@ -12,6 +12,23 @@ public final class Svg {
 
     private Svg() {}
 
+    /**
+     * A picture as a file of its own, on white, with the style that a page would give it.
+     *
+     * @param picture one element {@code svg}
+     */
+    public static String file(String picture) {
+        String lead = "<svg ";
+        int inside = picture.indexOf('>') + 1;
+        return "<svg xmlns=\"http://www.w3.org/2000/svg\" font-family=\"sans-serif\" "
+                + picture.substring(lead.length(), inside)
+                + "\n<style>\n"
+                + STYLE
+                + "</style>\n<rect width=\"100%\" height=\"100%\" fill=\"#fff\"/>"
+                + picture.substring(inside)
+                + "\n";
+    }
+
     /** As text, or as the value of an attribute in double quotes. */
     public static String text(String raw) {
         return raw.replace("&", "&amp;")

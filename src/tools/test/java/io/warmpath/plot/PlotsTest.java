@@ -1,6 +1,7 @@
 package io.warmpath.plot;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
 
 import java.io.ByteArrayInputStream;
 import java.nio.charset.StandardCharsets;
@@ -37,6 +38,37 @@ class PlotsTest {
         assertEquals(3, y.size());
         assertEquals(y.get(0) - y.get(1), y.get(1) - y.get(2), 0.11);
         assertEquals(true, y.get(0) > y.get(2));
+    }
+
+    @Test
+    void a_panel_of_bars_has_its_own_axis_and_a_name_its_own_colour() throws Exception {
+        Bars bars = new Bars(List.of("a < b", "c"));
+        bars.panel(
+                "small",
+                "x < 1",
+                List.of(new Bars.Bar("a < b", 1, 2, 4, "&"), new Bars.Bar("c", 1, 1, 1, "")));
+        bars.panel("large", "", List.of(new Bars.Bar("c", 400, 400, 400, "")));
+        Element svg = parsed(Svg.file(bars.svg()));
+        NodeList drawn = svg.getElementsByTagName("rect");
+        List<Element> all = new ArrayList<>();
+        for (int i = 1; i < drawn.getLength(); i++) { // without the ground
+            all.add((Element) drawn.item(i));
+        }
+        double[] height =
+                all.stream()
+                        .mapToDouble(e -> Double.parseDouble(e.getAttribute("height")))
+                        .toArray();
+        assertEquals(height[0], 2 * height[1], 0.11, "twice the value");
+        assertEquals(height[2], 2 * height[0], 0.11, "each panel reaches its own top");
+        List<String> fill = all.stream().map(e -> e.getAttribute("fill")).toList();
+        assertEquals(fill.get(1), fill.get(2), "one name");
+        assertEquals(fill.subList(0, 2), fill.subList(3, 5), "the legend");
+        assertEquals(
+                "a < b: 2, &",
+                all.getFirst().getElementsByTagName("title").item(0).getTextContent());
+        assertThrows(
+                IllegalArgumentException.class,
+                () -> bars.panel("", "", List.of(new Bars.Bar("d", 0, 0, 0, ""))));
     }
 
     @Test

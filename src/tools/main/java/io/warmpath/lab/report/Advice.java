@@ -2,6 +2,8 @@ package io.warmpath.lab.report;
 
 import io.warmpath.lab.Result;
 import java.util.ArrayList;
+import java.util.Collections;
+import java.util.Comparator;
 import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
@@ -12,7 +14,8 @@ import java.util.function.ToDoubleFunction;
 
 /**
  * What a search for weights has found, for people: each policy of the held-back part against the
- * one that holds when nothing is set, seeds in pairs, and whether that is a reason to set anything.
+ * one that holds when nothing is set, seeds in pairs, and at the end one answer: the YAML of the
+ * best policy with its gain, or that nothing need be set.
  */
 public final class Advice {
     /** A gain below this is nothing to change a configuration for. */
@@ -20,87 +23,106 @@ public final class Advice {
 
     private final List<Result> held;
     private final String have;
-    private final String tuned;
-    private final Map<String, String> presets;
+    private final Map<String, String> snippets;
+    private final String goalName;
     private final ToDoubleFunction<Result> goal;
 
     /**
      * @param held results of the held-back part
-     * @param presets how to set what the other policies stand for, by their names
+     * @param have the policy that holds when nothing is set
+     * @param snippets the YAML that makes a gateway decide like each of the other policies, by
+     *     their names
+     * @param goalName what {@code goal} is, in words
      * @param goal of a result, the smaller the better
      */
     public Advice(
             List<Result> held,
-            String tuned,
             String have,
-            Map<String, String> presets,
+            Map<String, String> snippets,
+            String goalName,
             ToDoubleFunction<Result> goal) {
         this.held = held;
-        this.tuned = tuned;
         this.have = have;
-        this.presets = presets;
+        this.snippets = snippets;
+        this.goalName = goalName;
         this.goal = goal;
     }
 
-    /**
-     * @param keys that make a gateway decide as was found
-     */
-    public String text(List<String> keys) {
+    /** Tables, and what to do at the end. */
+    public String text() {
+        Set<String> others = new LinkedHashSet<>();
+        held.forEach(r -> others.add(r.policy()));
+        others.remove(have);
         StringBuilder out = new StringBuilder("held-back part\n").append(ResultTable.of(held));
-        out.append("\nagainst ").append(have).append(" on the held-back part\n");
-        Set<String> policies = new LinkedHashSet<>();
-        held.forEach(r -> policies.add(r.policy()));
-        policies.remove(have);
-        for (String policy : policies) {
-            out.append(String.format(Locale.ROOT, "  %-10s %s%n", policy, change(policy)));
+        out.append('\n').append(goalName).append(" against ").append(have);
+        out.append(" on the held-back part\n");
+        String best = have;
+        for (String policy : others) {
+            Paired change = against(policy, have);
+            out.append(String.format(Locale.ROOT, "  %-10s %s", policy, percent(change)));
+            out.append(change.isWithinSpread() ? ", within the spread over seeds\n" : "\n");
+            best = isBetter(against(policy, best)) ? policy : best;
         }
-        Paired gain = against(policy(tuned));
-        boolean better = !gain.isWithinSpread() && gain.mean() < -WORTHWHILE;
-        if (better) {
-            out.append("\nSet\n");
-            keys.forEach(k -> out.append("  ").append(k).append('\n'));
-        } else {
-            out.append("\nKeep what you have: ");
-            out.append(reason(gain)).append("\nThe best that was found, for the record\n");
-            keys.forEach(k -> out.append("  ").append(k).append('\n'));
-        }
-        for (String other : policies) {
-            if (!other.equals(tuned)) {
-                Paired to = against(policy(other), policy(better ? tuned : have));
-                if (!to.isWithinSpread() && to.mean() < -WORTHWHILE) {
-                    out.append(
-                            String.format(
-                                    Locale.ROOT,
-                                    "%nBetter still by %.1f %%, without a search: %s%n",
-                                    -to.percent(),
-                                    presets.getOrDefault(other, other)));
-                }
-            }
-        }
+        out.append('\n').append(best.equals(have) ? keep(others) : set(best));
         return out.toString();
     }
 
-    private String change(String policy) {
-        Paired p = against(policy(policy));
-        return Double.isNaN(p.half())
-                ? String.format(Locale.ROOT, "%+6.1f %%", p.percent())
-                : String.format(
-                        Locale.ROOT,
-                        "%+6.1f %% +- %.1f %%%s",
-                        p.percent(),
-                        100 * p.half(),
-                        p.isWithinSpread() ? ", within the spread over seeds" : "");
+    /** The gain is in a comment, so that all of it can be pasted. */
+    private String set(String best) {
+        return "# "
+                + percent(against(best, have))
+                + " "
+                + goalName
+                + " against "
+                + have
+                + ", "
+                + seeds()
+                + "\n"
+                + snippets.get(best);
     }
 
-    private static String reason(Paired gain) {
-        if (Double.isNaN(gain.half())) {
-            return "one seed tells no spread, ask for more (--seeds)";
-        }
-        return gain.isWithinSpread()
-                ? "the difference on the held-back part is within the spread over seeds."
-                : gain.mean() > 0
-                        ? "what was found on the training part is worse on the held-back part."
-                        : "the gain on the held-back part is less than 1 %.";
+    /** Why what gained most is not enough. */
+    private String keep(Set<String> others) {
+        String most =
+                Collections.min(others, Comparator.comparingDouble(p -> against(p, have).mean()));
+        Paired gain = against(most, have);
+        String why =
+                Double.isNaN(gain.half())
+                        ? "and one seed tells no spread, ask for more (--seeds)"
+                        : gain.mean() >= 0
+                                ? "which is no gain"
+                                : gain.isWithinSpread()
+                                        ? "which is within the spread over seeds"
+                                        : "which is less than 1 %";
+        return "keep "
+                + have
+                + ": the best of the others, "
+                + most
+                + ", changes "
+                + goalName
+                + " by "
+                + percent(gain)
+                + " ("
+                + seeds()
+                + "), "
+                + why
+                + ".\n";
+    }
+
+    private static boolean isBetter(Paired change) {
+        return !change.isWithinSpread() && change.mean() < -WORTHWHILE;
+    }
+
+    private String seeds() {
+        long seeds = held.stream().mapToLong(Result::seed).distinct().count();
+        return seeds + (seeds == 1 ? " seed" : " seeds") + ", held back";
+    }
+
+    private static String percent(Paired change) {
+        String mean = String.format(Locale.ROOT, "%+.1f %%", change.percent());
+        return Double.isNaN(change.half())
+                ? mean
+                : mean + String.format(Locale.ROOT, " +- %.1f %%", 100 * change.half());
     }
 
     /** Logarithms of the goal by seed, a mean over scenarios and loads. */
@@ -121,14 +143,11 @@ public final class Advice {
         return means;
     }
 
-    private Paired against(Map<Long, Double> one) {
-        return against(one, policy(have));
-    }
-
-    private static Paired against(Map<Long, Double> one, Map<Long, Double> other) {
+    private Paired against(String one, String other) {
+        Map<Long, Double> base = policy(other);
         return Paired.of(
-                one.entrySet().stream()
-                        .mapToDouble(e -> e.getValue() - other.getOrDefault(e.getKey(), 0.0))
+                policy(one).entrySet().stream()
+                        .mapToDouble(e -> e.getValue() - base.getOrDefault(e.getKey(), 0.0))
                         .toArray());
     }
 }

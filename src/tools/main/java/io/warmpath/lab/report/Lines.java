@@ -5,6 +5,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.function.Function;
 import java.util.stream.Collectors;
 
 /** Results for programs: JSON lines, or a table with commas. Stateless. */
@@ -13,11 +14,19 @@ public final class Lines {
 
     /** An object a line. */
     public static String json(List<Result> results) {
+        return json(results, Lines::members);
+    }
+
+    public static String csv(List<Result> results) {
+        return csv(results, Lines::members);
+    }
+
+    static <T> String json(List<T> all, Function<T, Map<String, Object>> members) {
         StringBuilder out = new StringBuilder();
-        for (Result r : results) {
+        for (T one : all) {
             out.append('{');
-            String members =
-                    members(r).entrySet().stream()
+            String text =
+                    members.apply(one).entrySet().stream()
                             .map(
                                     e ->
                                             '"'
@@ -27,20 +36,20 @@ public final class Lines {
                                                             ? '"' + s + '"'
                                                             : number(e.getValue())))
                             .collect(Collectors.joining(","));
-            out.append(members).append("}\n");
+            out.append(text).append("}\n");
         }
         return out.toString();
     }
 
-    public static String csv(List<Result> results) {
+    static <T> String csv(List<T> all, Function<T, Map<String, Object>> members) {
         StringBuilder out = new StringBuilder();
-        for (Result r : results) {
-            Map<String, Object> members = members(r);
+        for (T one : all) {
+            Map<String, Object> row = members.apply(one);
             if (out.isEmpty()) {
-                out.append(String.join(",", members.keySet())).append('\n');
+                out.append(String.join(",", row.keySet())).append('\n');
             }
             out.append(
-                            members.values().stream()
+                            row.values().stream()
                                     .map(v -> v instanceof String s ? s : number(v))
                                     .collect(Collectors.joining(",")))
                     .append('\n');

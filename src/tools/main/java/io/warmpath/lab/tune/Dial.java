@@ -7,7 +7,7 @@ import java.math.MathContext;
  * One number that a user can set, and the range it is searched in. Positions on it go from 0 to 1;
  * values have three significant digits, so that what is printed is what was played.
  *
- * @param key of the configuration
+ * @param key of the configuration, below {@code warmpath.router}
  * @param linear equal steps; else equal factors
  * @param mayBeZero the lowest seventh of the positions means 0
  * @param start the value it has when nobody sets it

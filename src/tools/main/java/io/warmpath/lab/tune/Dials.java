@@ -5,9 +5,10 @@ import io.warmpath.routing.CostKind;
 import io.warmpath.routing.RouterMode;
 import io.warmpath.routing.RouterOptions;
 import io.warmpath.routing.rates.LatencyPriors;
-import java.math.BigDecimal;
 import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 
 /**
  * What can be set of one of the product's two costs, as the configuration names it. Immutable.
@@ -16,8 +17,6 @@ import java.util.List;
  * numbers that calibration measures and prefill alone depends on.
  */
 public final class Dials {
-    private static final String ROUTER = "warmpath.router.";
-
     private final boolean latency;
     private final LatencyPriors priors;
     private final List<Dial> all;
@@ -36,17 +35,12 @@ public final class Dials {
     public static Dials blocks(boolean hostTier) {
         BlockWeights d = BlockWeights.DEFAULT;
         List<Dial> all = new ArrayList<>();
-        all.add(Dial.factors(ROUTER + "overlap-score-credit", 0.25, 8, d.overlapCredit()));
-        all.add(Dial.orZero(ROUTER + "overlap-score-credit-decay", 0.1, 8, d.creditDecay()));
-        all.add(Dial.factors(ROUTER + "prefill-load-scale", 0.1, 256, d.prefillLoadScale()));
-        all.add(
-                Dial.orZero(
-                        ROUTER + "decode-active-request-weight",
-                        0.5,
-                        512,
-                        d.activeRequestWeight()));
+        all.add(Dial.factors("overlap-score-credit", 0.25, 8, d.overlapCredit()));
+        all.add(Dial.orZero("overlap-score-credit-decay", 0.1, 8, d.creditDecay()));
+        all.add(Dial.factors("prefill-load-scale", 0.1, 256, d.prefillLoadScale()));
+        all.add(Dial.orZero("decode-active-request-weight", 0.5, 512, d.activeRequestWeight()));
         if (hostTier) {
-            all.add(Dial.part(ROUTER + "host-cache-hit-weight", d.hostWeight()));
+            all.add(Dial.part("host-cache-hit-weight", d.hostWeight()));
         }
         return new Dials(false, LatencyPriors.DEFAULT, all);
     }
@@ -59,7 +53,7 @@ public final class Dials {
     public static Dials latency(LatencyPriors priors) {
         double request = priors.decodeMillisPerRequest() * 1e3;
         double token = priors.decodeMillisPerToken() * 1e6;
-        String prefix = ROUTER + "latency.";
+        String prefix = "latency.";
         return new Dials(
                 true,
                 priors,
@@ -119,38 +113,13 @@ public final class Dials {
         return v;
     }
 
-    /** The configuration that makes a gateway decide like this, a line a key. */
-    public List<String> keys(double[] positions) {
-        List<String> lines = new ArrayList<>();
-        lines.add(ROUTER + "mode=kv");
-        lines.add(ROUTER + "cost=" + (latency ? "latency" : "blocks"));
+    /** What makes a gateway decide like this. */
+    public Settings settings(double[] positions) {
+        Map<String, Double> values = new LinkedHashMap<>();
         double[] v = values(positions);
         for (int i = 0; i < v.length; i++) {
-            lines.add(all.get(i).key() + "=" + plain(v[i]));
+            values.put(all.get(i).key(), v[i]);
         }
-        if (latency) {
-            lines.add(ROUTER + "latency.step-millis=" + plain(priors.stepMillis()));
-            lines.add(
-                    ROUTER
-                            + "latency.prefill-micros-per-token="
-                            + plain(priors.prefillMillisPerToken() * 1e3));
-            lines.add(
-                    ROUTER
-                            + "latency.prefill-nanos-per-pair="
-                            + plain(priors.prefillMillisPerPair() * 1e6));
-            lines.add(
-                    ROUTER
-                            + "latency.host-tokens-per-second="
-                            + plain(priors.hostTokensPerSecond()));
-        }
-        return lines;
-    }
-
-    /** Without an exponent, and without what doubles add behind the sixth digit. */
-    private static String plain(double value) {
-        return new BigDecimal(value)
-                .round(new java.math.MathContext(6))
-                .stripTrailingZeros()
-                .toPlainString();
+        return (latency ? Settings.of(priors) : Settings.of(CostKind.BLOCKS)).with(values);
     }
 }

@@ -15,7 +15,7 @@ import java.util.function.LongFunction;
  *     none
  * @param sloMillis time to the first token that nine of ten requests shall have
  * @param capacity the rate at which the cost {@code latency} just keeps that, seed 1; loads are
- *     parts of it. Found by {@code lab capacity}
+ *     parts of it. Found by {@code lab capacity --policies latency --percentile 90 --itl 1e9}
  * @param faults what happens to the engines
  * @param draw the workload of a seed
  */

@@ -73,7 +73,7 @@ class SearchTest {
     }
 
     @Test
-    void dials_give_the_defaults_at_their_start_and_say_so_in_keys() {
+    void dials_give_the_defaults_at_their_start_and_say_so_in_yaml() {
         Dials blocks = Dials.blocks(true);
         assertArrayEquals(new double[] {1, 0, 1, 0, 0.75}, blocks.values(blocks.start()));
         assertEquals(
@@ -81,16 +81,39 @@ class SearchTest {
                         .with(io.warmpath.routing.CostKind.BLOCKS),
                 blocks.options(blocks.start()));
         assertEquals(
-                "warmpath.router.host-cache-hit-weight=0.75",
-                blocks.keys(blocks.start()).getLast());
+                """
+                warmpath:
+                  router:
+                    mode: kv
+                    cost: blocks
+                    overlap-score-credit: 1
+                    overlap-score-credit-decay: 0
+                    prefill-load-scale: 1
+                    decode-active-request-weight: 0
+                    host-cache-hit-weight: 0.75
+                """,
+                blocks.settings(blocks.start()).yaml());
         Dials latency = Dials.latency(io.warmpath.routing.rates.LatencyPriors.DEFAULT);
         assertEquals(
                 io.warmpath.routing.rates.LatencyPriors.DEFAULT,
                 latency.options(latency.start()).latency());
-        assertTrue(
-                latency.keys(latency.start())
-                        .contains("warmpath.router.latency.decode-nanos-per-token=52"),
-                () -> latency.keys(latency.start()).toString());
+        assertEquals(
+                """
+                warmpath:
+                  router:
+                    mode: kv
+                    cost: latency
+                    latency:
+                      work-price: 1
+                      step-millis: 7.5
+                      decode-micros-per-request: 20
+                      decode-nanos-per-token: 52
+                      prefill-micros-per-token: 32
+                      prefill-nanos-per-pair: 1.32
+                      host-tokens-per-second: 150000
+                      pool-tokens-per-second: 75000
+                """,
+                latency.settings(latency.start()).yaml());
     }
 
     @Test

@@ -1,0 +1,31 @@
+package io.warmpath.lab;
+
+/**
+ * What a fleet shall keep, in milliseconds.
+ *
+ * @param percentile of requests that are below both limits, each for itself; one of {@link
+ *     Spread#PERCENTILES}
+ * @param ttft time to the first token
+ * @param itl a request's mean time between tokens; requests with one token have none
+ */
+public record Limits(int percentile, double ttft, double itl) {
+    boolean areKept(Result r) {
+        return ttftIsKept(r) && itlIsKept(r);
+    }
+
+    private boolean ttftIsKept(Result r) {
+        return r.ttft().percentile(percentile) < ttft;
+    }
+
+    private boolean itlIsKept(Result r) {
+        return r.itl().percentile(percentile) < itl;
+    }
+
+    /** Which of them are not kept; they are not all. */
+    Capacity.Bound broken(Result r) {
+        if (ttftIsKept(r)) {
+            return Capacity.Bound.ITL;
+        }
+        return itlIsKept(r) ? Capacity.Bound.TTFT : Capacity.Bound.BOTH;
+    }
+}
