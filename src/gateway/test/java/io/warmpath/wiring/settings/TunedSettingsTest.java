@@ -34,7 +34,8 @@ import org.junit.jupiter.api.io.TempDir;
 
 /** What {@code lab tune} prints is what a gateway reads from its file. */
 class TunedSettingsTest {
-    private static final RouterOptions UNSET = RouterOptions.of(RouterMode.KV);
+    private static final RouterOptions BLOCKS =
+            RouterOptions.of(RouterMode.KV).with(CostKind.BLOCKS);
 
     @TempDir Path folder;
 
@@ -46,7 +47,7 @@ class TunedSettingsTest {
                         .withMapping(WarmpathConfig.class)
                         .build();
         assertEquals(List.of(), ConfigCheck.problems(SettingCatalog.read(), config), yaml);
-        return RouterSettings.options(config.getConfigMapping(WarmpathConfig.class).router());
+        return RouterSettings.options(config.getConfigMapping(WarmpathConfig.class));
     }
 
     @Test
@@ -55,8 +56,8 @@ class TunedSettingsTest {
                 List.of(
                         Dials.blocks(false),
                         Dials.blocks(true),
-                        Dials.latency(PolicyCatalog.priors(EngineModel.SMALL, false)),
-                        Dials.latency(PolicyCatalog.priors(EngineModel.LARGE, true)));
+                        Dials.latency(PolicyCatalog.priors(EngineModel.SMALL)),
+                        Dials.latency(PolicyCatalog.priors(EngineModel.LARGE)));
         for (long seed = 1; seed <= 20; seed++) {
             for (Dials dials : all) {
                 double[] point = new Random(seed).doubles(dials.start().length).toArray();
@@ -68,8 +69,8 @@ class TunedSettingsTest {
 
     @Test
     void presets_reach_the_router_too() {
-        assertEquals(UNSET, read(Settings.of(CostKind.BLOCKS).yaml()));
-        assertEquals(UNSET.with(BlockWeights.DEFAULT.agentic()), read(Settings.agentic().yaml()));
+        assertEquals(BLOCKS, read(Settings.of(CostKind.BLOCKS).yaml()));
+        assertEquals(BLOCKS.with(BlockWeights.DEFAULT.agentic()), read(Settings.agentic().yaml()));
     }
 
     /** Long documents that many ask about: where a prompt is sent matters, if there is a choice. */
@@ -108,7 +109,7 @@ class TunedSettingsTest {
                         .matches(
                                 "(?s)# -\\S+ % \\+- \\S+ % mean TTFT against kv, 4 seeds, held back\n.*"),
                 told);
-        assertNotEquals(UNSET, read(told.substring(answer)));
+        assertNotEquals(BLOCKS, read(told.substring(answer)));
 
         String none = tune(1);
         assertTrue(none.lines().toList().getLast().startsWith("keep kv: "), none);
