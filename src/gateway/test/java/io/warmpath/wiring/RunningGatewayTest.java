@@ -87,7 +87,8 @@ class RunningGatewayTest {
                 .statusCode(200)
                 .body(containsString("warmpath_worker_up{worker=\"late\"} 1.0"))
                 .body(containsString("warmpath_events_sources{state=\"connecting\"} 1.0"));
-        // Three tokens of 32 us and a step of 7.5 ms: costs are in milliseconds by default.
+        // Three tokens of 32 us, a step of 7.5 ms, and room: 17 of the engine's 100 blocks for
+        // 256 steps, 1,920 ms * 0.17 * 0.17^4 / 0.83. Costs are in milliseconds by default.
         given().contentType(ContentType.JSON)
                 .header("x-warmpath-explain", "1")
                 .body("{\"model\":\"tiny\",\"prompt\":[1,2,3]}")
@@ -96,7 +97,7 @@ class RunningGatewayTest {
                 .statusCode(200)
                 .header("x-warmpath-worker", "late")
                 .header("x-warmpath-reason", "only candidate")
-                .header("x-warmpath-cost", "7.596")
+                .header("x-warmpath-cost", "7.924")
                 .header("x-warmpath-cost-model", "latency");
         given().contentType(ContentType.JSON)
                 .body("{\"token_ids\":[1,2,3]}")

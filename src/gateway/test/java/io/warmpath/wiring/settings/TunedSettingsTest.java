@@ -87,7 +87,18 @@ class TunedSettingsTest {
         }
         Path file = Files.writeString(folder.resolve("documents.csv"), table);
         String[] args = {
-            "lab", "tune", "", "--engines", "", "--loads", "1", "--budget", "24", "--quiet"
+            "lab",
+            "tune",
+            "",
+            "--engines",
+            "",
+            "--policy",
+            "kv",
+            "--loads",
+            "1",
+            "--budget",
+            "24",
+            "--quiet"
         };
         args[2] = file.toString();
         args[4] = String.valueOf(engines);
