@@ -106,12 +106,12 @@ class OverlapPartsTest {
     }
 
     @Test
-    void by_default_decisions_count_beside_the_events_and_in_another_index() {
+    void by_default_events_alone_say_what_is_held() {
         try (OverlapParts parts = parts()) {
             assertTrue(parts.followsEvents());
             Candidate to = open(parts);
             book(parts, "m", to);
-            assertEquals(10, held(parts, "m", to));
+            assertEquals(0, held(parts, "m", to));
             assertEquals(0, parts.index().stats().residencies());
             assertEquals(1, parts.index().stats().slots());
         }
