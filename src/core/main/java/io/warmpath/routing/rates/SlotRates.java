@@ -66,6 +66,7 @@ final class SlotRates {
         } else {
             long from = blindUntilNanos == Long.MIN_VALUE ? now : Math.max(now, blindUntilNanos);
             blindUntilNanos = from + (long) (ahead * 1e6);
+            r.blindUntilNanos = blindUntilNanos;
         }
         book(ahead + decodeMillis(work), now);
         arriving.add(work, priors, now);
@@ -112,6 +113,10 @@ final class SlotRates {
         r.ended = true;
         if (pending.remove(r)) {
             pendingMillis -= r.work.aheadMillis();
+        }
+        if (r.blindUntilNanos > now) {
+            // It is over, so what was to be computed before it is, too.
+            blindUntilNanos -= r.blindUntilNanos - now;
         }
         if (r.answering && outputTokens >= LEAST_OUTPUT) {
             learnDecode(r, outputTokens, now);
@@ -241,6 +246,9 @@ final class SlotRates {
 
         /** Found no prefill ahead. */
         private final boolean alone;
+
+        /** When its prefill should be done, where its first token is not seen. */
+        private long blindUntilNanos = Long.MIN_VALUE;
 
         private boolean answering;
         private long firstNanos;

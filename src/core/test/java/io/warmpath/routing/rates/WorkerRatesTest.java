@@ -236,6 +236,21 @@ class WorkerRatesTest {
         b.ended(-1);
     }
 
+    @Test
+    void an_answer_that_is_over_has_been_computed_whatever_the_clock_says() {
+        Sent a = rates.sent(SLOT, prefill(100), false);
+        Sent b = rates.sent(SLOT, prefill(50), false);
+        Sent c = rates.sent(SLOT, prefill(30), false);
+        pass(20);
+        b.ended(5);
+        assertEquals(30, state().waitMillis(now), 1e-6, "that of c: a came before b");
+        a.ended(5);
+        c.ended(5);
+        assertEquals(0, state().waitMillis(now));
+        rates.sent(SLOT, prefill(40), false);
+        assertEquals(40, state().waitMillis(now), 1e-6);
+    }
+
     /** Whatever the order of events, nothing is left when all have ended. */
     @Test
     void nothing_is_left_when_all_requests_have_ended() {
