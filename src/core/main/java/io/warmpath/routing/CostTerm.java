@@ -11,6 +11,13 @@ import java.util.Locale;
 interface CostTerm {
     int ordinal();
 
+    String name();
+
+    /** What explanations call it. */
+    default String label() {
+        return name().toLowerCase(Locale.ROOT);
+    }
+
     /**
      * @param at where the terms of the candidate begin
      */
@@ -24,7 +31,7 @@ interface CostTerm {
     }
 
     /** What explanations call the terms, in their order. */
-    static List<String> names(Enum<?>[] terms) {
-        return Arrays.stream(terms).map(t -> t.name().toLowerCase(Locale.ROOT)).toList();
+    static List<String> names(CostTerm[] terms) {
+        return Arrays.stream(terms).map(CostTerm::label).toList();
     }
 }

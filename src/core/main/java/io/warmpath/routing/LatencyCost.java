@@ -200,6 +200,32 @@ public final class LatencyCost implements CostModel {
         return requests / Math.max(1, f.fleet.requests());
     }
 
+    /**
+     * Says that the request takes a hot prefix to one more worker; empty where it does not, or
+     * where this cost did not decide.
+     *
+     * @param all detailed
+     * @param chosen one of them
+     */
+    static String copying(Scores all, int chosen) {
+        int hot = all.names().indexOf(Term.HOT_ENGINES.label());
+        int cached = all.names().indexOf(Term.CACHED_TOKENS.label());
+        if (hot < 0 || all.terms(chosen).get(hot) <= 1) {
+            return "";
+        }
+        int holders = 0;
+        for (int i = 0; i < all.size(); i++) {
+            holders += all.terms(i).get(cached) > all.terms(chosen).get(cached) ? 1 : 0;
+        }
+        return holders == 0
+                ? ""
+                : "copying a hot prefix ("
+                        + holders
+                        + " of "
+                        + (int) Math.ceil(all.terms(chosen).get(hot))
+                        + " holders)";
+    }
+
     /** What the request of these terms asks of its worker. */
     static WorkerRates.Work work(Facts f, double[] terms) {
         int host = (f.usable(f.host) - f.usable(f.gpu)) * f.blockSize;

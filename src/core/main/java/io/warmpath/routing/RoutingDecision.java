@@ -40,11 +40,16 @@ public record RoutingDecision(
 
     /**
      * One short phrase, such as {@code lowest cost 3.0 of 4} or {@code pinned by client}; behind a
-     * semicolon what the other cost would have taken, where it is known and another one.
+     * semicolon that it copies a hot prefix, and what the other cost would have taken, where it is
+     * known and another one.
      */
     public String reason() {
+        String copy =
+                compared.detailed() && compared.size() > 0
+                        ? LatencyCost.copying(compared, choice.index())
+                        : "";
         String other = otherChoice();
-        return other.isEmpty() ? why() : why() + "; " + other;
+        return why() + (copy.isEmpty() ? "" : "; " + copy) + (other.isEmpty() ? "" : "; " + other);
     }
 
     private String otherChoice() {

@@ -6,6 +6,8 @@ import static io.warmpath.routing.Fleets.tiers;
 import static io.warmpath.routing.Fleets.weighing;
 import static io.warmpath.routing.Fleets.workers;
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertNotEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.warmpath.fleet.Candidate;
@@ -354,6 +356,25 @@ class LatencyCostTest {
                 .prompts(List.of(loads.name("m", "", tokens, B)))
                 .build()
                 .with(RoutingRequest.Detail.ALL);
+    }
+
+    /** Nine requests of one prefix on w0, which has a long queue: the tenth goes to w1. */
+    @Test
+    void a_decision_says_that_it_copies_a_hot_prefix() {
+        Router router = router(PREFILL_ONLY);
+        int[] prompt = tokens(1, 40 * B);
+        for (int i = 0; i < 9; i++) {
+            loads.book(new WorkerSlot(0), 0, loads.name("m", "", prompt, B), 0);
+            router.sent(router.decide(pinned(workers(3, B), 2000)), true);
+        }
+        pass(500);
+        RoutingDecision d = router.decide(named(workers(3, B), prompt));
+        assertNotEquals(0, slot(d));
+        assertTrue(d.reason().contains("; copying a hot prefix (1 of 3 holders)"), d.reason());
+        RoutingDecision cold = router.decide(named(workers(3, B), tokens(2, 40 * B)));
+        assertFalse(cold.reason().contains("copying"), cold.reason());
+        RoutingDecision home = router.decide(named(List.of(workers(3, B).getFirst()), prompt));
+        assertFalse(home.reason().contains("copying"), home.reason());
     }
 
     @Test
