@@ -7,6 +7,30 @@ import java.util.List;
  * published. Called while the registry is locked: must not call the registry's writers.
  */
 public interface FleetListener {
+    /**
+     * For who looks at the whole snapshot again whenever a worker comes, changes or goes.
+     *
+     * @param action called as the listener is
+     */
+    static FleetListener onChange(Runnable action) {
+        return new FleetListener() {
+            @Override
+            public void added(Worker worker) {
+                action.run();
+            }
+
+            @Override
+            public void changed(Worker before, Worker after, String why) {
+                action.run();
+            }
+
+            @Override
+            public void removed(Worker worker) {
+                action.run();
+            }
+        };
+    }
+
     /** A worker's incarnation has its slots; its events may come now. */
     default void attached(Worker worker, List<EventEndpoint> events) {}
 

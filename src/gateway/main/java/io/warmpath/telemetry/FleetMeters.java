@@ -24,7 +24,7 @@ import java.util.function.ToDoubleFunction;
  *
  * <p>Rows of gone workers disappear with them.
  */
-public final class FleetMeters implements FleetListener {
+public final class FleetMeters {
     private final FleetRegistry fleet;
     private final LoadBook load;
     private final MultiGauge up;
@@ -87,7 +87,7 @@ public final class FleetMeters implements FleetListener {
                 .description("Facts that workers' records and engines tell differently")
                 .register(registry);
         FleetMeters meters = new FleetMeters(registry, fleet, load);
-        fleet.addListener(meters);
+        fleet.addListener(FleetListener.onChange(meters::refresh));
         meters.refresh();
     }
 
@@ -97,21 +97,6 @@ public final class FleetMeters implements FleetListener {
 
     private static double count(FleetRegistry fleet, WorkerState state) {
         return fleet.snapshot().workers().stream().filter(w -> w.state() == state).count();
-    }
-
-    @Override
-    public void added(Worker worker) {
-        refresh();
-    }
-
-    @Override
-    public void changed(Worker before, Worker after, String why) {
-        refresh();
-    }
-
-    @Override
-    public void removed(Worker worker) {
-        refresh();
     }
 
     // Synchronized, so that whoever registers last has looked at the newest snapshot.

@@ -6,7 +6,6 @@ import io.micrometer.core.instrument.Tags;
 import io.warmpath.fleet.Candidate;
 import io.warmpath.fleet.FleetListener;
 import io.warmpath.fleet.FleetRegistry;
-import io.warmpath.fleet.Worker;
 import io.warmpath.routing.Router;
 import io.warmpath.routing.rates.FleetPressure;
 import java.util.ArrayList;
@@ -18,7 +17,7 @@ import java.util.Optional;
  *
  * <p>A model without a ready rank has no row; none has one where the router keeps no speeds.
  */
-public final class PressureMeters implements FleetListener {
+public final class PressureMeters {
     /** LoRA adapters may be many; the first by name are shown. */
     private static final int MOST_MODELS = 100;
 
@@ -40,23 +39,8 @@ public final class PressureMeters implements FleetListener {
     /** Registers the meter and follows the fleet. */
     public static void bind(MeterRegistry registry, FleetRegistry fleet, Router router) {
         PressureMeters meters = new PressureMeters(registry, fleet, router);
-        fleet.addListener(meters);
+        fleet.addListener(FleetListener.onChange(meters::refresh));
         meters.refresh();
-    }
-
-    @Override
-    public void added(Worker worker) {
-        refresh();
-    }
-
-    @Override
-    public void changed(Worker before, Worker after, String why) {
-        refresh();
-    }
-
-    @Override
-    public void removed(Worker worker) {
-        refresh();
     }
 
     // Synchronized, so that whoever registers last has looked at the newest snapshot.

@@ -7,7 +7,6 @@ import io.warmpath.routing.RouterMode;
 import io.warmpath.routing.RoutingDecision;
 import io.warmpath.routing.RoutingRequest;
 import io.warmpath.routing.Scorer;
-import java.util.Arrays;
 import java.util.List;
 
 /**
@@ -21,11 +20,8 @@ import java.util.List;
 final class RoundRobinRouter implements Router {
     private final Scorer scorer;
 
-    /** Number of the last turn by slot, 0 = none yet; guarded by this. */
-    private long[] lastTurns = new long[64];
-
-    /** Guarded by this. */
-    private long turn;
+    /** Changed under this monitor only, so that two decisions never take the same turn. */
+    private final LastTurns lastTurns = new LastTurns();
 
     /** Guarded by this. */
     private final Strides strides = new Strides();
@@ -65,27 +61,14 @@ final class RoundRobinRouter implements Router {
     private synchronized int next(List<Candidate> candidates, boolean forReal) {
         int chosen = 0;
         for (int i = 1; i < candidates.size(); i++) {
-            if (lastTurn(candidates.get(i)) < lastTurn(candidates.get(chosen))) {
+            if (lastTurns.of(candidates.get(i)) < lastTurns.of(candidates.get(chosen))) {
                 chosen = i;
             }
         }
         if (forReal) {
-            int slot = candidates.get(chosen).slot().index();
-            makeRoom(slot);
-            lastTurns[slot] = ++turn;
+            lastTurns.taken(candidates.get(chosen));
         }
         return chosen;
-    }
-
-    private long lastTurn(Candidate candidate) {
-        int slot = candidate.slot().index();
-        return slot < lastTurns.length ? lastTurns[slot] : 0;
-    }
-
-    private void makeRoom(int slot) {
-        if (slot >= lastTurns.length) {
-            lastTurns = Arrays.copyOf(lastTurns, Math.max(slot + 1, 2 * lastTurns.length));
-        }
     }
 
     @Override
