@@ -27,6 +27,14 @@ public interface PeerWork {
                     };
 
     /**
+     * So many gateways count from now on.
+     *
+     * @param place of this one among them, from 0; each has another one
+     * @param gateways with this one
+     */
+    default void among(int place, int gateways) {}
+
+    /**
      * It counts from now on.
      *
      * @param prefillTokens to compute of its prompt

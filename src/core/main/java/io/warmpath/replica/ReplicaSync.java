@@ -76,6 +76,8 @@ public final class ReplicaSync {
     private long saidSame;
     private long lastSeen;
     private boolean up;
+    private int place;
+    private int gateways = 1;
     private boolean saidDown;
     private long downSince;
 
@@ -269,6 +271,7 @@ public final class ReplicaSync {
             }
             boolean news = tell(now);
             less = listen(now);
+            place();
             lastChange = news ? now : lastChange;
             if (now - lastSeen >= SEE_NANOS) {
                 lastSeen = now;
@@ -356,6 +359,23 @@ public final class ReplicaSync {
             less |= peer.hasFreed();
         }
         return less;
+    }
+
+    /** In the order of their ids, so each takes another place where they count one another. */
+    private void place() {
+        int before = 0;
+        int counted = 1;
+        for (PeerView peer : peers.values()) {
+            if (peer.isCounted()) {
+                counted++;
+                before += Long.compareUnsigned(peer.router(), options.router()) < 0 ? 1 : 0;
+            }
+        }
+        if (before != place || counted != gateways) {
+            place = before;
+            gateways = counted;
+            work.among(place, gateways);
+        }
     }
 
     private void age(PeerView peer, long now) {

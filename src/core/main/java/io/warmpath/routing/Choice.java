@@ -31,7 +31,8 @@ public record Choice(
         SERVED_LAST,
         /**
          * Of those with the lowest cost the one whose last turn lies furthest back, at random among
-         * those that had none yet, or where their weights differ.
+         * those that had none yet, or where their weights differ. Beside other gateways each begins
+         * at another of the workers.
          */
         TIE_DRAWN,
         /** The better the likelier. */

@@ -11,6 +11,7 @@ import io.warmpath.prefix.WorkerSlot;
 import io.warmpath.routing.rates.FleetRates;
 import io.warmpath.routing.rates.RateState;
 import io.warmpath.routing.rates.Speeds;
+import io.warmpath.routing.rates.Unheard;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
@@ -63,6 +64,14 @@ final class Facts {
     // Worth of work, and of decoding; LatencyCost's.
     double workPrice;
     double decodeWeight;
+
+    // Of the candidate's cost in milliseconds: what lies before the request or beside it there, and
+    // the rest, both by the candidate's weight and taints.
+    double loadMillis;
+    double restMillis;
+
+    /** What other gateways may have sent; where the speeds are looked at. */
+    Unheard unheard = Unheard.NONE;
 
     /** Some candidate has a taint; else factors are 1 without a look. */
     private final boolean tainted;

@@ -14,7 +14,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <pre>
  * cost  = t * max(0, (wait + room + (1 + h * (price - 1)) * (f * prefill + load) + f * step
- *                     + overdue + d * v * (own + others)) / w - p)
+ *                     + overdue + d * v * (own + others)) / w + unheard - p)
  * price = 1 + g * rho / (1 - rho)
  * v     = 0.05 + 0.1 * (1 - rho / 0.85)
  * room  = d * time of an answer * blocks wanted / blocks there * u^4 / (1 - u)
@@ -27,11 +27,12 @@ import org.jspecify.annotations.Nullable;
  * every miss lengthens every queue. h: 1 over the workers that the requests with the missing prefix
  * would fill, at most 1: a copy of a hot prefix serves them all. prefill, load: of the tokens not
  * cached, and of those in slower tiers. step: of the first token. overdue: the oldest request there
- * takes longer than can be right. own: how much slower the answer will run there. others: how much
- * slower it makes theirs. v: worth of that time against the time to a first token; the more the
- * idler the fleet. f and d: how much slower the worker is than predicted, in prefill and in
- * decoding. w: the worker's weight. p: {@link PinView#weight} times the prefill of what is pinned
- * there. t: {@link TaintRules#costFactor}.
+ * takes longer than can be right. unheard: what other gateways may have sent there ({@link
+ * UnheardWork}). own: how much slower the answer will run there. others: how much slower it makes
+ * theirs. v: worth of that time against the time to a first token; the more the idler the fleet. f
+ * and d: how much slower the worker is than predicted, in prefill and in decoding. w: the worker's
+ * weight. p: {@link PinView#weight} times the prefill of what is pinned there. t: {@link
+ * TaintRules#costFactor}.
  *
  * <p>Needs {@link Speeds}. Any thread. A prompt of unknown length counts as one token.
  */
@@ -48,6 +49,7 @@ public final class LatencyCost implements CostModel {
         LOAD_MS,
         STEP_MS,
         OVERDUE_MS,
+        UNHEARD_MS,
         OWN_DECODE_MS,
         OTHERS_DECODE_MS,
         PREFILL_FACTOR,
@@ -122,15 +124,10 @@ public final class LatencyCost implements CostModel {
                         : prefillFactor
                                 * f.pinWeight()
                                 * priors.prefillMillis(f.pinned * f.blockSize, 0);
-        double work =
-                wait
-                        + room
-                        + price * (prefill + load)
-                        + prefillFactor * step
-                        + overdue
-                        + own
-                        + others;
-        double cost = f.taintFactor * Math.max(0, work / f.weight - pin);
+        double before = wait + room + prefillFactor * step + overdue + own + others;
+        f.loadMillis = f.taintFactor * before / f.weight;
+        f.restMillis = f.taintFactor * (price * (prefill + load) / f.weight - pin);
+        double cost = Math.max(0, f.loadMillis + f.restMillis);
         if (terms != null) {
             Term.CACHED_TOKENS.set(terms, at, cached);
             Term.NEW_TOKENS.set(terms, at, fresh);
@@ -150,6 +147,17 @@ public final class LatencyCost implements CostModel {
             Term.COST.set(terms, at, cost);
         }
         return cost;
+    }
+
+    @Override
+    public boolean isTime() {
+        return true;
+    }
+
+    @Override
+    public void addUnheard(double[] terms, int at, double millis, double cost) {
+        Term.UNHEARD_MS.set(terms, at, millis);
+        Term.COST.set(terms, at, cost);
     }
 
     /**

@@ -43,6 +43,14 @@ public interface Router {
     }
 
     /**
+     * The gateways whose requests are told by {@link #sentByPeer}, from now on.
+     *
+     * @param place of this one among them, from 0
+     * @param gateways with this one; 1: there is no other
+     */
+    default void among(int place, int gateways) {}
+
+    /**
      * How much there is to do for these ranks beside what they can do. Looks at every rank and
      * every request that waits.
      *

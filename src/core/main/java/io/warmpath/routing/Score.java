@@ -29,6 +29,21 @@ public record Score(
         double prefillBlocks,
         double decodeBlocks,
         double cost) {
+    Score withCost(double other) {
+        return new Score(
+                candidate,
+                gpuBlocks,
+                hostBlocks,
+                diskBlocks,
+                externalBlocks,
+                poolBlocks,
+                cachedTokens,
+                prefillTokens,
+                prefillBlocks,
+                decodeBlocks,
+                other);
+    }
+
     /** For people: what each tier holds beyond those before it. */
     public TierBlocks tiers() {
         return TierBlocks.of(gpuBlocks, hostBlocks, diskBlocks, externalBlocks, poolBlocks);

@@ -7,6 +7,7 @@ import io.warmpath.load.PotentialBlocks;
 import io.warmpath.routing.rates.Pace;
 import io.warmpath.routing.rates.RateState;
 import io.warmpath.routing.rates.Speeds;
+import io.warmpath.routing.rates.Unheard;
 import io.warmpath.routing.rates.WorkerRates;
 import java.util.ArrayList;
 import java.util.List;
@@ -84,6 +85,8 @@ public final class Scorer {
         if (other != null) {
             other.cost().begin(facts, candidates);
         }
+        UnheardWork unheard =
+                model.isTime() && facts.unheard.millis() > 0 ? new UnheardWork(count) : null;
         RateState[] states = detailed && speeds != null ? new RateState[count] : null;
         for (int i = 0; i < count; i++) {
             Candidate candidate = candidates.get(i);
@@ -97,6 +100,9 @@ public final class Scorer {
                 facts.countRunning();
             }
             costs[i] = model.cost(facts, decode, terms, at + Facts.NAMES.size());
+            if (unheard != null) {
+                unheard.read(i, facts);
+            }
             if (terms != null) {
                 facts.write(terms, at);
                 scores.add(score(candidate, facts, decode, costs[i]));
@@ -109,6 +115,14 @@ public final class Scorer {
                 states[i] = facts.rates;
             }
         }
+        if (unheard != null) {
+            double level = unheard.addTo(costs, facts.unheard.millis());
+            for (int i = 0; terms != null && i < count; i++) {
+                int at = i * names.size() + Facts.NAMES.size();
+                model.addUnheard(terms, at, unheard.added(i, level), costs[i]);
+                scores.set(i, scores.get(i).withCost(costs[i]));
+            }
+        }
         return new Scores(
                 candidates,
                 names,
@@ -118,8 +132,14 @@ public final class Scorer {
                 potential,
                 states == null
                         ? null
-                        : new Pace(facts.nowNanos, facts.fleet, facts.outputTokens, states),
-                other == null || others == null ? null : new OtherCosts(other.kind(), others));
+                        : new Pace(
+                                facts.nowNanos,
+                                facts.fleet,
+                                facts.outputTokens,
+                                facts.unheard,
+                                states),
+                other == null || others == null ? null : new OtherCosts(other.kind(), others),
+                unheard == null ? Unheard.NONE : facts.unheard);
     }
 
     /** Makes the decision's value: the chosen one's terms, and the others' when asked for. */
@@ -233,6 +253,7 @@ public final class Scorer {
         if (speeds != null && (told || model.kind() == CostKind.LATENCY)) {
             facts.speeds = speeds;
             facts.nowNanos = speeds.now();
+            facts.unheard = speeds.unheard();
             facts.fleet = speeds.fleet(request.candidates(), facts.nowNanos);
             facts.outputTokens =
                     request.outputTokens() > 0 ? request.outputTokens() : speeds.outputTokens();

@@ -3,6 +3,7 @@ package io.warmpath.routing;
 import io.warmpath.fleet.Candidate;
 import io.warmpath.load.PotentialBlocks;
 import io.warmpath.routing.rates.Pace;
+import io.warmpath.routing.rates.Unheard;
 import java.util.AbstractList;
 import java.util.List;
 import java.util.RandomAccess;
@@ -24,7 +25,8 @@ public final class Scores {
                     List.of(),
                     PotentialBlocks.ALL_NEW,
                     null,
-                    null);
+                    null,
+                    Unheard.NONE);
 
     private final List<Candidate> candidates;
     private final List<String> names;
@@ -34,6 +36,7 @@ public final class Scores {
     private final PotentialBlocks potential;
     private final @Nullable Pace pace;
     private final @Nullable OtherCosts other;
+    private final Unheard unheard;
 
     Scores(
             List<Candidate> candidates,
@@ -43,7 +46,8 @@ public final class Scores {
             List<Score> scores,
             PotentialBlocks potential,
             @Nullable Pace pace,
-            @Nullable OtherCosts other) {
+            @Nullable OtherCosts other,
+            Unheard unheard) {
         this.candidates = candidates;
         this.names = names;
         this.costs = costs;
@@ -52,6 +56,7 @@ public final class Scores {
         this.potential = potential;
         this.pace = pace;
         this.other = other;
+        this.unheard = unheard;
     }
 
     public int size() {
@@ -103,6 +108,11 @@ public final class Scores {
      */
     public @Nullable OtherCosts other() {
         return other;
+    }
+
+    /** What other gateways may have sent, where the costs count it. */
+    public Unheard unheard() {
+        return unheard;
     }
 
     private static final class Part extends AbstractList<Double> implements RandomAccess {

@@ -57,6 +57,25 @@ class ReplicaSyncTest {
     }
 
     @Test
+    void those_that_count_have_a_place_each() {
+        Gateway negative = net.join(-5); // ids are hashes: in the order of unsigned numbers
+        net.run(60);
+        assertEquals(
+                List.of("0 of 3", "1 of 3", "2 of 3"), List.of(a.among, b.among, negative.among));
+        a.stoppedUntil = net.millis + 300;
+        net.run(200);
+        assertEquals(List.of("0 of 2", "1 of 2"), List.of(b.among, negative.among));
+        net.run(200);
+        assertEquals("1 of 3", b.among);
+        b.sync.close();
+        negative.sync.close();
+        net.kill(b);
+        net.kill(negative);
+        net.run(20);
+        assertEquals("0 of 1", a.among);
+    }
+
+    @Test
     void a_prefix_that_runs_behind_two_gateways_counts_once() {
         net.run(50);
         int[] tokens = IntStream.range(0, 160).toArray();

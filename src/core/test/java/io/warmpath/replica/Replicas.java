@@ -121,7 +121,7 @@ final class Replicas {
     }
 
     /** One gateway with a fleet of its own. */
-    final class Gateway implements ReplicaLink, Fleet, ReplicaLog {
+    final class Gateway implements ReplicaLink, Fleet, ReplicaLog, PeerWork {
         final WorkerSlots slots = new NumberedSlots();
         final LoadTracker load;
         final SessionViews sessions = new SessionViews((b, half) -> 31L * half + name(b));
@@ -146,6 +146,9 @@ final class Replicas {
         /** Requests of others that count here. */
         int peersWork;
 
+        /** Its place among those that count. */
+        String among = "0 of 1";
+
         Gateway(long router, long epoch, int capacity) {
             this.router = router;
             this.epoch = epoch;
@@ -168,7 +171,7 @@ final class Replicas {
                     new ReplicaSync(
                             new ReplicaOptions(router, epoch, "gw" + router, MAX_AGE),
                             load,
-                            this::began,
+                            this,
                             queue,
                             this,
                             this,
@@ -178,9 +181,15 @@ final class Replicas {
                             sessions);
         }
 
-        private PeerWork.Running began(WorkerSlot slot, int prefill, int prompt, boolean first) {
+        @Override
+        public void among(int place, int gateways) {
+            among = place + " of " + gateways;
+        }
+
+        @Override
+        public Running began(WorkerSlot slot, int prefill, int prompt, boolean first) {
             peersWork++;
-            return new PeerWork.Running() {
+            return new Running() {
                 @Override
                 public void firstToken() {}
 

@@ -36,6 +36,9 @@ final class Peers {
     void add(Policy policy) {
         policies.add(policy);
         heard.add(new LinkedHashMap<>());
+        if (replicas.talk()) {
+            policy.among(policies.size() - 1, replicas.count());
+        }
     }
 
     /** Nothing is heard for so long. */
@@ -43,6 +46,13 @@ final class Peers {
         cutUntilNanos = time.nanos() + (long) (seconds * 1e9);
         double forget = Math.min(seconds * 1000, replicas.limitMillis());
         time.after((long) (forget * NANOS_PER_MILLI), this::forgetAll);
+        time.after((long) (seconds * 1e9), this::together);
+    }
+
+    private void together() {
+        for (int i = 0; i < policies.size(); i++) {
+            policies.get(i).among(i, policies.size());
+        }
     }
 
     private void forgetAll() {
@@ -50,6 +60,7 @@ final class Peers {
             Map<Integer, Call> of = heard.get(i);
             of.values().forEach(policies.get(i)::forget);
             of.clear();
+            policies.get(i).among(0, 1);
         }
     }
 

@@ -52,6 +52,11 @@ final class LearningRouter implements Router {
     }
 
     @Override
+    public void among(int place, int gateways) {
+        rates.among(place, gateways);
+    }
+
+    @Override
     public Optional<FleetPressure> pressure(List<Candidate> candidates) {
         return Optional.of(FleetPressure.of(candidates, rates, priors, loads));
     }

@@ -55,7 +55,10 @@ final class Picker {
         IntPredicate tied = i -> scores.cost(i) == cost;
         double drawn = random.get().nextDouble();
         int chosen = -1;
-        if (alike(candidates, tied)) {
+        int gateways = scores.unheard().gateways();
+        if (gateways > 1 && alike(candidates, tied)) {
+            chosen = firstFrom(scores.unheard().first(count), count, tied);
+        } else if (alike(candidates, tied)) {
             long earliest = lastTurns.earliest(candidates, tied);
             chosen =
                     WeightedDraw.draw(
@@ -67,6 +70,15 @@ final class Picker {
             chosen = WeightedDraw.draw(candidates, tied, drawn);
         }
         return new Choice(Choice.Kind.TIE_DRAWN, chosen, count, ties, cost, cost, drawn, 0);
+    }
+
+    /** The next one in the order of the candidates, from this one on. */
+    private static int firstFrom(int start, int count, IntPredicate tied) {
+        int i = start;
+        while (!tied.test(i)) {
+            i = (i + 1) % count;
+        }
+        return i;
     }
 
     /** The request goes there. */

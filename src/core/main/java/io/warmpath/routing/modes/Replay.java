@@ -21,6 +21,7 @@ import io.warmpath.routing.rates.FleetRates;
 import io.warmpath.routing.rates.Pace;
 import io.warmpath.routing.rates.RateState;
 import io.warmpath.routing.rates.Speeds;
+import io.warmpath.routing.rates.Unheard;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -222,7 +223,7 @@ public final class Replay {
     /** The speeds that one decision saw. */
     private static final class RecordedSpeeds implements Speeds {
         private final Map<WorkerSlot, RateState> seen = new HashMap<>();
-        private Pace pace = new Pace(0, FleetRates.UNSEEN, 0, new RateState[0]);
+        private Pace pace = new Pace(0, FleetRates.UNSEEN, 0, Unheard.NONE, new RateState[0]);
 
         void as(RoutingDecision decision) {
             Scores all = decision.compared();
@@ -249,6 +250,11 @@ public final class Replay {
         @Override
         public double outputTokens() {
             return pace.outputTokens();
+        }
+
+        @Override
+        public Unheard unheard() {
+            return pace.unheard();
         }
 
         @Override

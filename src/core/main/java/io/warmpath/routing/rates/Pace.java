@@ -7,4 +7,9 @@ package io.warmpath.routing.rates;
  * @param states in the order of the candidates that were compared; not copied
  */
 @SuppressWarnings("ArrayRecordComponent") // kept by Scores, compared by nobody
-public record Pace(long nowNanos, FleetRates fleet, double outputTokens, RateState[] states) {}
+public record Pace(
+        long nowNanos,
+        FleetRates fleet,
+        double outputTokens,
+        Unheard unheard,
+        RateState[] states) {}

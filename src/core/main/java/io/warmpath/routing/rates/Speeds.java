@@ -14,6 +14,9 @@ public interface Speeds {
     /** Mean length of an answer. */
     double outputTokens();
 
+    /** What other gateways may have sent meanwhile. */
+    Unheard unheard();
+
     /** Of these candidates together. */
     FleetRates fleet(List<Candidate> candidates, long now);
 }

@@ -23,6 +23,15 @@ public final class WorkerRates implements Speeds {
     /** An answer's length moves the mean by this part. */
     private static final double OUTPUT_WEIGHT = 1.0 / 64;
 
+    /**
+     * Of a request's prefill that others are taken to have sent unheard, whatever the news take:
+     * with less of it gateways meet at one worker, with more they overlook what they know.
+     */
+    private static final double UNHEARD_PART = 0.5;
+
+    /** The prefill of another gateway's request moves the mean by this part. */
+    private static final double UNHEARD_WEIGHT = 1.0 / 64;
+
     private final LatencyPriors priors;
     private final LongSupplier nanoTime;
 
@@ -35,6 +44,9 @@ public final class WorkerRates implements Speeds {
     /** Written under the monitor. */
     private volatile double outputTokens;
 
+    /** Written under the monitor; its work is a mean over the requests of other gateways. */
+    private volatile Unheard unheard = Unheard.NONE;
+
     public WorkerRates(LatencyPriors priors, LongSupplier nanoTime) {
         this.priors = priors;
         this.nanoTime = nanoTime;
@@ -44,6 +56,16 @@ public final class WorkerRates implements Speeds {
     @Override
     public long now() {
         return nanoTime.getAsLong();
+    }
+
+    /** Takes effect with the next decision; until then there is this gateway only. */
+    public synchronized void among(int place, int gateways) {
+        unheard = gateways == 1 ? Unheard.NONE : new Unheard(unheard.millis(), place, gateways);
+    }
+
+    @Override
+    public Unheard unheard() {
+        return unheard;
     }
 
     @Override
@@ -153,6 +175,7 @@ public final class WorkerRates implements Speeds {
                         outputTokens,
                         prefillFactor,
                         rates.state().decodeFactor(fleet));
+        learnUnheard(work.aheadMillis());
         SlotRates.Running running = rates.beginOfPeer(work, prefilled, now());
         return new Sent() {
             @Override
@@ -165,6 +188,16 @@ public final class WorkerRates implements Speeds {
                 rates.end(running, -1, now());
             }
         };
+    }
+
+    private synchronized void learnUnheard(double millis) {
+        Unheard u = unheard;
+        if (u.gateways() > 1) {
+            double part = UNHEARD_PART * millis;
+            double mean =
+                    u.millis() == 0 ? part : u.millis() + (part - u.millis()) * UNHEARD_WEIGHT;
+            unheard = new Unheard(mean, u.place(), u.gateways());
+        }
     }
 
     private synchronized void learnOutput(double tokens) {

@@ -60,8 +60,8 @@ public interface LatencyConfig {
     @WithDefault("1.0")
     @Setting(
             doc =
-                    "How much dearer work becomes against waiting as the fleet fills; 0.5 suits"
-                            + " engines with a host tier.",
+                    "How much dearer work becomes against waiting as the fleet fills; 2 to 4"
+                            + " where KV memory is short.",
             unit = "",
             min = 0,
             max = 1e9)

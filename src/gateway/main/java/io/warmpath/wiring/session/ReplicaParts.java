@@ -7,6 +7,7 @@ import io.warmpath.config.WarmpathConfig;
 import io.warmpath.fleet.Fleet;
 import io.warmpath.load.BookingListener;
 import io.warmpath.load.LoadTracker;
+import io.warmpath.prefix.WorkerSlot;
 import io.warmpath.replica.ChangeQueue;
 import io.warmpath.replica.PeerWork;
 import io.warmpath.replica.ReplicaLog;
@@ -149,19 +150,28 @@ public final class ReplicaParts implements AutoCloseable {
     }
 
     private static PeerWork work(Router router) {
-        return (slot, prefillTokens, promptTokens, prefilled) -> {
-            Sent sent = router.sentByPeer(slot, prefillTokens, promptTokens, prefilled);
-            return new PeerWork.Running() {
-                @Override
-                public void firstToken() {
-                    sent.firstToken();
-                }
+        return new PeerWork() {
+            @Override
+            public void among(int place, int gateways) {
+                router.among(place, gateways);
+            }
 
-                @Override
-                public void ended() {
-                    sent.ended(-1);
-                }
-            };
+            @Override
+            public Running began(
+                    WorkerSlot slot, int prefillTokens, int promptTokens, boolean prefilled) {
+                Sent sent = router.sentByPeer(slot, prefillTokens, promptTokens, prefilled);
+                return new Running() {
+                    @Override
+                    public void firstToken() {
+                        sent.firstToken();
+                    }
+
+                    @Override
+                    public void ended() {
+                        sent.ended(-1);
+                    }
+                };
+            }
         };
     }
 

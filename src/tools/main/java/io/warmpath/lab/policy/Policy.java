@@ -57,6 +57,14 @@ public abstract class Policy implements AutoCloseable {
     }
 
     /**
+     * Those that are heard of by {@link #sentByPeer}, from now on.
+     *
+     * @param place of this router among them, from 0
+     * @param routers with this one
+     */
+    public void among(int place, int routers) {}
+
+    /**
      * Another router has sent this request there, as this one hears now. {@link #firstToken},
      * {@link #ended} or {@link #forget} follow when they are heard of; nothing does for rules that
      * do not count requests.

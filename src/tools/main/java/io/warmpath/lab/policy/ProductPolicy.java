@@ -106,6 +106,11 @@ final class ProductPolicy extends Policy {
         }
     }
 
+    @Override
+    public void among(int place, int routers) {
+        router.among(place, routers);
+    }
+
     /**
      * Booked and no more, as gateways do it: nothing is learnt from it, and nothing predicted to be
      * cached. What has to be computed is estimated here, as it would be there.
