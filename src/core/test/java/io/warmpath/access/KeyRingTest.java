@@ -87,7 +87,7 @@ class KeyRingTest {
     }
 
     private static Grant limited(String name) {
-        return new Grant(name, "", false, List.of(), 1, 0, "", false);
+        return new Grant(name, "", false, List.of(), 1, 0, "", false, false);
     }
 
     @Test
@@ -135,7 +135,8 @@ class KeyRingTest {
         "'', false"
     })
     void an_allow_list_has_names_and_beginnings(String model, boolean allowed) {
-        Grant grant = new Grant("a", "", false, List.of("llama-*", "exact"), 0, 0, "", false);
+        Grant grant =
+                new Grant("a", "", false, List.of("llama-*", "exact"), 0, 0, "", false, false);
         assertEquals(allowed, grant.allows(model));
         assertTrue(Grant.all("b").allows(model));
     }

@@ -202,6 +202,7 @@ public final class JwtClients implements Authenticator {
                         limit(claims, options.requestsClaim(), options.requestsPerMinute()),
                         limit(claims, options.tokensClaim(), options.tokensPerMinute()),
                         "",
+                        false,
                         false);
         Caller caller = new Caller(grant, budgets, nanoTime);
         Duration leeway = options.leeway();

@@ -161,7 +161,8 @@ class JwtClientsTest {
             String token = sign(claims(c -> c.setClaim("rpm", 3)), key);
             Grant grant = assertInstanceOf(Caller.class, verdict(token)).grant();
             assertEquals(
-                    new Grant("jwt:ada", "acme", false, List.of("m", "x-*"), 3, 9, "", false),
+                    new Grant(
+                            "jwt:ada", "acme", false, List.of("m", "x-*"), 3, 9, "", false, false),
                     grant);
         }
         Caller scoped =
