@@ -25,6 +25,8 @@ public final class LocalPeers {
     private static final int REMOTE = 2;
     private static final int STATE = 3;
     private static final int USER = 7;
+    private static final int V4_BYTES = 4;
+    private static final int V6_BYTES = 16;
     private static final long ROOT = 0;
     private static final long NOBODY_FOUND = -1;
 
@@ -105,6 +107,9 @@ public final class LocalPeers {
     /** As the kernel writes it: words of 32 bits in the machine's order, a colon, the port. */
     private static End end(String text) throws UnknownHostException {
         int colon = text.indexOf(':');
+        if (colon != 2 * V4_BYTES && colon != 2 * V6_BYTES) {
+            throw new UnknownHostException(text);
+        }
         byte[] read = HexFormat.of().parseHex(text, 0, colon);
         byte[] address = new byte[read.length];
         for (int i = 0; i < read.length; i++) {

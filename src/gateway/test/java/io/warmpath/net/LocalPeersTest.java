@@ -63,7 +63,9 @@ class LocalPeersTest {
         String root = line("0200007F:1388", "0100007F:1F40", "01", 0);
         assertFalse(peers(here + root, "").isOfThisUser(PEER, OWN));
         assertFalse(peers(here, "").isOfThisUser(PEER, OWN), "nobody found");
-        assertFalse(peers("garbage 1388\n:1388 \n", "").isOfThisUser(PEER, OWN));
+        assertFalse(
+                peers("garbage 1388\n:1388 \n" + line("01:1388", "x", "01", 0), "")
+                        .isOfThisUser(PEER, OWN));
         String one = "00000000000000000000000001000000";
         String there = line(one + ":1388", one + ":1F40", "01", 7);
         String own = line(one + ":1F40", one + ":1388", "01", 7);
