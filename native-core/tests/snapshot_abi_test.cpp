@@ -115,6 +115,14 @@ TEST_F(snapshot_abi, damage_is_refused_with_a_message_that_fits) {
     EXPECT_EQ(load(other), KVI_E_IO);
 }
 
+TEST_F(snapshot_abi, a_huge_file_of_somebody_else_is_refused_unread) {
+    ASSERT_EQ(save(), KVI_OK);
+    std::filesystem::resize_file(path, 0);
+    std::filesystem::resize_file(path, std::uintmax_t{1} << 42); // of holes
+    EXPECT_EQ(load(other), KVI_E_DAMAGED);
+    EXPECT_EQ(slots_open(other), 0u);
+}
+
 TEST_F(snapshot_abi, wrong_arguments_are_refused) {
     const char* p = path.c_str();
     EXPECT_EQ(kvi_snapshot_save(nullptr, p, nullptr, 0, nullptr, 0, &info, nullptr, 0), KVI_E_ARGUMENT);

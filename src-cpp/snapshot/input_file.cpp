@@ -67,6 +67,10 @@ void input_file::read(const std::string& path) {
     if (!S_ISREG(status.st_mode)) {
         throw failed("cannot read " + path + ": not a file");
     }
+    file_head head{};
+    if (::pread(file.get(), &head, sizeof head, 0) == static_cast<ssize_t>(sizeof head)) {
+        expect(head.magic == magic, 0, "not a snapshot of this index"); // before all of it is read
+    }
     // Into memory, not mapped: nobody can change it between the check and the use.
     m_bytes = static_cast<std::uint64_t>(status.st_size);
     m_words = std::make_unique_for_overwrite<std::uint64_t[]>(m_bytes / 8 + 1);

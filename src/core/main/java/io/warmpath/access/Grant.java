@@ -14,6 +14,7 @@ import java.util.regex.Pattern;
  * @param tokensPerMinute prompt and answer together; 0: no limit
  * @param policyClass of all its requests; empty: what the request says
  * @param direct may use {@code /router/*}
+ * @param handOff may send what acts on engines or on other requests, as a router does
  */
 public record Grant(
         String name,
@@ -23,7 +24,8 @@ public record Grant(
         long requestsPerMinute,
         long tokensPerMinute,
         String policyClass,
-        boolean direct) {
+        boolean direct,
+        boolean handOff) {
     /** More would overflow a {@link Budget}'s clock, and limits nobody. */
     public static final long MAX_PER_MINUTE = 1_000_000_000L;
 
@@ -56,7 +58,7 @@ public record Grant(
 
     /** May do everything, under this name. */
     public static Grant all(String name) {
-        return new Grant(name, "", false, List.of(), 0, 0, "", false);
+        return new Grant(name, "", false, List.of(), 0, 0, "", false, false);
     }
 
     public static boolean isTenant(String text) {

@@ -25,6 +25,7 @@ public final class KeyFile {
                     "tokens-per-minute",
                     "policy-class",
                     "direct-api",
+                    "hand-off",
                     "expires");
 
     private KeyFile() {}
@@ -71,7 +72,8 @@ public final class KeyFile {
                             whole(m, "requests-per-minute", at),
                             whole(m, "tokens-per-minute", at),
                             m.containsKey("policy-class") ? text(m, "policy-class", at) : "",
-                            flag(m, "direct-api", at));
+                            flag(m, "direct-api", at),
+                            flag(m, "hand-off", at));
             return new KeyRecord(hash(text(m, "sha256", at), at), grant, expires(m, at));
         } catch (IllegalArgumentException e) {
             String said = String.valueOf(e.getMessage());

@@ -10,8 +10,13 @@ import org.jspecify.annotations.Nullable;
 public final class Visit {
     private static final double NANOS_PER_SECOND = 1e9;
 
+    /** Of English; a guess that a count replaces. */
+    private static final int BYTES_PER_TOKEN = 4;
+
     private final Caller caller;
     private final String tenant;
+    private boolean counts;
+    private long guessed; // tokens of the prompt, by its bytes
     private long charged;
 
     /**
@@ -44,11 +49,15 @@ public final class Visit {
     }
 
     /**
-     * Takes this request, and the tokens that it will need as far as that can be guessed.
+     * Takes this request, and the tokens that its prompt will need as far as that can be guessed.
      *
+     * @param bodyBytes as many as are known of; -1: the request costs no tokens but the one that
+     *     has to be left
      * @return null when both were there, and nothing taken otherwise
      */
-    public @Nullable Exceeded enter(long tokenGuess) {
+    public @Nullable Exceeded enter(long bodyBytes) {
+        counts = bodyBytes >= 0;
+        guessed = Math.max(0, bodyBytes) / BYTES_PER_TOKEN;
         long now = caller.now();
         Budget requests = caller.requests();
         long wait = requests == null ? 0 : requests.take(1, now);
@@ -57,17 +66,44 @@ public final class Visit {
         }
         Budget tokens = caller.tokens();
         if (tokens != null) {
-            long guess = Math.min(tokenGuess, tokens.limit());
-            wait = tokens.take(Math.max(1, guess), now);
+            long guess = Math.max(1, Math.min(guessed, tokens.limit()));
+            wait = tokens.take(guess, now);
             if (wait > 0) {
                 if (requests != null) {
                     requests.charge(-1, now);
                 }
                 return new Exceeded("tokens", tokens.limit(), wait);
             }
-            charged = Math.max(1, guess);
+            charged = guess;
         }
         return null;
+    }
+
+    /**
+     * More of the body has come than was known of: takes what is missing for its prompt.
+     *
+     * @param bodyBytes all that has come
+     * @return null when that was there, or nothing is missing; otherwise nothing more is taken
+     */
+    public @Nullable Exceeded reserve(long bodyBytes) {
+        Budget tokens = caller.tokens();
+        long guess = bodyBytes / BYTES_PER_TOKEN;
+        if (tokens == null || !counts || guess <= guessed) {
+            return null;
+        }
+        long more = Math.min(guess, tokens.limit()) - charged;
+        long wait = more > 0 ? tokens.take(more, caller.now()) : 0;
+        if (wait > 0) {
+            return new Exceeded("tokens", tokens.limit(), wait);
+        }
+        guessed = guess;
+        charged += Math.max(0, more);
+        return null;
+    }
+
+    /** Tokens of the prompt by its bytes, for when nobody has counted them. */
+    public long guessed() {
+        return guessed;
     }
 
     /** What it really cost in tokens; a later word replaces an earlier one. */

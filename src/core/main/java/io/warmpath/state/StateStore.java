@@ -37,6 +37,15 @@ public final class StateStore implements AutoCloseable {
 
     private static final Pattern NAME = Pattern.compile("(\\d{1,18})\\.(index|marks)(\\.part)?");
 
+    /** Numbers count up from 1 by one; no gateway lives to see a higher one. */
+    private static final long MAX_NUMBER = 1_000_000_000_000L;
+
+    /** A file that is read as a whole has no more; marks of millions of blocks do not. */
+    private static final long MOST_BYTES = 256L << 20;
+
+    /** Behind the name of what could not be used, so that it is not looked at again. */
+    private static final String ASIDE = ".aside";
+
     private final Path directory;
     private final FileChannel lockFile;
     private long newest;
@@ -91,12 +100,15 @@ public final class StateStore implements AutoCloseable {
     }
 
     /**
-     * Takes up the newest pair that is whole, in an index that never had a slot.
+     * Takes up the newest pair that is whole, in an index that never had a slot. What is there by
+     * the name of a file and cannot be one of ours is set aside: it has another name then.
      *
      * @param refused told of each file that was not taken, and why
+     * @throws IOException when the directory cannot be read
      */
     public Optional<Loaded> load(IndexSnapshots index, Consumer<String> refused)
             throws IOException {
+        setAsideStrange(refused);
         List<Long> numbers = new ArrayList<>(numbers());
         numbers.sort(Comparator.reverseOrder());
         for (long n : numbers) {
@@ -106,7 +118,7 @@ public final class StateStore implements AutoCloseable {
             }
             Path beside = file(n, "marks");
             try {
-                byte[] bytes = Files.exists(beside) ? Files.readAllBytes(beside) : new byte[0];
+                byte[] bytes = Files.exists(beside) ? whole(beside) : new byte[0];
                 List<SourceMark> marks = MarksFile.read(bytes);
                 // The marks first: an index that has been loaded cannot be given back.
                 Taken taken = index.load(file);
@@ -116,11 +128,49 @@ public final class StateStore implements AutoCloseable {
                     marks = List.of();
                 }
                 return Optional.of(new Loaded(file, taken.slots(), marks, taken.bytes()));
-            } catch (SnapshotException e) {
+            } catch (SnapshotException | IOException e) {
                 refused.accept(file + " is not used: " + e.getMessage());
             }
         }
         return Optional.empty();
+    }
+
+    private void setAsideStrange(Consumer<String> refused) throws IOException {
+        List<Path> strange = new ArrayList<>();
+        try (DirectoryStream<Path> files = Files.newDirectoryStream(directory)) {
+            for (Path f : files) {
+                long n = number(f);
+                if (n > MAX_NUMBER || (n >= 0 && !Files.isRegularFile(f))) {
+                    strange.add(f);
+                }
+            }
+        }
+        for (Path f : strange) {
+            refused.accept(f + " is no file of this gateway's; " + aside(f));
+        }
+        newest = numbers().stream().mapToLong(n -> n).max().orElse(0);
+    }
+
+    /** Gives it a name that nobody looks for; says so. */
+    private static String aside(Path file) {
+        Path to = file.resolveSibling(file.getFileName() + ASIDE);
+        try {
+            Files.move(file, to, StandardCopyOption.REPLACE_EXISTING);
+            return "it is " + to + " now";
+        } catch (IOException e) {
+            return "it cannot be moved to " + to + ": " + e;
+        }
+    }
+
+    /**
+     * @throws IOException for what is not a file of a size that can be ours; it is set aside
+     */
+    private static byte[] whole(Path file) throws IOException {
+        if (!Files.isRegularFile(file) || Files.size(file) > MOST_BYTES) {
+            throw new IOException(
+                    file + " is no file of at most " + (MOST_BYTES >> 20) + " MiB; " + aside(file));
+        }
+        return Files.readAllBytes(file);
     }
 
     /**
@@ -139,10 +189,14 @@ public final class StateStore implements AutoCloseable {
         return taken;
     }
 
-    /** What {@link #keepBeside} has written last. */
+    /**
+     * What {@link #keepBeside} has written last.
+     *
+     * @throws IOException when it cannot be read; what cannot be ours is set aside
+     */
     public Optional<byte[]> beside(String name) throws IOException {
         Path file = directory.resolve(name);
-        return Files.exists(file) ? Optional.of(Files.readAllBytes(file)) : Optional.empty();
+        return Files.exists(file) ? Optional.of(whole(file)) : Optional.empty();
     }
 
     /**
@@ -197,13 +251,19 @@ public final class StateStore implements AutoCloseable {
         List<Long> numbers = new ArrayList<>();
         try (DirectoryStream<Path> files = Files.newDirectoryStream(directory)) {
             for (Path f : files) {
-                Matcher m = NAME.matcher(f.getFileName().toString());
-                if (m.matches()) {
-                    numbers.add(Long.parseLong(m.group(1)));
+                long n = number(f);
+                if (n >= 0 && n <= MAX_NUMBER) {
+                    numbers.add(n);
                 }
             }
         }
         return numbers.stream().distinct().toList();
+    }
+
+    /** Which snapshot it would belong to; -1: none. */
+    private static long number(Path file) {
+        Matcher m = NAME.matcher(file.getFileName().toString());
+        return m.matches() ? Long.parseLong(m.group(1)) : -1;
     }
 
     private Path file(long n, String kind) {

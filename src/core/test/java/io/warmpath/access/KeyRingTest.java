@@ -60,6 +60,14 @@ class KeyRingTest {
     }
 
     @Test
+    void only_a_record_that_says_so_may_hand_requests_over() {
+        assertTrue(read(record("hand-off", true)).getFirst().grant().handOff());
+        assertFalse(read(record("hand-off", false)).getFirst().grant().handOff());
+        assertFalse(read(record()).getFirst().grant().handOff());
+        assertFalse(Grant.all("a").handOff());
+    }
+
+    @Test
     void keys_that_are_read_again_keep_what_they_had_used() {
         Budgets budgets = new Budgets(10);
         List<KeyRecord> two = read(record("requests-per-minute", 2));
@@ -87,7 +95,7 @@ class KeyRingTest {
     }
 
     private static Grant limited(String name) {
-        return new Grant(name, "", false, List.of(), 1, 0, "", false);
+        return new Grant(name, "", false, List.of(), 1, 0, "", false, false);
     }
 
     @Test
@@ -101,6 +109,7 @@ class KeyRingTest {
         wrong.add(Map.entry("keys[0]: a limit", record("tokens-per-minute", -1)));
         wrong.add(Map.entry("keys[0]: a tenant", record("tenant", "a:b")));
         wrong.add(Map.entry("keys[0].names-tenants", record("names-tenants", "yes")));
+        wrong.add(Map.entry("keys[0].hand-off", record("hand-off", "yes")));
         wrong.add(Map.entry("keys[0].expires", record("expires", "soon")));
         wrong.add(Map.entry("keys[0].name", record("name", "")));
         for (Map.Entry<String, Object> w : wrong) {
@@ -135,7 +144,8 @@ class KeyRingTest {
         "'', false"
     })
     void an_allow_list_has_names_and_beginnings(String model, boolean allowed) {
-        Grant grant = new Grant("a", "", false, List.of("llama-*", "exact"), 0, 0, "", false);
+        Grant grant =
+                new Grant("a", "", false, List.of("llama-*", "exact"), 0, 0, "", false, false);
         assertEquals(allowed, grant.allows(model));
         assertTrue(Grant.all("b").allows(model));
     }

@@ -8,11 +8,13 @@ import io.warmpath.events.SourceMark;
 import io.warmpath.prefix.IndexSnapshots;
 import io.warmpath.prefix.WorkerSlot;
 import java.io.IOException;
+import java.io.RandomAccessFile;
 import java.io.UncheckedIOException;
 import java.nio.ByteBuffer;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.List;
 import java.util.Set;
 import java.util.TreeSet;
@@ -179,6 +181,89 @@ class StateStoreTest {
         }
         try (StateStore second = new StateStore(folder)) {
             assertEquals(1, loaded(second));
+        }
+    }
+
+    private void assertStarts(long content) throws Exception {
+        try (StateStore store = new StateStore(folder)) {
+            assertEquals(content, loaded(store));
+            save(store, content + 1);
+            save(store, content + 2);
+        }
+        try (StateStore store = new StateStore(folder)) {
+            refused.clear();
+            assertEquals(content + 2, loaded(store), "what was written then");
+            assertEquals(List.of(), refused);
+        }
+    }
+
+    private void written(long... contents) throws Exception {
+        try (StateStore store = new StateStore(folder)) {
+            for (long content : contents) {
+                save(store, content);
+            }
+        }
+    }
+
+    @Test
+    void folders_where_files_should_be_are_set_aside() throws Exception {
+        for (String name : List.of("7.marks", "7.index", "8.index.part")) {
+            written(1);
+            Files.createDirectories(folder.resolve(name).resolve("full"));
+            refused.clear();
+            assertStarts(1);
+            assertTrue(Files.isDirectory(folder.resolve(name + ".aside")), name);
+            try (Stream<Path> all = Files.walk(folder)) {
+                all.sorted(Comparator.reverseOrder())
+                        .filter(p -> !p.equals(folder))
+                        .forEach(p -> p.toFile().delete());
+            }
+        }
+    }
+
+    @Test
+    void a_number_beyond_all_numbers_does_not_end_the_counting() throws Exception {
+        written(1);
+        Files.write(folder.resolve("999999999999999999.index"), new byte[9]);
+        assertStarts(1);
+        assertTrue(files().contains("999999999999999999.index.aside"), files()::toString);
+    }
+
+    @Test
+    void a_file_of_marks_too_large_to_read_is_set_aside() throws Exception {
+        written(1, 2);
+        try (RandomAccessFile huge =
+                new RandomAccessFile(folder.resolve("2.marks").toFile(), "rw")) {
+            huge.setLength(1L << 40); // of holes
+        }
+        assertStarts(1);
+        assertTrue(files().contains("2.marks.aside"), files()::toString);
+    }
+
+    @Test
+    void a_pair_that_the_index_chokes_on_is_passed_over() throws Exception {
+        written(1, 2);
+        Files.delete(folder.resolve("2.index"));
+        Files.createDirectories(folder.resolve("2.index"));
+        assertStarts(1);
+    }
+
+    @Test
+    void something_strange_beside_the_snapshots_is_told_and_not_read() throws Exception {
+        written(1);
+        Files.createDirectories(folder.resolve("folder.json").resolve("full"));
+        try (RandomAccessFile huge =
+                new RandomAccessFile(folder.resolve("huge.json").toFile(), "rw")) {
+            huge.setLength(1L << 40);
+        }
+        try (StateStore store = new StateStore(folder)) {
+            for (String name : List.of("folder.json", "huge.json")) {
+                IOException no = assertThrows(IOException.class, () -> store.beside(name));
+                assertTrue(no.getMessage().contains(name + ".aside"), no.getMessage());
+                store.keepBeside(name, new byte[] {1});
+                assertEquals(1, store.beside(name).orElseThrow().length);
+            }
+            assertTrue(store.beside("none.json").isEmpty());
         }
     }
 }

@@ -84,7 +84,8 @@ public final class Routes {
                         new ClientRequests(gate, ids, bodies),
                         new InferenceEndpoint(
                                 flow, explained, tokenizers, options, metrics, bodies),
-                        new MessagesApi(flow, tokenize, tokenizers, metrics, raw),
+                        new MessagesApi(
+                                flow, tokenize, tokenizers, metrics, raw, options.forwardHandOff()),
                         new DirectApi(flow, raw),
                         tokenize);
         this.status = new StatusEndpoints(fleet, flow.models(), notReady, ids);

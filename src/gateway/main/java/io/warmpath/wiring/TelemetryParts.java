@@ -12,10 +12,12 @@ import io.warmpath.telemetry.JsonLogFormatter;
 import io.warmpath.telemetry.MetricAliases;
 import io.warmpath.telemetry.RequestLog;
 import io.warmpath.telemetry.SpanTracing;
+import io.warmpath.telemetry.TextLogFormatter;
 import io.warmpath.wiring.settings.StartFailure;
 import java.time.Instant;
 import java.util.LinkedHashMap;
 import java.util.Map;
+import java.util.logging.Formatter;
 import java.util.logging.Handler;
 import java.util.logging.LogManager;
 import org.jboss.logmanager.ExtHandler;
@@ -31,9 +33,8 @@ final class TelemetryParts implements AutoCloseable {
      * @throws StartFailure when a setting cannot be used
      */
     TelemetryParts(TelemetryConfig config, MeterRegistry meters, @Nullable Tracing usage) {
-        if (config.logFormat() == LogFormat.JSON) {
-            toJson(LogManager.getLogManager().getLogger("").getHandlers());
-        }
+        boolean json = config.logFormat() == LogFormat.JSON;
+        write(LogManager.getLogManager().getLogger("").getHandlers(), json);
         if (config.dynamoNames()) {
             addNames(meters);
         }
@@ -101,11 +102,16 @@ final class TelemetryParts implements AutoCloseable {
         }
     }
 
-    private static void toJson(Handler[] handlers) {
+    private static void write(Handler[] handlers, boolean json) {
         for (Handler h : handlers) {
-            h.setFormatter(new JsonLogFormatter());
+            Formatter form = h.getFormatter();
+            if (json) {
+                h.setFormatter(new JsonLogFormatter());
+            } else if (form != null && !(form instanceof TextLogFormatter)) {
+                h.setFormatter(new TextLogFormatter(form));
+            }
             if (h instanceof ExtHandler outer) {
-                toJson(outer.getHandlers());
+                write(outer.getHandlers(), json);
             }
         }
     }

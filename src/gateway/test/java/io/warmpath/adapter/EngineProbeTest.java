@@ -31,6 +31,8 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.Set;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 
 /** What is learnt from the recorded answers of real engines. */
@@ -565,5 +567,31 @@ class EngineProbeTest {
                 1, probe(vllm()).load(SPEC, EngineKind.VLLM).size(), "a recorded page has them");
         assertEquals(List.of(), probe(new FakeEngine()).load(SPEC, EngineKind.OPENAI));
         assertEquals(List.of(), probe(new FakeEngine()).load(SPEC, EngineKind.SGLANG));
+    }
+
+    @Test
+    void a_list_of_models_without_end_is_cut_and_told() throws Exception {
+        String many =
+                IntStream.range(0, 5_000)
+                        .mapToObj(i -> "{\"id\":\"adapter-" + i + "\"}")
+                        .collect(Collectors.joining(",", "{\"data\":[", "]}"));
+        WorkerProfile cut = probe(new FakeEngine().answer("/v1/models", many)).learn(SPEC);
+        assertEquals(1_000, cut.models().size());
+        assertTrue(cut.models().contains("adapter-0"));
+        assertTrue(cut.models().contains("adapter-999"));
+        assertEquals(
+                List.of(
+                        "models: 5000 are listed, the first 1000 of at most 256 characters are"
+                                + " used, 4000 left out"),
+                cut.disagreements());
+        String longName = "{\"data\":[{\"id\":\"" + "x".repeat(257) + "\"},{\"id\":\"m\"}]}";
+        WorkerProfile one = probe(new FakeEngine().answer("/v1/models", longName)).learn(SPEC);
+        assertEquals(Set.of("m"), one.models());
+        assertTrue(
+                one.disagreements().get(0).endsWith("1 left out"), one.disagreements()::toString);
+        // Those that the operator's record names are the operator's business.
+        Set<String> own = new HashSet<>();
+        IntStream.range(0, 1_001).forEach(i -> own.add("m" + i));
+        assertEquals(own, probe(new FakeEngine()).learn(spec(null, own, 16, 1, null)).models());
     }
 }

@@ -62,6 +62,7 @@ class DecisionTest {
                         d.bodyLinger(),
                         false,
                         false,
+                        false,
                         true,
                         Map.of("batch", List.of(TaintMatch.parse("dedicated=batch"))),
                         d.clients());

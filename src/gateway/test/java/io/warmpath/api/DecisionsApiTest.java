@@ -198,7 +198,7 @@ class DecisionsApiTest {
         start(3);
         try (RawClient client = new RawClient(gateway.port)) {
             client.send(
-                    "GET /router/decisions HTTP/1.1\r\nHost: g\r\nX-Forwarded-For: 1.2.3.4\r\n\r\n");
+                    "GET /router/decisions HTTP/1.1\r\nHost: localhost\r\nX-Forwarded-For: 1.2.3.4\r\n\r\n");
             assertEquals(403, client.readAnswer().status());
         }
         assertEquals(405, RawClient.post(gateway.port, "/router/decisions", "{}").status());

@@ -65,6 +65,7 @@ enum EnginePath {
                 o.bodyLinger(),
                 o.requestUsage(),
                 o.forwardNvext(),
+                o.forwardHandOff(),
                 isRaw(),
                 o.classTolerations(),
                 o.clients());

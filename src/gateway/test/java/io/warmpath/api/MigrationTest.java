@@ -226,7 +226,7 @@ class MigrationTest {
     @Test
     void a_client_pays_for_what_was_made_before_and_after_the_move() throws Exception {
         gateway.close();
-        Grant limited = new Grant("limited", "", false, List.of(), 0, 1000, "", false);
+        Grant limited = new Grant("limited", "", false, List.of(), 0, 1000, "", false, false);
         Caller caller = new Caller(limited, new Budgets(1), () -> 0);
         Duration soon = Duration.ofMillis(400);
         gateway =
@@ -627,7 +627,7 @@ class MigrationTest {
                     {"structured", "'response_format':{'type':'json_object'}"},
                     {"structured", "'guided_regex':'a+'"},
                     {"tool_calls", "'tool_choice':'required','tools':[]"},
-                    {"session", "'session_params':{'id':'s'}"},
+                    {"session", "'session_id':'s'"},
                     {"prompt", "'continue_final_message':true"},
                     {"stop", "'stop':['xx','on the']"},
                     {"pinned", "'nvext':{'backend_instance_id':0}"}

@@ -142,7 +142,7 @@ class PassThroughTest {
         assertEquals(body.size(), engine.calls.get(0).body.length);
         assertEquals(
                 "multipart/form-data; boundary=b1-X", engine.calls.get(0).header("content-type"));
-        assertEquals(200, form(body.toByteArray(), "charset=x; boundary=\"b1-X\"").status());
+        assertEquals(200, form(body.toByteArray(), "charset=UTF-8; boundary=\"b1-X\"").status());
         byte[] preamble =
                 ("to be ignored\r\n" + body.toString(StandardCharsets.ISO_8859_1))
                         .getBytes(StandardCharsets.ISO_8859_1);

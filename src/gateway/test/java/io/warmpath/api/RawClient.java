@@ -45,7 +45,7 @@ final class RawClient implements AutoCloseable {
 
     static Answer request(int port, String method, String path) throws IOException {
         try (RawClient client = new RawClient(port)) {
-            client.send(method + " " + path + " HTTP/1.1\r\nHost: gateway\r\n\r\n");
+            client.send(method + " " + path + " HTTP/1.1\r\nHost: localhost\r\n\r\n");
             return client.readAnswer(method.equals("HEAD"));
         }
     }
@@ -57,7 +57,7 @@ final class RawClient implements AutoCloseable {
 
     void sendPost(String path, String json, String... headers) throws IOException {
         StringBuilder head = new StringBuilder();
-        head.append("POST ").append(path).append(" HTTP/1.1\r\nHost: gateway\r\n");
+        head.append("POST ").append(path).append(" HTTP/1.1\r\nHost: localhost\r\n");
         head.append("Content-Type: application/json\r\nContent-Length: ");
         head.append(json.getBytes(StandardCharsets.UTF_8).length).append("\r\n");
         for (String header : headers) {

@@ -7,16 +7,25 @@ import static org.hamcrest.Matchers.containsString;
 import static org.hamcrest.Matchers.equalTo;
 import static org.hamcrest.Matchers.hasItem;
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 
 import io.quarkus.test.junit.QuarkusTest;
 import io.quarkus.test.junit.QuarkusTestProfile;
 import io.quarkus.test.junit.TestProfile;
 import io.restassured.http.ContentType;
+import io.warmpath.telemetry.TextLogFormatter;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import java.util.logging.Formatter;
+import java.util.logging.Handler;
+import java.util.logging.LogManager;
+import org.jboss.logmanager.ExtHandler;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Tag;
@@ -233,5 +242,26 @@ class RunningGatewayTest {
                 .then()
                 .statusCode(413)
                 .body("error.message", containsString("1048576"));
+    }
+
+    @Test
+    void no_line_of_the_text_log_goes_past_the_formatter_that_escapes() {
+        List<Formatter> forms = new ArrayList<>();
+        formatters(LogManager.getLogManager().getLogger("").getHandlers(), forms);
+        assertFalse(forms.isEmpty());
+        for (Formatter form : forms) {
+            assertInstanceOf(TextLogFormatter.class, form);
+        }
+    }
+
+    private static void formatters(Handler[] handlers, List<Formatter> into) {
+        for (Handler h : handlers) {
+            if (h.getFormatter() != null) {
+                into.add(h.getFormatter());
+            }
+            if (h instanceof ExtHandler outer) {
+                formatters(outer.getHandlers(), into);
+            }
+        }
     }
 }

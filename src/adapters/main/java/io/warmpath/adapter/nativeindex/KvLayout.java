@@ -184,6 +184,7 @@ final class KvLayout {
     static final int MAX_BLOCKS = 16_777_216;
 
     static final int OK = 0;
+    static final int E_MEMORY = -2;
     static final int E_FULL = -3;
     static final int E_SLOT = -4;
     static final int E_ARGUMENT = -1;

@@ -125,6 +125,9 @@ final class NativeSnapshots {
         if (status == KvLayout.E_DAMAGED || status == KvLayout.E_IO) {
             throw new SnapshotException(message.getString(0));
         }
+        if (status == KvLayout.E_MEMORY) {
+            throw new SnapshotException("there is no memory for it");
+        }
         Status.check(status, call);
     }
 }

@@ -96,6 +96,7 @@ class KvLayoutTest {
         info.put("slots", KvLayout.SNAPSHOT_INFO_SLOTS_AT);
         info.put("(size)", KvLayout.SNAPSHOT_INFO_SIZE);
         assertEquals(info, layout("kvi_snapshot_info"));
+        assertEquals(status("KVI_E_MEMORY"), KvLayout.E_MEMORY);
         assertEquals(status("KVI_E_DAMAGED"), KvLayout.E_DAMAGED);
         assertEquals(status("KVI_E_IO"), KvLayout.E_IO);
     }

@@ -11,10 +11,12 @@ import java.net.SocketTimeoutException;
 import java.net.URI;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
 import java.util.function.ToIntFunction;
+import java.util.stream.Collectors;
 
 /**
  * Learns a worker by its model list and by the dialects of the known engines, in order.
@@ -44,6 +46,11 @@ public final class DialectProbe implements WorkerProbe {
                             : HealthAnswers.read("/health", answer);
                 }
             };
+
+    /** Adapters may be many; one engine's are no more. */
+    private static final int MOST_MODELS = 1_000;
+
+    private static final int LONGEST_MODEL = 256;
 
     private final EngineHttp http;
     private final ModelList models;
@@ -76,7 +83,8 @@ public final class DialectProbe implements WorkerProbe {
     @Override
     public WorkerProfile learn(WorkerSpec spec) throws ProbeException {
         try {
-            Set<String> served = spec.models().isEmpty() ? served(spec.url()) : spec.models();
+            Set<String> listed = spec.models().isEmpty() ? served(spec.url()) : spec.models();
+            Set<String> served = spec.models().isEmpty() ? used(listed) : listed;
             EngineFacts facts = facts(spec);
             int dpSize = firstPositive(spec.dpSize(), facts.dpSize(), 1);
             return new WorkerProfile(
@@ -94,15 +102,47 @@ public final class DialectProbe implements WorkerProbe {
                     facts.offload().with(spec.pool()),
                     spec.priorities() == null ? facts.priorities() : spec.priorities(),
                     facts.sessions(),
-                    disagreements(spec, facts));
+                    disagreements(spec, facts, listed.size(), served.size()));
         } catch (IOException | IllegalArgumentException e) {
             throw new ProbeException(ProbeAdvice.of(e), e);
         }
     }
 
-    /** The record counts all the same; but one of the two is wrong. */
-    private List<String> disagreements(WorkerSpec spec, EngineFacts facts) {
+    /** The first of them, as far as they are names: an engine's list has no bound of its own. */
+    private static Set<String> used(Set<String> listed) throws IOException {
+        Set<String> used =
+                listed.stream()
+                        .filter(m -> m.length() <= LONGEST_MODEL)
+                        .limit(MOST_MODELS)
+                        .collect(Collectors.toCollection(LinkedHashSet::new));
+        if (used.isEmpty()) {
+            throw new EngineAnswerException(
+                    200,
+                    "GET /v1/models lists no model of at most " + LONGEST_MODEL + " characters");
+        }
+        return used;
+    }
+
+    /**
+     * The record counts all the same; but one of the two is wrong.
+     *
+     * @param listed models that the engine has told
+     * @param used of these
+     */
+    private List<String> disagreements(WorkerSpec spec, EngineFacts facts, int listed, int used) {
         List<String> all = new ArrayList<>();
+        if (used < listed) {
+            all.add(
+                    "models: "
+                            + listed
+                            + " are listed, the first "
+                            + MOST_MODELS
+                            + " of at most "
+                            + LONGEST_MODEL
+                            + " characters are used, "
+                            + (listed - used)
+                            + " left out");
+        }
         compare(all, "block-size", spec.blockSize(), facts.blockSize());
         compare(all, "dp-size", spec.dpSize(), facts.dpSize());
         compare(

@@ -139,13 +139,14 @@ public final class JwtClients implements Authenticator {
     }
 
     private JwtConsumer consumer(IssuerKeys.Held held) {
-        JwksVerificationKeyResolver resolver = new JwksVerificationKeyResolver(held.keys());
-        resolver.setDisambiguateWithVerifySignature(true);
         return new JwtConsumerBuilder()
                 .setJwsAlgorithmConstraints(
                         new AlgorithmConstraints(
                                 ConstraintType.PERMIT, options.algorithms().toArray(String[]::new)))
-                .setVerificationKeyResolver(resolver)
+                .setVerificationKeyResolver(
+                        (token, nesting) ->
+                                fitting(held, token.getAlgorithmHeaderValue())
+                                        .resolveKey(token, nesting))
                 .setRequireExpirationTime()
                 .setRequireSubject()
                 .setExpectedIssuer(options.issuer())
@@ -153,6 +154,23 @@ public final class JwtClients implements Authenticator {
                 .setAllowedClockSkewInSeconds(Math.toIntExact(options.leeway().toSeconds()))
                 .setEvaluationTime(NumericDate.fromMilliseconds(clock.millis()))
                 .build();
+    }
+
+    /**
+     * Looks among the keys for this algorithm: one that names another is not for it (RFC 8725,
+     * 3.1). jose4j itself asks only when several keys have the same id.
+     */
+    private static JwksVerificationKeyResolver fitting(IssuerKeys.Held held, String algorithm) {
+        JwksVerificationKeyResolver resolver =
+                new JwksVerificationKeyResolver(
+                        held.keys().stream()
+                                .filter(
+                                        k ->
+                                                k.getAlgorithm() == null
+                                                        || k.getAlgorithm().equals(algorithm))
+                                .toList());
+        resolver.setDisambiguateWithVerifySignature(true);
+        return resolver;
     }
 
     /** jose4j has a code for it among those of signatures, and says it in words only. */
@@ -202,6 +220,7 @@ public final class JwtClients implements Authenticator {
                         limit(claims, options.requestsClaim(), options.requestsPerMinute()),
                         limit(claims, options.tokensClaim(), options.tokensPerMinute()),
                         "",
+                        false,
                         false);
         Caller caller = new Caller(grant, budgets, nanoTime);
         Duration leeway = options.leeway();

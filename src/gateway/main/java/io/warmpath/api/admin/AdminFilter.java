@@ -2,6 +2,7 @@ package io.warmpath.api.admin;
 
 import io.smallrye.common.annotation.NonBlocking;
 import io.vertx.core.http.HttpServerRequest;
+import io.vertx.core.net.SocketAddress;
 import io.warmpath.api.client.ClientResource;
 import io.warmpath.fault.GatewayError;
 import io.warmpath.fault.GatewayException;
@@ -34,12 +35,37 @@ public class AdminFilter implements ContainerRequestFilter {
         if (isForClients(rest.getTarget())) {
             return;
         }
-        access.get()
-                .refusal(rest.unwrap(HttpServerRequest.class))
+        AdminAccess asked = access.get();
+        HttpServerRequest request = rest.unwrap(HttpServerRequest.class);
+        asked.refusal(request)
                 .ifPresent(
                         why -> {
-                            throw new GatewayException(new GatewayError.Forbidden(why));
+                            throw forbidden(why);
                         });
+        if (asked.asksForUser()) {
+            waitForUser(asked, request, (ResteasyReactiveContainerRequestContext) context);
+        }
+    }
+
+    private static GatewayException forbidden(String why) {
+        return new GatewayException(new GatewayError.Forbidden(why));
+    }
+
+    private static void waitForUser(
+            AdminAccess asked,
+            HttpServerRequest request,
+            ResteasyReactiveContainerRequestContext waiting) {
+        SocketAddress caller = request.remoteAddress();
+        SocketAddress own = request.localAddress();
+        waiting.suspend();
+        Thread.ofVirtual()
+                .name("admin-caller")
+                .start(
+                        () ->
+                                asked.refusalOfUser(caller, own)
+                                        .ifPresentOrElse(
+                                                why -> waiting.resume(forbidden(why)),
+                                                waiting::resume));
     }
 
     static boolean isForClients(RuntimeResource resource) {

@@ -35,9 +35,6 @@ public final class ClientGate {
     private static final String API_KEY = "x-api-key";
     private static final String TENANT = "x-tenant-id";
 
-    /** Of English; a guess that the engine's count replaces. */
-    private static final int BYTES_PER_TOKEN = 4;
-
     /** A client that sends a body may do so for this long after it was refused. */
     private static final long LINGER_MILLIS = Duration.ofSeconds(1).toMillis();
 
@@ -148,13 +145,11 @@ public final class ClientGate {
     private Visit admit(Caller caller, ClientRequest request, boolean charged) throws Refusal {
         MultiMap headers = request.headers();
         Visit visit = new Visit(caller, tenant(caller.grant(), headers));
-        long length = charged ? BodyReceiver.contentLength(headers) : 0;
-        Visit.Exceeded exceeded = visit.enter(charged ? Math.max(0, length) / BYTES_PER_TOKEN : -1);
+        long length = BodyReceiver.contentLength(headers);
+        Visit.Exceeded exceeded = visit.enter(charged ? Math.max(0, length) : -1);
         visit.tell(request::putHeader);
         if (exceeded != null) {
-            throw new Refusal(
-                    new GatewayError.RateLimited(
-                            exceeded.what(), exceeded.limit(), Duration.ofNanos(exceeded.nanos())));
+            throw new Refusal(BodyReceiver.rateLimited(exceeded));
         }
         headers.remove(TENANT);
         if (!forward) {

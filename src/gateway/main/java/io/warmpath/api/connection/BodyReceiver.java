@@ -5,6 +5,7 @@ import io.vertx.core.MultiMap;
 import io.vertx.core.buffer.Buffer;
 import io.vertx.core.http.HttpServerRequest;
 import io.vertx.core.http.HttpVersion;
+import io.warmpath.access.Visit;
 import io.warmpath.api.error.ErrorForm;
 import io.warmpath.api.error.RequestIds;
 import io.warmpath.fault.GatewayError;
@@ -13,6 +14,8 @@ import io.warmpath.gateway.flow.GatewayOptions;
 import io.warmpath.gateway.observe.FlowMetrics;
 import io.warmpath.gateway.request.BodyMemory;
 import io.warmpath.gateway.request.BodyPace;
+import io.warmpath.gateway.request.Visits;
+import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -118,6 +121,7 @@ public final class BodyReceiver {
         private final Arrival arrival;
         private final Context context;
         private final BodyMemory.Reservation memory = bodies.reserve();
+        private final @Nullable Visit visit;
         private @Nullable Buffer body; // what has arrived of it
         private long promised; // by its head; -1: nothing
         private BodyPace.@Nullable Watch pace;
@@ -128,6 +132,7 @@ public final class BodyReceiver {
             this.errors = errors;
             this.arrival = arrival;
             this.context = VertxRequest.context();
+            this.visit = Visits.of(context);
         }
 
         void begin() {
@@ -183,6 +188,13 @@ public final class BodyReceiver {
             body = sofar;
             if (sofar.length() > options.maxBodyBytes()) {
                 tooLarge();
+                return;
+            }
+            Visit.Exceeded exceeded = visit == null ? null : visit.reserve(sofar.length());
+            if (visit != null && exceeded != null) {
+                visit.tell(request.response()::putHeader);
+                refuse(rateLimited(exceeded));
+                VertxRequest.discard(request, options.bodyLinger().toMillis());
             }
         }
 
@@ -238,6 +250,12 @@ public final class BodyReceiver {
             body = null;
             super.clientGone();
         }
+    }
+
+    /** The answer to a client that has used up what it may. */
+    public static GatewayError rateLimited(Visit.Exceeded exceeded) {
+        return new GatewayError.RateLimited(
+                exceeded.what(), exceeded.limit(), Duration.ofNanos(exceeded.nanos()));
     }
 
     /** -1 when there is none; Netty has refused what is not a number. */

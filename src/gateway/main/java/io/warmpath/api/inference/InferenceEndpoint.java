@@ -35,7 +35,8 @@ public final class InferenceEndpoint {
             GatewayOptions options,
             FlowMetrics metrics,
             BodyReceiver bodies) {
-        this.longBodies = new LongBodies(threads, flow.looksAtPrompts(), metrics);
+        this.longBodies =
+                new LongBodies(threads, flow.looksAtPrompts(), options.forwardHandOff(), metrics);
         this.explained = explained;
         this.flow = flow;
         this.options = options;

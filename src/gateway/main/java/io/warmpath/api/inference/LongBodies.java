@@ -11,6 +11,7 @@ import io.warmpath.fault.GatewayException;
 import io.warmpath.gateway.observe.FlowMetrics;
 import io.warmpath.gateway.prompt.TokenLanes;
 import io.warmpath.gateway.request.InferenceRequest;
+import io.warmpath.gateway.request.Visits;
 import java.util.concurrent.RejectedExecutionException;
 import org.jboss.logging.Logger;
 import org.jspecify.annotations.Nullable;
@@ -29,14 +30,17 @@ final class LongBodies {
 
     private final TokenLanes threads;
     private final boolean texts;
+    private final boolean handOff;
     private final FlowMetrics metrics;
 
     /**
      * @param texts whether the texts of chats are looked at
+     * @param handOff whether all clients may say what acts on engines
      */
-    LongBodies(TokenLanes threads, boolean texts, FlowMetrics metrics) {
+    LongBodies(TokenLanes threads, boolean texts, boolean handOff, FlowMetrics metrics) {
         this.threads = threads;
         this.texts = texts;
+        this.handOff = handOff;
         this.metrics = metrics;
     }
 
@@ -56,7 +60,11 @@ final class LongBodies {
             RequestParser.Endpoint endpoint,
             Buffer body,
             Start start) {
-        boolean explain = RoutingHints.wantsExplanation(client.headers());
+        RequestParser.Terms terms =
+                new RequestParser.Terms(
+                        RoutingHints.wantsExplanation(client.headers()),
+                        texts,
+                        handOff || Visits.mayHandOff(context));
         if (body.length() > RequestParser.SHORT_BYTES) {
             Reading reading = new Reading(context, client, requestId, start);
             // A copy: the request's own belongs to its event loop.
@@ -68,7 +76,7 @@ final class LongBodies {
                                     () ->
                                             RequestParser.parse(
                                                     endpoint, requestId, uri, headers, body,
-                                                    explain, texts));
+                                                    terms));
             try {
                 if (body.length() > BRIEF_BYTES) {
                     threads.lengthy(work);
@@ -82,7 +90,7 @@ final class LongBodies {
         }
         return start.start(
                 RequestParser.parse(
-                        endpoint, requestId, client.uri(), client.headers(), body, explain, texts));
+                        endpoint, requestId, client.uri(), client.headers(), body, terms));
     }
 
     /** One body on its way. */

@@ -16,6 +16,7 @@ import io.warmpath.gateway.flow.RequestFlow;
 import io.warmpath.gateway.observe.FlowMetrics;
 import io.warmpath.gateway.prompt.TokenLanes;
 import io.warmpath.gateway.request.InferenceRequest;
+import io.warmpath.gateway.request.Visits;
 import java.util.concurrent.RejectedExecutionException;
 import org.jboss.logging.Logger;
 import org.jspecify.annotations.Nullable;
@@ -43,22 +44,26 @@ public final class MessagesApi {
     private final TokenLanes threads;
     private final FlowMetrics metrics;
     private final boolean rawPath;
+    private final boolean handOff;
 
     /**
      * @param threads read large bodies and make large answers
      * @param rawPath write streams past the server's encoder where that is possible
+     * @param handOff all clients may say what acts on engines
      */
     public MessagesApi(
             RequestFlow flow,
             TokenizeApi tokenize,
             TokenLanes threads,
             FlowMetrics metrics,
-            boolean rawPath) {
+            boolean rawPath,
+            boolean handOff) {
         this.flow = flow;
         this.tokenize = tokenize;
         this.threads = threads;
         this.metrics = metrics;
         this.rawPath = rawPath;
+        this.handOff = handOff;
     }
 
     /** {@code POST /v1/messages/count_tokens}. */
@@ -91,16 +96,20 @@ public final class MessagesApi {
             Runnable gone) {
         Creating creating = new Creating(context, request, requestId, gone);
         MultiMap headers = headers(request);
-        boolean explain = RoutingHints.wantsExplanation(request.headers());
+        RequestParser.Terms terms =
+                new RequestParser.Terms(
+                        RoutingHints.wantsExplanation(request.headers()),
+                        flow.looksAtPrompts(),
+                        handOff || Visits.mayHandOff(context));
         if (body.length() <= SMALL) {
-            creating.start(read(requestId, headers, body, explain));
+            creating.start(read(requestId, headers, body, terms));
             return creating::leave;
         }
         try {
             threads.brief(
                     () -> {
                         try {
-                            Read read = read(requestId, headers, body, explain);
+                            Read read = read(requestId, headers, body, terms);
                             context.runOnContext(v -> creating.start(read));
                         } catch (GatewayException e) {
                             context.runOnContext(v -> creating.refuse(e.error()));
@@ -118,7 +127,8 @@ public final class MessagesApi {
 
     private record Read(MessagesRequest.Translated translated, InferenceRequest request) {}
 
-    private Read read(String requestId, MultiMap headers, Buffer body, boolean explain) {
+    private static Read read(
+            String requestId, MultiMap headers, Buffer body, RequestParser.Terms terms) {
         MessagesRequest.Translated translated = MessagesRequest.translate(body, false);
         InferenceRequest request =
                 RequestParser.parse(
@@ -127,8 +137,7 @@ public final class MessagesApi {
                         CHAT,
                         headers,
                         translated.chat(),
-                        explain,
-                        flow.looksAtPrompts());
+                        terms);
         ExtrasReader.refuseQuery(request.hints());
         return new Read(translated, request);
     }

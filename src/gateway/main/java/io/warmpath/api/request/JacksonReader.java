@@ -60,6 +60,9 @@ final class JacksonReader {
             json.skipChildren();
             return;
         }
+        if (m.isForEngines() && value != JsonToken.VALUE_NULL) {
+            fields.forEngines(name);
+        }
         switch (m) {
             case MODEL -> {
                 fields.model = text(name, value);
@@ -107,7 +110,20 @@ final class JacksonReader {
                 fields.nvext(new ByteRange(at.start(), end()));
             }
             case ADD_GENERATION_PROMPT -> fields.addGenerationPrompt = bool(name, value, true);
-            default -> noteUnlessEmpty(m, value);
+            case REQUEST_ID -> {
+                if (value != JsonToken.VALUE_NULL) {
+                    fields.requestId(endpoint);
+                }
+                json.skipChildren();
+            }
+            case VLLM_XARGS -> extraArguments(name, json, fields);
+            default -> {
+                if (m.hidesTokens() || m.isForTemplate()) {
+                    noteUnlessEmpty(m, value);
+                } else {
+                    json.skipChildren();
+                }
+            }
         }
     }
 
@@ -126,6 +142,25 @@ final class JacksonReader {
             }
         }
         fields.streamOptions = new ByteRange(start, end());
+    }
+
+    /**
+     * What vLLM puts beside a request's parameters, by the names that they have there. The current
+     * token is its value.
+     */
+    static void extraArguments(String at, JsonParser json, RequestFields fields)
+            throws IOException {
+        if (json.currentToken() != JsonToken.START_OBJECT) {
+            json.skipChildren();
+            return;
+        }
+        for (String name = json.nextFieldName(); name != null; name = json.nextFieldName()) {
+            RequestMember m = RequestMember.of(name);
+            if (json.nextToken() != JsonToken.VALUE_NULL && m != null && m.isForEngines()) {
+                fields.forEngines(at + "." + name);
+            }
+            json.skipChildren();
+        }
     }
 
     /** The current value's bytes; steps over it. */

@@ -52,7 +52,7 @@ final class QuickReader {
                 return null;
             }
             QuickReader reader = new QuickReader(scan, bytes, texts);
-            boolean understood = reader.members() && reader.prompt(endpoint);
+            boolean understood = reader.members(endpoint) && reader.prompt(endpoint);
             return understood ? reader.fields : null;
         } catch (IOException | GatewayException e) {
             return null; // read once more, and refused by its place in the whole body
@@ -61,13 +61,17 @@ final class QuickReader {
         }
     }
 
-    private boolean members() throws IOException {
+    private boolean members(Endpoint endpoint) throws IOException {
         fields.afterBrace = scan.afterBrace() - bytes.offset();
         fields.empty = scan.empty();
         RequestMember hides = scan.hides();
         fields.opaque = hides == null ? null : hides.text();
         RequestMember forTemplate = scan.forTemplate();
         fields.forTemplate = forTemplate == null ? null : forTemplate.text();
+        fields.forEngines(scan.forEngines());
+        if (scan.has(RequestMember.REQUEST_ID) && scan.kind(RequestMember.REQUEST_ID) != 'n') {
+            fields.requestId(endpoint);
+        }
         if (scan.has(RequestMember.PRIORITY)) {
             fields.priority = span(RequestMember.PRIORITY);
         }

@@ -60,6 +60,25 @@ final class RequestFields {
     ByteRange includeUsage = ByteRange.ABSENT;
     private List<ByteRange> nvext = List.of();
 
+    /** The path of a member that acts on the engine or on other requests. */
+    private @Nullable String forEngines;
+
+    /**
+     * @param path null: none
+     */
+    void forEngines(@Nullable String path) {
+        if (path != null) {
+            forEngines = path;
+        }
+    }
+
+    /** The body has {@code request_id}, by which these engines know, and end, a response. */
+    void requestId(Endpoint endpoint) {
+        if (endpoint == Endpoint.RESPONSES) {
+            forEngines = RequestMember.REQUEST_ID.text();
+        }
+    }
+
     void nvext(ByteRange member) {
         if (nvext.isEmpty()) {
             nvext = new ArrayList<>(1);
@@ -77,7 +96,10 @@ final class RequestFields {
             String target,
             MultiMap headers,
             Buffer body,
-            boolean explain) {
+            RequestParser.Terms terms) {
+        if (!terms.handOff()) {
+            EngineFields.refuse(forEngines, headers);
+        }
         hints.readHeaders(headers);
         if (model == null || model.isEmpty()) {
             throw bad("model", "You must provide a model; GET /v1/models lists those served here.");
@@ -111,7 +133,7 @@ final class RequestFields {
                         hints.worker(), hints.rank(), hints.taints(), hints.overrides()),
                 requestHints,
                 edits(),
-                new InferenceRequest.Form(stream, explain, passThrough, several));
+                new InferenceRequest.Form(stream, terms.explain(), passThrough, several));
     }
 
     BodyEdits edits() {

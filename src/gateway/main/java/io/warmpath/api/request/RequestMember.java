@@ -3,7 +3,7 @@ package io.warmpath.api.request;
 import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 
-/** The top-level members of a request that mean something here. */
+/** The top-level members of a request that mean something here, by what they mean. */
 enum RequestMember {
     MODEL("model"),
     STREAM("stream"),
@@ -37,7 +37,27 @@ enum RequestMember {
     INPUT_EMBEDS("input_embeds"),
     SUFFIX("suffix"),
     LORA_PATH("lora_path"),
-    EXTRA_KEY("extra_key");
+    EXTRA_KEY("extra_key"),
+    // These, and the two above, act on the engine or on other requests (EngineFields).
+    KV_TRANSFER_PARAMS("kv_transfer_params"),
+    EC_TRANSFER_PARAMS("ec_transfer_params"),
+    BOOTSTRAP_HOST("bootstrap_host"),
+    BOOTSTRAP_PORT("bootstrap_port"),
+    BOOTSTRAP_ROOM("bootstrap_room"),
+    BOOTSTRAP_PAIR_KEY("bootstrap_pair_key"),
+    DECODE_TP_SIZE("decode_tp_size"),
+    /** Whatever begins so: {@code disagg_prefill_dp_rank}, {@code disaggregated_params}. */
+    DISAGG("disagg"),
+    KV_HINTS("kv_hints"),
+    ENCODER_URLS("encoder_urls"),
+    HTTP_WORKER_IPC("http_worker_ipc"),
+    RID("rid"),
+    SESSION_PARAMS("session_params"),
+    CUSTOM_LOGIT_PROCESSOR("custom_logit_processor"),
+    LOGITS_PROCESSORS("logits_processors"),
+    // One of them for one API only, and one that may have them inside.
+    REQUEST_ID("request_id"),
+    VLLM_XARGS("vllm_xargs");
 
     private static final RequestMember[][] BY_LENGTH = new RequestMember[32][];
 
@@ -74,7 +94,12 @@ enum RequestMember {
 
     /** Makes the prompt's tokens unknown, unless its value is null, false or empty. */
     boolean hidesTokens() {
-        return compareTo(FUNCTIONS) >= 0;
+        return compareTo(FUNCTIONS) >= 0 && compareTo(EXTRA_KEY) <= 0;
+    }
+
+    /** Acts on the engine or on other requests, unless its value is null. */
+    boolean isForEngines() {
+        return compareTo(LORA_PATH) >= 0 && compareTo(REQUEST_ID) < 0;
     }
 
     /** Engines tell an empty list from none. */
@@ -89,15 +114,15 @@ enum RequestMember {
 
     /** Null for a member that is stepped over. */
     static @Nullable RequestMember of(byte[] b, int from, int to) {
-        if (to - from >= BY_LENGTH.length) {
-            return null;
-        }
-        for (RequestMember m : BY_LENGTH[to - from]) {
-            if (m.isAt(b, from)) {
-                return m;
+        if (to - from < BY_LENGTH.length) {
+            for (RequestMember m : BY_LENGTH[to - from]) {
+                if (m.isAt(b, from)) {
+                    return m;
+                }
             }
         }
-        return null;
+        boolean disagg = to - from > DISAGG.text.length() && DISAGG.isAt(b, from);
+        return disagg ? DISAGG : null;
     }
 
     private boolean isAt(byte[] b, int from) {
@@ -110,14 +135,13 @@ enum RequestMember {
     }
 
     static @Nullable RequestMember of(String name) {
-        if (name.length() >= BY_LENGTH.length) {
-            return null;
-        }
-        for (RequestMember m : BY_LENGTH[name.length()]) {
-            if (m.text.equals(name)) {
-                return m;
+        if (name.length() < BY_LENGTH.length) {
+            for (RequestMember m : BY_LENGTH[name.length()]) {
+                if (m.text.equals(name)) {
+                    return m;
+                }
             }
         }
-        return null;
+        return name.startsWith(DISAGG.text) ? DISAGG : null;
     }
 }

@@ -4,7 +4,6 @@ import io.vertx.core.MultiMap;
 import io.vertx.core.buffer.Buffer;
 import io.warmpath.api.json.JsonInput;
 import io.warmpath.fault.GatewayException;
-import io.warmpath.gateway.request.ByteRange;
 import io.warmpath.gateway.request.InferenceRequest;
 import io.warmpath.net.HeapBytes;
 
@@ -32,7 +31,15 @@ public final class RequestParser {
     private RequestParser() {}
 
     /**
+     * What a body is read for.
+     *
+     * @param explain the decision's reasons are wanted
      * @param texts false: nobody will look at a chat's texts, unless they are to be explained
+     * @param handOff the sender may say what acts on the engine or on other requests
+     */
+    public record Terms(boolean explain, boolean texts, boolean handOff) {}
+
+    /**
      * @throws GatewayException BadRequest, with the position for bad JSON and the member's name for
      *     a bad value
      */
@@ -42,23 +49,18 @@ public final class RequestParser {
             String target,
             MultiMap headers,
             Buffer body,
-            boolean explain,
-            boolean texts) {
+            Terms terms) {
         HeapBytes bytes = HeapBytes.of(body);
-        if (endpoint == Endpoint.OTHER && FormModel.isForm(headers)) {
+        if (endpoint == Endpoint.OTHER && FormFields.isForm(headers)) {
             RequestFields form = new RequestFields();
-            ByteRange model = FormModel.find(headers, bytes);
-            if (model != null) {
-                form.modelSpan = model;
-                form.model = body.getString(model.start(), model.end());
-            }
-            return form.request(endpoint, requestId, target, headers, body, explain);
+            FormFields.read(headers, bytes, form);
+            return form.request(endpoint, requestId, target, headers, body, terms);
         }
-        RequestFields fields = QuickReader.read(endpoint, bytes, texts || explain);
+        RequestFields fields = QuickReader.read(endpoint, bytes, terms.texts() || terms.explain());
         if (fields == null) {
             fields = slowly(endpoint, bytes);
         }
-        return fields.request(endpoint, requestId, target, headers, body, explain);
+        return fields.request(endpoint, requestId, target, headers, body, terms);
     }
 
     /** Reads any body; the only one that refuses one. */

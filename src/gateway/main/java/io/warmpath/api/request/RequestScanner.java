@@ -39,6 +39,7 @@ final class RequestScanner {
     private long seen;
     private @Nullable RequestMember hides;
     private @Nullable RequestMember forTemplate;
+    private @Nullable RequestMember forEngines;
     private int afterBrace;
     private boolean empty;
     private int usageStart;
@@ -55,6 +56,7 @@ final class RequestScanner {
         seen = 0;
         hides = null;
         forTemplate = null;
+        forEngines = null;
         messageCount = 0;
         hiddenFrom = -1;
         withoutText = false;
@@ -124,7 +126,14 @@ final class RequestScanner {
                 forTemplate = m;
             }
         }
-        return m != RequestMember.STREAM_OPTIONS || b[value] != '{' || options(value);
+        if (m.isForEngines() && b[value] != 'n') {
+            forEngines = m;
+        }
+        return switch (m) {
+            case STREAM_OPTIONS -> b[value] != '{' || options(value);
+            case VLLM_XARGS -> isEmpty(value); // what is in it has to be looked at
+            default -> true;
+        };
     }
 
     private boolean isEmpty(int value) {
@@ -299,6 +308,16 @@ final class RequestScanner {
     /** The last member that is for a chat's template. */
     @Nullable RequestMember forTemplate() {
         return forTemplate;
+    }
+
+    /** The name of the last member that acts on the engine or on other requests. */
+    @Nullable String forEngines() {
+        RequestMember m = forEngines;
+        if (m == null) {
+            return null;
+        }
+        int name = names[m.index()] + 1;
+        return json.text(name, json.string(name));
     }
 
     /** Of {@code stream_options.include_usage}; -1 when it is absent. */

@@ -62,6 +62,17 @@ public interface UpstreamConfig {
                             + " as strict engines refuse it; needed when a worker is a gateway.")
     boolean forwardNvext();
 
+    @WithDefault("false")
+    @Setting(
+            doc =
+                    "Pass on what acts on engines or on other requests (`kv_transfer_params`,"
+                            + " `bootstrap_*`, `rid`, ...; all of them in src/docs/security.md),"
+                            + " whoever sends it. Refused with 400 by default. Only for a gateway"
+                            + " that trusted front ends alone can reach; beside other clients give"
+                            + " the front end a key with `hand-off: true`.",
+            flags = "--forward-hand-off")
+    boolean forwardHandOff();
+
     @WithDefault("true")
     @Setting(
             doc =

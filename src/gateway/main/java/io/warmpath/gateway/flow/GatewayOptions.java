@@ -23,6 +23,7 @@ import java.util.Map;
  * @param requestUsage ask engines for the usage of streams; a client that has not asked for it does
  *     not get to see it
  * @param forwardNvext leave {@code nvext} in what engines get
+ * @param forwardHandOff take from all clients what acts on engines or on other requests
  * @param rawPath write answers past the server's encoder where that is possible
  * @param classTolerations taints that requests of a policy class tolerate, by its name
  * @param clients what one client may cost, and what it is spared
@@ -37,6 +38,7 @@ public record GatewayOptions(
         Duration bodyLinger,
         boolean requestUsage,
         boolean forwardNvext,
+        boolean forwardHandOff,
         boolean rawPath,
         Map<String, List<TaintMatch>> classTolerations,
         ClientBounds clients) {
@@ -69,6 +71,7 @@ public record GatewayOptions(
                 retryAfter,
                 bodyLinger,
                 requestUsage,
+                false,
                 false,
                 rawPath,
                 Map.of(),
@@ -106,6 +109,7 @@ public record GatewayOptions(
                 bodyLinger,
                 requestUsage,
                 forwardNvext,
+                forwardHandOff,
                 rawPath,
                 classTolerations,
                 other);

@@ -189,10 +189,15 @@ final class RequestScope {
                 : client;
     }
 
-    /** An engine has counted this request's tokens; -1 where it has not. */
+    /**
+     * This request's tokens have been counted; -1 where they have not. A prompt that nobody has
+     * counted, as that of a client that left, is charged by its bytes.
+     */
     void used(long promptTokens, long outputTokens) {
         if (promptTokens >= 0 || outputTokens >= 0) {
-            charge(Math.max(0, promptTokens) + Math.max(0, outputTokens));
+            long guessed = visit == null ? 0 : visit.guessed();
+            long prompt = promptTokens >= 0 ? promptTokens : guessed;
+            charge(prompt + Math.max(0, outputTokens));
         }
     }
 

@@ -260,6 +260,14 @@ public final class FlowMetrics {
         of(model);
     }
 
+    /** Nobody serves this model any more: its meters are not shown any longer. */
+    public void gone(String model) {
+        ModelMeters left = models.remove(model);
+        if (left != null) {
+            left.remove(registry);
+        }
+    }
+
     /**
      * Meters of the requests for a model. Those beyond {@value #MAX_MODELS} models share one set:
      * LoRA adapters may be many.

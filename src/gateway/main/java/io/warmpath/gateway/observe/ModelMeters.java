@@ -1,9 +1,11 @@
 package io.warmpath.gateway.observe;
 
 import io.micrometer.core.instrument.DistributionSummary;
+import io.micrometer.core.instrument.Meter;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.Timer;
 import java.time.Duration;
+import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.LongStream;
 
@@ -66,6 +68,13 @@ public final class ModelMeters {
                 .description(description)
                 .serviceLevelObjectives(TOKENS)
                 .register(registry);
+    }
+
+    /** Requests that still run count on, unseen. */
+    void remove(MeterRegistry registry) {
+        for (Meter m : List.of(firstToken, betweenTokens, whole, prompt, cached, output)) {
+            registry.remove(m);
+        }
     }
 
     public void firstToken(long nanos) {

@@ -22,4 +22,10 @@ public final class Visits {
     public static @Nullable Visit of(Context context) {
         return context.getLocal(KEY);
     }
+
+    /** Whether its client may say what acts on engines; false where no client is known. */
+    public static boolean mayHandOff(Context context) {
+        Visit visit = of(context);
+        return visit != null && visit.caller().grant().handOff();
+    }
 }

@@ -74,6 +74,7 @@ public final class FlowSettings {
                 d.bodyLinger(),
                 config.upstream().requestUsage() && RouterSettings.predictsCache(config),
                 config.upstream().forwardNvext(),
+                config.upstream().forwardHandOff(),
                 config.upstream().rawPath() == RawPath.AUTO,
                 RouterSettings.classTolerations(config.router()),
                 ClientSettings.bounds(config.http(), maxBodyBytes));

@@ -161,7 +161,8 @@ class JwtClientsTest {
             String token = sign(claims(c -> c.setClaim("rpm", 3)), key);
             Grant grant = assertInstanceOf(Caller.class, verdict(token)).grant();
             assertEquals(
-                    new Grant("jwt:ada", "acme", false, List.of("m", "x-*"), 3, 9, "", false),
+                    new Grant(
+                            "jwt:ada", "acme", false, List.of("m", "x-*"), 3, 9, "", false, false),
                     grant);
         }
         Caller scoped =
@@ -410,5 +411,30 @@ class JwtClientsTest {
         for (String no : List.of("http://issuer/jwks", "ftp://x/", "file:///x", "https:/x")) {
             assertThrows(IllegalArgumentException.class, () -> new KeySetUrl(URI.create(no)), no);
         }
+    }
+
+    /** RFC 7517, 4.4: `alg` says what the key is for; RFC 8725, 3.1: and for nothing else. */
+    @Test
+    void a_key_that_names_its_algorithm_verifies_no_other() throws Exception {
+        published = List.of(saying("RS512"), ec);
+        refused("not known", token(c -> {}));
+        published = List.of(saying("RS256"), ec);
+        seconds.addAndGet(20);
+        assertInstanceOf(Caller.class, verdict(token(c -> c.setClaim("x", 1))));
+        // Without a kid each key is tried, but for its own algorithm only.
+        published = List.of(saying("RS512"));
+        seconds.addAndGet(20);
+        keys.refresh();
+        JsonWebSignature s = new JsonWebSignature();
+        s.setPayload(claims(c -> c.setClaim("x", 2)).toJson());
+        s.setKey(rsa.getPrivateKey());
+        s.setAlgorithmHeaderValue(AlgorithmIdentifiers.RSA_USING_SHA256);
+        assertInstanceOf(Verdict.Refused.class, verdict(s.getCompactSerialization()));
+    }
+
+    private static PublicJsonWebKey saying(String algorithm) throws JoseException {
+        PublicJsonWebKey key = PublicJsonWebKey.Factory.newPublicJwk(rsa.toJson());
+        key.setAlgorithm(algorithm);
+        return key;
     }
 }

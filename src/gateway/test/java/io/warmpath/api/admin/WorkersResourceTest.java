@@ -31,7 +31,15 @@ import io.warmpath.fleet.address.AddressRules;
 import io.warmpath.fleet.monitor.LoadPoll;
 import io.warmpath.fleet.probe.EngineLoad;
 import io.warmpath.fleet.source.FleetSources;
+import io.warmpath.net.LocalPeers;
 import io.warmpath.prefix.ReferencePrefixIndex;
+import java.io.BufferedReader;
+import java.io.InputStreamReader;
+import java.net.InetAddress;
+import java.net.Socket;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -41,6 +49,7 @@ import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -71,11 +80,15 @@ class WorkersResourceTest {
     }
 
     private RequestSpecification api(Optional<String> token) {
+        return api(new AdminAccess(token));
+    }
+
+    private RequestSpecification api(AdminAccess access) {
         try {
             Router router = Router.router(vertx);
             AdminRoute.mount(
                     router,
-                    new AdminAccess(token),
+                    access,
                     new WorkersResource(
                             fleet,
                             new FleetSources(fleet, w -> {}),
@@ -90,6 +103,7 @@ class WorkersResourceTest {
                                     kind -> Set.of("m: plain chats"),
                                     worker -> PinSupport.RPC,
                                     worker -> Map.of("m", "text prefix"))));
+            stop();
             server = ApiServer.listen(vertx, router);
         } catch (Exception e) {
             throw new IllegalStateException(e);
@@ -356,11 +370,84 @@ class WorkersResourceTest {
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"x-forwarded-for", "forwarded", "origin"})
+    @ValueSource(
+            strings = {
+                "x-forwarded-for",
+                "x-forwarded-proto",
+                "X-Forwarded-Host",
+                "forwarded",
+                "via",
+                "x-real-ip",
+                "x-client-ip",
+                "true-client-ip",
+                "cf-connecting-ip",
+                "x-envoy-external-address",
+                "x-original-forwarded-for",
+                "x-amzn-trace-id",
+                "origin",
+                "referer",
+                "sec-fetch-site"
+            })
     void without_a_token_only_this_machine_itself_may_ask(String header) {
         RequestSpecification api = api(Optional.empty());
         given().spec(api).get("/workers").then().statusCode(200);
         given().spec(api).header(header, "x").get("/workers").then().statusCode(403);
+    }
+
+    private int status(String head) throws Exception {
+        try (Socket socket = new Socket(InetAddress.ofLiteral("127.0.0.1"), server.actualPort())) {
+            socket.getOutputStream().write((head + "\r\n\r\n").getBytes(StandardCharsets.US_ASCII));
+            BufferedReader in =
+                    new BufferedReader(
+                            new InputStreamReader(
+                                    socket.getInputStream(), StandardCharsets.US_ASCII));
+            return Integer.parseInt(in.readLine().substring(9, 12));
+        }
+    }
+
+    /** A proxy that hides itself is another user's program. */
+    @Test
+    void without_a_token_only_the_gateways_user_may_ask(@TempDir Path proc) throws Exception {
+        // An empty list has nobody's socket.
+        Files.writeString(proc.resolve("tcp"), "  sl  local_address rem_address   st ...\n");
+        RequestSpecification api = api(new AdminAccess(Optional.empty(), new LocalPeers(proc)));
+        given().spec(api)
+                .get("/workers")
+                .then()
+                .statusCode(403)
+                .body("error.message", containsString("own user"));
+        given().spec(api)
+                .contentType(ContentType.JSON)
+                .body("{}")
+                .post("/workers")
+                .then()
+                .statusCode(403);
+        // Where no system tells, the other rules alone count; and a token needs none of this.
+        Path none = proc.resolve("none");
+        api = api(new AdminAccess(Optional.empty(), new LocalPeers(none)));
+        given().spec(api).get("/workers").then().statusCode(200);
+        api = api(new AdminAccess(Optional.of("t"), new LocalPeers(proc)));
+        given().spec(api)
+                .header("authorization", "Bearer t")
+                .get("/workers")
+                .then()
+                .statusCode(200);
+    }
+
+    /** A proxy that adds no header still has a version of its own, or its clients' Host. */
+    @Test
+    void who_does_not_ask_this_machine_itself_is_passed_on_by_somebody() throws Exception {
+        api(Optional.empty());
+        for (String host :
+                List.of("localhost", "localhost:8000", "LOCALHOST", "127.0.0.1:1", "[::1]:80")) {
+            assertEquals(200, status("GET /workers HTTP/1.1\r\nHost: " + host), host);
+        }
+        for (String host :
+                List.of("g.example.com", "localhost.evil.com", "127.0.0.1.evil.com", "10.0.0.1")) {
+            assertEquals(403, status("GET /workers HTTP/1.1\r\nHost: " + host), host);
+        }
+        assertEquals(403, status("GET /workers HTTP/1.0\r\nHost: localhost"));
+        assertEquals(403, status("GET /workers HTTP/1.0"));
     }
 
     @ParameterizedTest

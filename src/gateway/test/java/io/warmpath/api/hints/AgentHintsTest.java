@@ -31,8 +31,7 @@ class AgentHintsTest {
                         "/",
                         map,
                         Buffer.buffer(body),
-                        false,
-                        true)
+                        new RequestParser.Terms(false, true, false))
                 .hints();
     }
 

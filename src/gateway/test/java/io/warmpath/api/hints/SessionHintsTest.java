@@ -31,8 +31,7 @@ class SessionHintsTest {
                         "/",
                         MultiMap.caseInsensitiveMultiMap(),
                         Buffer.buffer(body.replace('\'', '"')),
-                        false,
-                        true)
+                        new RequestParser.Terms(false, true, false))
                 .hints();
     }
 

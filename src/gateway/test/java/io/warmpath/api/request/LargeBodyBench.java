@@ -89,7 +89,6 @@ public class LargeBodyBench {
                 "/v1/chat/completions",
                 headers,
                 body,
-                false,
-                true);
+                new RequestParser.Terms(false, true, false));
     }
 }

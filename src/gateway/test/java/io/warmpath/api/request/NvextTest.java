@@ -35,7 +35,12 @@ class NvextTest {
             map.add(headers[i], headers[i + 1]);
         }
         return RequestParser.parse(
-                Endpoint.CHAT, "r", "/", map, Buffer.buffer(body.replace('\'', '"')), false, true);
+                Endpoint.CHAT,
+                "r",
+                "/",
+                map,
+                Buffer.buffer(body.replace('\'', '"')),
+                new RequestParser.Terms(false, true, false));
     }
 
     private static InferenceRequest chat(String nvext, String... headers) {

@@ -53,15 +53,20 @@ public class RequestBench {
                 "/v1/chat/completions",
                 headers,
                 body,
-                false,
-                true);
+                new RequestParser.Terms(false, true, false));
     }
 
     /** The same by the parser that reads unusual bodies. */
     @Benchmark
     public InferenceRequest parseWithJackson() {
         return RequestParser.slowly(RequestParser.Endpoint.CHAT, HeapBytes.of(body))
-                .request(RequestParser.Endpoint.CHAT, "id", "/", headers, body, false);
+                .request(
+                        RequestParser.Endpoint.CHAT,
+                        "id",
+                        "/",
+                        headers,
+                        body,
+                        new RequestParser.Terms(false, true, false));
     }
 
     /** What of {@link #parse} is not the making of texts. */

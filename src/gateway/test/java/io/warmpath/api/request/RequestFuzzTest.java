@@ -102,6 +102,10 @@ class RequestFuzzTest {
         "\"nvext\" : {} ",
         "\"add_generation_prompt\":false",
         "\"user\":%s",
+        "\"kv_transfer_params\":{\"x\":%s}",
+        "\"rid\": null",
+        "\"disagg_x\":%s",
+        "\"vllm_xargs\":{\"x\":%s,\"bootstrap_room\":1}",
         "%s:1",
         "\"mod\\u0065l\":\"n\"",
         "\"x\":[1,2,{\"model\":\"y\",\"z\":[null,true,false,\"\"]}]"
@@ -233,7 +237,14 @@ class RequestFuzzTest {
     private static String outcome(Endpoint endpoint, Reading reading) {
         try {
             InferenceRequest r =
-                    reading.read().request(endpoint, "", "", NO_HEADERS, Buffer.buffer(0), false);
+                    reading.read()
+                            .request(
+                                    endpoint,
+                                    "",
+                                    "",
+                                    NO_HEADERS,
+                                    Buffer.buffer(0),
+                                    new RequestParser.Terms(false, true, false));
             String prompt =
                     switch (r.prompt()) {
                         case PromptInput.Ids ids -> Arrays.toString(ids.tokens());

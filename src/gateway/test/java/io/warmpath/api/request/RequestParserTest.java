@@ -45,7 +45,8 @@ class RequestParserTest {
         for (int i = 0; i < headers.length; i += 2) {
             map.add(headers[i], headers[i + 1]);
         }
-        return RequestParser.parse(endpoint, "id", "/x", map, body, false, true);
+        return RequestParser.parse(
+                endpoint, "id", "/x", map, body, new RequestParser.Terms(false, true, true));
     }
 
     private static InferenceRequest chat(String members, String... headers) {
@@ -111,7 +112,13 @@ class RequestParserTest {
 
     private static InferenceRequest unread(Buffer body, boolean explain) {
         MultiMap none = MultiMap.caseInsensitiveMultiMap();
-        return RequestParser.parse(Endpoint.CHAT, "id", "/x", none, body, explain, false);
+        return RequestParser.parse(
+                Endpoint.CHAT,
+                "id",
+                "/x",
+                none,
+                body,
+                new RequestParser.Terms(explain, false, true));
     }
 
     /**
