@@ -5,6 +5,7 @@ import io.vertx.core.MultiMap;
 import io.vertx.core.buffer.Buffer;
 import io.warmpath.api.connection.ClientRequest;
 import io.warmpath.api.hints.RoutingHints;
+import io.warmpath.api.request.InferencePath;
 import io.warmpath.api.request.RequestParser;
 import io.warmpath.fault.GatewayError;
 import io.warmpath.fault.GatewayException;
@@ -53,22 +54,27 @@ final class LongBodies {
             Context context,
             ClientRequest client,
             String requestId,
-            RequestParser.Endpoint endpoint,
+            InferencePath path,
             Buffer body,
             Start start) {
+        String target = path.target(client.query());
         boolean explain = RoutingHints.wantsExplanation(client.headers());
         if (body.length() > RequestParser.SHORT_BYTES) {
             Reading reading = new Reading(context, client, requestId, start);
             // A copy: the request's own belongs to its event loop.
             MultiMap headers = MultiMap.caseInsensitiveMultiMap().addAll(client.headers());
-            String uri = client.uri();
             Runnable work =
                     () ->
                             reading.parse(
                                     () ->
                                             RequestParser.parse(
-                                                    endpoint, requestId, uri, headers, body,
-                                                    explain, texts));
+                                                    path.endpoint(),
+                                                    requestId,
+                                                    target,
+                                                    headers,
+                                                    body,
+                                                    explain,
+                                                    texts));
             try {
                 if (body.length() > BRIEF_BYTES) {
                     threads.lengthy(work);
@@ -82,7 +88,13 @@ final class LongBodies {
         }
         return start.start(
                 RequestParser.parse(
-                        endpoint, requestId, client.uri(), client.headers(), body, explain, texts));
+                        path.endpoint(),
+                        requestId,
+                        target,
+                        client.headers(),
+                        body,
+                        explain,
+                        texts));
     }
 
     /** One body on its way. */
