@@ -6,6 +6,7 @@ package io.warmpath.fault;
  */
 public enum ErrorKind {
     BAD_REQUEST(400, Type.INVALID_REQUEST, "invalid_request"),
+    NOT_HTTP(400, Type.INVALID_REQUEST, "malformed_request"),
     BODY_TOO_LARGE(413, Type.INVALID_REQUEST, "request_too_large"),
     BODY_TOO_SLOW(408, Type.INVALID_REQUEST, "request_body_timeout"),
     UNKNOWN_MODEL(404, Type.INVALID_REQUEST, "model_not_found"),

@@ -50,6 +50,18 @@ public sealed interface GatewayError {
         }
     }
 
+    /**
+     * The bytes are no request that can be read in one way only.
+     *
+     * @param httpStatus 400, 414, 431 or 505
+     */
+    record NotHttp(int httpStatus, String message) implements GatewayError {
+        @Override
+        public ErrorKind kind() {
+            return ErrorKind.NOT_HTTP;
+        }
+    }
+
     /** The body is larger than {@code limitBytes}. */
     record BodyTooLarge(long limitBytes) implements GatewayError {
         @Override

@@ -36,6 +36,8 @@ public record EngineAddress(
     private static final String UNIX = "unix";
     private static final Pattern API = Pattern.compile("(/v1(/models|/(chat/)?completions)?)?/*$");
 
+    private static final int MAX_PORT = 65535;
+
     /** The kernel's limit for the name of a socket file, without the zero behind it. */
     private static final int MAX_SOCKET_BYTES = 107;
 
@@ -88,6 +90,10 @@ public record EngineAddress(
                     "worker URL `"
                             + url
                             + "` must look like http://host:port or unix:///path/to/socket");
+        }
+        if (!unix && (url.getPort() == 0 || url.getPort() > MAX_PORT)) {
+            throw new IllegalArgumentException(
+                    "worker URL `" + url + "` must have a port from 1 to " + MAX_PORT);
         }
         if (url.getRawQuery() != null || url.getRawFragment() != null) {
             throw new IllegalArgumentException(

@@ -69,6 +69,16 @@ class EngineAddressTest {
         assertFalse(message.contains("word"), message);
     }
 
+    @ParameterizedTest
+    @ValueSource(strings = {"http://h:0", "https://h:0/base", "h2c://h:00", "http://h:65536"})
+    void a_port_that_nobody_listens_on_is_refused(String written) {
+        String message =
+                assertThrows(IllegalArgumentException.class, () -> WorkerSpec.parse(written))
+                        .getMessage();
+        assertTrue(message.contains("must have a port from 1 to 65535"), message);
+        assertEquals(65535, WorkerSpec.parse("http://h:65535").getPort());
+    }
+
     @Test
     void a_socket_file_has_one_form_and_no_network() {
         URI checked = EngineAddress.checked(URI.create("unix:/run/my%20engine.sock"));

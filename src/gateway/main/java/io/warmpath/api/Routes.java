@@ -20,7 +20,6 @@ import io.warmpath.api.error.RequestIds;
 import io.warmpath.api.inference.ExplainedRequests;
 import io.warmpath.api.inference.InferenceEndpoint;
 import io.warmpath.api.messages.MessagesApi;
-import io.warmpath.api.request.RequestParser;
 import io.warmpath.fault.GatewayError;
 import io.warmpath.fleet.Fleet;
 import io.warmpath.gateway.flow.GatewayOptions;
@@ -28,6 +27,7 @@ import io.warmpath.gateway.flow.RequestFlow;
 import io.warmpath.gateway.observe.FlowMetrics;
 import io.warmpath.gateway.prompt.TokenLanes;
 import io.warmpath.gateway.request.BodyMemory;
+import io.warmpath.net.HttpBytes;
 import io.warmpath.net.server.ServerCodec;
 import io.warmpath.net.server.ServerPipeline;
 import io.warmpath.tokens.Tokenizing;
@@ -45,6 +45,12 @@ import java.util.function.Supplier;
 public final class Routes {
     /** Before Quarkus' own handlers, whose default order is 0 and above. */
     private static final int FIRST = -1000;
+
+    private static final GatewayError NOT_CANONICAL =
+            new GatewayError.BadRequest(
+                    "",
+                    "The path must be written in its shortest form: no `//`, no `.` or `..`"
+                            + " between slashes, letters and digits without percent-encoding.");
 
     private final ClientApis apis;
     private final StatusEndpoints status;
@@ -102,7 +108,11 @@ public final class Routes {
                             if (raw) {
                                 ServerCodec.pass(rc.request(), pastCodec);
                             }
-                            rc.next();
+                            if (isCanonical(rc)) {
+                                rc.next();
+                            } else {
+                                respond(rc, NOT_CANONICAL);
+                            }
                         })
                 .failureHandler(this::notHttp);
         get(
@@ -120,11 +130,24 @@ public final class Routes {
         get(router, "/ready", status::ready);
     }
 
+    /**
+     * Its path is written in the one way that means it, and its target has nothing that must be
+     * percent-encoded: what a proxy in front has judged is what is routed here. Of HTTP/2, too.
+     */
+    private static boolean isCanonical(RoutingContext rc) {
+        try {
+            return rc.normalizedPath().equals(rc.request().path())
+                    && rc.request().uri().chars().allMatch(c -> c < 128 && HttpBytes.isTarget(c));
+        } catch (IllegalArgumentException e) { // a broken percent-encoding
+            return false;
+        }
+    }
+
     /** Chats without the REST resource: for a router of a gateway's own, such as the warm-up's. */
     public void mountChat(Router router) {
         router.post("/v1/chat/completions")
                 .order(FIRST)
-                .handler(rc -> apis.inference().handle(rc.request(), RequestParser.Endpoint.CHAT));
+                .handler(rc -> apis.inference().handle(rc.request()));
     }
 
     /** What the resources for clients hand their requests to. */

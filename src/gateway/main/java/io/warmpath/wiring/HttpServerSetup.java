@@ -5,6 +5,8 @@ import io.micrometer.core.instrument.MeterRegistry;
 import io.quarkus.vertx.http.HttpServerOptionsCustomizer;
 import io.vertx.core.http.ClientAuth;
 import io.vertx.core.http.HttpServerOptions;
+import io.warmpath.api.error.MalformedRequests;
+import io.warmpath.api.error.RequestIds;
 import io.warmpath.config.WarmpathConfig;
 import io.warmpath.config.http.ClientsConfig;
 import io.warmpath.net.server.ClientLimits;
@@ -13,6 +15,7 @@ import io.warmpath.telemetry.ClientMeters;
 import jakarta.inject.Inject;
 import jakarta.inject.Singleton;
 import java.lang.management.ManagementFactory;
+import java.util.concurrent.ThreadLocalRandom;
 
 /**
  * What no property of the runtime can say about its HTTP server.
@@ -31,6 +34,9 @@ class HttpServerSetup implements HttpServerOptionsCustomizer {
         ClientLimits limits = limits(config.http().clients());
         ClientMeters.bind(meters, limits);
         ServerConnections.limit(limits); // made before a server listens
+        ServerConnections.refuse(
+                new MalformedRequests(
+                        new RequestIds(() -> ThreadLocalRandom.current().nextLong())));
     }
 
     static ClientLimits limits(ClientsConfig clients) {

@@ -241,8 +241,7 @@ class RawInletTest {
         // As if a proxy had sent somebody's header value behind somebody else's request.
         String hidden = post(Gateway.CHAT, Gateway.ASK_WHOLE);
         try (RawClient client = new RawClient(gateway.port)) {
-            client.send(
-                    "GET /live HTTP/1.1\r\nHost: g\r\n\r\nGET /live HTTP/1.1\r\nHost: g\r\nX: ");
+            client.send("GET /live HTTP/1.1\r\nHost: g\r\n\r\nGET /live HTTP/1.1\r\nX: ");
             assertEquals(200, client.readAnswer().status());
             client.send(hidden);
             assertEquals(200, client.readAnswer().status());

@@ -3,7 +3,6 @@ package io.warmpath.api.client;
 import io.smallrye.common.annotation.NonBlocking;
 import io.warmpath.api.error.ErrorForm;
 import io.warmpath.api.inference.InferenceEndpoint;
-import io.warmpath.api.request.RequestParser.Endpoint;
 import jakarta.ws.rs.POST;
 import jakarta.ws.rs.Path;
 import jakarta.ws.rs.core.Context;
@@ -27,122 +26,118 @@ public class InferenceResource implements ClientResource {
     @POST
     @Path("v1/chat/completions")
     public void chat(@Context ServerRequestContext rest) {
-        pass(rest, Endpoint.CHAT);
+        pass(rest);
     }
 
     @POST
     @Path("v1/completions")
     public void completions(@Context ServerRequestContext rest) {
-        pass(rest, Endpoint.COMPLETIONS);
+        pass(rest);
     }
 
     @POST
     @Path("v1/responses")
     public void responses(@Context ServerRequestContext rest) {
-        pass(rest, Endpoint.RESPONSES);
+        pass(rest);
     }
 
     @POST
     @Path("v1/embeddings")
     public void embeddings(@Context ServerRequestContext rest) {
-        pass(rest, Endpoint.OTHER);
+        pass(rest);
     }
 
     @POST
     @Path("v1/rerank")
     public void rerank(@Context ServerRequestContext rest) {
-        pass(rest, Endpoint.OTHER);
+        pass(rest);
     }
 
     @POST
     @Path("v2/rerank")
     public void rerankV2(@Context ServerRequestContext rest) {
-        pass(rest, Endpoint.OTHER);
+        pass(rest);
     }
 
     @POST
     @Path("rerank")
     public void rerankOfEngines(@Context ServerRequestContext rest) {
-        pass(rest, Endpoint.OTHER);
+        pass(rest);
     }
 
     @POST
     @Path("v1/score")
     public void score(@Context ServerRequestContext rest) {
-        pass(rest, Endpoint.OTHER);
+        pass(rest);
     }
 
     @POST
     @Path("score")
     public void scoreOfEngines(@Context ServerRequestContext rest) {
-        pass(rest, Endpoint.OTHER);
+        pass(rest);
     }
 
     @POST
     @Path("v1/classify")
     public void classify(@Context ServerRequestContext rest) {
-        pass(rest, Endpoint.OTHER);
+        pass(rest);
     }
 
     @POST
     @Path("classify")
     public void classifyOfEngines(@Context ServerRequestContext rest) {
-        pass(rest, Endpoint.OTHER);
+        pass(rest);
     }
 
     @POST
     @Path("pooling")
     public void pooling(@Context ServerRequestContext rest) {
-        pass(rest, Endpoint.OTHER);
+        pass(rest);
     }
 
     @POST
     @Path("v1/moderations")
     public void moderations(@Context ServerRequestContext rest) {
-        pass(rest, Endpoint.OTHER);
+        pass(rest);
     }
 
     @POST
     @Path("v1/audio/transcriptions")
     public void transcriptions(@Context ServerRequestContext rest) {
-        pass(rest, Endpoint.OTHER);
+        pass(rest);
     }
 
     @POST
     @Path("v1/audio/translations")
     public void translations(@Context ServerRequestContext rest) {
-        pass(rest, Endpoint.OTHER);
+        pass(rest);
     }
 
     @POST
     @Path("v1/audio/speech")
     public void speech(@Context ServerRequestContext rest) {
-        pass(rest, Endpoint.OTHER);
+        pass(rest);
     }
 
     @POST
     @Path("v1/images/generations")
     public void imageGenerations(@Context ServerRequestContext rest) {
-        pass(rest, Endpoint.OTHER);
+        pass(rest);
     }
 
     @POST
     @Path("v1/images/edits")
     public void imageEdits(@Context ServerRequestContext rest) {
-        pass(rest, Endpoint.OTHER);
+        pass(rest);
     }
 
     @POST
     @Path("v1/images/variations")
     public void imageVariations(@Context ServerRequestContext rest) {
-        pass(rest, Endpoint.OTHER);
+        pass(rest);
     }
 
-    private void pass(ServerRequestContext rest, Endpoint endpoint) {
-        requests.take(
-                rest,
-                ClientRequests.Need.CHARGED,
-                ErrorForm.OPENAI,
-                request -> inference.handle(request, endpoint));
+    private void pass(ServerRequestContext rest) {
+        requests.take(rest, ClientRequests.Need.CHARGED, ErrorForm.OPENAI, inference::handle);
     }
 }

@@ -4,13 +4,14 @@ import io.vertx.core.MultiMap;
 import io.warmpath.fault.GatewayError;
 import io.warmpath.gateway.answer.Answer;
 import java.util.function.IntConsumer;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A client's request whose head is there, and the ways to answer it. On the request's event loop.
  */
 public interface ClientRequest {
-    /** Path and query as the client sent them. */
-    String uri();
+    /** As the client sent it, without its question mark; null: none. */
+    @Nullable String query();
 
     /** May be taken from and added to, before anybody else looks at them. */
     MultiMap headers();

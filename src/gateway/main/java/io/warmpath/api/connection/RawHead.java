@@ -3,6 +3,7 @@ package io.warmpath.api.connection;
 import io.netty.buffer.ByteBuf;
 import io.warmpath.api.request.InferencePath;
 import io.warmpath.net.HeaderList;
+import io.warmpath.net.HttpBytes;
 import java.nio.charset.StandardCharsets;
 import org.jspecify.annotations.Nullable;
 
@@ -24,18 +25,6 @@ final class RawHead {
     private static final byte[] METHOD = ascii("POST ");
     private static final int POST = 'P' << 24 | 'O' << 16 | 'S' << 8 | 'T';
     private static final byte[] VERSION = ascii(" HTTP/1.1\r\n");
-
-    /** What a name is made of (RFC 9110 section 5.6.2). */
-    private static final boolean[] TOKEN = new boolean[128];
-
-    static {
-        for (char c = '0'; c <= 'z'; c++) {
-            TOKEN[c] = Character.isLetterOrDigit(c);
-        }
-        for (char c : "!#$%&'*+-.^_`|~".toCharArray()) {
-            TOKEN[c] = true;
-        }
-    }
 
     private final InferencePath path;
     private final HeaderList headers;
@@ -137,7 +126,7 @@ final class RawHead {
         private boolean header() {
             int name = at;
             int colon = name;
-            while (colon < end && b[colon] > 0 && TOKEN[b[colon]]) {
+            while (colon < end && HttpBytes.isToken(b[colon])) {
                 colon++;
             }
             if (colon == name || colon == end || b[colon] != ':') {
@@ -188,8 +177,7 @@ final class RawHead {
                 return false;
             }
             for (int i = from; i < to; i++) {
-                int c = b[i];
-                if (!TOKEN[c] && c != ':' && c != '[' && c != ']') {
+                if (!HttpBytes.isHost(b[i])) {
                     return false;
                 }
             }

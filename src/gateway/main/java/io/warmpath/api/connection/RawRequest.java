@@ -63,8 +63,8 @@ public final class RawRequest implements ClientRequest {
     }
 
     @Override
-    public String uri() {
-        return head.path().path();
+    public @Nullable String query() {
+        return null; // it would have gone through the codec
     }
 
     @Override

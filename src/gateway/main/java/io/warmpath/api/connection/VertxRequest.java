@@ -11,12 +11,13 @@ import io.warmpath.api.error.ErrorForm;
 import io.warmpath.fault.GatewayError;
 import io.warmpath.gateway.answer.Answer;
 import java.util.function.IntConsumer;
+import org.jspecify.annotations.Nullable;
 
 /** {@link ClientRequest} through Vert.x. */
 public record VertxRequest(HttpServerRequest request, ErrorForm errors) implements ClientRequest {
     @Override
-    public String uri() {
-        return request.uri();
+    public @Nullable String query() {
+        return request.query();
     }
 
     @Override

@@ -8,7 +8,7 @@ import io.warmpath.api.connection.ClientRequest;
 import io.warmpath.api.connection.RawRequest;
 import io.warmpath.api.connection.VertxRequest;
 import io.warmpath.api.error.ErrorForm;
-import io.warmpath.api.request.RequestParser;
+import io.warmpath.api.request.InferencePath;
 import io.warmpath.fault.GatewayError;
 import io.warmpath.gateway.answer.Answer;
 import io.warmpath.gateway.flow.GatewayOptions;
@@ -45,7 +45,8 @@ public final class InferenceEndpoint {
     }
 
     /** A request of OpenAI's API. On the request's event loop. */
-    public void handle(HttpServerRequest request, RequestParser.Endpoint endpoint) {
+    public void handle(HttpServerRequest request) {
+        InferencePath path = InferencePath.of(request.path());
         bodies.receive(
                 request,
                 (context, client, requestId, body, gone) ->
@@ -53,7 +54,7 @@ public final class InferenceEndpoint {
                                 context,
                                 new VertxRequest(client, ErrorForm.OPENAI),
                                 requestId,
-                                endpoint,
+                                path,
                                 body,
                                 gone));
     }
@@ -63,27 +64,21 @@ public final class InferenceEndpoint {
         bodies.receive(
                 request,
                 (requestId, gone) ->
-                        read(
-                                request.context(),
-                                request,
-                                requestId,
-                                request.path().endpoint(),
-                                body,
-                                gone));
+                        read(request.context(), request, requestId, request.path(), body, gone));
     }
 
     private Runnable read(
             Context context,
             ClientRequest client,
             String requestId,
-            RequestParser.Endpoint endpoint,
+            InferencePath path,
             Buffer body,
             Runnable gone) {
         return longBodies.read(
                 context,
                 client,
                 requestId,
-                endpoint,
+                path,
                 body,
                 parsed ->
                         parsed.hints().session() == null || parsed.passThrough()
@@ -129,7 +124,7 @@ public final class InferenceEndpoint {
                                             context,
                                             client,
                                             requestId,
-                                            RequestParser.Endpoint.CHAT,
+                                            InferencePath.CHAT,
                                             whole,
                                             longer -> go(longer, true));
                         }

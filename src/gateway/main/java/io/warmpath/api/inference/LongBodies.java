@@ -5,6 +5,7 @@ import io.vertx.core.MultiMap;
 import io.vertx.core.buffer.Buffer;
 import io.warmpath.api.connection.ClientRequest;
 import io.warmpath.api.hints.RoutingHints;
+import io.warmpath.api.request.InferencePath;
 import io.warmpath.api.request.RequestParser;
 import io.warmpath.fault.GatewayError;
 import io.warmpath.fault.GatewayException;
@@ -57,9 +58,10 @@ final class LongBodies {
             Context context,
             ClientRequest client,
             String requestId,
-            RequestParser.Endpoint endpoint,
+            InferencePath path,
             Buffer body,
             Start start) {
+        String target = path.target(client.query());
         RequestParser.Terms terms =
                 new RequestParser.Terms(
                         RoutingHints.wantsExplanation(client.headers()),
@@ -69,13 +71,12 @@ final class LongBodies {
             Reading reading = new Reading(context, client, requestId, start);
             // A copy: the request's own belongs to its event loop.
             MultiMap headers = MultiMap.caseInsensitiveMultiMap().addAll(client.headers());
-            String uri = client.uri();
             Runnable work =
                     () ->
                             reading.parse(
                                     () ->
                                             RequestParser.parse(
-                                                    endpoint, requestId, uri, headers, body,
+                                                    path.endpoint(), requestId, target, headers, body,
                                                     terms));
             try {
                 if (body.length() > BRIEF_BYTES) {
@@ -90,7 +91,7 @@ final class LongBodies {
         }
         return start.start(
                 RequestParser.parse(
-                        endpoint, requestId, client.uri(), client.headers(), body, terms));
+                        path.endpoint(), requestId, target, client.headers(), body, terms));
     }
 
     /** One body on its way. */

@@ -12,12 +12,14 @@ import org.jspecify.annotations.Nullable;
  * @param endpoint how the body is read
  */
 public record InferencePath(String path, RequestParser.Endpoint endpoint) {
+    public static final InferencePath CHAT =
+            new InferencePath("/v1/chat/completions", RequestParser.Endpoint.CHAT);
+
     /** All of them, the most frequent one first. */
     public static final List<InferencePath> ALL =
             Stream.concat(
                             Stream.of(
-                                    new InferencePath(
-                                            "/v1/chat/completions", RequestParser.Endpoint.CHAT),
+                                    CHAT,
                                     new InferencePath(
                                             "/v1/completions", RequestParser.Endpoint.COMPLETIONS),
                                     new InferencePath(
@@ -48,6 +50,31 @@ public record InferencePath(String path, RequestParser.Endpoint endpoint) {
             ALL.stream()
                     .map(p -> p.path.getBytes(StandardCharsets.US_ASCII))
                     .toArray(byte[][]::new);
+
+    /**
+     * Of a request that has been routed to one of them.
+     *
+     * @param path may have a slash behind it
+     * @throws IllegalArgumentException it is none of them
+     */
+    public static InferencePath of(String path) {
+        int length = path.length() - (path.endsWith("/") ? 1 : 0);
+        for (InferencePath known : TABLE) {
+            if (known.path.length() == length && path.startsWith(known.path)) {
+                return known;
+            }
+        }
+        throw new IllegalArgumentException("no path of an engine: " + path);
+    }
+
+    /**
+     * What an engine is asked for: the path as it stands here, never as a client wrote it.
+     *
+     * @param query of the client's request; null: none
+     */
+    public String target(@Nullable String query) {
+        return query == null ? path : path + "?" + query;
+    }
 
     /**
      * The one that is written at {@code from}, with a blank behind it and nothing between.

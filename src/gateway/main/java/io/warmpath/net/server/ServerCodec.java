@@ -120,7 +120,8 @@ public final class ServerCodec {
         return state.isQuiet()
                 && gate.isOpen()
                 && !decoder.isRemoved()
-                && ServerPipeline.unread(reader) == 0;
+                && ServerPipeline.unread(reader) == 0
+                && (!(reader instanceof StrictDecoder strict) || strict.isBetweenRequests());
     }
 
     /** For one more request. */

@@ -4,13 +4,16 @@ import io.netty.bootstrap.ChannelInitializerExtension;
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelInboundHandlerAdapter;
+import io.vertx.core.Handler;
+import io.vertx.core.http.HttpServerRequest;
 import org.jspecify.annotations.Nullable;
 
 /**
  * Sees every accepted connection before Vert.x does: puts a {@link LastRequestGate} into those
  * without TLS ({@link ServerPipeline#guard} comes too late for what Vert.x answers before any
- * route), and a {@link ClientClock} into all. Requests of those without TLS go past the codec from
- * the first one on, once their listener knows how ({@link ServerCodec#pass}).
+ * route), a {@link StrictDecoder} and a {@link ClientClock} into all. Requests of those without TLS
+ * go past the codec from the first one on, once their listener knows how ({@link
+ * ServerCodec#pass}).
  *
  * <p>Netty makes the one instance by its name in {@code META-INF/services}, once {@link #enable}
  * was called before the first listener. Any thread.
@@ -20,6 +23,7 @@ public final class ServerConnections extends ChannelInitializerExtension {
 
     // Netty makes the instance, so what it is to do can only lie here.
     private static volatile @Nullable ClientLimits current;
+    private static volatile @Nullable Handler<HttpServerRequest> refuse;
 
     /** Lets Netty look for extensions, unless somebody has said how it shall. */
     public static void enable() {
@@ -35,6 +39,16 @@ public final class ServerConnections extends ChannelInitializerExtension {
      */
     public static void limit(@Nullable ClientLimits limits) {
         current = limits;
+    }
+
+    /**
+     * For connections that are accepted from now on.
+     *
+     * @param answer answers what is no request ({@link HttpServerRequest#decoderResult} says why)
+     *     and ends the connection; on its event loop
+     */
+    public static void refuse(Handler<HttpServerRequest> answer) {
+        refuse = answer;
     }
 
     @Override
@@ -54,14 +68,34 @@ public final class ServerConnections extends ChannelInitializerExtension {
      * behind the handshake.
      */
     private static final class FirstRead extends ChannelInboundHandlerAdapter {
+        private boolean watched; // what comes out of TLS is
+
         @Override
         public void channelRead(ChannelHandlerContext ctx, Object message) {
+            ServerPipeline.harden(ctx.pipeline(), refuse);
+            if (!watched) {
+                watched = true;
+                ServerPipeline.behindTls(ctx.pipeline(), new FirstDecrypted());
+            }
             boolean known = ServerPipeline.gate(ctx.pipeline(), false, false);
             ServerCodec.opened(ctx.channel());
             ctx.fireChannelRead(message);
             if (known && !ctx.isRemoved()) {
                 ctx.pipeline().remove(this);
             }
+        }
+    }
+
+    /**
+     * The decoder has to be held to its rules before the first request, which may come with the end
+     * of the handshake; its codec is there by then.
+     */
+    private static final class FirstDecrypted extends ChannelInboundHandlerAdapter {
+        @Override
+        public void channelRead(ChannelHandlerContext ctx, Object message) {
+            ServerPipeline.harden(ctx.pipeline(), refuse);
+            ctx.fireChannelRead(message);
+            ctx.pipeline().remove(this);
         }
     }
 }

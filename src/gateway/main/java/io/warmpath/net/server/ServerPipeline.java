@@ -6,10 +6,15 @@ import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelPipeline;
 import io.netty.handler.codec.ByteToMessageDecoder;
 import io.netty.handler.codec.http2.Http2ConnectionHandler;
+import io.netty.handler.ssl.AbstractSniHandler;
 import io.netty.handler.ssl.SslHandler;
+import io.vertx.core.Handler;
 import io.vertx.core.http.HttpConnection;
+import io.vertx.core.http.HttpServerOptions;
 import io.vertx.core.http.HttpServerRequest;
 import io.vertx.core.http.HttpVersion;
+import io.vertx.core.http.impl.Http1xServerConnection;
+import io.vertx.core.http.impl.VertxHttpRequestDecoder;
 import io.vertx.core.net.impl.ConnectionBase;
 import io.vertx.core.net.impl.VertxHandler;
 import java.lang.invoke.MethodHandle;
@@ -44,6 +49,9 @@ public final class ServerPipeline {
 
     /** Of a decoder: how much it has got and not read. */
     private static final @Nullable MethodHandle UNREAD = findUnread();
+
+    /** Of Vert.x' end of the pipeline: what its server was made with. */
+    private static final @Nullable MethodHandle OPTIONS = findOptions();
 
     private ServerPipeline() {}
 
@@ -103,6 +111,58 @@ public final class ServerPipeline {
         return pipeline.get(LastRequestGate.class) != null
                 || pipeline.get(Http2ConnectionHandler.class) != null
                 || pipeline.get(SslHandler.class) == null;
+    }
+
+    /**
+     * Holds the decoder of a client's connection to RFC 9112, before its first byte is read.
+     * Nothing where HTTP/1 is not spoken.
+     *
+     * @param refuse answers what is no request; null: Vert.x does
+     */
+    static void harden(ChannelPipeline pipeline, @Nullable Handler<HttpServerRequest> refuse) {
+        if (OPTIONS == null
+                || !(pipeline.get(DECODER) instanceof VertxHttpRequestDecoder known)
+                || known instanceof StrictDecoder
+                || !(pipeline.get(HANDLER) instanceof VertxHandler<?> end)
+                || !(end.getConnection() instanceof Http1xServerConnection connection)) {
+            return;
+        }
+        pipeline.replace(known, DECODER, new StrictDecoder(options(OPTIONS, connection)));
+        if (refuse != null) {
+            connection.invalidRequestHandler(refuse);
+        }
+    }
+
+    /**
+     * @param handler sees what comes out of TLS; nothing where there is none
+     */
+    static void behindTls(ChannelPipeline pipeline, ChannelHandler handler) {
+        for (Map.Entry<String, ChannelHandler> known : pipeline) {
+            if (known.getValue() instanceof SslHandler
+                    || known.getValue() instanceof AbstractSniHandler<?>) {
+                pipeline.addAfter(known.getKey(), null, handler);
+                return;
+            }
+        }
+    }
+
+    private static HttpServerOptions options(MethodHandle of, Http1xServerConnection connection) {
+        try {
+            return (HttpServerOptions) of.invokeExact(connection);
+        } catch (Throwable e) { // what invokeExact declares; reading a field throws nothing
+            throw new IllegalStateException("the server does not tell its options", e);
+        }
+    }
+
+    private static @Nullable MethodHandle findOptions() {
+        try {
+            return MethodHandles.privateLookupIn(
+                            Http1xServerConnection.class, MethodHandles.lookup())
+                    .findGetter(Http1xServerConnection.class, "options", HttpServerOptions.class);
+        } catch (ReflectiveOperationException e) {
+            LOG.error("requests are as the server's decoder reads them, not as RFC 9112 does", e);
+            return null;
+        }
     }
 
     /** Whether Vert.x made it; other servers of this process have none of its handlers. */
