@@ -175,6 +175,13 @@ public class ErrorMapperTest {
                         "null",
                         "overloaded"),
                 pin(
+                        new GatewayError.OutOfFiles(),
+                        503,
+                        "The gateway has as many connections open as it may; try again later.",
+                        "overloaded_error",
+                        "null",
+                        "out_of_files"),
+                pin(
                         new GatewayError.NoHealthyWorker("x", Duration.ofSeconds(1)),
                         503,
                         "No healthy worker serves the model `x` right now; try again later.",
