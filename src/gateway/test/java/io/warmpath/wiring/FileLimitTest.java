@@ -228,4 +228,44 @@ class FileLimitTest {
                 () -> gateway.log());
         assertNoBug();
     }
+
+    @Test
+    void the_default_bound_leaves_files_for_the_process_itself_and_for_engines() throws Exception {
+        start(ownFiles() + 100);
+        leaveIdle(400);
+        assertEquals("whole", stream(0));
+        assertTrue(metric("warmpath.client.connections.closed{how=displaced}") > 300);
+        assertFalse(gateway.log().contains("Too many open files"), () -> gateway.log());
+        // All whom the bound lets in can have a stream.
+        int most = (int) metric("warmpath.client.connections.max");
+        assertTrue(most > 20 && most < 50, "at most " + most);
+        Map<String, Integer> ends = new TreeMap<>();
+        try (ExecutorService clients = Executors.newVirtualThreadPerTaskExecutor()) {
+            List<Future<String>> running = new ArrayList<>();
+            for (int i = 0; i < most - 2; i++) {
+                int number = i;
+                running.add(clients.submit(() -> stream(number)));
+            }
+            for (Future<String> f : running) {
+                ends.merge(f.get(60, TimeUnit.SECONDS), 1, Integer::sum);
+            }
+        }
+        assertEquals(Map.of("whole", most - 2), ends);
+    }
+
+    @Test
+    void where_the_bound_is_beyond_the_files_idle_clients_still_make_room() throws Exception {
+        start(ownFiles() + 60, "warmpath.http.clients.max-connections=100000");
+        leaveIdle(200);
+        long began = System.nanoTime();
+        try (Socket late = connect()) {
+            send(late, READY);
+            byte[] head = late.getInputStream().readNBytes(15);
+            assertEquals("HTTP/1.1 200 OK", new String(head, UTF_8));
+        }
+        assertEquals("whole", stream(0));
+        assertTrue(System.nanoTime() - began < 15e9, "it took its time");
+        assertTrue(open() < 2000);
+        assertNoBug();
+    }
 }
