@@ -362,6 +362,24 @@ public sealed interface GatewayError {
         }
     }
 
+    /** The gateway was told to stop, and takes nothing new. */
+    record Stopping() implements GatewayError {
+        @Override
+        public ErrorKind kind() {
+            return ErrorKind.STOPPING;
+        }
+
+        @Override
+        public String message() {
+            return "This gateway is stopping and takes no new requests; send it again.";
+        }
+
+        @Override
+        public Duration retryAfter() {
+            return Duration.ofSeconds(1);
+        }
+    }
+
     /** The engine could not be reached, so it has not seen the request. */
     record WorkerUnreachable(String worker) implements GatewayError {
         @Override

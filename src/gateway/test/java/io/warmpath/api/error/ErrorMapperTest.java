@@ -182,6 +182,13 @@ public class ErrorMapperTest {
                         "null",
                         "out_of_files"),
                 pin(
+                        new GatewayError.Stopping(),
+                        503,
+                        "This gateway is stopping and takes no new requests; send it again.",
+                        "service_unavailable_error",
+                        "null",
+                        "stopping"),
+                pin(
                         new GatewayError.NoHealthyWorker("x", Duration.ofSeconds(1)),
                         503,
                         "No healthy worker serves the model `x` right now; try again later.",
