@@ -123,6 +123,11 @@ public final class ServerCodec {
                 && ServerPipeline.unread(reader) == 0;
     }
 
+    /** It has read requests of HTTP/1.1 whole, and has not answered all of them; no other. */
+    public boolean isAnswering() {
+        return state.isAnswering();
+    }
+
     /** For one more request. */
     public Context context() {
         return VertxInternals.another(connection);
