@@ -35,6 +35,25 @@ def is_ready(gateway):
         return False
 
 
+def refusal(gateway, model):
+    """What a new request gets over a connection of its own: an error's code, or a status."""
+    connection = http.client.HTTPConnection(urllib.parse.urlsplit(gateway).netloc, timeout=20)
+    try:
+        body = {"model": model, "max_tokens": 1, "messages": [{"role": "user", "content": "late"}]}
+        connection.request("POST", "/v1/chat/completions", json.dumps(body), {"content-type": "application/json"})
+        answer = connection.getresponse()
+        text = answer.read()
+        if answer.status != 503:
+            return answer.status
+        if answer.headers["connection"] != "close" or answer.headers["retry-after"] != "1":
+            return str(answer.headers)
+        return json.loads(text)["error"]["code"]
+    except OSError as e:
+        return repr(e)
+    finally:
+        connection.close()
+
+
 def main():
     options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     options.add_argument("--gateway", required=True)
@@ -53,6 +72,12 @@ def main():
             sys.exit("10 s after SIGTERM the gateway still says that it is ready")
         time.sleep(0.02)
     noticed = time.monotonic() - told
+    refused = refusal(given.gateway, model)
+    while refused != "stopping":
+        if time.monotonic() - told > 10:
+            sys.exit(f"10 s after SIGTERM a new request gets {refused}")
+        time.sleep(0.02)
+        refused = refusal(given.gateway, model)
     try:
         more = stream.read1(4096)
         if not more:
@@ -67,7 +92,7 @@ def main():
     finish = [c["choices"][0].get("finish_reason") for c in chunks if c.get("choices")]
     if finish[-1] != "length" or len(finish) < TOKENS // 2:
         sys.exit(f"the stream ended as {finish[-1]} after {len(finish)} chunks")
-    print(f"SIGTERM in mid-stream: not ready after {noticed:.2f} s, the other {time.monotonic() - told:.1f} s of the stream came whole")
+    print(f"SIGTERM in mid-stream: new requests are refused, not ready after {noticed:.2f} s, the other {time.monotonic() - told:.1f} s of the stream came whole")
 
 
 if __name__ == "__main__":

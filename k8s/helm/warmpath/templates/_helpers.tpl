@@ -25,9 +25,10 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version }}
 {{- fail "several gateways must share their load: set config.replica.sync to true and config.nats.servers (k8s/README.md)" }}
 {{- end }}
 {{- $grace := dig "http" "shutdown-grace" "30s" .Values.config | toString }}
-{{- if regexMatch "^[0-9]+s$" $grace }}
-{{- if le (int .Values.terminationGracePeriodSeconds) (add (int .Values.preStopSeconds) (int (trimSuffix "s" $grace))) }}
-{{- fail "terminationGracePeriodSeconds must be longer than preStopSeconds and config.http.shutdown-grace together" }}
+{{- $delay := dig "http" "shutdown-delay" "0s" .Values.config | toString }}
+{{- if and (regexMatch "^[0-9]+s$" $grace) (regexMatch "^[0-9]+s$" $delay) }}
+{{- if le (int .Values.terminationGracePeriodSeconds) (add (int .Values.preStopSeconds) (int (trimSuffix "s" $delay)) (int (trimSuffix "s" $grace))) }}
+{{- fail "terminationGracePeriodSeconds must be longer than preStopSeconds, config.http.shutdown-delay and config.http.shutdown-grace together" }}
 {{- end }}
 {{- end }}
 {{- end }}

@@ -24,6 +24,8 @@ public enum ErrorKind {
     NO_HEALTHY_WORKER(503, Type.UNAVAILABLE, "no_healthy_worker", true),
     TAINTS_NOT_TOLERATED(503, Type.UNAVAILABLE, "taints_not_tolerated", true),
     OVERLOADED(503, Type.OVERLOADED, "overloaded", true),
+    OUT_OF_FILES(503, Type.OVERLOADED, "out_of_files", true),
+    STOPPING(503, Type.UNAVAILABLE, "stopping", true),
     WORKER_UNREACHABLE(502, Type.UPSTREAM, "worker_unreachable", true),
     UPSTREAM_BROKE(502, Type.UPSTREAM, "upstream_broke"),
     UPSTREAM_TIMEOUT(504, Type.UPSTREAM, "upstream_timeout"),

@@ -353,6 +353,45 @@ public sealed interface GatewayError {
         }
     }
 
+    /**
+     * The gateway has as many files and sockets open as the system lets it, so it could not connect
+     * to an engine; no engine is to blame. Any request that ends makes room.
+     */
+    record OutOfFiles() implements GatewayError {
+        @Override
+        public ErrorKind kind() {
+            return ErrorKind.OUT_OF_FILES;
+        }
+
+        @Override
+        public String message() {
+            return "The gateway has as many connections open as it may; try again later.";
+        }
+
+        @Override
+        public Duration retryAfter() {
+            return Duration.ofSeconds(1);
+        }
+    }
+
+    /** The gateway was told to stop, and takes nothing new. */
+    record Stopping() implements GatewayError {
+        @Override
+        public ErrorKind kind() {
+            return ErrorKind.STOPPING;
+        }
+
+        @Override
+        public String message() {
+            return "This gateway is stopping and takes no new requests; send it again.";
+        }
+
+        @Override
+        public Duration retryAfter() {
+            return Duration.ofSeconds(1);
+        }
+    }
+
     /** The engine could not be reached, so it has not seen the request. */
     record WorkerUnreachable(String worker) implements GatewayError {
         @Override

@@ -87,7 +87,7 @@ public final class Routes {
         this.raw = options.rawPath();
         this.apis =
                 new ClientApis(
-                        new ClientRequests(gate, ids, bodies),
+                        new ClientRequests(gate, ids, bodies, rawRequests::isStopping),
                         new InferenceEndpoint(
                                 flow, explained, tokenizers, options, metrics, bodies),
                         new MessagesApi(

@@ -3,6 +3,7 @@ package io.warmpath.telemetry;
 import io.micrometer.core.instrument.FunctionCounter;
 import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.MeterRegistry;
+import io.warmpath.net.FileShortage;
 import io.warmpath.net.server.ClientConnections;
 import io.warmpath.net.server.ClientLimits;
 import java.util.Map;
@@ -24,6 +25,12 @@ public final class ClientMeters {
                                                         + " slowly")
                                         .tag("phase", phase)
                                         .register(registry));
+        FunctionCounter.builder(
+                        "warmpath.file.shortages", FileShortage.OF_PROCESS, FileShortage::count)
+                .description(
+                        "Files and sockets that could not be opened because the process has as many"
+                                + " open as it may")
+                .register(registry);
         ClientConnections connections = limits.connections();
         Gauge.builder("warmpath.client.connections", connections, ClientConnections::open)
                 .description("Clients' connections that are open")

@@ -4,6 +4,7 @@ import io.netty.channel.ConnectTimeoutException;
 import io.netty.handler.ssl.SslHandshakeTimeoutException;
 import io.vertx.core.Context;
 import io.warmpath.fault.GatewayError;
+import io.warmpath.net.FileShortage;
 import io.warmpath.net.VertxInternals;
 import java.time.Duration;
 import org.jspecify.annotations.Nullable;
@@ -69,11 +70,14 @@ abstract class EngineCall extends WorkerDeadlines.Entry implements UpstreamCall 
     }
 
     final void notConnected(Throwable cause) {
-        fail(
-                cause instanceof ConnectTimeoutException
-                                || cause instanceof SslHandshakeTimeoutException
-                        ? timedOut("connect", loop.options().connectTimeout())
-                        : new GatewayError.WorkerUnreachable(worker()));
+        if (FileShortage.OF_PROCESS.explains(cause)) {
+            fail(new GatewayError.OutOfFiles());
+        } else if (cause instanceof ConnectTimeoutException
+                || cause instanceof SslHandshakeTimeoutException) {
+            fail(timedOut("connect", loop.options().connectTimeout()));
+        } else {
+            fail(new GatewayError.WorkerUnreachable(worker()));
+        }
     }
 
     /** So much more of the answer's body has come. */

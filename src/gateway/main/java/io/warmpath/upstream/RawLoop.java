@@ -149,6 +149,11 @@ final class RawLoop extends EngineLoop {
         loop().execute(action);
     }
 
+    /** This thread is the loop's. */
+    boolean isHere() {
+        return loop().inEventLoop();
+    }
+
     boolean reaches(EngineAddress engine) {
         return engine.socket() == null || socketFiles != null;
     }

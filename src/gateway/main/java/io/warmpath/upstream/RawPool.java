@@ -85,14 +85,21 @@ final class RawPool {
                 loop.connect(base, address, address.tls() ? new Secured(connection) : connection);
         connected.addListener(
                 f -> {
-                    SslHandler tls = connected.channel().pipeline().get(SslHandler.class);
-                    if (!f.isSuccess() || tls == null) {
-                        connected(connection, only, f.cause());
-                    } else {
-                        tls.handshakeFuture()
-                                .addListener(h -> connected(connection, only, h.cause()));
+                    if (loop.isHere()) {
+                        ended(connected, connection, only);
+                    } else { // a channel that could not even be made has no loop of its own
+                        loop.soon(() -> ended(connected, connection, only));
                     }
                 });
+    }
+
+    private void ended(ChannelFuture connected, RawConnection connection, @Nullable RawCall only) {
+        SslHandler tls = connected.channel().pipeline().get(SslHandler.class);
+        if (!connected.isSuccess() || tls == null) {
+            connected(connection, only, connected.cause());
+        } else {
+            tls.handshakeFuture().addListener(h -> connected(connection, only, h.cause()));
+        }
     }
 
     private void connected(

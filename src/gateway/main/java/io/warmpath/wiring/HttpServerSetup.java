@@ -1,6 +1,5 @@
 package io.warmpath.wiring;
 
-import com.sun.management.UnixOperatingSystemMXBean;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.quarkus.vertx.http.HttpServerOptionsCustomizer;
 import io.vertx.core.http.ClientAuth;
@@ -14,7 +13,6 @@ import io.warmpath.net.server.ServerConnections;
 import io.warmpath.telemetry.ClientMeters;
 import jakarta.inject.Inject;
 import jakarta.inject.Singleton;
-import java.lang.management.ManagementFactory;
 import java.util.concurrent.ThreadLocalRandom;
 
 /**
@@ -44,15 +42,8 @@ class HttpServerSetup implements HttpServerOptionsCustomizer {
                 clients.headTimeout(),
                 clients.bodyTimeout(),
                 clients.idleTimeout(),
-                clients.maxConnections() > 0 ? clients.maxConnections() : halfOfOpenFiles(),
+                OpenFiles.now().clients(clients.maxConnections()),
                 System::nanoTime);
-    }
-
-    private static int halfOfOpenFiles() {
-        return ManagementFactory.getOperatingSystemMXBean()
-                        instanceof UnixOperatingSystemMXBean system
-                ? (int) Math.clamp(system.getMaxFileDescriptorCount() / 2, 1L, Integer.MAX_VALUE)
-                : Integer.MAX_VALUE;
     }
 
     /** Who must show a certificate is fixed at build time for the runtime; not for operators. */

@@ -28,6 +28,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Optional;
 
 /**
  * The command {@code serve}: checks flags and configuration, then runs the gateway until a signal.
@@ -66,6 +67,11 @@ public final class Serve implements QuarkusApplication {
         if (!problems.isEmpty()) {
             problems.forEach(p -> err.println("warmpath serve: " + p));
             return ExitCode.USAGE;
+        }
+        Optional<String> tooFew = OpenFiles.now().tooFew();
+        if (tooFew.isPresent()) {
+            err.println("warmpath serve: " + tooFew.get());
+            return ExitCode.FAILED;
         }
         ServerConnections.enable();
         int[] code = {0};

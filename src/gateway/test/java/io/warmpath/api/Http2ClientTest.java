@@ -216,6 +216,29 @@ class Http2ClientTest {
     }
 
     @Test
+    void a_gateway_that_stops_ends_its_streams_and_takes_no_others() throws Exception {
+        CountDownLatch over = new CountDownLatch(1);
+        engine.script(
+                call -> {
+                    call.streamHead();
+                    call.chunk(token("a"));
+                    assertTrue(over.await(10, TimeUnit.SECONDS));
+                    call.chunk(DONE);
+                    call.lastChunk();
+                });
+        Running stays = ask(Gateway.ASK, true);
+        assertEquals(token("a"), stays.next());
+        gateway.inference.rawRequests().closed(() -> {});
+        Running late = ask(Gateway.ASK, true);
+        assertTrue(late.next().contains("\"code\":\"stopping\""));
+        assertEquals(503, late.response.statusCode());
+        assertEquals("1", late.response.getHeader("retry-after"));
+        over.countDown();
+        assertEquals(DONE, stays.next());
+        assertEquals(1, engine.requests.get());
+    }
+
+    @Test
     void a_stream_that_is_not_read_holds_its_engine_back_and_no_other_stream() throws Exception {
         AtomicLong sent = new AtomicLong();
         CountDownLatch over = new CountDownLatch(1);

@@ -295,9 +295,9 @@ class RawInletTest {
             go.countDown();
             assertEquals(200, client.readAnswer().status());
             assertTrue(idle.await(10, TimeUnit.SECONDS));
-            // What comes now goes through the codec, which the runtime knows of.
+            // What comes now goes through the codec, and is refused.
             client.send(post(Gateway.CHAT, Gateway.ASK_WHOLE));
-            assertEquals(200, client.readAnswer().status());
+            assertEquals(503, client.readAnswer().status());
             assertEquals(1, gateway.throughCodec());
         }
     }

@@ -454,6 +454,7 @@ class RenderedManifestsTest {
                         "{\"monitoring\": {\"runbooks\": \"wiki/ops\"}}", "runbooks",
                         "{\"replicas\": 2}", "config.replica.sync",
                         "{\"autoscaling\": {\"enabled\": true}}", "config.replica.sync",
+                        "{\"config\": {\"http\": {\"shutdown-delay\": \"30s\"}}}", "shutdown-delay",
                         "{\"terminationGracePeriodSeconds\": 35}", "terminationGracePeriodSeconds");
         wrong.forEach(
                 (values, named) -> {

@@ -39,6 +39,19 @@ final class ChildJvm {
         return start(log, ProcessBuilder.Redirect.appendTo(log.toFile()), until, main, arguments);
     }
 
+    /** The same, with so many files and sockets that it may have open. */
+    static ChildJvm limited(
+            int files, Path log, String until, Class<?> main, List<String> arguments)
+            throws IOException {
+        return start(
+                List.of("sh", "-c", "ulimit -n " + files + " && exec \"$@\"", "sh"),
+                log,
+                ProcessBuilder.Redirect.to(log.toFile()),
+                until,
+                main,
+                arguments);
+    }
+
     private static ChildJvm start(
             Path log,
             ProcessBuilder.Redirect to,
@@ -46,17 +59,28 @@ final class ChildJvm {
             Class<?> main,
             List<String> arguments)
             throws IOException {
-        List<String> command =
-                new ArrayList<>(
-                        List.of(
-                                Path.of(System.getProperty("java.home"), "bin", "java").toString(),
-                                "-Xmx256m",
-                                "-XX:TieredStopAtLevel=1",
-                                "-XX:+UseSerialGC",
-                                "--enable-native-access=ALL-UNNAMED",
-                                "-cp",
-                                System.getProperty("java.class.path"),
-                                main.getName()));
+        return start(List.of(), log, to, until, main, arguments);
+    }
+
+    private static ChildJvm start(
+            List<String> by,
+            Path log,
+            ProcessBuilder.Redirect to,
+            String until,
+            Class<?> main,
+            List<String> arguments)
+            throws IOException {
+        List<String> command = new ArrayList<>(by);
+        command.addAll(
+                List.of(
+                        Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                        "-Xmx256m",
+                        "-XX:TieredStopAtLevel=1",
+                        "-XX:+UseSerialGC",
+                        "--enable-native-access=ALL-UNNAMED",
+                        "-cp",
+                        System.getProperty("java.class.path"),
+                        main.getName()));
         command.addAll(arguments);
         Process process = new ProcessBuilder(command).redirectError(to).start();
         BufferedReader out = process.inputReader();

@@ -398,6 +398,10 @@ public final class FleetMonitor implements FleetTask {
             w.rest(nanoTime.getAsLong(), jittered(timing.healthInterval()));
             return;
         }
+        if (health.verdict() == WorkerProbe.Verdict.NOT_ASKED) {
+            w.rest(nanoTime.getAsLong(), jittered(timing.unhealthyInterval()));
+            return;
+        }
         if (health.verdict() == WorkerProbe.Verdict.LATE
                 && lastSign(w, s, w.askedNanos) != w.askedNanos) {
             w.failures = 0; // it is busy: something came from it while it was asked
@@ -426,6 +430,10 @@ public final class FleetMonitor implements FleetTask {
             if (w.suspicion.answeredWell(now)) {
                 registry.healthy(w.id);
             }
+            return;
+        }
+        if (health.verdict() == WorkerProbe.Verdict.NOT_ASKED) {
+            w.suspicion.notAsked(now);
             return;
         }
         failedProbes.increment();

@@ -107,6 +107,11 @@ final class Suspicion {
         return mute;
     }
 
+    /** The question could not be asked: that says nothing of it. */
+    void notAsked(long now) {
+        ended(now);
+    }
+
     private void ended(long now) {
         open = false;
         due = now + pauseNanos;

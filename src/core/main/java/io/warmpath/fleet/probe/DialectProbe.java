@@ -259,6 +259,8 @@ public final class DialectProbe implements WorkerProbe {
     private static Health asked(Question question) {
         try {
             return question.ask();
+        } catch (NotAskedException e) {
+            return new Health(Verdict.NOT_ASKED, String.valueOf(e.getMessage()));
         } catch (ConnectException e) {
             return new Health(Verdict.REFUSED, "connection refused");
         } catch (SocketTimeoutException e) {

@@ -10,6 +10,7 @@ public interface EngineHttp {
     /**
      * @param path begins with a slash
      * @throws java.net.ConnectException when nobody listens there
+     * @throws NotAskedException when the gateway is to blame, and not the worker
      * @throws java.net.SocketTimeoutException when the answer does not come in time
      * @throws IOException for everything else that is not an HTTP answer
      */

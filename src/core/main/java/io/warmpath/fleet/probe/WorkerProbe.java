@@ -55,6 +55,8 @@ public interface WorkerProbe {
         /** Says that it is draining: running requests finish, it wants no new ones. */
         DRAINING,
         /** Nobody listens at its port: the process is gone, and its cache with it. */
-        REFUSED
+        REFUSED,
+        /** It could not be asked, for a reason that lies here: nothing is known of it. */
+        NOT_ASKED
     }
 }

@@ -194,6 +194,29 @@ class FleetMonitorTest {
     }
 
     @Test
+    void a_worker_that_could_not_be_asked_is_neither_well_nor_ill_for_it() {
+        ready();
+        engine.health = Verdict.NOT_ASKED;
+        for (int i = 0; i < 5; i++) {
+            advance(TIMING.healthInterval());
+            assertEquals(List.of("health"), round());
+            assertEquals(WorkerState.READY, worker().state());
+        }
+        assertEquals(0, monitor.failedProbes());
+        engine.health =
+                Verdict.FAILING; // one failure counts, and what was not asked does not end it
+        advance(TIMING.healthInterval());
+        round();
+        engine.health = Verdict.NOT_ASKED;
+        advance(TIMING.unhealthyInterval());
+        round();
+        engine.health = Verdict.FAILING;
+        advance(TIMING.unhealthyInterval());
+        round();
+        assertEquals(WorkerState.UNHEALTHY, worker().state());
+    }
+
+    @Test
     void failures_that_are_not_in_a_row_do_not_count() {
         ready();
         for (int i = 0; i < 3; i++) {

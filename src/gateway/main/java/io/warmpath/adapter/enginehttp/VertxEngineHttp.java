@@ -18,6 +18,8 @@ import io.warmpath.fleet.EngineAddress;
 import io.warmpath.fleet.address.AddressGuard;
 import io.warmpath.fleet.address.Place;
 import io.warmpath.fleet.probe.EngineHttp;
+import io.warmpath.fleet.probe.NotAskedException;
+import io.warmpath.net.FileShortage;
 import io.warmpath.net.GuardedNames;
 import java.io.FileNotFoundException;
 import java.io.IOException;
@@ -294,6 +296,10 @@ public final class VertxEngineHttp implements EngineHttp, AutoCloseable {
      * does not. A socket file that is missing is a refusal: the engine makes it.
      */
     private IOException explained(@Nullable Throwable cause) {
+        if (cause != null && FileShortage.OF_PROCESS.explains(cause)) {
+            return new NotAskedException(
+                    "the gateway has as many files open as it may (ulimit -n)", cause);
+        }
         return switch (cause) {
             case ConnectTimeoutException e -> late(e, timeout); // not refused: the host is silent
             case NoRouteToHostException e -> failed(e);

@@ -7,14 +7,15 @@ import io.warmpath.api.error.ErrorForm;
 import io.warmpath.api.error.RequestIds;
 import io.warmpath.fault.GatewayError;
 import jakarta.ws.rs.NotFoundException;
+import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
 import org.jboss.resteasy.reactive.server.core.ResteasyReactiveRequestContext;
 import org.jboss.resteasy.reactive.server.spi.ServerRequestContext;
 
 /**
- * Takes requests of clients over from their REST resources: asks for the key, then hands the Vert.x
- * request, its body unread, to the handler, which answers it. Immutable; on the request's event
- * loop.
+ * Takes requests of clients over from their REST resources, unless the gateway stops: asks for the
+ * key, then hands the Vert.x request, its body unread, to the handler, which answers it. Immutable;
+ * on the request's event loop.
  *
  * <p>REST keeps nothing of a request that was taken over: neither its response handlers nor a
  * handler for a closed connection, which would replace the one that cancels the engine's request.
@@ -38,14 +39,23 @@ public final class ClientRequests {
         }
     }
 
+    /** A client that sends a body may do so for this long after it was refused. */
+    private static final long LINGER_MILLIS = 1_000;
+
     private final ClientGate gate;
     private final RequestIds ids;
     private final BodyReceiver bodies;
+    private final BooleanSupplier stopping;
 
-    public ClientRequests(ClientGate gate, RequestIds ids, BodyReceiver bodies) {
+    /**
+     * @param stopping whether nothing new is taken; any thread
+     */
+    public ClientRequests(
+            ClientGate gate, RequestIds ids, BodyReceiver bodies, BooleanSupplier stopping) {
         this.gate = gate;
         this.ids = ids;
         this.bodies = bodies;
+        this.stopping = stopping;
     }
 
     /** A request whose handler wants the whole body. */
@@ -93,6 +103,11 @@ public final class ClientRequests {
     public void admit(
             HttpServerRequest request, Need need, ErrorForm errors, ClientGate.Next next) {
         VertxRequest client = new VertxRequest(request, errors);
+        if (stopping.getAsBoolean()) {
+            client.refuseLast(
+                    new GatewayError.Stopping(), ids.of(request.headers()), LINGER_MILLIS);
+            return;
+        }
         gate.enter(
                 client,
                 ids,

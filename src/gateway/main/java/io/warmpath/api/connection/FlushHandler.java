@@ -25,6 +25,7 @@ final class FlushHandler extends ChannelDuplexHandler {
     private boolean held;
     private boolean pending;
     private @Nullable Runnable gone;
+    private @Nullable Runnable inputEnd;
 
     private FlushHandler(@Nullable Socket socket) {
         this.socket = socket;
@@ -57,6 +58,20 @@ final class FlushHandler extends ChannelDuplexHandler {
      */
     void onGone(Runnable action) {
         gone = action;
+    }
+
+    /**
+     * @param action what to do when the client sends nothing more; as {@link #onGone}
+     */
+    void onInputEnd(Runnable action) {
+        inputEnd = action;
+    }
+
+    /** The client sends nothing more. */
+    void inputEnded() {
+        if (inputEnd != null) {
+            inputEnd.run();
+        }
     }
 
     @Override

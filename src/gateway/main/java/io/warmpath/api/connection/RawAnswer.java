@@ -128,6 +128,18 @@ public final class RawAnswer extends HttpAnswer {
     }
 
     @Override
+    public void onInputEnd(Runnable action) {
+        flushes.onInputEnd(
+                () -> {
+                    if (response.headWritten()) {
+                        action.run();
+                    } else if (!isGone()) {
+                        response.writeContinue();
+                    }
+                });
+    }
+
+    @Override
     public void reset() {
         begun = false;
         super.reset();

@@ -5,6 +5,8 @@ import io.netty.buffer.Unpooled;
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelInboundHandlerAdapter;
+import io.netty.channel.socket.ChannelInputShutdownEvent;
+import io.netty.channel.unix.Socket;
 import io.netty.util.ReferenceCountUtil;
 import io.vertx.core.Context;
 import io.vertx.core.buffer.Buffer;
@@ -63,6 +65,7 @@ public final class RawInlet extends ChannelInboundHandlerAdapter {
     private @Nullable Body body; // is on its way
     private @Nullable RawRequest running;
     private @Nullable ByteBuf kept; // came behind the running one
+    private @Nullable HalfClosed halfClosed; // nothing more will come
 
     private RawInlet(ServerCodec codec, Receiver receiver, RawRequests requests) {
         this.codec = codec;
@@ -80,6 +83,35 @@ public final class RawInlet extends ChannelInboundHandlerAdapter {
     @Override
     public void handlerAdded(ChannelHandlerContext ctx) {
         context = ctx;
+        if (client.socket() != null) {
+            HalfClosed.allow(channel);
+        }
+    }
+
+    /** Others need not know: what is whole is answered, and nothing else could be. */
+    @Override
+    @SuppressWarnings("FutureReturnValueIgnored") // channelInactive follows
+    public void userEventTriggered(ChannelHandlerContext ctx, Object event) {
+        Socket socket = client.socket();
+        if (!(event instanceof ChannelInputShutdownEvent) || socket == null) {
+            ctx.fireUserEventTriggered(event);
+        } else if (!isAnswering()) {
+            ctx.close();
+        } else if (halfClosed == null) {
+            halfClosed = new HalfClosed(channel, socket, this::isAnswering);
+            halfClosed.watch();
+            RawRequest now = running;
+            if (now != null) {
+                codec.run(now.context(), now::inputEnded);
+            } else {
+                client.inputEnded();
+            }
+        }
+    }
+
+    /** A request that is there as a whole waits for its answer, or for its turn. */
+    private boolean isAnswering() {
+        return running != null || kept != null || codec.isAnswering();
     }
 
     @Override
@@ -283,6 +315,9 @@ public final class RawInlet extends ChannelInboundHandlerAdapter {
 
     @Override
     public void channelInactive(ChannelHandlerContext ctx) {
+        if (halfClosed != null) {
+            halfClosed.end();
+        }
         ReferenceCountUtil.release(kept);
         kept = null;
         Body unfinished = body;

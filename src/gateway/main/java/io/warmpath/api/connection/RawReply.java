@@ -26,6 +26,7 @@ final class RawReply implements Answer {
     private static final byte[] KEEP_ALIVE = EventBytes.utf8(": keep-alive\n\n");
     private static final byte[] CHUNKED = ascii("transfer-encoding: chunked\r\n");
     private static final byte[] LAST_CHUNK = ascii("0\r\n\r\n");
+    private static final byte[] CONTINUE = ascii("HTTP/1.1 100 Continue\r\n\r\n");
 
     /** Around a head: a length or the encoding, and the empty line. */
     private static final int AROUND_HEAD = 64;
@@ -52,6 +53,16 @@ final class RawReply implements Answer {
         void used() {
             mayWait = true;
         }
+
+        /** Where bytes can go past the pipeline. */
+        @Nullable Socket socket() {
+            return socket;
+        }
+
+        /** The client sends nothing more while a request runs that went through the codec. */
+        void inputEnded() {
+            FlushHandler.of(encoder).inputEnded();
+        }
     }
 
     private final ClientChannel client;
@@ -63,6 +74,7 @@ final class RawReply implements Answer {
     private boolean chunked;
     private boolean over;
     private @Nullable Runnable drained;
+    private @Nullable Runnable inputEnd;
 
     RawReply(ClientChannel client, RawRequest request, String requestId) {
         this.client = client;
@@ -177,6 +189,33 @@ final class RawReply implements Answer {
         if (!over) {
             drained = action;
         }
+    }
+
+    @Override
+    public void onInputEnd(Runnable action) {
+        inputEnd = action;
+    }
+
+    /** The client sends nothing more: writes something, so that it shows whether it reads. */
+    void inputEnded() {
+        Runnable action = inputEnd;
+        if (over) {
+            return;
+        }
+        if (!begun) {
+            sayContinue(client);
+        } else if (action != null) {
+            action.run();
+        }
+    }
+
+    /** What may come before any answer (RFC 9110 section 15.2). */
+    @SuppressWarnings("FutureReturnValueIgnored") // a failed write closes the connection
+    static void sayContinue(ClientChannel client) {
+        client.used();
+        client.encoder.writeAndFlush(
+                client.encoder.alloc().directBuffer(CONTINUE.length).writeBytes(CONTINUE),
+                client.encoder.voidPromise());
     }
 
     /** The channel takes more. */

@@ -157,6 +157,15 @@ public final class RawRequest implements ClientRequest {
         }
     }
 
+    /** Its client sends nothing more, and may have left. */
+    void inputEnded() {
+        if (reply != null) {
+            reply.inputEnded();
+        } else if (!gone) {
+            RawReply.sayContinue(client);
+        }
+    }
+
     /** The channel takes more. */
     void drain() {
         if (reply != null) {

@@ -49,6 +49,11 @@ public final class RawRequests {
         return closed;
     }
 
+    /** Somebody waits for the last of them: nothing new is taken. */
+    public boolean isStopping() {
+        return idle != null;
+    }
+
     /** From now on requests go through the codec; those that run may end. */
     public void close() {
         closed = true;

@@ -51,6 +51,18 @@ public record VertxRequest(HttpServerRequest request, ErrorForm errors) implemen
         errors.respond(request.response(), error, requestId);
     }
 
+    /** Refuses it as the last one of its connection; HTTP/2 ends connections in its own way. */
+    public void refuseLast(GatewayError error, String requestId, long lingerMillis) {
+        if (request.version() == HttpVersion.HTTP_2) {
+            refuse(error, requestId);
+            discard(lingerMillis);
+            return;
+        }
+        putHeader("connection", "close");
+        refuse(error, requestId);
+        discard(request, lingerMillis, request.connection()::close);
+    }
+
     @Override
     public void discard(long lingerMillis) {
         discard(request, lingerMillis);
@@ -62,7 +74,16 @@ public record VertxRequest(HttpServerRequest request, ErrorForm errors) implemen
      * the stream is ended: others may be on the connection.
      */
     public static void discard(HttpServerRequest request, long lingerMillis) {
-        if (!request.isEnded()) {
+        discard(request, lingerMillis, () -> {});
+    }
+
+    /**
+     * @param ended what to do when all of the request has come in time
+     */
+    private static void discard(HttpServerRequest request, long lingerMillis, Runnable ended) {
+        if (request.isEnded()) {
+            ended.run();
+        } else {
             Vertx vertx = context().owner();
             long timer =
                     vertx.setTimer(
@@ -76,7 +97,11 @@ public record VertxRequest(HttpServerRequest request, ErrorForm errors) implemen
                                 }
                             });
             request.handler(ignored -> {});
-            request.endHandler(v -> vertx.cancelTimer(timer));
+            request.endHandler(
+                    v -> {
+                        vertx.cancelTimer(timer);
+                        ended.run();
+                    });
         }
         request.resume();
     }

@@ -156,6 +156,11 @@ final class ExplainedAnswer implements Answer {
     }
 
     @Override
+    public void onInputEnd(Runnable action) {
+        next.onInputEnd(action);
+    }
+
+    @Override
     public void keepAlive() {
         next.keepAlive();
     }

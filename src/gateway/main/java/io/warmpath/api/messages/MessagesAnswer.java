@@ -176,6 +176,11 @@ final class MessagesAnswer implements Answer {
     }
 
     @Override
+    public void onInputEnd(Runnable action) {
+        next.onInputEnd(action);
+    }
+
+    @Override
     public void keepAlive() {
         if (frames != null) { // what is gathered is no stream
             next.write(MessagesFrames.PING, 0, MessagesFrames.PING.length);

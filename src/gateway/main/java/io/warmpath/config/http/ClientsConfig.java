@@ -46,8 +46,9 @@ public interface ClientsConfig {
             doc =
                     "Connections that clients may have open together. One more takes the place of"
                             + " the one that has been without a request for longest; where all are in"
-                            + " use, it is closed. 0: half as many as the process may have files"
-                            + " open (ulimit -n), so that each can have one to an engine.",
+                            + " use, it is closed. 0: half of what the process may have open"
+                            + " (ulimit -n) beside its own files, so that each can have a"
+                            + " connection to an engine.",
             min = 0,
             max = 10_000_000)
     int maxConnections();

@@ -64,4 +64,11 @@ public interface Answer {
 
     /** Called once, when there is room again. */
     void onDrain(Runnable action);
+
+    /**
+     * What to do when the client, to whom the answer has begun, sends nothing more: it may have
+     * left, which shows when something is written. Where that cannot be told from leaving, and
+     * before the answer has begun, never.
+     */
+    default void onInputEnd(Runnable action) {}
 }

@@ -97,6 +97,14 @@ public final class TimedAnswer extends Deadlines.Entry implements Answer {
         due(started);
         if (deadlines != null) {
             deadlines.add(this);
+            next.onInputEnd(this::inputEnded);
+        }
+    }
+
+    /** Its client may have left: a stream shows. */
+    private void inputEnded() {
+        if (!settled && (stage == Stage.ALIVE || stage == Stage.EVENTS)) {
+            keepAlive();
         }
     }
 
@@ -266,6 +274,11 @@ public final class TimedAnswer extends Deadlines.Entry implements Answer {
     @Override
     public boolean isFull() {
         return next.isFull();
+    }
+
+    @Override
+    public void onInputEnd(Runnable action) {
+        next.onInputEnd(action);
     }
 
     @Override

@@ -324,7 +324,10 @@ final class Attempt implements UpstreamListener, UpstreamCall.Watch, Relocation.
             if (stale && owner.retryOnFreshConnection(this)) {
                 return;
             }
-            books.tellFleet(EngineFailures.outcome(error));
+            RequestOutcome outcome = EngineFailures.outcome(error);
+            if (outcome != null) {
+                books.tellFleet(outcome);
+            }
             if (EngineFailures.isLostConnection(error)) {
                 books.lost();
             }
@@ -360,6 +363,9 @@ final class Attempt implements UpstreamListener, UpstreamCall.Watch, Relocation.
         }
         if (unreachable) {
             owner.refused(Outcome.NO_WORKER, scope.noWorker());
+        } else if (error instanceof GatewayError.OutOfFiles) {
+            scope.parts.metrics().noFiles();
+            owner.refused(Outcome.OVERLOADED, error);
         } else {
             owner.refused(Outcome.UPSTREAM_FAILED, error);
         }

@@ -21,9 +21,14 @@ final class EngineFailures {
                 || (error instanceof GatewayError.UpstreamTimeout && error.safeToRetry());
     }
 
-    /** As the fleet counts it. */
-    static RequestOutcome outcome(GatewayError error) {
+    /**
+     * As the fleet counts it.
+     *
+     * @return null: the worker has no part in it
+     */
+    static @Nullable RequestOutcome outcome(GatewayError error) {
         return switch (error) {
+            case GatewayError.OutOfFiles e -> null;
             case GatewayError.BadUpstreamAnswer e -> RequestOutcome.FAILED;
             case GatewayError.UpstreamTimeout e -> RequestOutcome.STALLED;
             case GatewayError.WorkerUnwell e -> RequestOutcome.STALLED;

@@ -115,6 +115,7 @@ public final class FlowMetrics {
     private final EnumCounters<WithoutTokens> withoutTokens;
     private final EnumCounters<Overload> overloads;
     private final Counter noMemory;
+    private final Counter noFiles;
     private final Counter byText;
     private final EnumCounters<EngineAnswer> engineAnswers;
     private final MeterRegistry registry;
@@ -195,11 +196,8 @@ public final class FlowMetrics {
                         "cause",
                         "warmpath.overload.rejections",
                         "Requests refused because of load");
-        noMemory =
-                Counter.builder("warmpath.overload.rejections")
-                        .description("Requests refused because of load")
-                        .tag("cause", "memory")
-                        .register(registry);
+        noMemory = overload("memory");
+        noFiles = overload("files");
         queueWait =
                 Timer.builder("warmpath.queue.wait")
                         .description("Time in the queue, of the requests that had to wait")
@@ -294,6 +292,11 @@ public final class FlowMetrics {
         outcomes.count(Outcome.OVERLOADED);
     }
 
+    /** A request was refused because no connection to an engine could be opened. */
+    public void noFiles() {
+        noFiles.increment();
+    }
+
     /** Shows what the bodies take; once. */
     public void bodies(BodyMemory memory) {
         Gauge.builder("warmpath.request.body.bytes", memory, BodyMemory::held)
@@ -305,6 +308,13 @@ public final class FlowMetrics {
     /** The client left before its request was complete. */
     public void cancelledEarly() {
         outcomes.count(Outcome.CANCELLED);
+    }
+
+    private Counter overload(String cause) {
+        return Counter.builder("warmpath.overload.rejections")
+                .description("Requests refused because of load")
+                .tag("cause", cause)
+                .register(registry);
     }
 
     private Counter counter(String name, String description) {

@@ -26,6 +26,7 @@ final class ClientClock extends Deadlines.Entry {
     @Nullable ClientClock idleBefore; // these three are the list's
     @Nullable ClientClock idleAfter;
     boolean isIdle;
+    long idleSince; // for whoever is in it
     private ClientConnections.@Nullable Idle idle; // null before the channel has its loop
     private @Nullable Deadlines deadlines; // null before the channel has its loop
     private boolean begun; // the messages are seen: HTTP/1
@@ -34,6 +35,7 @@ final class ClientClock extends Deadlines.Entry {
     private boolean body;
     private boolean held; // in this span the gateway stopped reading the body
     private long bytes;
+    private long waitingSince; // for what is waited for now
     private int unanswered;
 
     ClientClock(ClientLimits limits, Channel channel) {
@@ -53,8 +55,8 @@ final class ClientClock extends Deadlines.Entry {
                 return;
             }
             deadlines = limits.loops().of(channel.eventLoop());
-            others.add(ClientClock.this);
             enter(limits.idleNanos());
+            isIdle(others);
             ctx.fireChannelActive();
         }
 
@@ -186,8 +188,13 @@ final class ClientClock extends Deadlines.Entry {
         waitFor(limits.idleNanos());
         ClientConnections.Idle others = idle;
         if (others != null && unanswered == 0) {
-            others.add(this);
+            isIdle(others);
         }
+    }
+
+    private void isIdle(ClientConnections.Idle others) {
+        idleSince = waitingSince;
+        others.add(this);
     }
 
     /** Another client needs its place. */
@@ -198,7 +205,8 @@ final class ClientClock extends Deadlines.Entry {
     }
 
     private void waitFor(long nanos) {
-        deadline(limits.nanoTime().getAsLong(), nanos);
+        waitingSince = limits.nanoTime().getAsLong();
+        deadline(waitingSince, nanos);
     }
 
     private void enter(long nanos) {

@@ -15,10 +15,19 @@ import org.jspecify.annotations.Nullable;
  * request for longest: whoever opens connections and leaves them does not keep others out, probes
  * among them. Where all are in use, the new one is closed.
  *
+ * <p>Where files run out before there are so many connections, those that have been without a
+ * request for a second or more make room.
+ *
  * <p>Any thread; each {@link Idle} belongs to its event loop. A request costs two links.
  */
 public final class ClientConnections {
     private static final Logger LOG = Logger.getLogger(ClientConnections.class);
+
+    /** Somebody who has just connected is about to ask. */
+    private static final long JUST_COME_NANOS = 1_000_000_000;
+
+    /** Connections that make room at once, on each event loop. */
+    private static final int ROOM = 8;
 
     private final int most;
     private final AtomicInteger open = new AtomicInteger(); // a count; orders nothing else
@@ -84,6 +93,22 @@ public final class ClientConnections {
         displaced.increment();
         longest.displace();
         return true;
+    }
+
+    /** Another client could not be let in, as no more files may be open. */
+    void makeRoom(long now) {
+        loops.forEach((loop, idle) -> loop.execute(() -> makeRoom(idle, now)));
+    }
+
+    private void makeRoom(Idle idle, long now) {
+        for (int i = 0; i < ROOM; i++) {
+            ClientClock longest = idle.first();
+            if (longest == null || now - longest.idleSince < JUST_COME_NANOS) {
+                return;
+            }
+            displaced.increment();
+            longest.displace();
+        }
     }
 
     void closed() {

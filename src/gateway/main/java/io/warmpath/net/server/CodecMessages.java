@@ -16,6 +16,9 @@ import io.netty.handler.codec.http.LastHttpContent;
 abstract class CodecMessages extends ChannelDuplexHandler {
     private boolean interim; // the answer that is being written is a 1xx
 
+    /** This one goes by. */
+    void head(HttpRequest request) {}
+
     /** Its head has gone by. */
     abstract void requestBegan();
 
@@ -33,7 +36,8 @@ abstract class CodecMessages extends ChannelDuplexHandler {
 
     @Override
     public final void channelRead(ChannelHandlerContext ctx, Object message) {
-        if (message instanceof HttpRequest) {
+        if (message instanceof HttpRequest request) {
+            head(request);
             requestBegan();
         }
         if (message instanceof ByteBufHolder content) {

@@ -1,5 +1,8 @@
 package io.warmpath.net.server;
 
+import io.netty.handler.codec.http.HttpRequest;
+import io.netty.handler.codec.http.HttpVersion;
+
 /**
  * Knows of one client connection whether all that its codec has read is answered. Its event loop
  * only.
@@ -8,6 +11,7 @@ final class CodecState extends CodecMessages {
     private int unanswered;
     private boolean body;
     private boolean spoiled;
+    private boolean old; // something other than HTTP/1.1 was asked for
 
     /**
      * @param begun the head of a request has gone by, its body has not
@@ -21,6 +25,16 @@ final class CodecState extends CodecMessages {
     /** Every request that has begun is over, and everything so far was HTTP. */
     boolean isQuiet() {
         return unanswered == 0 && !body && !spoiled;
+    }
+
+    /** Requests of HTTP/1.1 that are there as a whole wait for their answers, and no other. */
+    boolean isAnswering() {
+        return unanswered > 0 && !body && !spoiled && !old;
+    }
+
+    @Override
+    void head(HttpRequest request) {
+        old |= !request.protocolVersion().equals(HttpVersion.HTTP_1_1);
     }
 
     @Override

@@ -124,6 +124,11 @@ public final class ServerCodec {
                 && (!(reader instanceof StrictDecoder strict) || strict.isBetweenRequests());
     }
 
+    /** It has read requests of HTTP/1.1 whole, and has not answered all of them; no other. */
+    public boolean isAnswering() {
+        return state.isAnswering();
+    }
+
     /** For one more request. */
     public Context context() {
         return VertxInternals.another(connection);

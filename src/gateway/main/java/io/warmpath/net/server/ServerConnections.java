@@ -2,10 +2,14 @@ package io.warmpath.net.server;
 
 import io.netty.bootstrap.ChannelInitializerExtension;
 import io.netty.channel.Channel;
+import io.netty.channel.ChannelConfig;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelInboundHandlerAdapter;
 import io.vertx.core.Handler;
 import io.vertx.core.http.HttpServerRequest;
+import io.netty.channel.ServerChannel;
+import io.warmpath.net.FileShortage;
+import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -13,7 +17,7 @@ import org.jspecify.annotations.Nullable;
  * without TLS ({@link ServerPipeline#guard} comes too late for what Vert.x answers before any
  * route), a {@link StrictDecoder} and a {@link ClientClock} into all. Requests of those without TLS
  * go past the codec from the first one on, once their listener knows how ({@link
- * ServerCodec#pass}).
+ * ServerCodec#pass}). Where none can be accepted for lack of files, others make room.
  *
  * <p>Netty makes the one instance by its name in {@code META-INF/services}, once {@link #enable}
  * was called before the first listener. Any thread.
@@ -49,6 +53,38 @@ public final class ServerConnections extends ChannelInitializerExtension {
      */
     public static void refuse(Handler<HttpServerRequest> answer) {
         refuse = answer;
+    }
+
+    @Override
+    public void postInitializeServerListenerChannel(ServerChannel channel) {
+        channel.pipeline().addLast(new Accepting()); // before the one that Netty adds itself
+    }
+
+    /** Accepts nobody for a moment when files have run out, and lets idle clients make room. */
+    private static final class Accepting extends ChannelInboundHandlerAdapter {
+        private static final int PAUSE_MILLIS = 100;
+
+        @Override
+        @SuppressWarnings("FutureReturnValueIgnored") // nobody waits for the pause
+        public void exceptionCaught(ChannelHandlerContext ctx, Throwable cause) {
+            if (!FileShortage.OF_PROCESS.explains(cause)) {
+                ctx.fireExceptionCaught(cause);
+                return;
+            }
+            ClientLimits limits = current;
+            if (limits != null) {
+                limits.connections().makeRoom(limits.nanoTime().getAsLong());
+            }
+            ChannelConfig listener = ctx.channel().config();
+            if (listener.isAutoRead()) {
+                listener.setAutoRead(false);
+                ctx.executor()
+                        .schedule(
+                                () -> listener.setAutoRead(true),
+                                PAUSE_MILLIS,
+                                TimeUnit.MILLISECONDS);
+            }
+        }
     }
 
     @Override

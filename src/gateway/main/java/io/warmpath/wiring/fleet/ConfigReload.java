@@ -8,6 +8,7 @@ import io.warmpath.config.source.ConfigCheck;
 import io.warmpath.fleet.WorkerSpec;
 import io.warmpath.fleet.source.FleetSource;
 import io.warmpath.fleet.source.SourceName;
+import io.warmpath.net.FileShortage;
 import io.warmpath.wiring.settings.WorkerSpecs;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
@@ -20,6 +21,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.function.Supplier;
 import org.jboss.logging.Logger;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The workers of the configuration, read again when its file changes: by content, so that it does
@@ -109,31 +111,43 @@ final class ConfigReload implements FleetSource {
 
     /** One look at the file; never two at a time. */
     void look(Feed feed) {
+        byte @Nullable [] now = null;
         try {
-            byte[] now = Files.readAllBytes(file);
-            if (Arrays.equals(now, known)) {
-                return;
-            }
-            boolean first = known.length == 0;
-            known = now;
-            if (new String(now, StandardCharsets.UTF_8).isBlank()) {
-                throw new IllegalArgumentException("it is empty");
-            }
-            Map<String, WorkerSpec> workers = byUrl(read.get());
-            feed.replace(workers);
-            said = "";
-            if (!first) {
-                LOG.infof(
-                        "%s has changed: its %d worker(s) were taken up; other settings need a"
-                                + " restart",
-                        file, workers.size());
+            now = Files.readAllBytes(file);
+            if (!Arrays.equals(now, known)) {
+                takeUp(now, feed);
+                known = now;
+                said = "";
             }
         } catch (IOException | RuntimeException e) {
-            String problem = e instanceof IOException ? "it cannot be read" : e.getMessage();
-            if (!String.valueOf(problem).equals(said)) {
-                said = String.valueOf(problem);
-                LOG.warnf("%s has changed and is not taken up: %s", file, said);
+            if (FileShortage.OF_PROCESS.explains(e)) {
+                warn(file + " is looked at again later: no more files may be open (ulimit -n)");
+                return;
             }
+            known = now == null ? known : now;
+            String why = e instanceof IOException ? "it cannot be read" : e.getMessage();
+            warn(file + " has changed and is not taken up: " + why);
+        }
+    }
+
+    private void takeUp(byte[] now, Feed feed) {
+        if (new String(now, StandardCharsets.UTF_8).isBlank()) {
+            throw new IllegalArgumentException("it is empty");
+        }
+        Map<String, WorkerSpec> workers = byUrl(read.get());
+        feed.replace(workers);
+        if (known.length > 0) {
+            LOG.infof(
+                    "%s has changed: its %d worker(s) were taken up; other settings need a restart",
+                    file, workers.size());
+        }
+    }
+
+    /** Once, until it is something else. */
+    private void warn(String problem) {
+        if (!problem.equals(said)) {
+            said = problem;
+            LOG.warn(problem);
         }
     }
 

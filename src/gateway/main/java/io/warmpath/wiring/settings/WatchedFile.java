@@ -1,5 +1,6 @@
 package io.warmpath.wiring.settings;
 
+import io.warmpath.net.FileShortage;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
@@ -51,8 +52,9 @@ public final class WatchedFile {
 
     /** Blocks on the file. */
     public void look() {
+        String before = stamp;
         String now = stamp();
-        if (now.equals(stamp)) {
+        if (now.equals(before)) {
             return;
         }
         stamp = now;
@@ -60,6 +62,10 @@ public final class WatchedFile {
             use.of(Files.readString(file, StandardCharsets.UTF_8));
             LOG.infof("read %s (%s) again", file, what);
         } catch (IOException e) {
+            if (FileShortage.OF_PROCESS.explains(e)) {
+                stamp = before; // looked at again, and the shortage is told of once
+                return;
+            }
             LOG.errorf("%s (%s) cannot be read; what was there stays in force", file, what);
         } catch (IllegalArgumentException e) {
             LOG.errorf("%s (%s): %s; what was there stays in force", file, what, e.getMessage());

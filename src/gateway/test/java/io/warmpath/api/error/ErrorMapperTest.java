@@ -175,6 +175,20 @@ public class ErrorMapperTest {
                         "null",
                         "overloaded"),
                 pin(
+                        new GatewayError.OutOfFiles(),
+                        503,
+                        "The gateway has as many connections open as it may; try again later.",
+                        "overloaded_error",
+                        "null",
+                        "out_of_files"),
+                pin(
+                        new GatewayError.Stopping(),
+                        503,
+                        "This gateway is stopping and takes no new requests; send it again.",
+                        "service_unavailable_error",
+                        "null",
+                        "stopping"),
+                pin(
                         new GatewayError.NoHealthyWorker("x", Duration.ofSeconds(1)),
                         503,
                         "No healthy worker serves the model `x` right now; try again later.",

@@ -24,6 +24,14 @@ class EngineFailuresTest {
     }
 
     @Test
+    void what_the_gateway_lacks_is_no_workers_fault_and_no_reason_to_ask_another() {
+        GatewayError lack = new GatewayError.OutOfFiles();
+        assertNull(EngineFailures.outcome(lack));
+        assertNull(EngineFailures.retryCause(lack, true));
+        assertFalse(EngineFailures.isLostConnection(lack));
+    }
+
+    @Test
     void a_bad_answer_is_tried_again_over_a_connection_that_is_not_lost() {
         assertEquals(RetryCause.BROKE, EngineFailures.retryCause(BAD, true));
         assertFalse(EngineFailures.isLostConnection(BAD));

@@ -7,6 +7,8 @@ import io.vertx.core.Vertx;
 import io.warmpath.fleet.WorkerSpec;
 import io.warmpath.fleet.source.FleetSource;
 import io.warmpath.wiring.Logs;
+import java.io.UncheckedIOException;
+import java.nio.file.FileSystemException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -104,6 +106,48 @@ class ConfigReloadTest {
             reload.look(feed);
             assertEquals(2, told.size());
             assertTrue(told.get(1).containsKey("http://c:1"));
+        } finally {
+            logs.close();
+        }
+        reload.close();
+    }
+
+    /** As Java's file systems say it. */
+    private static UncheckedIOException noFiles(Path file) {
+        return new UncheckedIOException(
+                new FileSystemException(file.toString(), null, "Too many open files"));
+    }
+
+    @Test
+    void a_file_that_cannot_be_opened_for_lack_of_files_is_not_to_blame_and_read_again()
+            throws Exception {
+        Path file = directory.resolve("warmpath.yaml");
+        List<WorkerSpec> workers = List.of(WorkerSpec.of("http://a:1"));
+        boolean[] lacking = {true};
+        ConfigReload reload =
+                new ConfigReload(
+                        vertx,
+                        file,
+                        () -> {
+                            if (lacking[0]) {
+                                throw noFiles(file);
+                            }
+                            return workers;
+                        },
+                        Duration.ofSeconds(1));
+        Files.writeString(file, "warmpath:\n  workers:\n    - url: http://a:1\n");
+        Logs logs = new Logs(ConfigReload.class);
+        try {
+            reload.look(feed);
+            reload.look(feed);
+            assertEquals(0, told.size());
+            List<String> warnings = logs.at(Level.WARNING);
+            assertEquals(1, warnings.size(), warnings.toString());
+            assertTrue(
+                    warnings.getFirst().contains("no more files may be open"), warnings::toString);
+            lacking[0] = false;
+            reload.look(feed); // the file has not changed meanwhile
+            assertEquals(1, told.size());
         } finally {
             logs.close();
         }
