@@ -68,6 +68,15 @@ def get(url, timeout=5):
         return None, str(error)
 
 
+def post(url, timeout=10):
+    """Status of a POST without a body."""
+    try:
+        with urllib.request.urlopen(urllib.request.Request(url, method="POST"), timeout=timeout) as answer:
+            return answer.status
+    except urllib.error.HTTPError as error:
+        return error.code
+
+
 _taken = set()
 
 
@@ -168,6 +177,10 @@ class Engine(Process):
     def wait(self):
         return self.answers(self.url + self.ready_path, ENGINE_UP)
 
+    def flush(self):
+        """Empties the cache; while a request is running SGLang answers 400 to that."""
+        wait_until(f"{self.name} empties its cache", lambda: post(self.url + self.flush_path) == 200, 10)
+
     def events_config(self):
         return json.dumps({
             "publisher": "zmq", "endpoint": f"tcp://*:{self.events}", "replay_endpoint": f"tcp://*:{self.replay}",
@@ -208,10 +221,7 @@ class Sglang(Engine):
         pin = [] if core is None else ["taskset", "-c", core]
         super().__init__(name, [*pin, *command, *extra], env)
 
-    def flush(self):
-        request = urllib.request.Request(self.url + "/flush_cache", method="POST")
-        with urllib.request.urlopen(request, timeout=10) as answer:
-            check(answer.status == 200, "flush_cache")
+    flush_path = "/flush_cache"
 
     def computed(self):
         """Prompts that it has computed, by its log; a health check that generates is one."""
@@ -235,10 +245,7 @@ class Vllm(Engine):
             "--enable-prompt-tokens-details"]  # what the checks compare with
         super().__init__(name, [*command, *extra], {**OFFLINE, "VLLM_CPU_KVCACHE_SPACE": "1", "VLLM_SERVER_DEV_MODE": "1"})
 
-    def flush(self):
-        request = urllib.request.Request(self.url + "/reset_prefix_cache", method="POST")
-        with urllib.request.urlopen(request, timeout=10) as answer:
-            check(answer.status == 200, "reset_prefix_cache")
+    flush_path = "/reset_prefix_cache"
 
     def computed(self):
         """Tokens that it has generated."""
@@ -324,6 +331,22 @@ class Gateway(Process):
 
     def metrics(self):
         return get(self.url + "/metrics")[1]
+
+
+class Smg(Process):
+    """The SGLang gateway (PyPI's smg, from install.sh) with its cache-aware policy."""
+
+    program = TOOLS / "smg/bin/smg"
+
+    def __init__(self, engines, name="smg"):
+        self.port, self.metrics_port = free_port(), free_port()
+        self.url = f"http://127.0.0.1:{self.port}"
+        super().__init__(name, [
+            self.program, "launch", "--host", "127.0.0.1", "--port", self.port, "--prometheus-port", self.metrics_port,
+            "--worker-urls", *[e.url for e in engines], "--policy", "cache_aware", "--log-level", "warn"])
+
+    def wait(self):
+        return self.answers(self.url + "/readiness", 60)
 
 
 @contextlib.contextmanager

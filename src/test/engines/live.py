@@ -2,6 +2,7 @@
 """Gateways in front of two real SGLangs: engine-reported hit rates and times to the first token (src/perf/live.md).
 
     live.py modes [--rounds 3] [--at-once 3] [--check]     one workload through each gateway in turn, all up, caches flushed before
+    live.py exact [--case NAME] [--rounds 3] [--check]     where a guess from what was sent goes wrong: evictions, restarts (exact.py)
     live.py start [--rounds 4] [--at-once 3] [--check]     the first 15 seconds after each gateway says that it is ready
 
 The workload: 12 conversations of 5 turns over one system prompt, --at-once of them at a time, arrivals drawn with a seed.
@@ -12,50 +13,25 @@ holds, or the status is 1; the figures say the rest.
 """
 
 import argparse
+import collections
 import concurrent.futures
 import os
 import random
 import statistics
 import time
 
-from fleet import TOOLS, Gateway, Process, Sglang, check, free_port, running
-from talk import cached_of, client, words
+import causes
+import exact
+from figures import hit_rates, table
+from fleet import Gateway, Sglang, Smg, check, running
+from talk import chat, client, words
 
 CONVERSATIONS, TURNS, TOKENS = 12, 5, 24
 THINK = 0.15  # mean seconds between a conversation's turns
 
 
-class Smg(Process):
-    """The SGLang gateway with its cache-aware policy."""
-
-    program = TOOLS / "smg/bin/smg"
-
-    def __init__(self, engines):
-        self.port, self.metrics_port = free_port(), free_port()
-        self.url = f"http://127.0.0.1:{self.port}"
-        super().__init__("smg", [
-            self.program, "launch", "--host", "127.0.0.1", "--port", self.port, "--prometheus-port", self.metrics_port,
-            "--worker-urls", *[e.url for e in engines], "--policy", "cache_aware", "--log-level", "warn"])
-
-    def wait(self):
-        return self.answers(self.url + "/readiness", 60)
-
-
-def ask(api, history):
-    """Streams one turn; seconds to the first text, prompt and cached tokens, and the text."""
-    began, first, text, usage = time.monotonic(), None, "", None
-    for chunk in api.chat.completions.create(
-            model="tiny", messages=history, max_tokens=TOKENS, temperature=0, stream=True,
-            stream_options={"include_usage": True}):
-        usage = chunk.usage or usage
-        for choice in chunk.choices:
-            if choice.delta.content:
-                first = first or time.monotonic() - began
-                text += choice.delta.content
-    return first, usage.prompt_tokens, cached_of(usage), text
-
-
 def conversation(api, seed, number, deadline=None):
+    """Its messages and its answers."""
     drawn = random.Random(f"{seed} {number}")
     history = [{"role": "system", "content": words(f"system {seed}", 250)}]
     seen = []
@@ -64,32 +40,35 @@ def conversation(api, seed, number, deadline=None):
         if deadline and time.monotonic() > deadline:
             break
         history.append({"role": "user", "content": words(f"{seed} {number} {turn}", drawn.randrange(30, 160))})
-        at = time.monotonic()
-        first, prompt, cached, text = ask(api, history)
-        history.append({"role": "assistant", "content": text})
-        seen.append((at, first, prompt, cached))
-    return seen
+        answer = chat(api, history, TOKENS, stream=True, explain=False)
+        history.append({"role": "assistant", "content": answer.text})
+        seen.append(answer)
+    return history, seen
 
 
 def workload(url_of, seed, at_once, seconds=None):
-    """All conversations; with `seconds`, as many as there is time for."""
+    """When it began, and all conversations; with `seconds`, as many as there is time for."""
     began = time.monotonic()
     deadline = began + seconds if seconds else None
     numbers = range(CONVERSATIONS if not seconds else 1000)
     api = client(url_of)
     with concurrent.futures.ThreadPoolExecutor(at_once) as pool:
         def one(n):
-            return [] if deadline and time.monotonic() > deadline else conversation(api, seed, n, deadline)
-        seen = [turn for turns in pool.map(one, numbers) for turn in turns]
-    return began, seen
-
-
-def hit_rate(seen):
-    return sum(s[3] for s in seen) / sum(s[2] for s in seen)
+            return ([], []) if deadline and time.monotonic() > deadline else conversation(api, seed, n, deadline)
+        return began, list(pool.map(one, numbers))
 
 
 def modes(engines, gateways, rounds, at_once, bound):
     found = {name: [] for name in [*gateways, "one endless cache"]}
+    missed = {name: collections.Counter() for name in found}
+    tokenizes = gateways["kv, latency"]
+
+    def play(name, front, seed):
+        talks = workload(front, seed, at_once)[1]
+        found[name].append([answer for _, answers in talks for answer in answers])
+        missed[name].update(causes.missed(
+            [(causes.ids_of(tokenizes, history), answers) for history, answers in talks], bound.page, TOKENS))
+
     order = list(gateways)
     for r in range(rounds):
         random.Random(r).shuffle(order)
@@ -98,19 +77,13 @@ def modes(engines, gateways, rounds, at_once, bound):
                 e.flush()
             if hasattr(gateways[name], "settle"):
                 gateways[name].settle()
-            _, seen = workload(gateways[name], f"round {r}", at_once)
-            found[name].append(seen)
+            play(name, gateways[name], f"round {r}")
         bound.flush()
-        found["one endless cache"].append(workload(bound, f"round {r}", at_once)[1])
-    print("| gateway | hit rate of each round | all | mean TTFT | p50 | p95 |")
-    print("|---|---|---|---|---|---|")
-    for name, rounds_seen in found.items():
-        seen = [s for one in rounds_seen for s in one]
-        firsts = sorted(s[1] for s in seen)
-        each = ", ".join(f"{100 * hit_rate(one):.1f}" for one in rounds_seen)
-        print(f"| {name} | {each} | {100 * hit_rate(seen):.1f} % | {1000 * statistics.mean(firsts):.0f} ms"
-              f" | {1000 * statistics.median(firsts):.0f} | {1000 * firsts[int(len(firsts) * 0.95)]:.0f} |")
-    return {name: hit_rate([s for one in each for s in one]) for name, each in found.items()}
+        play("one endless cache", bound, f"round {r}")
+    table(found)
+    print()
+    causes.table(missed)
+    return hit_rates(found)
 
 
 def check_modes(hits):
@@ -136,11 +109,11 @@ def starts(engines, make, rounds, at_once):
             began = time.monotonic()
             with running(gateway):
                 ups[name].append(time.monotonic() - began)
-                start, seen = workload(gateway, f"start {r}", at_once, spans[-1][1])
-                for at, first, _, _ in seen:
+                start, talks = workload(gateway, f"start {r}", at_once, spans[-1][1])
+                for answer in [answer for _, answers in talks for answer in answers]:
                     for span in spans:
-                        if first and span[0] <= at - start < span[1]:
-                            found[name][span].append(first)
+                        if answer.first and span[0] <= answer.at - start < span[1]:
+                            found[name][span].append(answer.first)
     print("| gateway | ready after | " + " | ".join(f"TTFT {a} to {b} s after it" for a, b in spans) + " |")
     print("|---|---|" + "---|" * len(spans))
     for name, of in found.items():
@@ -160,11 +133,14 @@ def check_start(firsts):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("what", choices=["modes", "start"])
+    parser.add_argument("what", choices=["modes", "start", "exact"])
+    parser.add_argument("--case", action="append", choices=list(exact.CASES))
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--at-once", type=int, default=3)
     parser.add_argument("--check", action="store_true")
     asked = parser.parse_args()
+    if asked.what == "exact":
+        return exact.run(asked.case or list(exact.CASES), asked.rounds, asked.check)
     engines = [Sglang(f"sglang-{i}", tokens=8192, core=i % os.cpu_count()) for i in range(2)]
     smg = {"smg": lambda: Smg(engines)} if Smg.program.exists() else {}
     with running(*engines):

@@ -4,6 +4,7 @@
 #   src/test/engines/run.sh smoke              what every change must pass: one SGLang, one vLLM, default flags
 #   src/test/engines/run.sh table [CASE...]    all cases; table --list names them
 #   src/test/engines/run.sh live modes|start   hit rates and first tokens beside other gateways (src/perf/live.md)
+#   src/test/engines/run.sh live exact         the same where a guess of what engines have goes wrong
 #
 # Status 77: there are no engines here, or no memory for them; it says so. Logs: target/engines.
 set -eu

@@ -2,6 +2,7 @@
 
 import dataclasses
 import random
+import time
 
 import openai
 
@@ -17,7 +18,8 @@ WORDS = (
 
 @dataclasses.dataclass
 class Answer:
-    """`cached`: tokens that the engine says it had; `predicted`: what the gateway said before; None: not said."""
+    """`cached`: tokens that the engine says it had; `predicted`: what the gateway said before; None: not said.
+    Of a stream, `at`: when it was asked for, by the monotonic clock, and `first`: seconds until its first text."""
 
     text: str
     prompt: int
@@ -27,6 +29,8 @@ class Answer:
     reason: str
     headers: object
     finish: str = ""
+    at: float = 0
+    first: float | None = None
 
     def __str__(self):
         return f"{self.worker}: prompt {self.prompt}, predicted {self.predicted}, reported {self.cached} ({self.reason})"
@@ -46,44 +50,56 @@ def cached_of(usage):
     return (getattr(details, "cached_tokens", 0) or 0) if details else 0
 
 
-def answer_of(raw, text, usage, finish=""):
+def answer_of(raw, text, usage, finish="", at=0, first=None):
     headers = raw.headers
     predicted = headers.get("x-warmpath-predicted-cached-tokens")
     return Answer(
         text, usage.prompt_tokens if usage else 0, cached_of(usage), None if predicted is None else int(predicted),
-        headers.get("x-warmpath-worker", ""), headers.get("x-warmpath-reason", ""), headers, finish or "")
+        headers.get("x-warmpath-worker", ""), headers.get("x-warmpath-reason", ""), headers, finish or "", at, first)
 
 
-def chat(api, messages, tokens=16, stream=False, watch=None, **more):
+def chat(api, messages, tokens=16, stream=False, watch=None, explain=True, **more):
     """One chat; the model ends no answer by itself, so that it has `tokens` tokens.
 
-    `watch(worker, chunks)` is told of each chunk of a stream.
+    `watch(worker, chunks)` is told of each chunk of a stream. `explain`: the gateway is asked what it predicts.
     """
     common = {"model": NAME, "messages": messages, "max_tokens": tokens, "temperature": 0, **more}
-    headers = {"x-warmpath-explain": "1", **common.pop("headers", {})}
-    if not stream:
-        raw = api.chat.completions.with_raw_response.create(**common, extra_headers=headers)
-        parsed = raw.parse()
-        return answer_of(raw, parsed.choices[0].message.content or "", parsed.usage, parsed.choices[0].finish_reason)
-    raw = api.chat.completions.with_raw_response.create(
-        **common, stream=True, stream_options={"include_usage": True}, extra_headers=headers)
-    text, usage, finish = "", None, ""
+    headers = {**({"x-warmpath-explain": "1"} if explain else {}), **common.pop("headers", {})}
+    create = api.chat.completions.with_raw_response.create
+    if stream:
+        return streamed(create, common, headers, lambda choice: choice.delta.content, watch)
+    raw = create(**common, extra_headers=headers)
+    parsed = raw.parse()
+    return answer_of(raw, parsed.choices[0].message.content or "", parsed.usage, parsed.choices[0].finish_reason)
+
+
+def complete(api, prompt, tokens=16, stream=False, **more):
+    """One completion of a text or of token ids."""
+    common = {"model": NAME, "prompt": prompt, "max_tokens": tokens, "temperature": 0, **more}
+    headers = {"x-warmpath-explain": "1"}
+    create = api.completions.with_raw_response.create
+    if stream:
+        return streamed(create, common, headers, lambda choice: choice.text)
+    raw = create(**common, extra_headers=headers)
+    parsed = raw.parse()
+    return answer_of(raw, parsed.choices[0].text, parsed.usage, parsed.choices[0].finish_reason)
+
+
+def streamed(create, asked, headers, text_of, watch=None):
+    began = time.monotonic()
+    raw = create(**asked, stream=True, stream_options={"include_usage": True}, extra_headers=headers)
+    text, usage, finish, first = "", None, "", None
     for count, chunk in enumerate(raw.parse()):
         if watch:
             watch(raw.headers.get("x-warmpath-worker", ""), count)
-        if chunk.usage:
-            usage = chunk.usage
+        usage = chunk.usage or usage
         for choice in chunk.choices:
-            text += choice.delta.content or ""
+            piece = text_of(choice) or ""
+            if piece and first is None:
+                first = time.monotonic() - began
+            text += piece
             finish = choice.finish_reason or finish
-    return answer_of(raw, text, usage, finish)
-
-
-def complete(api, prompt, tokens=16, **more):
-    raw = api.completions.with_raw_response.create(
-        model=NAME, prompt=prompt, max_tokens=tokens, temperature=0, extra_headers={"x-warmpath-explain": "1"}, **more)
-    parsed = raw.parse()
-    return answer_of(raw, parsed.choices[0].text, parsed.usage, parsed.choices[0].finish_reason)
+    return answer_of(raw, text, usage, finish, began, first)
 
 
 def expect_exact(answer, what):
