@@ -76,7 +76,11 @@ final class LongBodies {
                             reading.parse(
                                     () ->
                                             RequestParser.parse(
-                                                    path.endpoint(), requestId, target, headers, body,
+                                                    path.endpoint(),
+                                                    requestId,
+                                                    target,
+                                                    headers,
+                                                    body,
                                                     terms));
             try {
                 if (body.length() > BRIEF_BYTES) {
