@@ -13,8 +13,8 @@ public final class HttpBytes {
         for (char c = '0'; c <= 'z'; c++) {
             is[c] = Character.isLetterOrDigit(c);
         }
-        for (char c : others.toCharArray()) {
-            is[c] = true;
+        for (int i = 0; i < others.length(); i++) {
+            is[others.charAt(i)] = true;
         }
         return is;
     }
@@ -34,9 +34,19 @@ public final class HttpBytes {
         return TARGET[b & 0xff];
     }
 
+    /** All of it is ({@link #isTarget(int)}). */
+    public static boolean isTarget(String text) {
+        for (int i = 0; i < text.length(); i++) {
+            if (text.charAt(i) > 0x7f || !isTarget(text.charAt(i))) {
+                return false;
+            }
+        }
+        return true;
+    }
+
     /** Of a header's value: all but the other controls, bytes above ASCII among them. */
     public static boolean isValue(int b) {
         int c = b & 0xff;
-        return c >= ' ' && c != 0x7f || c == '\t';
+        return (c >= ' ' && c != 0x7f) || c == '\t';
     }
 }
