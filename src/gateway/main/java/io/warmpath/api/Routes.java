@@ -137,7 +137,7 @@ public final class Routes {
     private static boolean isCanonical(RoutingContext rc) {
         try {
             return rc.normalizedPath().equals(rc.request().path())
-                    && rc.request().uri().chars().allMatch(c -> c < 128 && HttpBytes.isTarget(c));
+                    && HttpBytes.isTarget(rc.request().uri());
         } catch (IllegalArgumentException e) { // a broken percent-encoding
             return false;
         }

@@ -34,6 +34,16 @@ public final class HttpBytes {
         return TARGET[b & 0xff];
     }
 
+    /** All of it is ({@link #isTarget(int)}). */
+    public static boolean isTarget(String text) {
+        for (int i = 0; i < text.length(); i++) {
+            if (text.charAt(i) > 0x7f || !isTarget(text.charAt(i))) {
+                return false;
+            }
+        }
+        return true;
+    }
+
     /** Of a header's value: all but the other controls, bytes above ASCII among them. */
     public static boolean isValue(int b) {
         int c = b & 0xff;

@@ -18,6 +18,8 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.security.KeyStore;
 import java.util.Random;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
 import javax.net.ssl.SSLContext;
 import javax.net.ssl.TrustManagerFactory;
 import org.junit.jupiter.api.AfterEach;
@@ -211,6 +213,38 @@ class RequestSmugglingTest {
         String longest = "b".repeat(8_100);
         assertEquals(200, gateway.post(Gateway.ASK_WHOLE, "X-A: " + longest).status());
         assertEquals(longest, engine.calls.getFirst().header("x-a"));
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "Transfer-Encoding: xchunked",
+                "Content-Length: +5",
+                "Content-Length: 1, 1",
+                "A : b",
+                "X: a\r\n b"
+            })
+    void what_waits_behind_a_request_is_refused_all_the_same(String lines) throws Exception {
+        CountDownLatch waiting = new CountDownLatch(1);
+        engine.script(
+                call -> {
+                    waiting.await(10, TimeUnit.SECONDS);
+                    call.json(200, "{}");
+                });
+        try (RawClient client = new RawClient(gateway.port)) {
+            client.send(POST + "X: y\r\n" + LENGTH + "\r\n" + Gateway.ASK_WHOLE);
+            client.send(
+                    "GET /live HTTP/1.1\r\nHost: g\r\n"
+                            + lines
+                            + "\r\n\r\nGET /live HTTP/1.1\r\nHost: g\r\n\r\n");
+            await().until(() -> engine.requests.get() == 1);
+            waiting.countDown();
+            assertEquals(200, client.readAnswer().status());
+            RawClient.Answer refused = client.readAnswer();
+            assertEquals(400, refused.status(), refused::head);
+            assertTrue(refused.body().contains("\"malformed_request\""), refused::body);
+            assertEquals(-1, client.in.read());
+        }
     }
 
     @Test

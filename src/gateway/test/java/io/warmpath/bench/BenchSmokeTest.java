@@ -35,7 +35,8 @@ class BenchSmokeTest {
         "AnswerBench, 2",
         "TemplateBench, 4",
         "EventBench, 4",
-        "RequestBench, 12"
+        "RequestBench, 12",
+        "HeadBench, 3"
     })
     void every_benchmark_runs(String name, int runs) throws RunnerException {
         runs(name, runs);

@@ -5,7 +5,6 @@ import io.netty.handler.codec.http.HttpMethod;
 import io.netty.handler.codec.http.HttpRequest;
 import io.netty.handler.codec.http.HttpVersion;
 import io.warmpath.net.HttpBytes;
-import java.util.List;
 
 /**
  * What a request's head says of its host, its target and the length of its body, where it says so
@@ -18,61 +17,57 @@ final class RequestFraming {
     private RequestFraming() {}
 
     /**
-     * @param both the decoder has seen a length and chunks, and has left one of them out
+     * @param grammar has read the head
      * @return length of the body in bytes; negative: in chunks
      * @throws MalformedRequest two readers could see two requests
      */
-    static long bodyLength(HttpRequest request, boolean both) throws MalformedRequest {
+    static long bodyLength(HttpRequest request, RequestGrammar grammar) throws MalformedRequest {
         checkTarget(request.method(), request.uri());
+        boolean current = request.protocolVersion().equals(HttpVersion.HTTP_1_1);
         HttpHeaders headers = request.headers();
-        checkHost(request.protocolVersion(), headers.getAll("host"));
-        List<String> codings = headers.getAll("transfer-encoding");
-        List<String> lengths = headers.getAll("content-length");
-        if (codings.isEmpty()) {
-            return lengths.isEmpty() ? 0 : length(lengths);
+        if (grammar.hosts() > 1 || (grammar.hosts() == 0 && current)) {
+            throw MalformedRequest.of("A request has one `Host` header.");
         }
-        if (codings.size() > 1 || !codings.getFirst().equalsIgnoreCase("chunked")) {
+        if (grammar.hosts() == 1 && !isHost(String.valueOf(headers.get("host")))) {
+            throw MalformedRequest.of("The header `Host` is no host with an optional port.");
+        }
+        if (grammar.codings() == 0) {
+            return grammar.hasLength() ? length(String.valueOf(headers.get("content-length"))) : 0;
+        }
+        if (grammar.codings() > 1
+                || !"chunked".equalsIgnoreCase(headers.get("transfer-encoding"))) {
             throw MalformedRequest.of(
                     "The header `Transfer-Encoding` may stand once and be `chunked`, nothing"
                             + " else.");
         }
-        if (both || !lengths.isEmpty()) {
+        if (grammar.hasLength()) {
             throw MalformedRequest.of(
                     "A request has `Content-Length` or `Transfer-Encoding`, not both.");
         }
-        if (!request.protocolVersion().equals(HttpVersion.HTTP_1_1)) {
+        if (!current) {
             throw MalformedRequest.of("HTTP/1.0 has no `Transfer-Encoding`.");
         }
         return -1;
     }
 
-    private static long length(List<String> lengths) throws MalformedRequest {
-        String value = lengths.getFirst();
-        boolean valid =
-                lengths.size() == 1
-                        && !value.isEmpty()
-                        && value.length() <= MAX_LENGTH_DIGITS
-                        && value.chars().allMatch(c -> c >= '0' && c <= '9');
-        if (!valid) {
+    /**
+     * @param value the decoder has taken it
+     */
+    private static long length(String value) throws MalformedRequest {
+        if (value.length() > MAX_LENGTH_DIGITS) {
             throw MalformedRequest.of(
-                    "The header `Content-Length` may stand once and has 1 to "
-                            + MAX_LENGTH_DIGITS
-                            + " digits.");
+                    "The header `Content-Length` has at most " + MAX_LENGTH_DIGITS + " digits.");
         }
         return Long.parseLong(value);
     }
 
-    private static void checkHost(HttpVersion version, List<String> hosts) throws MalformedRequest {
-        if (hosts.size() > 1 || hosts.isEmpty() && version.equals(HttpVersion.HTTP_1_1)) {
-            throw MalformedRequest.of("A request has one `Host` header.");
-        }
-        if (!hosts.isEmpty() && !isHost(hosts.getFirst())) {
-            throw MalformedRequest.of("The header `Host` is no host with an optional port.");
-        }
-    }
-
     private static boolean isHost(String text) {
-        return text.chars().allMatch(c -> c < 128 && HttpBytes.isHost(c));
+        for (int i = 0; i < text.length(); i++) {
+            if (text.charAt(i) > 0x7f || !HttpBytes.isHost(text.charAt(i))) {
+                return false;
+            }
+        }
+        return true;
     }
 
     /** From its root, with {@code http://host} before that, or {@code *} for OPTIONS. */
@@ -80,7 +75,7 @@ final class RequestFraming {
         if (method.equals(HttpMethod.CONNECT)) { // what followed would be no HTTP
             throw MalformedRequest.of("There is no tunnel here.");
         }
-        if (target.startsWith("/") || target.equals("*") && method.equals(HttpMethod.OPTIONS)) {
+        if (target.startsWith("/") || (target.equals("*") && method.equals(HttpMethod.OPTIONS))) {
             return;
         }
         for (String scheme : SCHEMES) {

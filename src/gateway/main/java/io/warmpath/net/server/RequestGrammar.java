@@ -1,6 +1,7 @@
 package io.warmpath.net.server;
 
 import io.netty.buffer.ByteBuf;
+import io.netty.util.concurrent.FastThreadLocal;
 import io.warmpath.net.HttpBytes;
 import java.nio.charset.StandardCharsets;
 import org.jspecify.annotations.Nullable;
@@ -10,16 +11,24 @@ import org.jspecify.annotations.Nullable;
  * same bytes. It is told how each body is framed and says where the request ends.
  *
  * <p>It takes less than the RFC: lines end with CRLF, no header goes on in a second line, a header
- * has at most {@link #MAX_HEADER} bytes, a chunk's size is 1 to 8 hex digits. One connection, its
- * event loop only.
+ * has at most {@link #MAX_HEADER} bytes. One connection, its event loop only.
  */
 final class RequestGrammar {
     /** Longest header or trailer with its name, in bytes, without its line's end. */
     static final int MAX_HEADER = 8 << 10;
 
-    private static final int MAX_SIZE_DIGITS = 8;
+    /** Of an event loop, for what is looked at now. */
+    private static final FastThreadLocal<byte[]> BLOCK =
+            new FastThreadLocal<>() {
+                @Override
+                protected byte[] initialValue() {
+                    return new byte[1 << 10];
+                }
+            };
+
     private static final String VERSION = "HTTP/1.";
 
+    private static final byte[] HOST = "host".getBytes(StandardCharsets.US_ASCII);
     private static final byte[] LENGTH = "content-length".getBytes(StandardCharsets.US_ASCII);
     private static final byte[] CODING = "transfer-encoding".getBytes(StandardCharsets.US_ASCII);
 
@@ -41,25 +50,21 @@ final class RequestGrammar {
         /** The head is complete, and nobody has said how the body is framed. */
         HEAD_END,
         BODY,
-        SIZE,
-        EXTENSION,
-        EXTENSION_VALUE,
-        EXTENSION_TEXT,
-        EXTENSION_END,
-        SIZE_LF,
-        CHUNK_CR,
-        CHUNK_LF,
+        CHUNKS,
         END
     }
 
     private State state = State.START;
     private boolean chunked;
-    private int count; // of the state: bytes of a line, digits of a size
-    private long left; // of the body or of the chunk, in bytes
+    private int count; // of the state: bytes of a line
+    private long left; // of the body, in bytes
+    private final ChunkGrammar chunks = new ChunkGrammar();
     private final byte[] name = new byte[CODING.length]; // of a header, as far as it fits
     private boolean length; // the header is a length
     private boolean coding; // it is a coding
-    private boolean lengthSeen; // in this head
+    private int hosts; // in this head, as the two below
+    private int lengths;
+    private int codings;
 
     /** The head is complete. */
     boolean isHeadEnd() {
@@ -80,7 +85,24 @@ final class RequestGrammar {
     void next() {
         state = State.START;
         chunked = false;
-        lengthSeen = false;
+        hosts = 0;
+        lengths = 0;
+        codings = 0;
+    }
+
+    /** Headers of this name in the head so far. */
+    int hosts() {
+        return hosts;
+    }
+
+    /** Headers {@code Transfer-Encoding} in the head so far. */
+    int codings() {
+        return codings;
+    }
+
+    /** The head has a {@code Content-Length}, of digits and blanks. */
+    boolean hasLength() {
+        return lengths > 0;
     }
 
     /**
@@ -90,43 +112,103 @@ final class RequestGrammar {
      */
     void body(long length) {
         chunked = length < 0;
-        left = Math.max(0, length);
-        state = chunked ? State.SIZE : length == 0 ? State.END : State.BODY;
-        count = 0;
+        left = length;
+        if (chunked) {
+            chunks.begin();
+        }
+        state = chunked ? State.CHUNKS : length == 0 ? State.END : State.BODY;
     }
 
     /**
      * @return null: bytes {@code from} to {@code to} are what may come
      */
     @Nullable MalformedRequest read(ByteBuf in, int from, int to) {
+        byte[] block = BLOCK.get();
         int at = from;
         while (at < to) {
-            if (state == State.BODY) {
-                int some = (int) Math.min(left, to - at);
-                left -= some;
-                at += some;
-                if (left == 0) {
-                    state = chunked ? State.CHUNK_CR : State.END;
-                }
+            if (isData()) {
+                at += skip(to - at);
                 continue;
             }
-            MalformedRequest wrong = read(in.getByte(at));
-            if (wrong != null) {
-                return wrong;
+            int some = Math.min(block.length, to - at);
+            in.getBytes(at, block, 0, some); // one by one they would be looked up again each
+            int read = 0;
+            while (read < some && !isData()) {
+                read = stay(block, read, some);
+                MalformedRequest wrong = read < some ? read(block[read]) : tooLong();
+                if (wrong != null) {
+                    return wrong;
+                }
+                read++;
             }
-            at++;
+            at += Math.min(read, some);
         }
         return null;
+    }
+
+    /** The next byte is the client's. */
+    private boolean isData() {
+        return state == State.BODY || (state == State.CHUNKS && chunks.isData());
+    }
+
+    /**
+     * @return bytes that are of the body
+     */
+    private int skip(int bytes) {
+        if (state == State.CHUNKS) {
+            return chunks.skip(bytes);
+        }
+        int some = (int) Math.min(left, bytes);
+        left -= some;
+        if (left == 0) {
+            state = State.END;
+        }
+        return some;
+    }
+
+    /**
+     * Most bytes belong to a name or a value that goes on.
+     *
+     * @return where one is that may be something else
+     */
+    private int stay(byte[] b, int from, int to) {
+        int at = from;
+        if (state == State.VALUE && !length && !coding) {
+            while (at < to && HttpBytes.isValue(b[at])) {
+                at++;
+            }
+            count += at - from;
+        } else if (state == State.NAME) {
+            while (at < to && HttpBytes.isToken(b[at])) {
+                keep(b[at]);
+                at++;
+            }
+        }
+        return at;
+    }
+
+    private void keep(byte b) {
+        if (count < name.length) {
+            name[count] = b;
+        }
+        count++;
     }
 
     private @Nullable MalformedRequest read(byte b) {
         return switch (state) {
             case START, START_LF, METHOD, TARGET, VERSION, MINOR, LINE_CR -> line(b);
             case LINE_LF, LINE, NAME, VALUE, HEAD_LF -> header(b);
-            case EXTENSION, EXTENSION_VALUE, EXTENSION_TEXT, EXTENSION_END -> extension(b);
-            case SIZE, SIZE_LF, CHUNK_CR, CHUNK_LF -> chunk(b);
+            case CHUNKS -> chunk(b);
             case HEAD_END, BODY, END -> MalformedRequest.of("The request has no clear end.");
         };
+    }
+
+    private @Nullable MalformedRequest chunk(byte b) {
+        MalformedRequest wrong = chunks.read(b);
+        if (chunks.isEnd()) {
+            state = State.LINE; // trailers
+        }
+        return wrong;
     }
 
     private @Nullable MalformedRequest line(byte b) {
@@ -211,8 +293,8 @@ final class RequestGrammar {
                     return MalformedRequest.of("A header goes on in a second line.");
                 } else if (HttpBytes.isToken(b)) {
                     state = State.NAME;
-                    name[0] = b;
-                    count = 1;
+                    count = 0;
+                    keep(b);
                 } else {
                     return noName();
                 }
@@ -221,17 +303,13 @@ final class RequestGrammar {
                 if (b == ':') {
                     state = State.VALUE;
                     return named();
-                } else if (!HttpBytes.isToken(b)) {
-                    return noName();
-                } else if (count < name.length) {
-                    name[count] = b;
                 }
-                return counted();
+                return noName();
             }
             case VALUE -> {
                 if (b == '\r') {
                     state = State.LINE_LF;
-                    return null;
+                    return tooLong();
                 }
                 if (length && (b < '0' || b > '9') && b != ' ') {
                     return noLength();
@@ -239,9 +317,10 @@ final class RequestGrammar {
                 if (coding && b == '\t') { // some readers do not take it off
                     return MalformedRequest.of("The header `Transfer-Encoding` has a tab.");
                 }
-                return HttpBytes.isValue(b)
-                        ? counted()
-                        : MalformedRequest.of("A header's value has a control character.");
+                if (!HttpBytes.isValue(b)) {
+                    return MalformedRequest.of("A header's value has a control character.");
+                }
+                count++;
             }
             case HEAD_LF -> {
                 if (b != '\n') {
@@ -261,11 +340,11 @@ final class RequestGrammar {
         if (chunked && (length || coding)) {
             return MalformedRequest.of("A trailer says where the body ends.");
         }
-        if (length && lengthSeen) {
-            return noLength();
-        }
-        lengthSeen |= length;
-        return counted();
+        hosts += is(HOST) ? 1 : 0;
+        codings += coding ? 1 : 0;
+        lengths += length ? 1 : 0;
+        count++;
+        return lengths > 1 ? noLength() : tooLong();
     }
 
     private boolean is(byte[] lowerCase) {
@@ -288,94 +367,10 @@ final class RequestGrammar {
         return MalformedRequest.of("A header has no name, or one that is no token.");
     }
 
-    private @Nullable MalformedRequest counted() {
-        return ++count <= MAX_HEADER
+    private @Nullable MalformedRequest tooLong() {
+        boolean header = state == State.NAME || state == State.VALUE || state == State.LINE_LF;
+        return !header || count <= MAX_HEADER
                 ? null
                 : MalformedRequest.tooLarge("A header is longer than " + MAX_HEADER + " bytes.");
-    }
-
-    private @Nullable MalformedRequest chunk(byte b) {
-        switch (state) {
-            case SIZE -> {
-                int digit = Character.digit(b, 16);
-                if (digit >= 0 && count < MAX_SIZE_DIGITS) {
-                    left = 16 * left + digit;
-                    count++;
-                } else if (count > 0) {
-                    return behindExtension(b);
-                } else {
-                    return noChunk();
-                }
-            }
-            case SIZE_LF -> {
-                if (b != '\n') {
-                    return noChunk();
-                }
-                state = left > 0 ? State.BODY : State.LINE; // trailers
-            }
-            case CHUNK_CR -> {
-                if (b != '\r') {
-                    return noChunk();
-                }
-                state = State.CHUNK_LF;
-            }
-            case CHUNK_LF -> {
-                if (b != '\n') {
-                    return noChunk();
-                }
-                state = State.SIZE;
-                count = 0;
-            }
-            default -> throw new IllegalStateException(state.name());
-        }
-        return null;
-    }
-
-    /** {@code ;name}, {@code ;name=token} or {@code ;name="text"}, without blanks. */
-    private @Nullable MalformedRequest extension(byte b) {
-        if (state == State.EXTENSION_TEXT) {
-            if (b == '"') {
-                state = State.EXTENSION_END;
-            } else if (b < 0 || b == '\\' || !HttpBytes.isValue(b)) {
-                return noChunk();
-            }
-            return null;
-        }
-        if (state == State.EXTENSION_VALUE && count == 0 && b == '"') {
-            state = State.EXTENSION_TEXT;
-            return null;
-        }
-        if (state != State.EXTENSION_END) {
-            if (HttpBytes.isToken(b)) {
-                count++;
-                return null;
-            }
-            if (count == 0) {
-                return noChunk();
-            }
-            if (state == State.EXTENSION && b == '=') {
-                state = State.EXTENSION_VALUE;
-                count = 0;
-                return null;
-            }
-        }
-        return behindExtension(b);
-    }
-
-    private @Nullable MalformedRequest behindExtension(byte b) {
-        if (b == '\r') {
-            state = State.SIZE_LF;
-            return null;
-        }
-        if (b == ';') {
-            state = State.EXTENSION;
-            count = 0;
-            return null;
-        }
-        return noChunk();
-    }
-
-    private static MalformedRequest noChunk() {
-        return MalformedRequest.of("The body is not in chunks as RFC 9112 has them.");
     }
 }

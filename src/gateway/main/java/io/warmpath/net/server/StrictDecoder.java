@@ -4,7 +4,6 @@ import io.netty.buffer.ByteBuf;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.handler.codec.DecoderResult;
 import io.netty.handler.codec.http.DefaultLastHttpContent;
-import io.netty.handler.codec.http.HttpMessage;
 import io.netty.handler.codec.http.HttpObject;
 import io.netty.handler.codec.http.HttpRequest;
 import io.netty.handler.codec.http.LastHttpContent;
@@ -23,7 +22,6 @@ import org.jspecify.annotations.Nullable;
  */
 final class StrictDecoder extends VertxHttpRequestDecoder {
     private final RequestGrammar grammar = new RequestGrammar();
-    private boolean both; // length and chunks
     private boolean body; // the head has gone by
     private boolean malformed;
 
@@ -67,11 +65,10 @@ final class StrictDecoder extends VertxHttpRequestDecoder {
                 return MalformedRequest.of("The request's head has no clear end.");
             }
             try {
-                grammar.body(RequestFraming.bodyLength(request, both));
+                grammar.body(RequestFraming.bodyLength(request, grammar));
             } catch (MalformedRequest e) {
                 return e;
             }
-            both = false;
             body = true;
         }
         if (part instanceof LastHttpContent) {
@@ -92,11 +89,5 @@ final class StrictDecoder extends VertxHttpRequestDecoder {
         HttpObject told = body ? new DefaultLastHttpContent() : createInvalidMessage();
         told.setDecoderResult(DecoderResult.failure(why));
         out.add(told);
-    }
-
-    @Override
-    protected void handleTransferEncodingChunkedWithContentLength(HttpMessage message) {
-        both = true;
-        super.handleTransferEncodingChunkedWithContentLength(message);
     }
 }
