@@ -58,6 +58,13 @@ public class ErrorMapperTest {
                         "\"model\"",
                         "invalid_request"),
                 pin(
+                        new GatewayError.NotHttp(400, "The request is not valid HTTP."),
+                        400,
+                        "The request is not valid HTTP.",
+                        bad,
+                        "null",
+                        "malformed_request"),
+                pin(
                         new GatewayError.BodyTooLarge(64),
                         413,
                         "The request body is larger than the limit of 64 bytes; send a shorter"
