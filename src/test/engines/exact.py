@@ -79,7 +79,8 @@ class Field:
     def tight(self, kind, **size):
         """Two engines, and one as large as both, which is asked without a gateway."""
         return self.engines(f"tight {kind.kind}", lambda: [
-            *two(kind, **size), kind(f"{kind.kind}-both", **{k: 2 * v for k, v in size.items()})])
+            *two(kind, context=4096, **size),
+            kind(f"{kind.kind}-both", context=4096, **{k: 2 * v for k, v in size.items()})])
 
     def roomy(self):
         """Two engines with room for all, and an endless one, which is asked without a gateway."""
