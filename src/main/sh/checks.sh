@@ -279,7 +279,7 @@ everything() {
         step 'engines: all cases with real ones' engines_test table
         step 'engines: hit rates beside other gateways' engines_test live modes --check
         step 'engines: evictions, beside a guess from what was sent' engines_test live exact \
-            --case evictions --case preface --rounds 1 --check
+            --case evictions --case preface --rounds 2 --check
         step 'engines: the first seconds after a start' engines_test live start --at-once 24 --check
     fi
     step 'end to end: api clients' api_client_test
